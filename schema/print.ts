@@ -1,0 +1,27 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { printSchemaWithDirectives } from '@graphql-tools/utils';
+import 'reflect-metadata';
+import { addressesOf } from '../src/addresses.js';
+import { loadConfig } from '../src/config.js';
+import { createSchema } from '../src/graphql/schema.js';
+import { openApiDocument } from '../src/rest/openapi.js';
+
+/** Writes the contract from the code; with `--check` compares instead, and fails when a file is stale. */
+const config = loadConfig({});
+const schema = await createSchema([]);
+const contract = {
+  // Not type-graphql's own emitter: it drops directives.
+  'schema.graphql': `${printSchemaWithDirectives(schema)}\n`,
+  'openapi.json': `${JSON.stringify(openApiDocument(addressesOf(config, config.port)), null, 2)}\n`,
+};
+
+for (const [name, text] of Object.entries(contract)) {
+  const file = resolve('schema', name);
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, text);
+  } else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
+    console.error(`schema/${name} is stale. Run "npm run schema" and commit the result.`);
+    process.exitCode = 1;
+  }
+}

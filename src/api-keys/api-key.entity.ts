@@ -1,0 +1,43 @@
+import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { ID, TIME_MS, text } from '../database/columns.js';
+import { Project } from '../projects/project.entity.js';
+
+/** What is stored of an API key: never the bearer token itself. */
+@Entity('api_keys')
+export class ApiKey {
+  @PrimaryColumn(ID)
+  id!: bigint;
+
+  @Index('api_keys_project')
+  @Column({ ...ID, name: 'project_id' })
+  projectId!: bigint;
+
+  @ManyToOne(() => Project, { createForeignKeyConstraints: false })
+  @JoinColumn({ name: 'project_id' })
+  project!: Project;
+
+  @Column(text(255))
+  name!: string;
+
+  /** The token's first characters, to recognise it by. */
+  @Column(text(16))
+  prefix!: string;
+
+  /** SHA-256 of the token in hex. 160 random bits need no slow hash, and a slow one is a way to attack the CPU. */
+  @Index('api_keys_digest', { unique: true })
+  @Column(text(64))
+  digest!: string;
+
+  /** Scopes joined by commas. */
+  @Column(text(255))
+  scopes!: string;
+
+  @Column({ ...TIME_MS, name: 'created_at_ms' })
+  createdAtMs!: number;
+
+  @Column({ ...TIME_MS, name: 'expires_at_ms', nullable: true })
+  expiresAtMs!: number | null;
+
+  @Column({ ...TIME_MS, name: 'revoked_at_ms', nullable: true })
+  revokedAtMs!: number | null;
+}

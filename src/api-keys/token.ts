@@ -1,0 +1,41 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_BITS = 160;
+/** 62^27 > 2^160 and 62^6 > 2^32. */
+const RANDOM_LENGTH = 27;
+const CHECKSUM_LENGTH = 6;
+const TOKEN = new RegExp(`^pk_([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
+
+/** A new bearer token: `pk_`, 160 random bits in base62, CRC32 of them in base62. */
+export function newToken(): string {
+  const random = base62(BigInt(`0x${randomBytes(RANDOM_BITS / 8).toString('hex')}`), RANDOM_LENGTH);
+  return `pk_${random}${checksum(random)}`;
+}
+
+/** Whether the text is a token at all: a typing error or a guess costs no query, and secret scanners can tell. */
+export function isToken(text: string): boolean {
+  const [, random, check] = TOKEN.exec(text) ?? [];
+  return random !== undefined && checksum(random) === check;
+}
+
+/** What is stored and looked up instead of the token: SHA-256 in hex. */
+export function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/** The part shown in lists. */
+export function prefixOf(token: string): string {
+  return token.slice(0, 'pk_'.length + 6);
+}
+
+function checksum(random: string): string {
+  return base62(BigInt(crc32(random)), CHECKSUM_LENGTH);
+}
+
+function base62(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; rest > 0n; rest /= 62n) text = ALPHABET[Number(rest % 62n)] + text;
+  return text.padStart(length, '0');
+}

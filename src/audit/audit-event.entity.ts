@@ -1,0 +1,33 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ID, TIME_MS, text } from '../database/columns.js';
+
+/** Who did what, when, to what. Rows are only ever added. */
+@Entity('audit_events')
+@Index('audit_events_project', ['projectId', 'id'])
+export class AuditEvent {
+  @PrimaryColumn(ID)
+  id!: bigint;
+
+  @Column({ ...TIME_MS, name: 'at_ms' })
+  atMs!: number;
+
+  /** `cli:<user>` or `key:<key id>`. */
+  @Column(text(255))
+  actor!: string;
+
+  @Column(text(64))
+  action!: string;
+
+  @Column({ ...ID, name: 'project_id' })
+  projectId!: bigint;
+
+  @Column(text(255))
+  subject!: string;
+
+  @Column({ ...text(64), name: 'request_id', nullable: true })
+  requestId!: string | null;
+
+  /** JSON without secrets. */
+  @Column({ type: 'text', nullable: true })
+  detail!: string | null;
+}

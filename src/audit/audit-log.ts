@@ -1,0 +1,49 @@
+import { userInfo } from 'node:os';
+import type { EntityManager } from 'typeorm';
+import type { Caller } from '../caller.js';
+import type { IdGenerator } from '../ids.js';
+import { AuditEvent } from './audit-event.entity.js';
+
+/** Who acts: `name` as the log shows it, and the HTTP request if there is one. */
+export interface Actor {
+  name: string;
+  requestId: string | null;
+}
+
+export interface Act {
+  action: string;
+  projectId: bigint;
+  subject: string;
+  /** Never a secret. */
+  detail?: Record<string, string | number | null>;
+}
+
+/** The append-only record of who changed what. */
+export class AuditLog {
+  constructor(
+    private readonly ids: IdGenerator,
+    private readonly now: () => number,
+  ) {}
+
+  /** Joins the caller's transaction, so that no act is without its record. */
+  async record(manager: EntityManager, actor: Actor, act: Act): Promise<void> {
+    await manager.insert(AuditEvent, {
+      id: this.ids.next(),
+      atMs: this.now(),
+      actor: actor.name,
+      action: act.action,
+      projectId: act.projectId,
+      subject: act.subject,
+      requestId: actor.requestId,
+      detail: act.detail ? JSON.stringify(act.detail) : null,
+    });
+  }
+}
+
+export function keyActor(caller: Caller, requestId: string): Actor {
+  return { name: `key:${caller.keyId}`, requestId };
+}
+
+export function commandLineActor(): Actor {
+  return { name: `cli:${userInfo().username}`, requestId: null };
+}

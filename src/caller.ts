@@ -1,0 +1,19 @@
+import { AppError } from './errors.js';
+import type { Plan } from './projects/plans.js';
+
+export const SCOPES = ['pets:read', 'pets:write', 'domains'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Who sends a request, as the API key says. The only source of a project id: it never comes from input. */
+export interface Caller {
+  readonly keyId: bigint;
+  readonly projectId: bigint;
+  readonly plan: Plan;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Throws `AppError forbidden` unless the caller's key has the scope. */
+export function requireScope(caller: Caller, scope: Scope): void {
+  if (caller.scopes.has(scope)) return;
+  throw new AppError('forbidden', `This API key lacks the scope ${scope}. Use a key that has it.`);
+}

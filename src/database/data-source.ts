@@ -1,0 +1,60 @@
+import libsql from 'libsql';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { ApiKey } from '../api-keys/api-key.entity.js';
+import { AuditEvent } from '../audit/audit-event.entity.js';
+import type { DatabaseTarget } from '../config.js';
+import { IdempotencyKey } from '../idempotency/idempotency-key.entity.js';
+import { Initial1770000000000 } from '../migrations/1770000000000-initial.js';
+import { Pet } from '../pets/pet.entity.js';
+import { Project } from '../projects/project.entity.js';
+import { boundedMysql } from './bounded-mysql.js';
+
+export interface DataSourceSettings {
+  poolSize: number;
+  /** The longest wait for a connection and, separately, for one statement. */
+  queryTimeoutMs: number;
+  /** SQLite: 64-bit integers arrive as bigint. Off for schema work: TypeORM compares its pragmas with plain numbers. */
+  exactIntegers: boolean;
+}
+
+export const MIGRATIONS = [Initial1770000000000];
+
+/** The one place where a DataSource is made; nothing is opened yet. */
+export function createDataSource(target: DatabaseTarget, settings: DataSourceSettings): DataSource {
+  const shared = {
+    entities: [Project, ApiKey, Pet, IdempotencyKey, AuditEvent],
+    migrations: MIGRATIONS,
+    synchronize: false,
+    logging: false,
+  } satisfies Partial<DataSourceOptions>;
+
+  if (target.kind === 'sqlite') {
+    return new DataSource({
+      ...shared,
+      type: 'better-sqlite3',
+      driver: libsql,
+      database: target.path,
+      enableWAL: true,
+      // The driver waits without yielding to other requests; longer waits are retries of `Database`.
+      timeout: 50,
+      prepareDatabase: (connection: libsql.Database) => {
+        connection.pragma('synchronous = FULL');
+        if (settings.exactIntegers) connection.defaultSafeIntegers(true);
+      },
+    });
+  }
+  return new DataSource({
+    ...shared,
+    type: target.kind,
+    driver: boundedMysql(settings),
+    url: target.url,
+    charset: 'utf8mb4',
+    timezone: 'Z',
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    connectTimeout: settings.queryTimeoutMs,
+    poolSize: settings.poolSize,
+    ...(target.tls ? { ssl: {} } : {}),
+    extra: { queueLimit: settings.poolSize * 50, enableKeepAlive: true },
+  });
+}

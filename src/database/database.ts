@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, Repository } from 'typeorm';
+import type { DatabaseTarget } from '../config.js';
+import { createDataSource, MIGRATIONS } from './data-source.js';
+import { isLocked } from './database-errors.js';
+import { sqliteTransactions } from './sqlite-lane.js';
+
+/** Two waits of this length, for a connection and for an answer, fit into the 5 s a request may take. */
+const REQUEST_TIMEOUT_MS = 2_000;
+const LOCK_PATIENCE_MS = 2_000;
+
+interface OpenOptions {
+  poolSize?: number;
+  queryTimeoutMs?: number;
+}
+
+/** The open database: repositories, transactions, and patience with locks. */
+export class Database {
+  private constructor(
+    private readonly source: DataSource,
+    private readonly runTransaction: <T>(work: (manager: EntityManager) => Promise<T>) => Promise<T>,
+  ) {}
+
+  static async open(target: DatabaseTarget, options: OpenOptions = {}): Promise<Database> {
+    const source = createDataSource(target, {
+      poolSize: options.poolSize ?? 10,
+      queryTimeoutMs: options.queryTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      exactIntegers: true,
+    });
+    await source.initialize();
+    // A database in memory lives and dies with its connection, so nobody else can have migrated it.
+    if (target.kind === 'sqlite' && target.path === ':memory:') await source.runMigrations();
+    return new Database(
+      source,
+      target.kind === 'sqlite' ? sqliteTransactions(source) : (work) => source.transaction(work),
+    );
+  }
+
+  repository<E extends ObjectLiteral>(entity: EntityTarget<E>): Repository<E> {
+    return this.source.getRepository(entity);
+  }
+
+  /** Runs one statement that writes; again when another writer held a lock. */
+  async write<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + LOCK_PATIENCE_MS;
+    for (let delayMs = 2; ; delayMs = Math.min(delayMs * 2, 100)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isLocked(error) || performance.now() + delayMs > deadline) throw error;
+        await sleep(delayMs * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  /** All or nothing; `work` may run more than once. */
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.write(() => this.runTransaction(work));
+  }
+
+  /** Whether the database answers and has every migration this program knows. Throws what the driver throws. */
+  async isReady(): Promise<boolean> {
+    const [row] = await this.source.query('SELECT COUNT(*) AS applied FROM migrations');
+    return Number(row?.applied) >= MIGRATIONS.length;
+  }
+
+  async close(): Promise<void> {
+    if (this.source.isInitialized) await this.source.destroy();
+  }
+}

@@ -1,0 +1,20 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Caller } from '../caller.js';
+
+/** What a resolver knows of the request. */
+export interface Context {
+  caller: Caller;
+  requestId: string;
+  log: FastifyBaseLogger;
+  idempotencyKey: string | null;
+  /** Fields that the operation resolves at its root, aliases counted; set before execution. */
+  rootFieldCount: number;
+}
+
+/** The key of one mutation: an operation with several gives each its own, by alias, so that a repetition finds them again. */
+export function idempotencyKeyOf(context: Context, info: GraphQLResolveInfo): string | null {
+  const { idempotencyKey, rootFieldCount } = context;
+  if (idempotencyKey === null || rootFieldCount === 1) return idempotencyKey;
+  return `${idempotencyKey}:${info.path.key}`;
+}

@@ -1,0 +1,55 @@
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import type { AppError } from '../errors.js';
+import { toAppError } from '../http/to-app-error.js';
+
+/** Apollo's own refusals, all of them faults of the request. Their messages show nothing of the inside. */
+const OF_APOLLO: ReadonlySet<unknown> = new Set([
+  'BAD_REQUEST',
+  'BAD_USER_INPUT',
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'OPERATION_RESOLUTION_FAILURE',
+  'PERSISTED_QUERY_NOT_FOUND',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
+]);
+
+export function isOfApollo(code: unknown): boolean {
+  return OF_APOLLO.has(code);
+}
+
+/** The error that a resolver or a plugin threw, without the wrapping of graphql. */
+export function causeOf(error: unknown): unknown {
+  return error instanceof GraphQLError ? (error.originalError ?? error) : error;
+}
+
+/** `extensions` of an error: REST's code in upper case, the status it would have there, and its details. */
+export function errorExtensions({ code, status, errors, retryAfterSeconds }: AppError) {
+  return {
+    code: code.toUpperCase(),
+    status,
+    ...(errors ? { errors } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  };
+}
+
+/** What a client sees of an error: ours in full, Apollo's with a status, anything else masked. */
+export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
+  if (isOfApollo(formatted.extensions?.code)) {
+    return { ...formatted, extensions: { ...formatted.extensions, status: 400 } };
+  }
+  const appError = toAppError(causeOf(error));
+  return { ...formatted, message: appError.message, extensions: errorExtensions(appError) };
+}
+
+/** A refusal of the whole request, with its HTTP status. */
+export function refusal(error: AppError): GraphQLError {
+  return new GraphQLError(error.message, {
+    originalError: error,
+    extensions: { ...errorExtensions(error), http: { status: error.status } },
+  });
+}
+
+/** The body with which the door refuses a request before Apollo sees it. */
+export function refusalBody(error: AppError): string {
+  return JSON.stringify({ errors: [{ message: error.message, extensions: errorExtensions(error) }] });
+}

@@ -1,0 +1,101 @@
+import { ApolloServer } from '@apollo/server';
+import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
+import { fastifyApolloHandler } from '@as-integrations/fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import Negotiator from 'negotiator';
+import { admitCallers, callerOf } from '../admission/admission.hook.js';
+import type { Admission } from '../admission/admission.js';
+import { errorHeaders, logFault } from '../http/error-reply.js';
+import { acceptJson, asNumberOrText } from '../http/json-body.js';
+import { toAppError } from '../http/to-app-error.js';
+import type { Context } from './context.js';
+import { DEMO_QUERY } from './demo-query.js';
+import { formatError, refusalBody } from './errors.js';
+import { operationLimits } from './operation-limits.plugin.js';
+import { outcome } from './outcome.plugin.js';
+
+const MAX_TOKENS = 2_000;
+const MAX_RECURSIVE_SELECTIONS = 1_000;
+const JSON_TYPE = 'application/json';
+const GRAPHQL_TYPE = 'application/graphql-response+json';
+
+interface GraphQLDoorOptions {
+  admission: Admission;
+  schema: GraphQLSchema;
+}
+
+/** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */
+export async function graphqlDoor(
+  app: FastifyInstance,
+  { admission, schema }: GraphQLDoorOptions,
+): Promise<void> {
+  const apollo = new ApolloServer<Context>({
+    schema,
+    formatError,
+    introspection: true,
+    includeStacktraceInErrorResponses: false,
+    hideSchemaDetailsFromClientErrors: true,
+    maxRecursiveSelections: MAX_RECURSIVE_SELECTIONS,
+    parseOptions: { maxTokens: MAX_TOKENS },
+    stopOnTerminationSignals: false,
+    plugins: [operationLimits(schema), outcome, sandbox()],
+    logger: app.log,
+  });
+  await apollo.start();
+  app.addHook('onClose', () => apollo.stop());
+
+  acceptJson(app, asNumberOrText);
+  admitCallers(app, admission, isPage);
+  app.setErrorHandler(refuse);
+  app.options('/', async (_, reply) => reply.code(204).header('allow', 'GET, HEAD, POST, OPTIONS').send());
+  app.route({
+    url: '/',
+    method: app.supportedMethods.filter((method) => method !== 'OPTIONS'),
+    handler: fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) }),
+  });
+}
+
+function contextOf(request: FastifyRequest): Context {
+  return {
+    caller: callerOf(request),
+    requestId: request.id,
+    log: request.log,
+    idempotencyKey: request.headers['idempotency-key']?.toString() ?? null,
+    rootFieldCount: 1,
+  };
+}
+
+/** Apollo Sandbox, which reads the schema once and not every other second: reading it costs requests. */
+function sandbox() {
+  return ApolloServerPluginLandingPageLocalDefault({
+    embed: { initialState: { pollForSchemaUpdates: false }, runTelemetry: false },
+    document: DEMO_QUERY,
+    headers: { Authorization: 'Bearer <API_KEY>' },
+    footer: false,
+    includeCookies: false,
+  });
+}
+
+/** Whether Apollo will answer with the Sandbox page and execute nothing: its own rule for browsers. */
+function isPage(request: FastifyRequest): boolean {
+  const wanted = new Negotiator(request.raw).mediaType([
+    JSON_TYPE,
+    GRAPHQL_TYPE,
+    'multipart/mixed',
+    'text/html',
+  ]);
+  return request.method === 'GET' && wanted === 'text/html';
+}
+
+/** Errors from before Apollo, in GraphQL's form. GraphQL over HTTP: the newer media type where the client asks for it. */
+function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const appError = toAppError(error);
+  logFault(request, appError);
+  const type = new Negotiator(request.raw).mediaType([JSON_TYPE, GRAPHQL_TYPE]) ?? JSON_TYPE;
+  return reply
+    .code(appError.status)
+    .headers(errorHeaders(appError))
+    .type(`${type}; charset=utf-8`)
+    .send(refusalBody(appError));
+}

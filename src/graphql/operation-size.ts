@@ -1,0 +1,113 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** How much an operation asks for, fragments and aliases counted wherever they are spread. */
+export interface OperationSize {
+  rootFields: number;
+  depth: number;
+  aliases: number;
+  directives: number;
+  /** Fields that execution would resolve, those inside a page multiplied by its size. */
+  cost: number;
+}
+
+type Counts = Omit<OperationSize, 'rootFields'> & { fields: number };
+
+const NOTHING: Counts = { fields: 0, depth: 0, aliases: 0, directives: 0, cost: 0 };
+const MAX_PAGE = 100;
+
+/**
+ * Measures an operation without executing it. Each fragment is measured once, so that 25 fragments which spread each
+ * other twice cost 25 steps and not 2^25. Expects a valid document: no cycles, no unknown fragments.
+ */
+export function measureOperation(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Record<string, unknown>,
+  pages: PageSizes,
+): OperationSize {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  }
+  const measured = new Map<string, Counts>();
+
+  const ofFragment = (name: string): Counts => {
+    const known = measured.get(name);
+    if (known) return known;
+    const fragment = fragments.get(name);
+    const counts = fragment ? ofSelections(fragment.selectionSet) : NOTHING;
+    measured.set(name, counts);
+    return counts;
+  };
+
+  const ofField = (field: FieldNode): Counts => {
+    const inner = field.selectionSet ? ofSelections(field.selectionSet) : NOTHING;
+    return {
+      fields: 1,
+      depth: inner.depth + 1,
+      aliases: inner.aliases + (field.alias ? 1 : 0),
+      directives: inner.directives,
+      cost: 1 + inner.cost * pageSizeOf(field, variables, pages),
+    };
+  };
+
+  const ofSelections = ({ selections }: SelectionSetNode): Counts =>
+    selections.reduce<Counts>((total, selection) => {
+      const counts =
+        selection.kind === Kind.FIELD
+          ? ofField(selection)
+          : selection.kind === Kind.INLINE_FRAGMENT
+            ? ofSelections(selection.selectionSet)
+            : ofFragment(selection.name.value);
+      return {
+        fields: total.fields + counts.fields,
+        depth: Math.max(total.depth, counts.depth),
+        aliases: total.aliases + counts.aliases,
+        directives: total.directives + counts.directives + (selection.directives?.length ?? 0),
+        cost: total.cost + counts.cost,
+      };
+    }, NOTHING);
+
+  const { fields, directives, ...counts } = ofSelections(operation.selectionSet);
+  return { rootFields: fields, directives: directives + (operation.directives?.length ?? 0), ...counts };
+}
+
+/** The page size of each paged field where the client gives none, by the field's name. */
+export type PageSizes = ReadonlyMap<string, number>;
+
+/** A field is paged when it has an argument `first`. */
+export function pageSizesOf(schema: GraphQLSchema): PageSizes {
+  const fields = Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .flatMap((type) => Object.values(type.getFields()));
+  return new Map(
+    fields.flatMap((field) => {
+      const first = field.args.find(({ name }) => name === 'first');
+      return first ? [[field.name, Number(first.defaultValue ?? MAX_PAGE)]] : [];
+    }),
+  );
+}
+
+/** How often what is inside a field may be resolved. A value that is no page size is refused later, by the service. */
+function pageSizeOf(field: FieldNode, variables: Record<string, unknown>, pages: PageSizes): number {
+  const byDefault = pages.get(field.name.value);
+  if (byDefault === undefined) return 1;
+  const first = field.arguments?.find(({ name }) => name.value === 'first')?.value;
+  if (!first) return byDefault;
+  const value =
+    first.kind === Kind.VARIABLE
+      ? variables[first.name.value]
+      : first.kind === Kind.INT
+        ? Number(first.value)
+        : null;
+  return typeof value === 'number' && value >= 1 ? Math.min(value, MAX_PAGE) : MAX_PAGE;
+}

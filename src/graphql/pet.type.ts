@@ -1,0 +1,125 @@
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Field, ID, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import { PET_STATUSES, type Pet, type PetStatus } from '../pets/pet.entity.js';
+import type { PetPage } from '../pets/pet.service.js';
+import { encodeCursor } from '../pets/pet-cursor.js';
+
+export const PetStatusEnum = Object.fromEntries(PET_STATUSES.map((status) => [status, status]));
+
+registerEnumType(PetStatusEnum, {
+  name: 'PetStatus',
+  description: 'Availability status.',
+  valuesConfig: {
+    available: { description: 'Can be adopted.' },
+    pending: { description: 'An adoption is under way.' },
+    sold: { description: 'Has been adopted.' },
+  },
+});
+
+@ObjectType('Pet', { description: 'An animal.' })
+export class PetType {
+  @Field(() => ID, { description: 'Unique identifier assigned on creation: the digits of a 64-bit integer.' })
+  id!: string;
+
+  @Field(() => String, { description: "The animal's name." })
+  name!: string;
+
+  @Field(() => ID, {
+    description: 'Identifier of the category the animal belongs to: the digits of a 64-bit integer.',
+  })
+  categoryId!: string;
+
+  @Field(() => PetStatusEnum, {
+    nullable: true,
+    description: 'Availability status; null when none was stated.',
+  })
+  status!: PetStatus | null;
+
+  @Field(() => GraphQLDateTime, { description: 'When the animal was added.' })
+  createdAt!: Date;
+}
+
+@ObjectType('PetEdge', { description: 'A pet and its position in the list.' })
+export class PetEdgeType {
+  @Field(() => String, { description: 'The position of this pet, for `after`.' })
+  cursor!: string;
+
+  @Field(() => PetType, { description: 'The pet.' })
+  node!: PetType;
+}
+
+@ObjectType('PageInfo', { description: 'Where a page lies in its list. Relay connections.' })
+export class PageInfoType {
+  @Field(() => Boolean, { description: 'Whether more pets follow.' })
+  hasNextPage!: boolean;
+
+  @Field(() => Boolean, { description: 'Whether the page was asked for with `after`.' })
+  hasPreviousPage!: boolean;
+
+  @Field(() => String, { nullable: true, description: 'The cursor of the first pet; null on an empty page.' })
+  startCursor!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'The cursor of the last pet; null on an empty page.' })
+  endCursor!: string | null;
+}
+
+@ObjectType('PetConnection', { description: 'A page of pets, oldest first.' })
+export class PetConnectionType {
+  @Field(() => [PetEdgeType], { description: 'The pets with their cursors.' })
+  edges!: PetEdgeType[];
+
+  @Field(() => [PetType], { description: 'The pets alone.' })
+  nodes!: PetType[];
+
+  @Field(() => PageInfoType, { description: 'Where the page lies in the list.' })
+  pageInfo!: PageInfoType;
+}
+
+@InputType('NewPet', { description: 'An animal to create.' })
+export class NewPetInput {
+  @Field(() => String, { description: 'Its name: 1 to 255 characters.' })
+  name!: string;
+
+  @Field(() => ID, { description: 'Identifier of its category: the digits of a 64-bit integer.' })
+  categoryId!: string;
+
+  @Field(() => PetStatusEnum, { nullable: true, description: 'Its availability status.' })
+  status?: PetStatus | null;
+}
+
+@InputType('PetChanges', { description: 'What to change of an animal; a field left out stays as it is.' })
+export class PetChangesInput {
+  @Field(() => String, { nullable: true, description: 'Its new name: 1 to 255 characters, never null.' })
+  name?: string | null;
+
+  @Field(() => ID, { nullable: true, description: 'Its new category, never null.' })
+  categoryId?: string | null;
+
+  @Field(() => PetStatusEnum, { nullable: true, description: 'Its new status; null takes the status away.' })
+  status?: PetStatus | null;
+}
+
+/** graphql's ID can't serialise a bigint, and a client in JavaScript could not read one. */
+export function presentPet(pet: Pet): PetType {
+  return {
+    id: String(pet.id),
+    name: pet.name,
+    categoryId: String(pet.categoryId),
+    status: pet.status,
+    createdAt: new Date(pet.createdAtMs),
+  };
+}
+
+export function presentPage({ pets, hasNextPage }: PetPage, isContinued: boolean): PetConnectionType {
+  const edges = pets.map((pet) => ({ cursor: encodeCursor(pet.id), node: presentPet(pet) }));
+  return {
+    edges,
+    nodes: edges.map(({ node }) => node),
+    pageInfo: {
+      hasNextPage,
+      hasPreviousPage: isContinued,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}

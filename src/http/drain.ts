@@ -1,0 +1,38 @@
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Ends service without losing a request: while draining, every answer says `Connection: close`, so that clients leave by
+ * themselves; only then the server stops listening. Closing at once would reset each kept-alive connection whose next
+ * request is already on its way.
+ */
+export class Drain {
+  private readonly sockets = new Set<Socket>();
+  private draining = false;
+
+  constructor(private readonly app: FastifyInstance) {
+    app.server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+    app.addHook('onSend', async (_, reply) => {
+      if (this.draining) reply.header('connection', 'close');
+    });
+  }
+
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  /** Resolves when nothing is open any more, at the latest after `withinMs`. Load balancers get `lameDuckMs` to notice. */
+  async run({ lameDuckMs, withinMs }: { lameDuckMs: number; withinMs: number }): Promise<void> {
+    const endsAt = performance.now() + withinMs;
+    this.draining = true;
+    await sleep(Math.min(lameDuckMs, withinMs));
+    const closed = this.app.close();
+    await Promise.race([closed, sleep(endsAt - performance.now(), undefined, { ref: false })]);
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+}

@@ -1,0 +1,34 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppError } from '../errors.js';
+import { toAppError } from './to-app-error.js';
+
+/** SPEC's Error body, with the refused fields of a 400. */
+export function errorBody({ code, message, status, errors }: AppError) {
+  return { code, message, status, ...(errors ? { errors } : {}) };
+}
+
+/** The headers that belong to an error, whichever door it leaves by. RFC 6750 §3, RFC 9110 §10.2.3. */
+export function errorHeaders(error: AppError): Record<string, string> {
+  return {
+    'cache-control': 'no-store',
+    ...(error.code === 'unauthorized' ? { 'www-authenticate': 'Bearer realm="petstore"' } : {}),
+    ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
+  };
+}
+
+/** Answers with an error in REST's form and logs what the client is not shown. */
+export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const appError = toAppError(error);
+  logFault(request, appError);
+  return reply
+    .code(appError.status)
+    .headers(errorHeaders(appError))
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(errorBody(appError));
+}
+
+export function logFault({ log }: Pick<FastifyRequest, 'log'>, error: AppError): void {
+  if (error.code === 'internal') log.error({ err: error.cause ?? error }, 'request failed');
+  else if (error.code === 'unavailable') log.warn({ reason: String(error.cause ?? error) }, 'unavailable');
+}

@@ -1,0 +1,47 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parse } from 'lossless-json';
+import { AppError, invalidRequest } from '../errors.js';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** How a door wants the integers of a body that a JavaScript number may not hold. `text` is an integer in JSON's grammar. */
+type ReadInteger = (text: string) => unknown;
+
+/** REST's ids are JSON integers of 64 bits: every integer arrives as bigint. */
+export const asBigInt: ReadInteger = (text) => BigInt(text);
+
+/** GraphQL's ids are strings, and its Int has 32 bits: what a number can't hold stays text, digit for digit. */
+export const asNumberOrText: ReadInteger = (text) => {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : text;
+};
+
+/** Makes this part of the server accept JSON in UTF-8, exact to the last digit, and nothing else. */
+export function acceptJson(app: FastifyInstance, readInteger: ReadInteger): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      const [, charset] = /;\s*charset="?([^";\s]+)/i.exec(request.headers['content-type'] ?? '') ?? [];
+      if (charset && !/^utf-?8$/i.test(charset)) {
+        throw new AppError('unsupported_media_type', 'Send the body as application/json in UTF-8.');
+      }
+      return parseJson(body, readInteger);
+    },
+  );
+}
+
+function parseJson(body: Buffer, readInteger: ReadInteger): unknown {
+  try {
+    return parse(utf8.decode(body), null, (text) => readNumber(text, readInteger));
+  } catch (error) {
+    // Also a RangeError, from nesting deeper than the stack.
+    const reason = error instanceof SyntaxError ? `: ${error.message}` : '';
+    throw invalidRequest([{ field: 'body', message: `must be valid JSON in UTF-8${reason}` }]);
+  }
+}
+
+function readNumber(text: string, readInteger: ReadInteger): unknown {
+  return /^-?\d+$/.test(text) ? readInteger(text) : Number(text);
+}

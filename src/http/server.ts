@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { METHODS } from 'node:http';
+import type { Socket } from 'node:net';
+import cors from '@fastify/cors';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { AppError } from '../errors.js';
+import { errorBody, replyWithError } from './error-reply.js';
+import { EXPOSED_HEADERS } from './headers.js';
+import { originForm, requestProblem } from './request-guard.js';
+
+const BODY_BYTES = 100 * 1024;
+const HEADER_BYTES = 16 * 1024;
+/** A request is answered within 5 s, whatever the database does. */
+const ANSWER_MS = 4_500;
+const HEADERS_MS = 5_000;
+const REQUEST_MS = 10_000;
+const APOLLO_STUDIO = 'https://studio.apollographql.com';
+
+export interface HttpSettings {
+  corsOrigins: readonly string[];
+  logger: FastifyBaseLogger;
+}
+
+/** The HTTP server without its doors: limits, request ids, the access log, CORS, and errors in our form from every layer. */
+export async function createHttpServer({ corsOrigins, logger }: HttpSettings): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: () => randomUUID(),
+    bodyLimit: BODY_BYTES,
+    handlerTimeout: ANSWER_MS,
+    requestTimeout: REQUEST_MS,
+    return503OnClosing: false,
+    http: {
+      maxHeaderSize: HEADER_BYTES,
+      headersTimeout: HEADERS_MS,
+      connectionsCheckingInterval: 1_000,
+    },
+    routerOptions: { maxParamLength: 200 },
+    rewriteUrl: (request) => originForm(request.url ?? '/', request.headers.host),
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      replyWithError(error, request, reply);
+    },
+    clientErrorHandler: refuseUnparsable,
+  });
+  // Node drops what exceeds its own count without a word; the guard below counts and refuses.
+  app.server.maxHeadersCount = 0;
+  // Known methods reach the routes and get their 405; Node handles CONNECT itself.
+  const missing = METHODS.filter((name) => name !== 'CONNECT' && !app.supportedMethods.includes(name));
+  for (const method of missing) app.addHttpMethod(method, { hasBody: true });
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
+    const problem = requestProblem(request.url, request.raw.rawHeaders);
+    if (problem) throw problem;
+  });
+  await app.register(cors, {
+    origin: [APOLLO_STUDIO, ...corsOrigins],
+    methods: ['GET', 'HEAD', 'POST'],
+    exposedHeaders: [...EXPOSED_HEADERS],
+    maxAge: 600,
+    // The routes answer OPTIONS themselves, with `Allow`.
+    preflightContinue: true,
+    strictPreflight: false,
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime * 10) / 10,
+        ...(request.caller
+          ? { projectId: String(request.caller.projectId), keyId: String(request.caller.keyId) }
+          : {}),
+      },
+      'request',
+    );
+  });
+  app.setErrorHandler(replyWithError);
+  app.setNotFoundHandler(() => {
+    throw new AppError('not_found', 'There is nothing at this path.');
+  });
+  return app;
+}
+
+/** What Node could not parse never reaches a route: answered here, then the connection is closed. */
+function refuseUnparsable(this: FastifyInstance, cause: NodeJS.ErrnoException, socket: Socket): void {
+  if (cause.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const requestId = randomUUID();
+  const error = new AppError('invalid_request', unparsable(cause.code));
+  this.log.info({ requestId, reason: cause.code }, 'request refused before it was parsed');
+  const body = JSON.stringify(errorBody(error));
+  socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Cache-Control: no-store',
+      'Connection: close',
+      `X-Request-Id: ${requestId}`,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+function unparsable(code: string | undefined): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'The request headers are larger than 16 KB.';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive in time.';
+  return 'The request is not valid HTTP/1.1.';
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { LessThan } from 'typeorm';
+import type { Caller } from '../caller.js';
+import type { Database } from '../database/database.js';
+import { isDuplicate } from '../database/database-errors.js';
+import { AppError, invalidRequest } from '../errors.js';
+import type { IdGenerator } from '../ids.js';
+import { IdempotencyKey } from './idempotency-key.entity.js';
+
+const KEPT_MS = 24 * 3_600_000;
+/** Longer than a request may take, so that a lock that has run out belongs to a process that died. */
+const LOCK_MS = 10_000;
+const SWEEP_ROWS = 1_000;
+
+export interface Attempt {
+  caller: Caller;
+  key: string;
+  operation: string;
+  input: readonly (string | bigint | null | undefined)[];
+}
+
+/** The id under which an attempt creates its thing. */
+export interface Reservation {
+  id: bigint;
+  /** An earlier attempt, which died or failed, may have used the id already. */
+  isRepeat: boolean;
+  redraw(): Promise<Reservation>;
+}
+
+interface Codec<T> {
+  write(value: T): string;
+  read(json: string): T;
+}
+
+/**
+ * Makes a repeated request with the same Idempotency-Key one piece of work with one answer, at whichever door it arrives.
+ *
+ * A row is written before the work and completed after it. The row reserves the id of what the work creates: when a
+ * process dies in between, the next attempt runs the work again under the same id and can't create a second thing. No
+ * transaction stays open meanwhile.
+ */
+export class IdempotencyService {
+  constructor(
+    private readonly db: Database,
+    private readonly ids: IdGenerator,
+    private readonly now: () => number,
+  ) {}
+
+  /**
+   * The result of `work`, from now or from the first time. A failed attempt leaves the key free.
+   * Throws `AppError conflict` while the first request runs, `AppError idempotency_mismatch` for another operation or input.
+   */
+  async once<T>(
+    attempt: Attempt,
+    work: (reservation: Reservation) => Promise<T>,
+    codec: Codec<T>,
+  ): Promise<T> {
+    const { row, isRepeat } = await this.claim(attempt);
+    if (row.result !== null) return codec.read(row.result);
+    let value: T;
+    try {
+      value = await work(this.reservation(row, isRepeat));
+    } catch (error) {
+      await this.release(row, error);
+      throw error;
+    }
+    await this.db.write(() => this.table.update(held(row), { result: codec.write(value) }));
+    return value;
+  }
+
+  /** Deletes some of the rows older than 24 hours and returns how many. */
+  async sweep(): Promise<number> {
+    const expired = await this.table.find({
+      select: { projectId: true, keyDigest: true },
+      where: { expiresAtMs: LessThan(this.now()) },
+      take: SWEEP_ROWS,
+    });
+    for (const { projectId, keyDigest } of expired) {
+      await this.db.write(() =>
+        this.table.delete({ projectId, keyDigest, expiresAtMs: LessThan(this.now()) }),
+      );
+    }
+    return expired.length;
+  }
+
+  private get table() {
+    return this.db.repository(IdempotencyKey);
+  }
+
+  private async claim({ caller, key, operation, input }: Attempt): Promise<Claim> {
+    const row: IdempotencyKey = {
+      projectId: caller.projectId,
+      keyDigest: sha256(checkedKey(key)),
+      fingerprint: sha256(JSON.stringify([operation, ...input.map(fingerprintPart)])),
+      reservedId: this.ids.next(),
+      lockedUntilMs: this.now() + LOCK_MS,
+      result: null,
+      expiresAtMs: this.now() + KEPT_MS,
+    };
+    try {
+      await this.db.write(() => this.table.insert({ ...row }));
+      return { row, isRepeat: false };
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+    }
+    return this.resume(row);
+  }
+
+  /** What is known of a key that was used before: its answer, or the right to try again. */
+  private async resume(row: IdempotencyKey): Promise<Claim> {
+    const { projectId, keyDigest } = row;
+    const known = await this.table.findOneBy({ projectId, keyDigest });
+    if (!known) throw inFlight();
+    const isExpired = known.expiresAtMs <= this.now();
+    if (!isExpired) {
+      if (known.fingerprint !== row.fingerprint) {
+        throw new AppError(
+          'idempotency_mismatch',
+          'This Idempotency-Key was used with another payload. Use a new key for a new request.',
+        );
+      }
+      if (known.result !== null) return { row: known, isRepeat: true };
+      if (known.lockedUntilMs > this.now()) throw inFlight();
+    }
+    const next = isExpired ? row : { ...known, lockedUntilMs: row.lockedUntilMs };
+    // Only one of several that find the lock run out gets it.
+    const { affected } = await this.db.write(() => this.table.update(held(known), next));
+    if (affected !== 1) throw inFlight();
+    return { row: next, isRepeat: !isExpired };
+  }
+
+  private reservation(row: IdempotencyKey, isRepeat: boolean): Reservation {
+    return {
+      id: row.reservedId,
+      isRepeat,
+      redraw: async () => {
+        row.reservedId = this.ids.next();
+        await this.db.write(() => this.table.update(held(row), { reservedId: row.reservedId }));
+        return this.reservation(row, false);
+      },
+    };
+  }
+
+  /** Lets the client try again. After a fault nobody knows what was done, so the row stays, with its reserved id. */
+  private async release(row: IdempotencyKey, reason: unknown): Promise<void> {
+    const wasRefused = reason instanceof AppError;
+    try {
+      await this.db.write(() =>
+        wasRefused
+          ? this.table.delete(held(row))
+          : this.table.update(held(row), { lockedUntilMs: this.now() }),
+      );
+    } catch {
+      // The database is away; the lock runs out by itself.
+    }
+  }
+}
+
+interface Claim {
+  row: IdempotencyKey;
+  isRepeat: boolean;
+}
+
+/** The row as long as this attempt holds it. */
+function held({ projectId, keyDigest, lockedUntilMs }: IdempotencyKey) {
+  return { projectId, keyDigest, lockedUntilMs };
+}
+
+function inFlight(): AppError {
+  return new AppError(
+    'conflict',
+    'A request with this Idempotency-Key is still running. Try again shortly.',
+    {
+      retryAfterSeconds: 1,
+    },
+  );
+}
+
+function checkedKey(key: string): string {
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  const message = 'must be 1 to 255 visible ASCII characters';
+  throw invalidRequest([{ field: 'Idempotency-Key', message }]);
+}
+
+function fingerprintPart(part: string | bigint | null | undefined): string | null {
+  // Distinguishes "no value" from "not given".
+  return part === undefined ? 'undefined' : part === null ? null : `${typeof part}:${part}`;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

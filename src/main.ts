@@ -1,0 +1,87 @@
+import 'reflect-metadata';
+import { pino } from 'pino';
+import type { Addresses } from './addresses.js';
+import { type App, createApp } from './app.js';
+import { type Config, ConfigError, loadConfig } from './config.js';
+import { Database } from './database/database.js';
+import { migrate } from './database/migrate.js';
+import { seedDemo } from './demo.js';
+
+const USAGE = 2;
+
+function readConfig(): Config {
+  try {
+    return loadConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(error.message);
+    process.exit(USAGE);
+  }
+}
+
+async function start(config: Config): Promise<App> {
+  await migrate(config.database);
+  const db = await Database.open(config.database, { poolSize: config.databasePoolSize });
+  const logger = pino({ level: config.logLevel });
+  const app = await createApp({ config, db, logger, now: Date.now });
+  app.http.addHook('onClose', () => db.close());
+  const addresses = await app.listen();
+  // Not earlier: the key is shown once, and must not be lost to a port in use.
+  const demoKey = config.demo ? await seedDemo(app.services) : null;
+  console.log(greeting(addresses, demoKey, config.demo));
+  return app;
+}
+
+function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean): string {
+  const key = demoKey ?? '<API_KEY>';
+  const query = '{"query":"{ pets(first: 3) { nodes { id name status } } project { slug plan } }"}';
+  return [
+    '',
+    `Petstore Gateway listens on ${base}`,
+    `  GraphQL   ${base}/graphql   (open it in a browser for Apollo Sandbox)`,
+    `  REST      ${base}/v1/pets   (described by ${base}/v1/openapi.json)`,
+    '',
+    demoKey
+      ? `Demo key, shown this once: ${demoKey}`
+      : `For a key: npm run -s petstore -- keys create ${isDemo ? 'demo' : '<project>'}`,
+    '',
+    `curl -s '${base}/graphql' -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${query}'`,
+    `curl -s '${base}/v1/pets?limit=3' -H 'Authorization: Bearer ${key}'`,
+    '',
+  ].join('\n');
+}
+
+/** Ends the process once: with time for load balancers to notice on SIGTERM, promptly on Ctrl-C. */
+function endOnSignals(app: App, shutdownSeconds: number): void {
+  let ending = false;
+  const end = async (exitCode: number, lameDuckMs: number) => {
+    if (ending) process.exit(exitCode || 1);
+    ending = true;
+    await app.drain.run({ lameDuckMs, withinMs: shutdownSeconds * 1000 - 500 });
+    process.exit(exitCode);
+  };
+  const fail = (error: unknown) => {
+    app.http.log.fatal({ err: error }, 'unexpected fault, shutting down');
+    void end(1, 0);
+  };
+  process.on('SIGTERM', () => void end(0, (shutdownSeconds * 1000) / 4));
+  process.on('SIGINT', () => void end(0, 0));
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+}
+
+const config = readConfig();
+try {
+  endOnSignals(await start(config), config.shutdownSeconds);
+} catch (error) {
+  console.error(startProblem(error, config));
+  process.exit(1);
+}
+
+function startProblem(error: unknown, { port, database }: Config): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') return `Port ${port} is in use. Set PORT to another one, or to 0 for any.`;
+  if (code === 'EACCES') return `Port ${port} may not be used. Set PORT to one above 1023.`;
+  const where = database.kind === 'sqlite' ? database.path : new URL(database.url).host;
+  return `The gateway could not start with the database ${where}: ${message || code}. Check DATABASE_URL.`;
+}

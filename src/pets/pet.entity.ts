@@ -1,0 +1,32 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ID, TIME_MS, text } from '../database/columns.js';
+
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+/**
+ * An animal of one project. The key begins with the project, so that a project's list is one range of the clustered
+ * index, and a cluster that shards by project finds each query on one shard.
+ */
+@Entity('pets', { withoutRowid: true })
+@Index('pets_status', ['projectId', 'status', 'id'])
+export class Pet {
+  @PrimaryColumn({ ...ID, name: 'project_id' })
+  projectId!: bigint;
+
+  @PrimaryColumn(ID)
+  id!: bigint;
+
+  @Column(text(255))
+  name!: string;
+
+  @Column({ ...ID, name: 'category_id' })
+  categoryId!: bigint;
+
+  /** null = not stated: SPEC gives no default. */
+  @Column({ ...text(16), nullable: true })
+  status!: PetStatus | null;
+
+  @Column({ ...TIME_MS, name: 'created_at_ms' })
+  createdAtMs!: number;
+}

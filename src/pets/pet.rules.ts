@@ -1,0 +1,88 @@
+import { type FieldProblem, invalidRequest } from '../errors.js';
+import { type ObjectSchema, validator } from '../validation.js';
+import { PET_STATUSES, type PetStatus } from './pet.entity.js';
+
+export interface NewPet {
+  name: string;
+  categoryId: bigint;
+  status: PetStatus | null;
+}
+
+export type PetChanges = Partial<NewPet>;
+
+export const PAGE_SIZE = { minimum: 1, maximum: 100, default: 20 } as const;
+const NAME_LENGTH = 255;
+
+const name = {
+  type: 'string',
+  minLength: 1,
+  maxLength: NAME_LENGTH,
+  // NUL ends a text in some databases, a lone surrogate has no UTF-8; a name of blanks is no name.
+  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000\\uD800-\\uDFFF]*$',
+  description: "The animal's name.",
+  examples: ['Rex'],
+  rule: `must be text of 1 to ${NAME_LENGTH} characters, not only blanks`,
+} as const;
+
+export const categoryIdSchema = {
+  type: 'integer',
+  format: 'int64',
+  description: 'Identifier of the category the animal belongs to.',
+  examples: [3],
+  rule: 'must be an integer from -9223372036854775808 to 9223372036854775807',
+} as const;
+
+export const petStatusSchema = {
+  type: 'string',
+  enum: PET_STATUSES,
+  description: 'Availability status.',
+  examples: ['available'],
+  rule: `must be one of ${PET_STATUSES.join(', ')}`,
+} as const;
+
+export const pageSizeSchema = {
+  type: 'integer',
+  ...PAGE_SIZE,
+  description: 'Maximum number of animals returned.',
+  rule: `must be a whole number from ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}`,
+} as const;
+
+/** What a new pet must look like, at both doors and in the published documents. Spec: NewPet. */
+export const newPetSchema = {
+  type: 'object',
+  required: ['name', 'categoryId'],
+  properties: { name, categoryId: categoryIdSchema, status: petStatusSchema },
+} as const satisfies ObjectSchema;
+
+const newPetProblems = validator(newPetSchema);
+const petChangesProblems = validator({ ...newPetSchema, required: [] });
+
+/** The known fields of an untrusted value; everything else is left behind. Throws `AppError invalid_request`. */
+export function parseNewPet(input: unknown): NewPet {
+  refuse(newPetProblems(input));
+  const { name, categoryId, status } = input as {
+    name: string;
+    categoryId: bigint | number;
+    status?: PetStatus;
+  };
+  return { name, categoryId: BigInt(categoryId), status: status ?? null };
+}
+
+/** As `parseNewPet`, every field optional; `status: null` takes the status away. Throws `AppError invalid_request`. */
+export function parsePetChanges(input: {
+  name?: unknown;
+  categoryId?: unknown;
+  status?: unknown;
+}): PetChanges {
+  const { status, ...rest } = input;
+  refuse(petChangesProblems(status === null ? rest : input));
+  const changes: PetChanges = {};
+  if (input.name !== undefined) changes.name = input.name as string;
+  if (input.categoryId !== undefined) changes.categoryId = BigInt(input.categoryId as bigint);
+  if (status !== undefined) changes.status = status as PetStatus | null;
+  return changes;
+}
+
+function refuse(problems: FieldProblem[]): void {
+  if (problems.length > 0) throw invalidRequest(problems);
+}

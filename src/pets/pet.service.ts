@@ -1,0 +1,139 @@
+import { MoreThan } from 'typeorm';
+import { type Caller, requireScope } from '../caller.js';
+import type { Database } from '../database/database.js';
+import { isDuplicate } from '../database/database-errors.js';
+import { AppError } from '../errors.js';
+import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
+import type { IdGenerator } from '../ids.js';
+import { GET_PET_DEPRECATION } from './get-pet-deprecation.js';
+import { Pet, type PetStatus } from './pet.entity.js';
+import type { NewPet, PetChanges } from './pet.rules.js';
+
+export interface PetListRequest {
+  pageSize: number;
+  status: PetStatus | null;
+  afterId: bigint | null;
+}
+
+export interface PetPage {
+  pets: Pet[];
+  hasNextPage: boolean;
+}
+
+/** Pets of the caller's project, and of no other: to the caller, those of others do not exist. */
+export class PetService {
+  constructor(
+    private readonly db: Database,
+    private readonly ids: IdGenerator,
+    private readonly idempotency: IdempotencyService,
+    private readonly now: () => number,
+  ) {}
+
+  /** One query, by index, however far the page. Throws `AppError forbidden`. Spec: listPets. */
+  async list(caller: Caller, { pageSize, status, afterId }: PetListRequest): Promise<PetPage> {
+    requireScope(caller, 'pets:read');
+    const rows = await this.db.repository(Pet).find({
+      where: {
+        projectId: caller.projectId,
+        ...(status === null ? {} : { status }),
+        ...(afterId === null ? {} : { id: MoreThan(afterId) }),
+      },
+      order: { id: 'ASC' },
+      take: pageSize + 1,
+    });
+    return { pets: rows.slice(0, pageSize), hasNextPage: rows.length > pageSize };
+  }
+
+  /** Throws `AppError forbidden`, `not_found`, and `gone` from the sunset on. Spec: getPet. */
+  async get(caller: Caller, id: bigint): Promise<Pet> {
+    requireScope(caller, 'pets:read');
+    if (this.now() >= GET_PET_DEPRECATION.sunsetAtMs) {
+      const replacement = 'List the pets with a status filter instead.';
+      throw new AppError(
+        'gone',
+        `Reading one pet was removed on ${GET_PET_DEPRECATION.sunsetDate}. ${replacement}`,
+      );
+    }
+    return this.find(caller, id);
+  }
+
+  /** One insert. With an Idempotency-Key, the first answer again. Throws `AppError forbidden`. Spec: createPet. */
+  create(caller: Caller, pet: NewPet, idempotencyKey: string | null): Promise<Pet> {
+    requireScope(caller, 'pets:write');
+    if (idempotencyKey === null) return this.insert(caller, pet);
+    return this.idempotency.once(
+      { caller, key: idempotencyKey, operation: 'createPet', input: [pet.name, pet.categoryId, pet.status] },
+      (reservation) => this.insertOnce(caller, pet, reservation),
+      PET_JSON,
+    );
+  }
+
+  /** Throws `AppError forbidden`, `AppError not_found`. */
+  update(caller: Caller, id: bigint, changes: PetChanges, idempotencyKey: string | null): Promise<Pet> {
+    requireScope(caller, 'pets:write');
+    const { name, categoryId, status } = changes;
+    if (idempotencyKey === null) return this.change(caller, id, changes);
+    return this.idempotency.once(
+      { caller, key: idempotencyKey, operation: 'updatePet', input: [id, name, categoryId, status] },
+      () => this.change(caller, id, changes),
+      PET_JSON,
+    );
+  }
+
+  private async insert(caller: Caller, pet: NewPet): Promise<Pet> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.insertAs(caller, pet, this.ids.next());
+      } catch (error) {
+        // Another process drew the same id in the same millisecond.
+        if (!isDuplicate(error) || attempt === 5) throw error;
+      }
+    }
+  }
+
+  private async insertOnce(caller: Caller, pet: NewPet, reservation: Reservation): Promise<Pet> {
+    try {
+      return await this.insertAs(caller, pet, reservation.id);
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      // On a repeat the row comes from the attempt whose end nobody saw; otherwise from another process, by chance.
+      if (reservation.isRepeat) return this.find(caller, reservation.id);
+      return this.insertOnce(caller, pet, await reservation.redraw());
+    }
+  }
+
+  private async insertAs(caller: Caller, pet: NewPet, id: bigint): Promise<Pet> {
+    const row = { projectId: caller.projectId, id, ...pet, createdAtMs: this.now() };
+    await this.db.write(() => this.db.repository(Pet).insert({ ...row }));
+    return row;
+  }
+
+  private async change(caller: Caller, id: bigint, changes: PetChanges): Promise<Pet> {
+    if (Object.keys(changes).length > 0) {
+      const which = { projectId: caller.projectId, id };
+      await this.db.write(() => this.db.repository(Pet).update(which, changes));
+    }
+    return this.find(caller, id);
+  }
+
+  private async find(caller: Caller, id: bigint): Promise<Pet> {
+    const pet = await this.db.repository(Pet).findOneBy({ projectId: caller.projectId, id });
+    if (!pet) throw new AppError('not_found', `There is no pet ${id}.`);
+    return pet;
+  }
+}
+
+/** How a pet is kept as the answer to an Idempotency-Key. */
+const PET_JSON = {
+  write: (pet: Pet) =>
+    JSON.stringify(pet, (_, value) => (typeof value === 'bigint' ? String(value) : (value as unknown))),
+  read: (json: string): Pet => {
+    const pet = JSON.parse(json);
+    return {
+      ...pet,
+      projectId: BigInt(pet.projectId),
+      id: BigInt(pet.id),
+      categoryId: BigInt(pet.categoryId),
+    };
+  },
+};

@@ -1,0 +1,34 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ID, INTEGER, TIME_MS, text } from '../database/columns.js';
+import type { Plan } from './plans.js';
+
+/** The tenant. Its slug is its generated subdomain. */
+@Entity('projects')
+export class Project {
+  @PrimaryColumn(ID)
+  id!: bigint;
+
+  @Index('projects_slug', { unique: true })
+  @Column(text(63))
+  slug!: string;
+
+  @Column(text(255))
+  name!: string;
+
+  @Column(text(16))
+  plan!: Plan;
+
+  /** Own quotas, agreed individually; only Enterprise projects have them. */
+  @Column({ ...INTEGER, name: 'per_minute', nullable: true })
+  perMinute!: number | null;
+
+  @Column({ ...INTEGER, name: 'per_day', nullable: true })
+  perDay!: number | null;
+
+  /** The last successful deploy; null = never. */
+  @Column({ ...TIME_MS, name: 'published_at_ms', nullable: true })
+  publishedAtMs!: number | null;
+
+  @Column({ ...TIME_MS, name: 'created_at_ms' })
+  createdAtMs!: number;
+}

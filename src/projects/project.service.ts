@@ -1,0 +1,131 @@
+import type { Actor, AuditLog } from '../audit/audit-log.js';
+import type { Database } from '../database/database.js';
+import { isDuplicate } from '../database/database-errors.js';
+import { AppError, invalidRequest } from '../errors.js';
+import type { IdGenerator } from '../ids.js';
+import type { Plan } from './plans.js';
+import { Project } from './project.entity.js';
+
+export interface NewProject {
+  slug: string;
+  name: string | null;
+  plan: Plan;
+  perMinute: number | null;
+  perDay: number | null;
+}
+
+export type ProjectChanges = Partial<Pick<NewProject, 'plan' | 'perMinute' | 'perDay'>>;
+
+export class ProjectService {
+  constructor(
+    private readonly db: Database,
+    private readonly ids: IdGenerator,
+    private readonly audit: AuditLog,
+    private readonly now: () => number,
+  ) {}
+
+  /** Throws `AppError invalid_request` for a slug that is no DNS label, `AppError conflict` for one that is taken. */
+  async create(actor: Actor, wanted: NewProject): Promise<Project> {
+    checkSlug(wanted.slug);
+    const project = this.db.repository(Project).create({
+      id: this.ids.next(),
+      slug: wanted.slug,
+      name: wanted.name ?? wanted.slug,
+      publishedAtMs: null,
+      createdAtMs: this.now(),
+      ...checkedQuotas(wanted),
+    });
+    try {
+      await this.db.transaction(async (manager) => {
+        await manager.insert(Project, project);
+        await this.audit.record(manager, actor, {
+          action: 'project.create',
+          projectId: project.id,
+          subject: project.slug,
+          detail: { plan: project.plan },
+        });
+      });
+    } catch (error) {
+      if (isDuplicate(error)) {
+        throw new AppError('conflict', `The slug ${wanted.slug} is taken. Choose another one.`);
+      }
+      throw error;
+    }
+    return project;
+  }
+
+  list(): Promise<Project[]> {
+    return this.db.repository(Project).find({ order: { slug: 'ASC' } });
+  }
+
+  /** Throws `AppError not_found`. */
+  async get(id: bigint): Promise<Project> {
+    const project = await this.db.repository(Project).findOneBy({ id });
+    return project ?? refuseUnknown(String(id));
+  }
+
+  /** Throws `AppError not_found`. */
+  async getBySlug(slug: string): Promise<Project> {
+    const project = await this.db.repository(Project).findOneBy({ slug });
+    return project ?? refuseUnknown(slug);
+  }
+
+  /** Changes plan and quotas. Throws `AppError not_found`, `AppError invalid_request`. */
+  change(actor: Actor, slug: string, changes: ProjectChanges): Promise<Project> {
+    return this.db.transaction(async (manager) => {
+      const project = await manager.findOneBy(Project, { slug });
+      if (!project) return refuseUnknown(slug);
+      const plan = changes.plan ?? project.plan;
+      // A project that leaves Enterprise leaves its own quotas behind.
+      const kept = plan === 'ENTERPRISE' ? project : { perMinute: null, perDay: null };
+      const quotas = checkedQuotas({ ...kept, ...changes, plan });
+      await manager.update(Project, { id: project.id }, quotas);
+      await this.audit.record(manager, actor, {
+        action: 'project.change',
+        projectId: project.id,
+        subject: slug,
+        detail: { ...quotas },
+      });
+      return Object.assign(project, quotas);
+    });
+  }
+
+  /** Records a successful deploy, now. Throws `AppError not_found`. */
+  publish(actor: Actor, id: bigint): Promise<Project> {
+    return this.db.transaction(async (manager) => {
+      const project = await manager.findOneBy(Project, { id });
+      if (!project) return refuseUnknown(String(id));
+      project.publishedAtMs = this.now();
+      await manager.update(Project, { id }, { publishedAtMs: project.publishedAtMs });
+      await this.audit.record(manager, actor, {
+        action: 'project.publish',
+        projectId: id,
+        subject: project.slug,
+      });
+      return project;
+    });
+  }
+}
+
+function refuseUnknown(which: string): never {
+  throw new AppError('not_found', `There is no project ${which}.`);
+}
+
+/** The slug becomes a label of the project's generated host name. */
+function checkSlug(slug: string): void {
+  if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(slug)) return;
+  const message = 'must be 1 to 63 lower-case letters, digits or hyphens, with no hyphen at either end';
+  throw invalidRequest([{ field: 'slug', message }]);
+}
+
+function checkedQuotas({ plan, perMinute, perDay }: Pick<NewProject, 'plan' | 'perMinute' | 'perDay'>) {
+  const isAgreed = plan === 'ENTERPRISE';
+  const message = isAgreed
+    ? 'must be a whole number of at least 1 on the ENTERPRISE plan'
+    : `must be left out: the quotas of the ${plan} plan are fixed`;
+  const errors = Object.entries({ perMinute, perDay })
+    .filter(([, quota]) => (isAgreed ? !Number.isInteger(quota) || Number(quota) < 1 : quota !== null))
+    .map(([field]) => ({ field, message }));
+  if (errors.length > 0) throw invalidRequest(errors);
+  return { plan, perMinute, perDay };
+}

@@ -1,0 +1,32 @@
+const text = (description: string, example: string) => ({
+  description,
+  schema: { type: 'string', examples: [example] },
+});
+
+/** Every response header of `/v1`, as OpenAPI declares it. */
+export const HEADERS = {
+  'X-Request-Id': text('Finds this request in our log.', '5f0c6e1e-3a52-4c1b-8f5b-0d6a1f2c9a7e'),
+  'Cache-Control': text(
+    'Answers are for this client alone, to be checked before reuse.',
+    'private, no-cache',
+  ),
+  Deprecation: text('RFC 9745: when the operation was deprecated.', '@1764892800'),
+  ETag: text(
+    'RFC 9110: changes with the body; send it back in If-None-Match.',
+    '"1Q0vXh3mR2k8n5b7c9d0e1f2g3h"',
+  ),
+  Link: text(
+    'RFC 8288: related pages.',
+    '<http://127.0.0.1:4000/v1/pets?limit=20&cursor=cGV0OjQy>; rel="next"',
+  ),
+  Location: text('The address of the created animal.', 'http://127.0.0.1:4000/v1/pets/4711'),
+  'Retry-After': {
+    description: 'Seconds to wait before a new attempt.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  Sunset: text('RFC 8594: when the operation will be removed.', 'Thu, 05 Dec 2030 00:00:00 GMT'),
+  Vary: text('What the answer depends on.', 'Authorization'),
+  'WWW-Authenticate': text('RFC 6750: how to authenticate.', 'Bearer realm="petstore"'),
+} as const;
+
+export type HeaderName = keyof typeof HEADERS;

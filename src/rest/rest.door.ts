@@ -1,0 +1,47 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import Negotiator from 'negotiator';
+import { admitCallers } from '../admission/admission.hook.js';
+import type { Admission } from '../admission/admission.js';
+import { AppError } from '../errors.js';
+import { acceptJson, asBigInt } from '../http/json-body.js';
+import type { PetService } from '../pets/pet.service.js';
+import { conditionalGet } from './conditional-get.js';
+import { restrictMethods } from './methods.js';
+import { petsRoutes } from './pets.routes.js';
+
+interface RestDoorOptions {
+  admission: Admission;
+  pets: PetService;
+  /** The address of `/v1` as clients see it. */
+  baseUrl: () => string;
+  openApiDocument: () => object;
+}
+
+/** DOOR 2: SPEC's interface, to the byte. Mounted at `/v1`. */
+export async function restDoor(app: FastifyInstance, options: RestDoorOptions): Promise<void> {
+  acceptJson(app, asBigInt);
+  app.addHook('onRequest', async (request, reply) => {
+    varyByKey(reply);
+    request.routeOptions.config.announce?.(reply);
+  });
+  admitCallers(app, options.admission);
+  app.addHook('onRequest', async (request) => {
+    if (new Negotiator(request.raw).mediaType(['application/json']) === undefined) {
+      throw new AppError('not_acceptable', 'Answers here are application/json; change the Accept header.');
+    }
+  });
+  conditionalGet(app);
+
+  petsRoutes(app, options.pets, options.baseUrl);
+  app.get('/openapi.json', { config: { isPublic: true } }, async () => options.openApiDocument());
+  restrictMethods(app, '/openapi.json', ['GET']);
+  app.setNotFoundHandler(() => {
+    throw new AppError('not_found', 'There is nothing at this path.');
+  });
+}
+
+/** Beside what CORS varies by. */
+function varyByKey(reply: FastifyReply): void {
+  const others = reply.getHeader('vary');
+  reply.header('vary', others ? `${others}, Authorization` : 'Authorization');
+}

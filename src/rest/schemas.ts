@@ -1,0 +1,59 @@
+import { ERRORS } from '../errors.js';
+import { newPetSchema, pageSizeSchema, petStatusSchema } from '../pets/pet.rules.js';
+import type { ObjectSchema } from '../validation.js';
+
+/** SPEC's resources as JSON Schema: what Fastify serialises with and what the OpenAPI document shows. */
+export const petSchema = {
+  type: 'object',
+  description: 'An animal.',
+  required: ['id', 'name', 'categoryId'],
+  properties: {
+    id: {
+      type: 'integer',
+      format: 'int64',
+      description: 'Unique identifier assigned on creation.',
+      examples: [4711],
+    },
+    ...newPetSchema.properties,
+  },
+} as const;
+
+export const petsSchema = { type: 'array', description: 'A page of animals.', items: petSchema } as const;
+
+export const errorSchema = {
+  type: 'object',
+  description: 'Any refusal or fault.',
+  required: ['code', 'message', 'status'],
+  properties: {
+    code: { type: 'string', enum: Object.keys(ERRORS), description: 'Machine-readable error code.' },
+    message: { type: 'string', description: 'Human-readable description.' },
+    status: { type: 'integer', description: 'The HTTP status code.', examples: [400] },
+    errors: {
+      type: 'array',
+      description: 'With status 400: what is wrong with each refused field.',
+      items: {
+        type: 'object',
+        required: ['field', 'message'],
+        properties: {
+          field: { type: 'string', description: 'The field as it was sent.', examples: ['categoryId'] },
+          message: { type: 'string', description: 'What the field must be.' },
+        },
+      },
+    },
+  },
+} as const;
+
+export const listQuerySchema = {
+  type: 'object',
+  properties: {
+    limit: pageSizeSchema,
+    status: { ...petStatusSchema, description: 'Filters by availability status.' },
+    cursor: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 64,
+      description: 'Where the page begins: taken from the `Link` header of the page before.',
+      rule: 'must be a cursor from a Link header of this list',
+    },
+  },
+} as const satisfies ObjectSchema;

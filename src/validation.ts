@@ -1,0 +1,45 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import type { FieldProblem } from './errors.js';
+import { INT64_MAX, INT64_MIN } from './int64.js';
+
+/** A JSON Schema of a flat object. `rule` says a field's constraint in words; it is the message when the field is refused. */
+export interface ObjectSchema {
+  readonly type: 'object';
+  readonly required?: readonly string[];
+  readonly properties: Readonly<
+    Record<string, Readonly<Record<string, unknown>> & { readonly rule: string }>
+  >;
+}
+
+// Everything wrong is told at once.
+const ajv = new Ajv({ allErrors: true, keywords: ['rule'] });
+// The range is checked on the exact value, below: as a JavaScript number 2^63 - 1 equals 2^63.
+ajv.addFormat('int64', true);
+
+/** A function that lists what is wrong with a value, each field once; empty = valid. Unknown fields are ignored. */
+export function validator(schema: ObjectSchema): (value: unknown) => FieldProblem[] {
+  const validate = ajv.compile(schema);
+  return (value) => {
+    if (validate(approximate(value))) return [];
+    const fields = new Set((validate.errors ?? []).map((error) => fieldOf(error)));
+    return [...fields].map((field) => ({
+      field,
+      message: schema.properties[field]?.rule ?? 'must be a JSON object',
+    }));
+  };
+}
+
+function fieldOf(error: ErrorObject): string {
+  if (error.keyword === 'required') return String(error.params.missingProperty);
+  return error.instancePath.split('/')[1] ?? 'body';
+}
+
+/** Ajv knows no bigint: it sees the nearest number, and one that is no integer when the value is outside int64. */
+function approximate(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const view = Object.entries(value).map(([field, item]) => {
+    if (typeof item !== 'bigint') return [field, item];
+    return [field, item >= INT64_MIN && item <= INT64_MAX ? Number(item) : Number.NaN];
+  });
+  return Object.assign(Object.create(null), Object.fromEntries(view));
+}

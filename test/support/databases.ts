@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createConnection } from 'mysql2/promise';
+
+const KINDS = ['sqlite', 'mysql', 'mariadb'] as const;
+export type DatabaseKind = (typeof KINDS)[number];
+
+/** The databases of this run: `TEST_DATABASES`, by default SQLite and MySQL. */
+export function databaseKinds(): DatabaseKind[] {
+  const wanted = (process.env.TEST_DATABASES ?? 'sqlite,mysql').split(',');
+  const unknown = wanted.filter((kind) => !KINDS.includes(kind as DatabaseKind));
+  if (unknown.length > 0) throw new Error(`TEST_DATABASES names ${unknown}; it may name ${KINDS}`);
+  return wanted as DatabaseKind[];
+}
+
+export interface TestDatabase {
+  /** For `DATABASE_URL`. */
+  url: string;
+  remove(): Promise<void>;
+}
+
+/** An empty database of its own. */
+export async function createTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
+  if (kind === 'sqlite') {
+    const folder = await mkdtemp(join(tmpdir(), 'petstore-test-'));
+    return {
+      url: `sqlite:${join(folder, 'test.sqlite')}`,
+      remove: () => rm(folder, { recursive: true, force: true }),
+    };
+  }
+  const server = process.env[`TEST_SERVER_${kind.toUpperCase()}`];
+  if (!server) throw new Error(`no ${kind} server was started for this run`);
+  const name = `petstore_${randomBytes(6).toString('hex')}`;
+  await execute(server, `CREATE DATABASE ${name}`);
+  return {
+    url: `${server.replace(/^mysql:/, `${kind}:`)}/${name}`,
+    remove: () => execute(server, `DROP DATABASE ${name}`),
+  };
+}
+
+async function execute(server: string, sql: string): Promise<void> {
+  const connection = await createConnection(server);
+  await connection.query(sql);
+  await connection.end();
+}

@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** How to execute a program: the file, and the arguments that come before the program's own. */
+export interface Program {
+  file: string;
+  args: string[];
+}
+
+export interface DaemonOptions {
+  program: Program;
+  args: string[];
+  /** Removed when this Node process dies without having stopped the daemon. */
+  home: string;
+  /** Receives standard output and standard error. */
+  logFile: string;
+}
+
+/** A server process that lives at most as long as the Node process that started it, even when that one is SIGKILLed. */
+export class Daemon {
+  private readonly child: ChildProcess;
+  private readonly gone: Promise<void>;
+  private failure: Error | undefined;
+
+  constructor(private readonly options: DaemonOptions) {
+    const { program, args, home, logFile } = options;
+    const log = openSync(logFile, 'a');
+    // Its own session: Ctrl-C in the terminal reaches Node only, and Node's end is what the warden waits for.
+    this.child = spawn('/bin/sh', ['-c', EXEC_WITH_WARDEN, home, program.file, ...program.args, ...args], {
+      stdio: ['ignore', log, log, 'pipe'],
+      detached: true,
+    });
+    closeSync(log);
+    const lifeline = this.child.stdio[3] as Writable & { unref(): void };
+    lifeline.on('error', () => {});
+    this.gone = new Promise((resolve) => {
+      this.child.once('error', (error) => {
+        this.failure = error;
+        resolve();
+      });
+      this.child.once('exit', (code, signal) => {
+        this.failure ??= new Error(`${program.file} ended (${signal ?? `exit code ${code}`})`);
+        lifeline.end('dismissed\n');
+        resolve();
+      });
+    });
+    this.child.unref();
+    lifeline.unref();
+  }
+
+  get isRunning(): boolean {
+    return this.failure === undefined;
+  }
+
+  /** Sends the signal. Resolves for SIGKILL and SIGTERM when the process is gone, for SIGSTOP when it no longer runs. */
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    this.child.kill(signal);
+    if (signal === 'SIGSTOP') {
+      // On several processors a thread runs on for a moment and could answer a query sent after the signal.
+      while (this.isRunning && hasRunningThread(this.child.pid)) await pause(1);
+    }
+    if (signal !== 'SIGKILL' && signal !== 'SIGTERM') return;
+    // A stopped process never sees SIGTERM.
+    this.child.kill('SIGCONT');
+    this.child.ref();
+    await this.gone;
+  }
+
+  /** Resolves when `probe` does. Rejects with the end of the log when the process ends first or the time is up. */
+  async waitUntil(probe: () => Promise<void>, withinMilliseconds = 60_000): Promise<void> {
+    const deadline = Date.now() + withinMilliseconds;
+    for (;;) {
+      try {
+        await probe();
+        return;
+      } catch (error) {
+        if (!this.isRunning || Date.now() > deadline) {
+          const log = readFileSync(this.options.logFile, 'utf8').slice(-4000);
+          throw new Error(`${(this.failure ?? (error as Error)).message}\n${log}`, {
+            cause: this.failure ?? error,
+          });
+        }
+        await pause(50);
+      }
+    }
+  }
+}
+
+/** A port nothing listens on now. Another process may take it before you do: be ready to ask again. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}
+
+// Reads /proc; where there is none, as on macOS, the answer is no.
+function hasRunningThread(processId: number | undefined): boolean {
+  try {
+    const tasks = `/proc/${processId}/task`;
+    return readdirSync(tasks).some(
+      (thread) => !/\) T /.test(readFileSync(`${tasks}/${thread}/stat`, 'utf8')),
+    );
+  } catch {
+    return false;
+  }
+}
+
+// The warden, forked before the shell becomes the daemon, reads a pipe whose other end only Node holds: a line means
+// that the daemon has ended, end of file that Node has. `$$` is the shell's process id also in the subshell, so the
+// daemon's; `$0` is its home. The pause lets the killed process close its files before they are removed.
+const EXEC_WITH_WARDEN = `
+( read -r line <&3 && exit
+  kill -9 $$
+  sleep 1
+  rm -rf "$0"
+) >/dev/null 2>&1 &
+exec 3<&-
+exec "$@"`;

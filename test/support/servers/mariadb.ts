@@ -1,0 +1,43 @@
+import { dirname } from 'node:path';
+import { isCached } from './cached-folder.js';
+import { unpackDebianPackages } from './debian-packages.js';
+import { type Place, startFirstWorking } from './first-working.js';
+import { executableOnPath, mariadbEngine } from './sql-programs.js';
+import { givenSqlServer, type SqlEngine, type SqlServer } from './sql-server.js';
+
+/** A MariaDB server; `args` go to `mariadbd`. Takes the one TEST_MARIADB_URL names, else finds or brings a program and starts it. */
+export async function startMariadb({ args }: { args?: string[] } = {}): Promise<SqlServer> {
+  const given = process.env.TEST_MARIADB_URL;
+  return given ? givenSqlServer('TEST_MARIADB_URL', given) : startFirstWorking('MariaDB', PLACES, args);
+}
+
+/** The MariaDB of this machine's own Debian or Ubuntu release. */
+export async function mariadbFromPackages(): Promise<SqlEngine> {
+  const root = await unpackDebianPackages({
+    name: MARIADB_PACKAGES,
+    suite: 'own',
+    packages: ['mariadb-server-core'],
+  });
+  return mariadbEngine(root.program('usr/sbin/mariadbd'), `${root.path}/usr`);
+}
+
+const MARIADB_PACKAGES = 'mariadb-packages';
+
+const PLACES: Place[] = [
+  {
+    name: 'installed mariadbd',
+    advice:
+      'install MariaDB 10.11 or later, or point TEST_MARIADB_URL to a server: mysql://root@127.0.0.1:3306',
+    isAtHand: () => true,
+    engine: async () => {
+      const file = executableOnPath('mariadbd');
+      return mariadbEngine({ file, args: [] }, dirname(dirname(file)));
+    },
+  },
+  {
+    name: 'packages of Debian or Ubuntu',
+    advice: 'run on Debian or Ubuntu with a mirror that apt reaches',
+    isAtHand: () => isCached(MARIADB_PACKAGES),
+    engine: mariadbFromPackages,
+  },
+];

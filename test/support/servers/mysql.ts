@@ -1,0 +1,63 @@
+import { isCached } from './cached-folder.js';
+import { isUbuntu, unpackDebianPackages } from './debian-packages.js';
+import { type Place, startFirstWorking } from './first-working.js';
+import { mariadbFromPackages } from './mariadb.js';
+import { downloadMysqld, findDownloadedMysqld } from './mysql-download.js';
+import { MYSQL_IMAGE, unpackMysqlImage } from './mysql-image.js';
+import { executableOnPath, mysqlEngine } from './sql-programs.js';
+import { givenSqlServer, type SqlEngine, type SqlServer } from './sql-server.js';
+
+/** A MySQL server; `args` go to `mysqld`. Takes the one TEST_MYSQL_URL names, else finds or brings a program and starts it. */
+export async function startMysql({ args }: { args?: string[] } = {}): Promise<SqlServer> {
+  const given = process.env.TEST_MYSQL_URL;
+  return given ? givenSqlServer('TEST_MYSQL_URL', given) : startFirstWorking('MySQL', PLACES, args);
+}
+
+const MYSQL_PACKAGES = 'mysql-packages';
+
+const PLACES: Place[] = [
+  {
+    name: 'installed mysqld',
+    advice: 'install MySQL 8 or later, or point TEST_MYSQL_URL to a server: mysql://root@127.0.0.1:3306',
+    isAtHand: () => true,
+    engine: async () => mysqlEngine({ file: executableOnPath('mysqld'), args: [] }),
+  },
+  {
+    name: 'download by mysql-memory-server',
+    advice: 'allow this machine to reach the MySQL download site',
+    isAtHand: () => findDownloadedMysqld() !== undefined,
+    engine: async () => mysqlEngine({ file: await downloadMysqld(), args: [] }),
+  },
+  {
+    name: `Docker image ${MYSQL_IMAGE}`,
+    advice: 'start Docker; elsewhere than on Linux run `docker compose up -d mysql` and set TEST_MYSQL_URL',
+    isAtHand: () => isCached('mysql-image'),
+    engine: async () => {
+      const root = await unpackMysqlImage('mysql-image');
+      return mysqlEngine(root.program('usr/sbin/mysqld'), `${root.path}/usr`);
+    },
+  },
+  {
+    name: 'packages of Debian or Ubuntu',
+    advice: 'run on Debian or Ubuntu with a mirror that apt reaches',
+    isAtHand: () => isCached(MYSQL_PACKAGES),
+    engine: mysqlFromPackages,
+  },
+];
+
+// Debian's releases carry MariaDB only, its development suite carries MySQL too; Ubuntu's releases carry MySQL.
+async function mysqlFromPackages(): Promise<SqlEngine> {
+  const wanted = isUbuntu()
+    ? { suite: 'own', packages: ['default-mysql-server-core'] }
+    : { suite: 'sid', packages: ['mysql-server-core'] };
+  try {
+    const root = await unpackDebianPackages({ name: MYSQL_PACKAGES, ...wanted });
+    return await mysqlEngine(root.program('usr/sbin/mysqld'), `${root.path}/usr`);
+  } catch (error) {
+    if (!/Unable to locate package|no installation candidate/.test((error as Error).message)) throw error;
+    process.stderr.write(
+      `The suite ${wanted.suite} carries no MySQL any more. THESE TESTS RUN ON MARIADB INSTEAD.\n`,
+    );
+    return mariadbFromPackages();
+  }
+}

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Program } from './daemon.js';
+import type { SqlEngine } from './sql-server.js';
+
+const execute = promisify(execFile);
+
+/** `prefix` is the folder that holds an unpacked server's `sbin` and `share`; an installed one knows its own. */
+export async function mysqlEngine(program: Program, prefix?: string): Promise<SqlEngine> {
+  const version = await versionOf(program);
+  // Debian's MariaDB installs a `mysqld` too.
+  if (/mariadb/i.test(version)) throw new Error(`${program.file} is MariaDB, not MySQL`);
+  return {
+    program,
+    version,
+    settings: [
+      ...(prefix ? [`--basedir=${prefix}`, `--lc-messages-dir=${sharedFiles(prefix)}`] : []),
+      '--mysqlx=OFF',
+      '--skip-log-bin',
+      '--innodb-redo-log-capacity=32M',
+    ],
+    bootstrap: {
+      args: ['--initialize-insecure', '--init-file=/dev/stdin'],
+      // Without name resolution 127.0.0.1 is not `localhost`, the only host root is created for.
+      sql: "CREATE USER root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n",
+    },
+  };
+}
+
+/** `prefix` is the folder that holds the server's `bin` or `sbin` and `share`. */
+export async function mariadbEngine(program: Program, prefix: string): Promise<SqlEngine> {
+  const share = sharedFiles(prefix);
+  const version = await versionOf(program);
+  if (!/mariadb/i.test(version)) throw new Error(`${program.file} is not MariaDB`);
+  return {
+    program,
+    version,
+    // Packaged MariaDB is configured for utf8mb4; without configuration files it would be latin1.
+    settings: [`--basedir=${prefix}`, `--lc-messages-dir=${share}`, '--character-set-server=utf8mb4'],
+    bootstrap: {
+      args: ['--bootstrap', '--enforce-storage-engine='],
+      sql: [
+        'CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = NULL;',
+        ...(await systemTables(share)),
+      ].join('\n'),
+    },
+  };
+}
+
+/** The path of an executable file. Also looks where servers are installed but people's PATH does not lead. */
+export function executableOnPath(name: string): string {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin'];
+  const found = folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
+  if (found === undefined) throw new Error(`no \`${name}\` on PATH`);
+  return found;
+}
+
+async function versionOf({ file, args }: Program): Promise<string> {
+  const { stdout } = await execute(file, [...args, '--no-defaults', '--version']);
+  return stdout.replace(/^\S+/, '').trim();
+}
+
+// `share/mysql` in Debian's packages, `share/mysql-8.4` in Oracle's, `share` itself in the binary archives.
+function sharedFiles(prefix: string): string {
+  const share = join(prefix, 'share');
+  const folders = [share, ...readdirSync(share).map((entry) => join(share, entry))];
+  const found = folders.find((folder) => existsSync(join(folder, 'english/errmsg.sys')));
+  if (found === undefined) throw new Error(`No message files below ${share}`);
+  return found;
+}
+
+// The names begin with `mysql_` up to MariaDB 10.11 and with `mariadb_` since.
+function systemTables(share: string): Promise<string[]> {
+  const names = ['system_tables', 'performance_tables', 'system_tables_data'];
+  const brand = existsSync(join(share, 'mariadb_system_tables.sql')) ? 'mariadb' : 'mysql';
+  return Promise.all(names.map((name) => readFile(join(share, `${brand}_${name}.sql`), 'utf8')));
+}

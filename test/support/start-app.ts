@@ -1,0 +1,94 @@
+import { pino } from 'pino';
+import { type App, createApp } from '../../src/app.js';
+import { SCOPES, type Scope } from '../../src/caller.js';
+import { type Config, loadConfig } from '../../src/config.js';
+import { Database } from '../../src/database/database.js';
+import { migrate } from '../../src/database/migrate.js';
+import type { Plan } from '../../src/projects/plans.js';
+import { createTestDatabase, type DatabaseKind } from './databases.js';
+
+export const TEST_ACTOR = { name: 'test', requestId: null };
+
+export interface Tenant {
+  projectId: bigint;
+  slug: string;
+  keyId: bigint;
+  token: string;
+}
+
+export interface TestApp {
+  app: App;
+  config: Config;
+  db: Database;
+  /** `http://127.0.0.1:<port>` */
+  url: string;
+  /** The clock of the app; tests set it. */
+  clock: { now: number };
+  /** A new project with one key. */
+  tenant(options?: { plan?: Plan; scopes?: readonly Scope[] }): Promise<Tenant>;
+  stop(): Promise<void>;
+}
+
+interface StartOptions {
+  kind?: DatabaseKind;
+  env?: Record<string, string>;
+  now?: number;
+  /** Lines of the log are given to it. */
+  onLog?: (line: string) => void;
+}
+
+let tenants = 0;
+
+/** The real app on a real database of its own, on a free port, with a clock that stands still until a test moves it. */
+export async function startApp({
+  kind = 'sqlite',
+  env = {},
+  now,
+  onLog,
+}: StartOptions = {}): Promise<TestApp> {
+  const database = await createTestDatabase(kind);
+  const config = loadConfig({
+    DATABASE_URL: database.url,
+    PORT: '0',
+    LOG_LEVEL: onLog ? 'info' : 'silent',
+    ...env,
+  });
+  await migrate(config.database);
+  const db = await Database.open(config.database);
+  const clock = { now: now ?? Date.now() };
+  const logger = pino({ level: config.logLevel }, { write: (line) => onLog?.(line) });
+  const app = await createApp({ config, db, logger, now: () => clock.now });
+  const { base } = await app.listen();
+
+  return {
+    app,
+    config,
+    db,
+    url: base,
+    clock,
+    async tenant({ plan = 'BUSINESS', scopes = SCOPES } = {}) {
+      tenants += 1;
+      const slug = `tenant-${tenants}`;
+      const { projects, apiKeys } = app.services;
+      const project = await projects.create(TEST_ACTOR, {
+        slug,
+        name: null,
+        plan,
+        perMinute: null,
+        perDay: null,
+      });
+      const { key, token } = await apiKeys.create(TEST_ACTOR, {
+        projectId: project.id,
+        name: 'test',
+        scopes,
+        expiresAtMs: null,
+      });
+      return { projectId: project.id, slug, keyId: key.id, token };
+    },
+    async stop() {
+      await app.http.close();
+      await db.close();
+      await database.remove();
+    },
+  };
+}
