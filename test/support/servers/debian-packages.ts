@@ -111,7 +111,7 @@ function runApt(defaults: string[]): Apt {
     const options = { timeout: 10 * 60_000, maxBuffer: 1e8, env: { ...process.env, LC_ALL: 'C' } };
     const running = execute('apt-get', [...defaults, ...args], options);
     const { stdout } = await running.catch((error) => {
-      throw new Error(`apt-get ${args.join(' ')}: ${error.stderr?.trim() || error.message}`, {
+      throw new Error(`apt-get: ${error.stderr?.trim() || error.message}`, {
         cause: error,
       });
     });

@@ -26,7 +26,7 @@ export async function unpackMysqlImage(name: string): Promise<UnpackedRoot> {
       await docker('rm', container);
     }
     await mkdir(join(draft, 'root'));
-    await execute('tar', ['-xf', archive, '-C', join(draft, 'root'), 'usr', 'lib64']);
+    await execute('tar', ['-xf', archive, '-C', join(draft, 'root'), 'usr']);
     await rm(archive);
   });
   return openUnpackedRoot(join(folder, 'root'));

@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { cp, mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createConnection } from 'mysql2/promise';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { cachedFolder } from './cached-folder.js';
 import { Daemon, freePort, type Program } from './daemon.js';
 
@@ -49,10 +49,10 @@ export async function dataTemplate({ program, version, settings, bootstrap }: Sq
     const args = [...program.args, ...commonArgs(dataDirectory), ...settings, ...bootstrap.args];
     const child = spawn(program.file, args, { stdio: [input.fd, output.fd, output.fd] });
     const [code] = await once(child, 'exit').finally(() => Promise.all([input.close(), output.close()]));
-    if (code !== 0)
-      throw new Error(
-        `It could not create its system tables:\n${(await readFile(log, 'utf8')).slice(-4000)}`,
-      );
+    if (code !== 0) {
+      const reason = (await readFile(log, 'utf8')).slice(-4000);
+      throw new Error(`It could not create its system tables:\n${reason}`);
+    }
     // The server's unique id: two copies would share it.
     await rm(join(dataDirectory, 'auto.cnf'), { force: true });
   });
@@ -71,7 +71,8 @@ export async function runSqlServer(
   let port = await freePort();
   const start = async () => {
     const url = `mysql://root@127.0.0.1:${port}`;
-    const address = ['--bind-address=127.0.0.1', `--port=${port}`, `--socket=${join(home, 'socket')}`];
+    const socket = join(home, 'socket');
+    const address = ['--bind-address=127.0.0.1', `--port=${port}`, `--socket=${socket}`];
     const daemon = new Daemon({
       program: engine.program,
       args: [
@@ -85,7 +86,7 @@ export async function runSqlServer(
       logFile: join(home, 'log'),
     });
     try {
-      await daemon.waitUntil(() => answer(url));
+      await daemon.waitUntil(() => answer(url, socket));
       return daemon;
     } catch (error) {
       await daemon.kill('SIGKILL');
@@ -93,7 +94,7 @@ export async function runSqlServer(
     }
   };
   let daemon = await start().catch(async (error) => {
-    if (/Address already in use/.test(error.message)) {
+    if (/Address already in use|Another server answers/.test(error.message)) {
       port = await freePort();
       return start();
     }
@@ -128,10 +129,14 @@ export async function givenSqlServer(variable: string, given: string): Promise<S
   return { url, kill: refuse, restart: refuse, stop: async () => {} };
 }
 
-async function answer(url: string): Promise<void> {
+// The socket tells our server from another test's that took the port between our looking and our starting.
+async function answer(url: string, expectedSocket?: string): Promise<void> {
   const connection = await createConnection({ uri: url, connectTimeout: 5000 });
   try {
-    await connection.query('SELECT 1');
+    const [rows] = await connection.query<RowDataPacket[]>('SELECT @@socket AS socket');
+    if (expectedSocket !== undefined && rows[0]?.socket !== expectedSocket) {
+      throw new Error(`Another server answers at ${url}`);
+    }
   } finally {
     connection.destroy();
   }
