@@ -36,7 +36,8 @@ export async function createHttpServer({ corsOrigins, logger }: HttpSettings): P
       headersTimeout: HEADERS_MS,
       connectionsCheckingInterval: 1_000,
     },
-    routerOptions: { maxParamLength: 200 },
+    // Whatever fits into a request line reaches its route and gets that route's answer.
+    routerOptions: { maxParamLength: HEADER_BYTES },
     rewriteUrl: (request) => originForm(request.url ?? '/', request.headers.host),
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);

@@ -20,10 +20,19 @@ export function toAppError(error: unknown): AppError {
   if (code && message) {
     return new AppError(code, message, code === 'unavailable' ? { retryAfterSeconds: 1 } : {});
   }
+  if (isRefusal(error)) return new AppError('invalid_request', 'The request is not valid.', { cause: error });
   return (
     unavailableIfDatabaseAway(error) ??
     new AppError('internal', 'Something went wrong on our side. Quote the X-Request-Id when you report it.', {
       cause: error,
     })
+  );
+}
+
+/** Fastify found fault with the request in a way that the table above does not name. */
+function isRefusal(error: unknown): boolean {
+  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
+  return (
+    String(code).startsWith('FST_') && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
   );
 }

@@ -1,10 +1,13 @@
+import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import { AbstractLogger } from 'typeorm';
 import { type App, createApp } from '../../src/app.js';
 import { SCOPES, type Scope } from '../../src/caller.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/migrate.js';
 import type { Plan } from '../../src/projects/plans.js';
+import { Project } from '../../src/projects/project.entity.js';
 import { createTestDatabase, type DatabaseKind } from './databases.js';
 
 export const TEST_ACTOR = { name: 'test', requestId: null };
@@ -24,7 +27,7 @@ export interface TestApp {
   url: string;
   /** The clock of the app; tests set it. */
   clock: { now: number };
-  /** A new project with one key. */
+  /** A new project with one key, by default with quotas that no test exhausts. */
   tenant(options?: { plan?: Plan; scopes?: readonly Scope[] }): Promise<Tenant>;
   stop(): Promise<void>;
 }
@@ -33,8 +36,10 @@ interface StartOptions {
   kind?: DatabaseKind;
   env?: Record<string, string>;
   now?: number;
-  /** Lines of the log are given to it. */
+  /** Is given each line of the log. */
   onLog?: (line: string) => void;
+  /** Is given each statement sent to the database. */
+  onQuery?: (sql: string, parameters: unknown[]) => void;
 }
 
 let tenants = 0;
@@ -45,6 +50,7 @@ export async function startApp({
   env = {},
   now,
   onLog,
+  onQuery,
 }: StartOptions = {}): Promise<TestApp> {
   const database = await createTestDatabase(kind);
   const config = loadConfig({
@@ -55,28 +61,26 @@ export async function startApp({
   });
   await migrate(config.database);
   const db = await Database.open(config.database);
+  if (onQuery) recordQueries(db, onQuery);
   const clock = { now: now ?? Date.now() };
   const logger = pino({ level: config.logLevel }, { write: (line) => onLog?.(line) });
   const app = await createApp({ config, db, logger, now: () => clock.now });
-  const { base } = await app.listen();
+  await app.listen();
+  const { port } = app.http.server.address() as AddressInfo;
 
   return {
     app,
     config,
     db,
-    url: base,
+    url: `http://127.0.0.1:${port}`,
     clock,
-    async tenant({ plan = 'BUSINESS', scopes = SCOPES } = {}) {
+    async tenant({ plan = 'ENTERPRISE', scopes = SCOPES } = {}) {
       tenants += 1;
       const slug = `tenant-${tenants}`;
       const { projects, apiKeys } = app.services;
-      const project = await projects.create(TEST_ACTOR, {
-        slug,
-        name: null,
-        plan,
-        perMinute: null,
-        perDay: null,
-      });
+      const quota = plan === 'ENTERPRISE' ? 1_000_000_000 : null;
+      const wanted = { slug, name: null, plan, perMinute: quota, perDay: quota };
+      const project = await projects.create(TEST_ACTOR, wanted);
       const { key, token } = await apiKeys.create(TEST_ACTOR, {
         projectId: project.id,
         name: 'test',
@@ -91,4 +95,14 @@ export async function startApp({
       await database.remove();
     },
   };
+}
+
+function recordQueries(db: Database, onQuery: NonNullable<StartOptions['onQuery']>): void {
+  const { dataSource } = db.repository(Project).manager;
+  dataSource.logger = new (class extends AbstractLogger {
+    override logQuery(sql: string, parameters?: unknown[]) {
+      onQuery(sql, parameters ?? []);
+    }
+    protected override writeLog() {}
+  })();
 }

@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { ConfigError, loadConfig } from '../src/config.js';
+
+describe('settings', () => {
+  test('Config-1: with none set, a laptop runs everything from one file, demo included', () => {
+    expect(loadConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 4000,
+      database: { kind: 'sqlite', path: './var/petstore.sqlite' },
+      environment: 'production',
+      platformHost: 'petstore.localhost',
+      shutdownSeconds: 20,
+      demo: true,
+    });
+  });
+
+  test('Config-2: an empty value counts as none', () => {
+    expect(loadConfig({ PORT: '', HOST: ' ', DEMO: '' })).toEqual(loadConfig({}));
+  });
+
+  test('Config-3: with a database of its own there is no demo unless asked for', () => {
+    expect(loadConfig({ DATABASE_URL: 'mysql://u:p@db/petstore' }).demo).toBe(false);
+    expect(loadConfig({ DATABASE_URL: 'mysql://u:p@db/petstore', DEMO: '1' }).demo).toBe(true);
+    expect(loadConfig({ DATABASE_URL: 'sqlite::memory:' }).database).toEqual({
+      kind: 'sqlite',
+      path: ':memory:',
+    });
+  });
+
+  test.each([
+    ['PORT', 'abc'],
+    ['PORT', '-1'],
+    ['PORT', '65536'],
+    ['PORT', '4000.5'],
+    ['DATABASE_URL', 'postgres://u:secret@db/petstore'],
+    ['DATABASE_URL', 'mysql://u:secret@db'],
+    ['DATABASE_URL', 'mysql://'],
+    ['DATABASE_URL', 'sqlite:'],
+    ['DATABASE_POOL_SIZE', '0'],
+    ['PETSTORE_ENV', 'test'],
+    ['PUBLIC_BASE_URL', 'api.example.com'],
+    ['PUBLIC_BASE_URL', 'https://api.example.com/v1'],
+    ['STAGING_BASE_URL', 'ftp://x'],
+    ['PLATFORM_HOST', 'Petstore.Example'],
+    ['CORS_ORIGINS', 'https://a.example/path'],
+    ['CORS_ORIGINS', '*'],
+    ['LOG_LEVEL', 'loud'],
+    ['SHUTDOWN_SECONDS', '0'],
+    ['DEMO', 'yes'],
+  ])('Config-4: %s=%s is refused in one line that names the variable and shows no secret', (name, value) => {
+    const load = () => loadConfig({ [name]: value });
+    expect(load).toThrow(ConfigError);
+    expect(load).toThrow(new RegExp(`^${name} must be [^\\n]+\\.$`));
+    expect(load).not.toThrow(/secret/);
+  });
+});

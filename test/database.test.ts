@@ -1,0 +1,179 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Caller } from '../src/caller.js';
+import { type Config, loadConfig } from '../src/config.js';
+import { createDataSource } from '../src/database/data-source.js';
+import { Database } from '../src/database/database.js';
+import { migrate, revertLastMigration } from '../src/database/migrate.js';
+import { Pet } from '../src/pets/pet.entity.js';
+import { graphql, rest } from './support/client.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
+import { startApp } from './support/start-app.js';
+
+const SCHEMA_WORK = { poolSize: 1, queryTimeoutMs: 60_000, exactIntegers: false };
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  let database: TestDatabase;
+  let target: Config['database'];
+  beforeEach(async () => {
+    database = await createTestDatabase(kind);
+    target = loadConfig({ DATABASE_URL: database.url }).database;
+  });
+  afterEach(() => database.remove());
+
+  async function schemaDrift(): Promise<string[]> {
+    const source = await createDataSource(target, SCHEMA_WORK).initialize();
+    try {
+      const { upQueries } = await source.driver.createSchemaBuilder().log();
+      return upQueries.map(({ query }) => query);
+    } finally {
+      await source.destroy();
+    }
+  }
+
+  async function tables(): Promise<string[]> {
+    const source = await createDataSource(target, SCHEMA_WORK).initialize();
+    const runner = source.createQueryRunner();
+    const names = source.entityMetadatas.map(({ tableName }) => tableName);
+    const found = await Promise.all(names.map((name) => runner.hasTable(name)));
+    await runner.release();
+    await source.destroy();
+    return names.filter((_, index) => found[index]);
+  }
+
+  test('Database-1: the migrations make exactly the schema of the entities', async () => {
+    expect((await migrate(target)).length).toBeGreaterThan(0);
+    expect(await schemaDrift()).toEqual([]);
+  });
+
+  test('Database-2: every migration can be undone and applied again', async () => {
+    const applied = await migrate(target);
+    for (const _ of applied) expect(await revertLastMigration(target)).toBe(true);
+    expect(await revertLastMigration(target)).toBe(false);
+    expect(await tables()).toEqual([]);
+    expect(await migrate(target)).toEqual(applied);
+    expect(await schemaDrift()).toEqual([]);
+  });
+
+  test('Database-3: several processes may migrate at once; one does the work', async () => {
+    const runs = await Promise.all(Array.from({ length: 4 }, () => migrate(target)));
+    expect(runs.filter((applied) => applied.length > 0)).toHaveLength(1);
+    expect(await schemaDrift()).toEqual([]);
+  });
+
+  test("Database-4: a transaction that fails undoes its own writes and nobody else's", async () => {
+    await migrate(target);
+    const db = await Database.open(target);
+    const pet = (id: bigint) => ({
+      projectId: 1n,
+      id,
+      name: 'Rex',
+      categoryId: 1n,
+      status: null,
+      createdAtMs: 1,
+    });
+    try {
+      const rounds = Array.from({ length: 10 }, (_, round) => BigInt(round) * 10n);
+      const outcomes = await Promise.allSettled(
+        rounds.flatMap((base) => [
+          db.transaction(async (manager) => {
+            await manager.insert(Pet, pet(base + 1n));
+            await setImmediate();
+            throw new Error('undo');
+          }),
+          db.write(() => db.repository(Pet).insert(pet(base + 2n))),
+          db.transaction(async (manager) => {
+            await manager.insert(Pet, pet(base + 3n));
+            await setImmediate();
+            await manager.insert(Pet, pet(base + 4n));
+          }),
+        ]),
+      );
+      expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(10);
+      const ids = (await db.repository(Pet).find({ order: { id: 'ASC' } })).map(({ id }) => id);
+      expect(ids).toEqual(rounds.flatMap((base) => [base + 2n, base + 3n, base + 4n]));
+    } finally {
+      await db.close();
+    }
+  });
+
+  test('Database-5: one query for a list, one for a pet, one for an insert', async () => {
+    const queries: string[] = [];
+    const app = await startApp({ kind, onQuery: (sql) => queries.push(sql) });
+    try {
+      const { token } = await app.tenant();
+      await rest(app.url, '/v1/pets', { token });
+      const counted = async (ask: () => Promise<unknown>) => {
+        queries.length = 0;
+        await ask();
+        return queries.length;
+      };
+      const body = { name: 'Rex', categoryId: 1 };
+      expect(await counted(() => rest(app.url, '/v1/pets', { method: 'POST', token, body }))).toBe(1);
+      expect(await counted(() => rest(app.url, '/v1/pets?limit=100&status=sold', { token }))).toBe(1);
+      expect(await counted(() => rest(app.url, '/v1/pets/1', { token }))).toBe(1);
+      expect(await counted(() => graphql(app.url, '{ pets { nodes { id name } } }', { token }))).toBe(1);
+      const create = 'mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }';
+      expect(await counted(() => graphql(app.url, create, { token }))).toBe(1);
+    } finally {
+      await app.stop();
+    }
+  });
+
+  test('Database-6: on a million rows a list reads its page by index, without scan or sort', async () => {
+    const queries: { sql: string; parameters: unknown[] }[] = [];
+    const app = await startApp({ kind, onQuery: (sql, parameters) => queries.push({ sql, parameters }) });
+    const { manager } = app.db.repository(Pet);
+    try {
+      const { projectId, keyId } = await app.tenant();
+      await fillMillion((sql) => manager.query(sql), projectId, kind === 'sqlite');
+      const caller: Caller = { keyId, projectId, plan: 'ENTERPRISE', scopes: new Set(['pets:read']) };
+      for (const status of [null, 'sold'] as const) {
+        for (const afterId of [null, 500_000n]) {
+          queries.length = 0;
+          const startedAt = performance.now();
+          const page = await app.app.services.pets.list(caller, { pageSize: 20, status, afterId });
+          expect(performance.now() - startedAt).toBeLessThan(200);
+          expect(page).toMatchObject({ pets: { length: 20 }, hasNextPage: true });
+          const [list] = queries;
+          const explain = {
+            sqlite: 'EXPLAIN QUERY PLAN',
+            mysql: 'EXPLAIN FORMAT=TRADITIONAL',
+            mariadb: 'EXPLAIN',
+          }[kind];
+          const rows = await manager.query(`${explain} ${list?.sql}`, list?.parameters);
+          const plan = JSON.stringify(rows, (_, value) =>
+            typeof value === 'bigint' ? Number(value) : value,
+          );
+          expect(plan).not.toMatch(/filesort|temporary|\bSCAN\b|TEMP B-TREE|"type":"(ALL|index)"/i);
+          expect(plan).toMatch(/"type":"(ref|range)"|SEARCH/);
+        }
+      }
+    } finally {
+      await app.stop();
+    }
+  });
+});
+
+/** A million pets, nine of ten in the project, inserted by the database itself. */
+async function fillMillion(
+  query: (sql: string) => Promise<unknown>,
+  projectId: bigint,
+  onSqlite: boolean,
+): Promise<void> {
+  const columns = 'pets (project_id, id, name, category_id, status, created_at_ms)';
+  const row = (n: string) =>
+    `CASE WHEN ${n} % 10 = 0 THEN 1 ELSE ${projectId} END, ${n}, 'Rex', 1, CASE ${n} % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'available' END, 1`;
+  if (onSqlite) {
+    await query(
+      `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1000000) INSERT INTO ${columns} SELECT ${row('n')} FROM n`,
+    );
+    await query('ANALYZE');
+    return;
+  }
+  await query('CREATE TABLE numbers (n INT PRIMARY KEY)');
+  await query(`INSERT INTO numbers VALUES ${Array.from({ length: 1_000 }, (_, n) => `(${n})`)}`);
+  const n = '(a.n * 1000 + b.n + 1)';
+  await query(`INSERT INTO ${columns} SELECT ${row(n)} FROM numbers a, numbers b ORDER BY 1, 2`);
+  await query('ANALYZE TABLE pets');
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { getIntrospectionQuery, parse } from 'graphql';
+import { measureOperation } from '../src/graphql/operation-size.js';
+import { graphql, rest } from './support/client.js';
+import { startApp, type Tenant, type TestApp } from './support/start-app.js';
+
+const fragments = (levels: number) =>
+  Array.from(
+    { length: levels },
+    (_, at) => `fragment f${at} on PetConnection { ...f${at + 1} ...f${at + 1} }`,
+  ).join(' ');
+const bomb = `{ pets { ...f0 } } ${fragments(25)} fragment f25 on PetConnection { nodes { id } }`;
+const repeat = (count: number, part: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => part(at)).join(' ');
+
+const HOSTILE: Record<string, string> = {
+  'a bomb of 25 fragments': bomb,
+  '21 root fields': `{ ${repeat(21, (at) => `a${at}: __typename`)} }`,
+  '31 aliases': `{ pets { ${repeat(31, (at) => `a${at}: nodes { id }`)} } }`,
+  '40 aliases of __typename': `{ project { ${repeat(40, (at) => `a${at}: __typename`)} } }`,
+  '3,000 tokens': `{ ${repeat(1_500, () => 'project { slug }')} }`,
+  '20,000 levels of depth': `${'{ a '.repeat(20_000)}${'}'.repeat(20_000)}`,
+  '20 levels of lists': `{ __schema { ${'types { fields { type { '.repeat(5)} name ${'} } }'.repeat(5)} } }`,
+  '11 directives': `{ project { slug ${repeat(11, () => '@include(if: true)')} } }`,
+  '12 fields with directives': `{ project { ${repeat(12, () => 'slug @include(if: true)')} } }`,
+  'ten full pages': `{ ${repeat(10, (at) => `p${at}: pets(first: 100) { nodes { id name categoryId status createdAt } }`)} }`,
+  'a cyclic fragment': '{ project { ...a } } fragment a on Project { ...b } fragment b on Project { ...a }',
+  '2,000 conflicting fields': `{ project { ${repeat(600, (at) => (at % 2 ? 'a: slug' : 'a: name'))} } }`,
+};
+
+describe('the GraphQL door', () => {
+  let app: TestApp;
+  let tenant: Tenant;
+  beforeAll(async () => {
+    app = await startApp();
+    tenant = await app.tenant();
+    await graphql(app.url, '{ project { slug } }', { token: tenant.token });
+  });
+  afterAll(() => app.stop());
+
+  test.each(Object.entries(HOSTILE))(
+    'Limits-GraphQL-1: refuses %s with 4xx, without data, in milliseconds',
+    async (_, query) => {
+      const startedAt = performance.now();
+      const { status, body } = await graphql(app.url, query, { token: tenant.token });
+      const elapsedMs = performance.now() - startedAt;
+      expect(status).toBe(400);
+      expect(body.data).toBeUndefined();
+      for (const { extensions } of body.errors) expect(extensions.status).toBe(400);
+      expect(elapsedMs).toBeLessThan(500);
+    },
+  );
+
+  test('Limits-GraphQL-2: the page size counts, given as a variable too', async () => {
+    const query = `query($n: Int) { ${repeat(10, (at) => `p${at}: pets(first: $n) { nodes { id name categoryId status createdAt } }`)} }`;
+    const ask = (n: number) => graphql(app.url, query, { token: tenant.token, variables: { n } });
+    expect((await ask(20)).status).toBe(200);
+    expect((await ask(100)).body.errors[0].extensions).toEqual({ code: 'INVALID_REQUEST', status: 400 });
+  });
+
+  test('Limits-GraphQL-3: what people use passes: introspection, a full page with everything', async () => {
+    const page = `{ pets(first: 100) {
+      edges { cursor node { id name categoryId status createdAt } }
+      nodes { id name categoryId status createdAt }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } project { slug name plan publishedAt url } }`;
+    for (const query of [getIntrospectionQuery({ inputValueDeprecation: true }), page]) {
+      const { status, body } = await graphql(app.url, query, { token: tenant.token });
+      expect([status, body.errors]).toEqual([200, undefined]);
+    }
+  });
+
+  test('Limits-GraphQL-4: while bombs arrive, other reads go on', async () => {
+    const other = await app.tenant();
+    const bombs = Promise.all(
+      Array.from({ length: 20 }, () => graphql(app.url, bomb, { token: tenant.token })),
+    );
+    const startedAt = performance.now();
+    for (let read = 0; read < 20; read += 1) {
+      expect((await rest(app.url, '/v1/pets', { token: other.token })).status).toBe(200);
+    }
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    for (const { status } of await bombs) expect(status).toBe(400);
+  });
+
+  test('Limits-GraphQL-5: measuring a bomb takes as many steps as it has fragments', () => {
+    const document = parse(bomb);
+    const [operation] = document.definitions;
+    if (operation?.kind !== 'OperationDefinition') throw new Error('the bomb begins with its operation');
+    const startedAt = performance.now();
+    const size = measureOperation(document, operation, {}, new Map([['pets', 20]]));
+    expect(performance.now() - startedAt).toBeLessThan(50);
+    expect(size.cost).toBeGreaterThan(2 ** 25);
+  });
+});

@@ -1,0 +1,18 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import { type DatabaseKind, databaseKinds } from './databases.js';
+import { startApp, type TestApp } from './start-app.js';
+
+/** Runs the same tests on an app of each database; `app()` is the one under test. */
+export function onEachDatabase(
+  define: (app: () => TestApp, kind: DatabaseKind) => void,
+  options: { now?: number } = {},
+): void {
+  describe.each(databaseKinds())('on %s', (kind) => {
+    let running: TestApp;
+    beforeAll(async () => {
+      running = await startApp({ kind, ...options });
+    });
+    afterAll(() => running.stop());
+    define(() => running, kind);
+  });
+}
