@@ -126,7 +126,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const { manager } = app.db.repository(Pet);
     try {
       const { projectId, keyId } = await app.tenant();
-      await fillMillion((sql) => manager.query(sql), projectId, kind === 'sqlite');
+      const source = await createDataSource(app.config.database, SCHEMA_WORK).initialize();
+      await fillMillion((sql) => source.query(sql), projectId, kind === 'sqlite');
+      await source.destroy();
       const caller: Caller = { keyId, projectId, plan: 'ENTERPRISE', scopes: new Set(['pets:read']) };
       for (const status of [null, 'sold'] as const) {
         for (const afterId of [null, 500_000n]) {

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { AppError } from '../errors.js';
 import { errorBody, replyWithError } from './error-reply.js';
 import { EXPOSED_HEADERS } from './headers.js';
@@ -42,6 +48,8 @@ export async function createHttpServer({ corsOrigins, logger }: HttpSettings): P
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
       replyWithError(error, request, reply);
+      // The hooks do not run for these.
+      logRequest(request, reply);
     },
     clientErrorHandler: refuseUnparsable,
   });
@@ -66,25 +74,26 @@ export async function createHttpServer({ corsOrigins, logger }: HttpSettings): P
     preflightContinue: true,
     strictPreflight: false,
   });
-  app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
-      {
-        method: request.method,
-        path: request.url.split('?', 1)[0],
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime * 10) / 10,
-        ...(request.caller
-          ? { projectId: String(request.caller.projectId), keyId: String(request.caller.keyId) }
-          : {}),
-      },
-      'request',
-    );
-  });
+  app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(replyWithError);
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing at this path.');
   });
   return app;
+}
+
+function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+  const { caller } = request;
+  request.log.info(
+    {
+      method: request.method,
+      path: request.url.split('?', 1)[0],
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime * 10) / 10,
+      ...(caller ? { projectId: String(caller.projectId), keyId: String(caller.keyId) } : {}),
+    },
+    'request',
+  );
 }
 
 /** What Node could not parse never reaches a route: answered here, then the connection is closed. */
