@@ -14,6 +14,7 @@ import { healthRoutes } from './http/health.routes.js';
 import { createHttpServer } from './http/server.js';
 import { IdempotencyService } from './idempotency/idempotency.service.js';
 import { IdGenerator } from './ids.js';
+import { PetImportService } from './pets/pet-import.service.js';
 import { PetService } from './pets/pet.service.js';
 import { ProjectService } from './projects/project.service.js';
 import { openApiDocument } from './rest/openapi.js';
@@ -25,6 +26,7 @@ export interface Services {
   projects: ProjectService;
   apiKeys: ApiKeyService;
   pets: PetService;
+  petImports: PetImportService;
   idempotency: IdempotencyService;
 }
 
@@ -37,6 +39,7 @@ export function createServices(db: Database, now: () => number): Services {
     projects: new ProjectService(db, ids, audit, now),
     apiKeys: new ApiKeyService(db, ids, audit, now),
     pets: new PetService(db, ids, idempotency, now),
+    petImports: new PetImportService(db, ids, audit, now),
     idempotency,
   };
 }
@@ -68,7 +71,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
 
   const schema = await createSchema([
     new PetResolver(services.pets),
-    new ProjectResolver(services.projects, (slug) => addresses.ofProject(slug)),
+    new ProjectResolver(services.projects, services.idempotency, (slug) => addresses.ofProject(slug)),
   ]);
   await http.register(graphqlDoor, { prefix: '/graphql', admission, schema });
   await http.register(restDoor, {

@@ -19,14 +19,14 @@ const MAY_IMPORT: Record<string, string[]> = {
   projects: [...GROUND, 'database', 'audit'],
   'api-keys': [...GROUND, 'database', 'audit', 'projects'],
   idempotency: [...GROUND, 'database'],
-  pets: [...GROUND, 'database', 'idempotency'],
+  pets: [...GROUND, 'database', 'idempotency', 'audit'],
   // The one DataSource names every entity.
   database: [...GROUND, 'projects', 'api-keys', 'pets', 'idempotency', 'audit', 'migrations'],
   migrations: [],
   http: [...GROUND, 'database'],
   admission: [...GROUND, 'api-keys'],
   rest: [...GROUND, 'http', 'admission', 'pets'],
-  graphql: [...GROUND, 'http', 'admission', 'pets', 'projects', 'audit'],
+  graphql: [...GROUND, 'http', 'admission', 'pets', 'projects', 'idempotency', 'audit'],
   demo: [...GROUND, 'app', 'pets'],
   app: [
     ...GROUND,

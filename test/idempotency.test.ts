@@ -133,6 +133,15 @@ onEachDatabase((app) => {
     expect([refused.status, refused.body.errors?.[0].field]).toEqual([400, 'Idempotency-Key']);
   });
 
+  test('Idempotency-12: a repeated publishProject records one deploy', async () => {
+    const owner = await app().tenant();
+    const query = 'mutation { publishProject { slug publishedAt } }';
+    const first = await mutate('publish', query, {}, owner.token);
+    app().clock.now += 5_000;
+    expect((await mutate('publish', query, {}, owner.token)).body).toEqual(first.body);
+    expect((await mutate('publish-2', query, {}, owner.token)).body).not.toEqual(first.body);
+  });
+
   test('Idempotency-11: keys differ by case, and are stored as digests only', async () => {
     const [lower, upper] = [await post('case'), await post('CASE')];
     expect(lower.body.id).not.toBe(upper.body.id);

@@ -1,15 +1,18 @@
-import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Ctx, Info, Mutation, Query, Resolver } from 'type-graphql';
 import { keyActor } from '../audit/audit-log.js';
 import { requireScope } from '../caller.js';
+import type { IdempotencyService } from '../idempotency/idempotency.service.js';
 import type { Project } from '../projects/project.entity.js';
 import type { ProjectService } from '../projects/project.service.js';
-import type { Context } from './context.js';
-import { ProjectType, presentProject } from './project.type.js';
+import { type Context, idempotencyKeyOf } from './context.js';
+import { PROJECT_JSON, ProjectType, presentProject } from './project.type.js';
 
 @Resolver(() => ProjectType)
 export class ProjectResolver {
   constructor(
     private readonly projects: ProjectService,
+    private readonly idempotency: IdempotencyService,
     private readonly addressOf: (slug: string) => string,
   ) {}
 
@@ -21,10 +24,14 @@ export class ProjectResolver {
   @Mutation(() => ProjectType, {
     description: 'Records a successful deploy of the project, now. Needs the scope `domains`.',
   })
-  async publishProject(@Ctx() { caller, requestId }: Context): Promise<ProjectType> {
+  async publishProject(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<ProjectType> {
+    const { caller, requestId } = context;
     requireScope(caller, 'domains');
-    const project = await this.projects.publish(keyActor(caller, requestId), caller.projectId);
-    return this.present(project);
+    const publish = async () =>
+      this.present(await this.projects.publish(keyActor(caller, requestId), caller.projectId));
+    const key = idempotencyKeyOf(context, info);
+    if (key === null) return publish();
+    return this.idempotency.once({ caller, key, operation: 'publishProject', input: [] }, publish, PROJECT_JSON);
   }
 
   private present(project: Project): ProjectType {

@@ -43,3 +43,12 @@ export function presentProject(project: Project, url: string): ProjectType {
     url,
   };
 }
+
+/** How a project is kept as the answer to an Idempotency-Key. */
+export const PROJECT_JSON = {
+  write: (project: ProjectType) => JSON.stringify(project),
+  read: (json: string): ProjectType => {
+    const project = JSON.parse(json);
+    return { ...project, publishedAt: project.publishedAt && new Date(project.publishedAt) };
+  },
+};
