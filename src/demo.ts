@@ -3,7 +3,7 @@ import { SCOPES } from './caller.js';
 import { AppError } from './errors.js';
 import type { PetStatus } from './pets/pet.entity.js';
 
-export const DEMO_SLUG = 'demo';
+const DEMO_SLUG = 'demo';
 
 const PETS: readonly [name: string, categoryId: bigint, status: PetStatus | null][] = [
   ['Bella', 1n, 'available'],

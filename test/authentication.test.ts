@@ -139,6 +139,7 @@ onEachDatabase((app, kind) => {
     const old = await apiKeys.create(TEST_ACTOR, { ...wanted, expiresAtMs: null });
     const next = await apiKeys.roll(TEST_ACTOR, old.key.id, HOUR_MS);
     expect(next.key).toMatchObject({ name: 'rolled', scopes: 'pets:read', expiresAtMs: null });
+    await expect(apiKeys.roll(TEST_ACTOR, old.key.id, 0)).rejects.toThrow(/Roll that one/);
 
     const brief = await apiKeys.create(TEST_ACTOR, { ...wanted, expiresAtMs: start + 1_000 });
     await apiKeys.roll(TEST_ACTOR, brief.key.id, HOUR_MS);
@@ -151,7 +152,7 @@ onEachDatabase((app, kind) => {
     expect([(await doors(old.token)).rest.status, (await doors(next.token)).rest.status]).toEqual([200, 200]);
     app().clock.now = start + HOUR_MS;
     expect([(await doors(old.token)).rest.status, (await doors(next.token)).rest.status]).toEqual([401, 200]);
-    await expect(apiKeys.roll(TEST_ACTOR, old.key.id, 0)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(apiKeys.roll(TEST_ACTOR, brief.key.id, 0)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   test('Keys-5: a wrong checksum costs no query, a busy key about one a second', async () => {
@@ -183,8 +184,8 @@ onEachDatabase((app, kind) => {
     expect(events.map(({ action, actor, subject }) => [action, actor, subject])).toEqual([
       ['project.create', 'test', owner.slug],
       ['key.create', 'test', String(owner.keyId)],
-      ['key.roll', 'test', String(owner.keyId)],
       ['key.create', 'test', String(key.id)],
+      ['key.roll', 'test', String(owner.keyId)],
       ['key.revoke', 'test', String(key.id)],
     ]);
   });

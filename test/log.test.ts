@@ -26,12 +26,17 @@ test('Log-1: each request is one line, found by the X-Request-Id of its answer',
     const id = headers.get('x-request-id');
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
     const found = lines.map((line) => JSON.parse(line)).filter(({ requestId }) => requestId === id);
-    expect(found).toEqual([expect.objectContaining({ status, method: expect.any(String), durationMs: expect.any(Number) })]);
+    expect(found).toEqual([
+      expect.objectContaining({ status, method: expect.any(String), durationMs: expect.any(Number) }),
+    ]);
   }
 });
 
 test('Log-2: no token, query, body or control character of a client reaches the log', async () => {
-  await rest(app.url, '/v1/pets?status=secret%0aquery', { token: tenant.token, headers: { 'x-forwarded-for': 'secret' } });
+  await rest(app.url, '/v1/pets?status=secret%0aquery', {
+    token: tenant.token,
+    headers: { 'x-forwarded-for': 'secret' },
+  });
   await rest(app.url, '/v1/pets', { method: 'POST', token: tenant.token, body: '{"name":"secret body"' });
   await rest(app.url, '/v1/pets', { token: `${tenant.token.slice(0, -1)}_` });
   await graphql(app.url, 'query { pet(id: "secret") { id } }', { token: tenant.token });
@@ -45,7 +50,10 @@ test('Log-2: no token, query, body or control character of a client reaches the 
 test('Log-3: a fault of ours is logged with its cause and shown without it', async () => {
   await app.db.close();
   const broken = await rest(app.url, '/v1/pets', { token: tenant.token });
-  expect([broken.status >= 500, broken.text]).toEqual([true, expect.not.stringMatching(/sqlite|typeorm|connection/i)]);
+  expect([broken.status >= 500, broken.text]).toEqual([
+    true,
+    expect.not.stringMatching(/sqlite|typeorm|connection/i),
+  ]);
   const id = broken.headers.get('x-request-id');
   const entries = lines.map((line) => JSON.parse(line)).filter(({ requestId }) => requestId === id);
   expect(entries.length).toBe(2);

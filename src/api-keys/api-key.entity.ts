@@ -40,4 +40,8 @@ export class ApiKey {
 
   @Column({ ...TIME_MS, name: 'revoked_at_ms', nullable: true })
   revokedAtMs!: number | null;
+
+  /** The key it was rolled into. */
+  @Column({ ...ID, name: 'successor_id', nullable: true })
+  successorId!: bigint | null;
 }

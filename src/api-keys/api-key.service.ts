@@ -71,7 +71,7 @@ export class ApiKeyService {
 
   /**
    * Replaces a key by a new one with the same rights; the old one stays in force for `overlapMs`, never beyond its own
-   * expiry. Throws `AppError not_found`, `AppError conflict` for a key no longer in force.
+   * expiry. Throws `AppError not_found`, `AppError conflict` for a key no longer in force or rolled already.
    */
   async roll(actor: Actor, id: bigint, overlapMs: number): Promise<IssuedApiKey> {
     const issued = await this.db.transaction(async (manager) => {
@@ -79,16 +79,20 @@ export class ApiKeyService {
       if (old.revokedAtMs !== null || hasPassed(old.expiresAtMs, this.now())) {
         throw new AppError('conflict', `API key ${id} is no longer in force. Create a new one instead.`);
       }
+      // A second successor would inherit the end that the first roll gave to this key.
+      if (old.successorId !== null) {
+        throw new AppError('conflict', `API key ${id} was rolled into ${old.successorId}. Roll that one.`);
+      }
       const endsAtMs = Math.min(this.now() + overlapMs, old.expiresAtMs ?? Number.POSITIVE_INFINITY);
-      await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs });
+      const successor = await this.issue(manager, actor, { ...old, scopes: scopesOf(old) });
+      await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs, successorId: successor.key.id });
       await this.audit.record(manager, actor, {
         action: 'key.roll',
         projectId: old.projectId,
         subject: String(id),
-        detail: { endsAtMs },
+        detail: { endsAtMs, successor: String(successor.key.id) },
       });
-      const wanted = { ...old, scopes: scopesOf(old) };
-      return this.issue(manager, actor, wanted);
+      return successor;
     });
     this.callers.clear();
     return issued;
@@ -106,6 +110,7 @@ export class ApiKeyService {
       createdAtMs: this.now(),
       expiresAtMs: wanted.expiresAtMs,
       revokedAtMs: null,
+      successorId: null,
     });
     await manager.insert(ApiKey, key);
     await this.audit.record(manager, actor, {
@@ -133,7 +138,7 @@ export class ApiKeyService {
   }
 }
 
-export function scopesOf(key: ApiKey): Scope[] {
+function scopesOf(key: ApiKey): Scope[] {
   return key.scopes.split(',').filter(Boolean) as Scope[];
 }
 

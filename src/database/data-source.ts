@@ -1,13 +1,16 @@
-import libsql from 'libsql';
+import type libsql from 'libsql';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ApiKey } from '../api-keys/api-key.entity.js';
 import { AuditEvent } from '../audit/audit-event.entity.js';
 import type { DatabaseTarget } from '../config.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.entity.js';
 import { Initial1770000000000 } from '../migrations/1770000000000-initial.js';
+import { PetImports1770000001000 } from '../migrations/1770000001000-pet-imports.js';
 import { Pet } from '../pets/pet.entity.js';
+import { PetImport } from '../pets/pet-import.entity.js';
 import { Project } from '../projects/project.entity.js';
 import { boundedMysql } from './bounded-mysql.js';
+import { SqliteDriver } from './sqlite-driver.js';
 
 export interface DataSourceSettings {
   poolSize: number;
@@ -17,12 +20,15 @@ export interface DataSourceSettings {
   exactIntegers: boolean;
 }
 
-export const MIGRATIONS = [Initial1770000000000];
+export const MIGRATIONS = [Initial1770000000000, PetImports1770000001000];
+
+/** Schema work may take long; finding out that there is no server may not. */
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /** The one place where a DataSource is made; nothing is opened yet. */
 export function createDataSource(target: DatabaseTarget, settings: DataSourceSettings): DataSource {
   const shared = {
-    entities: [Project, ApiKey, Pet, IdempotencyKey, AuditEvent],
+    entities: [Project, ApiKey, Pet, PetImport, IdempotencyKey, AuditEvent],
     migrations: MIGRATIONS,
     synchronize: false,
     logging: false,
@@ -32,7 +38,7 @@ export function createDataSource(target: DatabaseTarget, settings: DataSourceSet
     return new DataSource({
       ...shared,
       type: 'better-sqlite3',
-      driver: libsql,
+      driver: SqliteDriver,
       database: target.path,
       enableWAL: true,
       // The driver waits without yielding to other requests; longer waits are retries of `Database`.
@@ -52,7 +58,7 @@ export function createDataSource(target: DatabaseTarget, settings: DataSourceSet
     timezone: 'Z',
     supportBigNumbers: true,
     bigNumberStrings: true,
-    connectTimeout: settings.queryTimeoutMs,
+    connectTimeout: Math.min(settings.queryTimeoutMs, CONNECT_TIMEOUT_MS),
     poolSize: settings.poolSize,
     ...(target.tls ? { ssl: {} } : {}),
     extra: { queueLimit: settings.poolSize * 50, enableKeepAlive: true },

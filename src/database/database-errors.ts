@@ -49,6 +49,11 @@ export function isLocked(error: unknown): boolean {
   return LOCKED.has(codeOf(error));
 }
 
+/** The statement names a table that is not there: nobody has set this database up. */
+export function isTableMissing(error: unknown): boolean {
+  return codeOf(error) === 'ER_NO_SUCH_TABLE' || /no such table/.test(messageOf(error));
+}
+
 /** The error as a client may see it when the database is away, full or overloaded; otherwise null. */
 export function unavailableIfDatabaseAway(error: unknown): AppError | null {
   const code = codeOf(error);

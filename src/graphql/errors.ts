@@ -23,7 +23,7 @@ export function causeOf(error: unknown): unknown {
 }
 
 /** `extensions` of an error: REST's code in upper case, the status it would have there, and its details. */
-export function errorExtensions({ code, status, errors, retryAfterSeconds }: AppError) {
+function errorExtensions({ code, status, errors, retryAfterSeconds }: AppError) {
   return {
     code: code.toUpperCase(),
     status,

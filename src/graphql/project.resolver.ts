@@ -31,7 +31,11 @@ export class ProjectResolver {
       this.present(await this.projects.publish(keyActor(caller, requestId), caller.projectId));
     const key = idempotencyKeyOf(context, info);
     if (key === null) return publish();
-    return this.idempotency.once({ caller, key, operation: 'publishProject', input: [] }, publish, PROJECT_JSON);
+    return this.idempotency.once(
+      { caller, key, operation: 'publishProject', input: [] },
+      publish,
+      PROJECT_JSON,
+    );
   }
 
   private present(project: Project): ProjectType {

@@ -3,7 +3,7 @@ import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import { PLAN_NAMES, type Plan } from '../projects/plans.js';
 import type { Project } from '../projects/project.entity.js';
 
-export const PlanEnum = Object.fromEntries(PLAN_NAMES.map((plan) => [plan, plan]));
+const PlanEnum = Object.fromEntries(PLAN_NAMES.map((plan) => [plan, plan]));
 
 registerEnumType(PlanEnum, {
   name: 'Plan',

@@ -36,6 +36,7 @@ const TABLES = [
       id('created_at_ms'),
       optional(id('expires_at_ms')),
       optional(id('revoked_at_ms')),
+      optional(id('successor_id')),
     ],
     indices: [
       { name: 'api_keys_project', columnNames: ['project_id'] },

@@ -24,7 +24,7 @@ const name = {
   rule: `must be text of 1 to ${NAME_LENGTH} characters, not only blanks`,
 } as const;
 
-export const categoryIdSchema = {
+const categoryIdSchema = {
   type: 'integer',
   format: 'int64',
   description: 'Identifier of the category the animal belongs to.',

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, readlink, rename, rm, symlink, unlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const CACHE = resolve(import.meta.dirname, '../../../.cache');
+const CACHE = join(packageRoot(import.meta.dirname), '.cache');
 const LONGEST_FILL_MILLISECONDS = 15 * 60_000;
 
 /**
@@ -83,6 +83,11 @@ function isAlive(processId: string): boolean {
   } catch (error) {
     return codeOf(error) === 'EPERM';
   }
+}
+
+// Jest's global setup runs this file as built, from below `dist`; both must find the same cache.
+function packageRoot(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : packageRoot(dirname(folder));
 }
 
 function ignoreMissing(error: unknown): void {

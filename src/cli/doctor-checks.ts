@@ -1,0 +1,168 @@
+import { constants } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { DataSource } from 'typeorm';
+import { type Config, ConfigError, type DatabaseTarget, loadConfig } from '../config.js';
+import { isTableMissing } from '../database/database-errors.js';
+
+export interface Finding {
+  ok: boolean;
+  found: string;
+  /** What to do; null = nothing. */
+  remedy: string | null;
+}
+
+interface Check {
+  name: string;
+  /** null = does not apply to this configuration. */
+  run(): Promise<Finding | null>;
+}
+
+const QUERY_TIMEOUT_MS = 5_000;
+const MIN_FREE_BYTES = 100_000_000;
+const MAX_CLOCK_DIFFERENCE_MS = 5_000;
+/** From the first release to the last id that fits (`IdGenerator`). */
+const PLAUSIBLE_FROM_MS = Date.UTC(2025, 0, 1);
+const PLAUSIBLE_TO_MS = Date.UTC(2094, 0, 1);
+
+/** In the order in which they are worth reading: a later one may fail because of an earlier one. */
+export const CHECKS: readonly Check[] = [
+  { name: 'configuration', run: checkConfiguration },
+  { name: 'disk', run: withConfig(checkDisk) },
+  { name: 'database', run: withConfig(checkDatabase) },
+  { name: 'migrations', run: withConfig(checkMigrations) },
+  { name: 'clock', run: withConfig(checkClock) },
+];
+
+const ok = (found: string): Finding => ({ ok: true, found, remedy: null });
+const problem = (found: string, remedy: string): Finding => ({ ok: false, found, remedy });
+
+async function checkConfiguration(): Promise<Finding> {
+  try {
+    const { database, port } = loadConfig(process.env);
+    return ok(`${database.kind} database, port ${port}`);
+  } catch (error) {
+    if (error instanceof ConfigError) return problem(error.message, 'Correct the environment variable.');
+    throw error;
+  }
+}
+
+/** Without a configuration the others have nothing to look at, and the first check has said so. */
+function withConfig(run: (config: Config) => Promise<Finding | null>): Check['run'] {
+  return async () => {
+    const config = configOrNull();
+    return config && run(config);
+  };
+}
+
+function configOrNull(): Config | null {
+  try {
+    return loadConfig(process.env);
+  } catch {
+    return null;
+  }
+}
+
+async function checkDisk({ database }: Config): Promise<Finding | null> {
+  if (database.kind !== 'sqlite' || database.path === ':memory:') return null;
+  const file = resolve(database.path);
+  const folder = await existingFolder(dirname(file));
+  const remedy = `Let this user write to ${folder}, or set DATABASE_URL to another place.`;
+  if (!(await stat(folder)).isDirectory()) return problem(`${folder} is no folder`, remedy);
+  try {
+    // SQLite makes further files beside its own.
+    await access(folder, constants.W_OK);
+    if (await exists(file)) await access(file, constants.W_OK);
+  } catch (error) {
+    return problem((error as Error).message, remedy);
+  }
+  const { bavail, bsize } = await statfs(folder);
+  const free = `${Math.floor((bavail * bsize) / 1e6)} MB free in ${folder}`;
+  return bavail * bsize < MIN_FREE_BYTES ? problem(`only ${free}`, 'Make room.') : ok(free);
+}
+
+async function checkDatabase({ database }: Config): Promise<Finding | null> {
+  if (await isNew(database)) return ok('a new file, made by the first command or start');
+  try {
+    const [row] = await ask(database, (source) =>
+      source.query(`SELECT ${database.kind === 'sqlite' ? 'sqlite_version()' : 'VERSION()'} AS version`),
+    );
+    return ok(`${database.kind} ${row.version} answers`);
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    const where = database.kind === 'sqlite' ? resolve(database.path) : new URL(database.url).host;
+    return problem(`${where} does not answer: ${message || code}`, 'Start it, or correct DATABASE_URL.');
+  }
+}
+
+async function checkMigrations({ database }: Config): Promise<Finding | null> {
+  const remedy = 'Run `petstore migrate`; the gateway also does it when it starts.';
+  if (await isNew(database)) return problem('the database has not been set up yet', remedy);
+  const { applied, known } = await ask(database, async (source) => ({
+    applied: await source.query('SELECT name FROM migrations').then((rows) => rows.length, emptyIfMissing),
+    known: source.migrations.length,
+  })).catch(() => ({ applied: null, known: 0 }));
+  if (applied === null) return null;
+  const found = `${applied} of ${known} applied`;
+  if (applied > known) return problem(found, 'The database is of a newer version: update this program.');
+  return applied === known ? ok(found) : problem(found, remedy);
+}
+
+function emptyIfMissing(error: unknown): number {
+  if (isTableMissing(error)) return 0;
+  throw error;
+}
+
+async function checkClock({ database }: Config): Promise<Finding | null> {
+  const remedy = 'Set the clock, best by NTP: quotas, expiry and ids follow it.';
+  const now = new Date().toISOString();
+  if (Date.now() < PLAUSIBLE_FROM_MS || Date.now() > PLAUSIBLE_TO_MS) return problem(`it is ${now}?`, remedy);
+  if (await isNew(database)) return ok(now);
+  const behindMs = database.kind === 'sqlite' ? behindNewestAct : behindServer;
+  // A database that is away has been reported, and says nothing about the clock.
+  const differenceMs = Math.abs(await ask(database, behindMs).catch(() => 0));
+  if (differenceMs <= MAX_CLOCK_DIFFERENCE_MS) return ok(now);
+  return problem(`${now}, ${Math.round(differenceMs / 1000)} s off what the database says`, remedy);
+}
+
+async function behindServer(source: DataSource): Promise<number> {
+  const [row] = await source.query('SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now_ms');
+  return Number(row.now_ms) - Date.now();
+}
+
+/** SQLite has no clock of its own, but what was recorded can't lie in the future. */
+async function behindNewestAct(source: DataSource): Promise<number> {
+  const [row] = await source.query('SELECT MAX(at_ms) AS newest_ms FROM audit_events');
+  return Math.max(0, Number(row.newest_ms ?? 0) - Date.now());
+}
+
+async function ask<T>(database: DatabaseTarget, question: (source: DataSource) => Promise<T>): Promise<T> {
+  const { createDataSource } = await import('../database/data-source.js');
+  const source = createDataSource(database, {
+    poolSize: 1,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    exactIntegers: false,
+  });
+  try {
+    await source.initialize();
+    return await question(source);
+  } finally {
+    if (source.isInitialized) await source.destroy();
+  }
+}
+
+/** Opening a SQLite file that is not there would make it. */
+async function isNew(database: DatabaseTarget): Promise<boolean> {
+  return database.kind === 'sqlite' && !(await exists(resolve(database.path)));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function existingFolder(folder: string): Promise<string> {
+  return (await exists(folder)) || dirname(folder) === folder ? folder : existingFolder(dirname(folder));
+}

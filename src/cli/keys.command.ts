@@ -1,0 +1,141 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ApiKey } from '../api-keys/api-key.entity.js';
+import { commandLineActor } from '../audit/audit-log.js';
+import { SCOPES, type Scope } from '../caller.js';
+import { parseInt64 } from '../int64.js';
+import { durationMs } from './duration.js';
+import { isoTime, type Output, table } from './output.js';
+import { withServices } from './session.js';
+
+const DEFAULT_SCOPES: Scope[] = ['pets:read', 'pets:write'];
+
+interface CreateOptions {
+  scopes: Scope[];
+  name: string;
+  expires?: number;
+}
+
+export function keysCommands(program: Command, output: Output): void {
+  const keys = program.command('keys').description('API keys of a project.');
+
+  keys
+    .command('create <slug>')
+    .description('Make an API key for a project. The key is shown this once.')
+    .option('--scopes <scopes>', `separated by commas: ${SCOPES.join(', ')}`, toScopes, DEFAULT_SCOPES)
+    .option('--name <name>', 'to tell it from others in the list', 'command line')
+    .option('--expires <duration>', 'such as 12h or 90d (default: never)', toLifetimeMs)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ petstore keys create shop
+  $ petstore keys create shop --scopes pets:read --name storefront --expires 90d
+  $ KEY=$(petstore keys create shop --json | jq -r .key)`,
+    )
+    .action(async (slug: string, { scopes, name, expires }: CreateOptions) => {
+      const { key, token } = await withServices(async ({ projects, apiKeys }) => {
+        const project = await projects.getBySlug(slug);
+        const expiresAtMs = expires === undefined ? null : Date.now() + expires;
+        return apiKeys.create(commandLineActor(), { projectId: project.id, name, scopes, expiresAtMs });
+      });
+      output.result(
+        { ...toJson(key), key: token },
+        [`${token}`, '', 'This is the only time the key is shown.', '', table([toRow(key)])].join('\n'),
+      );
+    });
+
+  keys
+    .command('list <slug>')
+    .description("Show a project's keys; the keys themselves are not stored.")
+    .addHelpText('after', '\nExample:\n  $ petstore keys list shop')
+    .action(async (slug: string) => {
+      const all = await withServices(async ({ projects, apiKeys }) =>
+        apiKeys.list((await projects.getBySlug(slug)).id),
+      );
+      const text = all.length > 0 ? table(all.map(toRow)) : `No key yet. petstore keys create ${slug}`;
+      output.result({ keys: all.map(toJson) }, text);
+    });
+
+  keys
+    .command('revoke')
+    .argument('<key-id>', 'from `keys list`', toKeyId)
+    .description('End a key. It counts everywhere within a second.')
+    .addHelpText('after', '\nExample:\n  $ petstore keys revoke 240518168576')
+    .action(async (id: bigint) => {
+      const key = await withServices(({ apiKeys }) => apiKeys.revoke(commandLineActor(), id));
+      output.result(toJson(key), `API key ${id} (${key.prefix}…) is revoked.`);
+    });
+
+  keys
+    .command('roll')
+    .argument('<key-id>', 'from `keys list`', toKeyId)
+    .description('Replace a key by a new one with the same rights. The new key is shown this once.')
+    .addOption(
+      new Option('--overlap <duration>', 'how long the old key still works; 0s = not at all')
+        .argParser(durationMs)
+        .default(durationMs('24h'), '24h'),
+    )
+    .addHelpText('after', '\nExample:\n  $ petstore keys roll 240518168576 --overlap 7d')
+    .action(async (id: bigint, { overlap: overlapMs }: { overlap: number }) => {
+      const { key, token, old } = await withServices(async ({ apiKeys }) => {
+        const issued = await apiKeys.roll(commandLineActor(), id, overlapMs);
+        const all = await apiKeys.list(issued.key.projectId);
+        return { ...issued, old: all.find((candidate) => candidate.id === id) ?? null };
+      });
+      const oldEndsAt = isoTime(old?.expiresAtMs ?? null);
+      output.result(
+        { ...toJson(key), key: token, replaces: { id, expiresAt: oldEndsAt } },
+        [
+          token,
+          '',
+          `This is the only time the key is shown. API key ${id} works until ${oldEndsAt}.`,
+          '',
+          table([toRow(key)]),
+        ].join('\n'),
+      );
+    });
+}
+
+function toScopes(text: string): Scope[] {
+  const wanted = text.split(',').map((scope) => scope.trim());
+  const unknown = wanted.filter((scope) => !SCOPES.some((known) => known === scope));
+  if (unknown.length > 0) throw new InvalidArgumentError(`The scopes are ${SCOPES.join(', ')}.`);
+  return SCOPES.filter((scope) => wanted.includes(scope));
+}
+
+function toLifetimeMs(text: string): number {
+  const lifetimeMs = durationMs(text);
+  if (lifetimeMs === 0) throw new InvalidArgumentError('It must be at least 1s.');
+  return lifetimeMs;
+}
+
+function toKeyId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === null) throw new InvalidArgumentError('It must be the number that `keys list` shows as ID.');
+  return id;
+}
+
+function toJson(key: ApiKey) {
+  return {
+    id: key.id,
+    projectId: key.projectId,
+    name: key.name,
+    prefix: key.prefix,
+    scopes: key.scopes.split(','),
+    createdAt: isoTime(key.createdAtMs),
+    expiresAt: isoTime(key.expiresAtMs),
+    revokedAt: isoTime(key.revokedAtMs),
+  };
+}
+
+function toRow(key: ApiKey) {
+  return {
+    id: String(key.id),
+    prefix: `${key.prefix}…`,
+    name: key.name,
+    scopes: key.scopes,
+    created: isoTime(key.createdAtMs),
+    expires: isoTime(key.expiresAtMs) ?? 'never',
+    revoked: isoTime(key.revokedAtMs),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { loadConfig } from '../config.js';
+import type { Output } from './output.js';
+
+export function migrateCommand(program: Command, output: Output): void {
+  program
+    .command('migrate')
+    .description('Bring the database to the state this version needs.')
+    .option('--revert', 'undo the newest migration instead, with the data it holds')
+    .addHelpText('after', '\nExamples:\n  $ petstore migrate\n  $ petstore migrate --revert')
+    .action(async ({ revert = false }: { revert?: boolean }) => {
+      const { database } = loadConfig(process.env);
+      const { migrate, revertLastMigration } = await import('../database/migrate.js');
+      if (revert) {
+        const reverted = await revertLastMigration(database);
+        const text = reverted ? 'The newest migration is undone.' : 'There is no migration to undo.';
+        output.result({ reverted }, text);
+        return;
+      }
+      const applied = await migrate(database);
+      const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.';
+      output.result({ applied }, text);
+    });
+}

@@ -1,0 +1,66 @@
+import { grouped } from './output.js';
+
+const REDRAW_MS = 100;
+const BAR_WIDTH = 24;
+
+export interface Progress {
+  rows: number;
+  /** Of the whole input; the size is null for a stream. */
+  doneBytes: number;
+  totalBytes: number | null;
+}
+
+/** One line on a terminal that shows how far a long work is; nothing elsewhere. */
+export class ProgressBar {
+  private readonly startedAtMs = performance.now();
+  private drawnAtMs = Number.NEGATIVE_INFINITY;
+  private line = '';
+
+  constructor(
+    private readonly stream: NodeJS.WriteStream,
+    /** What was done before this process, which says nothing about its speed. */
+    private readonly before: { rows: number; bytes: number },
+    private readonly isShown: boolean,
+  ) {}
+
+  update(progress: Progress): void {
+    if (!this.isShown || performance.now() - this.drawnAtMs < REDRAW_MS) return;
+    this.drawnAtMs = performance.now();
+    this.line = this.text(progress);
+    this.draw();
+  }
+
+  /** Prints a line of text above the bar. */
+  print(text: string): void {
+    this.clear();
+    this.stream.write(`${text}\n`);
+    this.draw();
+  }
+
+  clear(): void {
+    if (this.line !== '') this.stream.write('\r\x1b[K');
+  }
+
+  private draw(): void {
+    if (this.line !== '') this.stream.write(`\r\x1b[K${this.line.slice(0, (this.stream.columns || 80) - 1)}`);
+  }
+
+  private text({ rows, doneBytes, totalBytes }: Progress): string {
+    const seconds = (performance.now() - this.startedAtMs) / 1000;
+    const speed = `${grouped(rows)} rows, ${grouped((rows - this.before.rows) / seconds)}/s`;
+    if (totalBytes === null) return speed;
+    const share = totalBytes === 0 ? 1 : Math.min(1, doneBytes / totalBytes);
+    const filled = Math.round(share * BAR_WIDTH);
+    const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
+    const leftSeconds = ((totalBytes - doneBytes) * seconds) / Math.max(1, doneBytes - this.before.bytes);
+    return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${speed}, ${clock(leftSeconds)} left`;
+  }
+}
+
+function clock(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const minutes = Math.floor(whole / 60);
+  const hours = Math.floor(minutes / 60);
+  const last = String(whole % 60).padStart(2, '0');
+  return hours > 0 ? `${hours}:${String(minutes % 60).padStart(2, '0')}:${last}` : `${minutes}:${last}`;
+}

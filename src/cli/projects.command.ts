@@ -1,0 +1,133 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { commandLineActor } from '../audit/audit-log.js';
+import { PLAN_NAMES, PLANS, type Plan } from '../projects/plans.js';
+import type { Project } from '../projects/project.entity.js';
+import { grouped, isoTime, type Output, table } from './output.js';
+import { withServices } from './session.js';
+
+const MAX_QUOTA = 2_147_483_647;
+
+interface QuotaOptions {
+  plan?: Plan;
+  perMinute?: number;
+  perDay?: number;
+}
+
+export function projectsCommands(program: Command, output: Output): void {
+  const projects = program.command('projects').description('Projects: the tenants of the gateway.');
+  const printOne = (project: Project, said: string) =>
+    output.result(toJson(project), `${said}\n\n${table([toRow(project)])}`);
+
+  withQuotas(projects.command('create <slug>'))
+    .description('Make a project. The slug becomes part of its host name.')
+    .option('--name <name>', 'what people call it (default: the slug)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ petstore projects create shop
+  $ petstore projects create shop --name "Pet shop" --plan pro
+  $ petstore projects create big --plan enterprise --per-minute 5000 --per-day 1000000`,
+    )
+    .action(async (slug: string, { name, plan, perMinute, perDay }: QuotaOptions & { name?: string }) => {
+      const project = await withServices(({ projects }) =>
+        projects.create(commandLineActor(), {
+          slug,
+          name: name ?? null,
+          plan: plan ?? 'FREE',
+          perMinute: perMinute ?? null,
+          perDay: perDay ?? null,
+        }),
+      );
+      printOne(project, `Project ${slug} is made. Next: petstore keys create ${slug}`);
+    });
+
+  projects
+    .command('list')
+    .description('Show every project.')
+    .addHelpText('after', '\nExample:\n  $ petstore projects list --json')
+    .action(async () => {
+      const all = await withServices(({ projects }) => projects.list());
+      const text = all.length > 0 ? table(all.map(toRow)) : 'No project yet. petstore projects create <slug>';
+      output.result({ projects: all.map(toJson) }, text);
+    });
+
+  withQuotas(projects.command('set <slug>'))
+    .description('Change the plan or the quotas of a project, with effect at once.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ petstore projects set shop --plan business
+  $ petstore projects set big --per-minute 10000`,
+    )
+    .action(async (slug: string, changes: QuotaOptions, command: Command) => {
+      if (Object.keys(command.opts()).length === 0) {
+        command.error('error: nothing to set: give --plan, --per-minute or --per-day');
+      }
+      const { plan, perMinute, perDay } = changes;
+      const project = await withServices(({ projects }) =>
+        projects.change(commandLineActor(), slug, {
+          ...(plan === undefined ? {} : { plan }),
+          ...(perMinute === undefined ? {} : { perMinute }),
+          ...(perDay === undefined ? {} : { perDay }),
+        }),
+      );
+      printOne(project, `Project ${slug} is changed.`);
+    });
+
+  projects
+    .command('publish <slug>')
+    .description('Record a successful deploy, now.')
+    .addHelpText('after', '\nExample:\n  $ petstore projects publish shop')
+    .action(async (slug: string) => {
+      const project = await withServices(async ({ projects }) => {
+        const { id } = await projects.getBySlug(slug);
+        return projects.publish(commandLineActor(), id);
+      });
+      printOne(project, `Project ${slug} is published.`);
+    });
+}
+
+function withQuotas(command: Command): Command {
+  return command
+    .option('--plan <plan>', `${PLAN_NAMES.join(', ')}, in any case (a new project: FREE)`, toPlan)
+    .option('--per-minute <n>', 'requests a minute, agreed with an ENTERPRISE project', toQuota)
+    .option('--per-day <n>', 'requests a day, agreed with an ENTERPRISE project', toQuota);
+}
+
+function toPlan(text: string): Plan {
+  const plan = PLAN_NAMES.find((name) => name === text.toUpperCase());
+  if (!plan) throw new InvalidArgumentError(`It must be one of ${PLAN_NAMES.join(', ')}.`);
+  return plan;
+}
+
+function toQuota(text: string): number {
+  const quota = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (quota >= 1 && quota <= MAX_QUOTA) return quota;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_QUOTA}.`);
+}
+
+function quotasOf({ plan, perMinute, perDay }: Project) {
+  return PLANS[plan] ?? { perMinute, perDay };
+}
+
+function toJson(project: Project) {
+  const { id, slug, name, plan, publishedAtMs, createdAtMs } = project;
+  const { perMinute, perDay } = quotasOf(project);
+  const publishedAt = isoTime(publishedAtMs);
+  return { id, slug, name, plan, perMinute, perDay, publishedAt, createdAt: isoTime(createdAtMs) };
+}
+
+function toRow(project: Project) {
+  const { perMinute, perDay } = quotasOf(project);
+  return {
+    slug: project.slug,
+    name: project.name,
+    plan: project.plan,
+    'per minute': perMinute && grouped(perMinute),
+    'per day': perDay && grouped(perDay),
+    published: isoTime(project.publishedAtMs) ?? 'never',
+    id: String(project.id),
+  };
+}

@@ -1,0 +1,50 @@
+import type { Services } from '../app.js';
+import { type DatabaseTarget, loadConfig } from '../config.js';
+import { isTableMissing } from '../database/database-errors.js';
+import { AppError } from '../errors.js';
+
+/** Nobody's request waits for the answer, but a command must not hang either. */
+const QUERY_TIMEOUT_MS = 10_000;
+
+/** Runs a command's work on the services of the configured database, which is set up first if it is new. */
+export async function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
+  const { database } = loadConfig(process.env);
+  // Not imported above: the doors, which come along with the services, would make `--help` four times as slow.
+  const [{ createServices }, { Database }] = await Promise.all([
+    import('../app.js'),
+    import('../database/database.js'),
+  ]);
+  const db = await Database.open(database, { queryTimeoutMs: QUERY_TIMEOUT_MS });
+  try {
+    const isReady = await db.isReady().catch((error) => {
+      if (isTableMissing(error)) return null;
+      throw error;
+    });
+    if (isReady === null) await setUp(database);
+    // A newer program must not change the schema under a running server unasked.
+    if (isReady === false) {
+      throw new AppError(
+        'conflict',
+        'The database lacks the newest migrations. Run `petstore migrate` first.',
+      );
+    }
+    return await work(createServices(db, Date.now));
+  } finally {
+    await db.close();
+  }
+}
+
+async function setUp(database: DatabaseTarget): Promise<void> {
+  const { migrate } = await import('../database/migrate.js');
+  await migrate(database);
+}
+
+/** A fault, said with the database in view: what went wrong is nearly always about it. */
+export function databaseProblem(error: unknown): [code: 'unavailable' | 'internal', message: string] {
+  const { message, code, driverError } = error as NodeJS.ErrnoException & { driverError?: Error };
+  const { database } = loadConfig(process.env);
+  const where = database.kind === 'sqlite' ? database.path : new URL(database.url).host;
+  const isDatabase = driverError !== undefined || code !== undefined;
+  if (!isDatabase) return ['internal', `Unexpected fault: ${message}`];
+  return ['unavailable', `The database ${where} failed: ${message || code}. Try \`petstore doctor\`.`];
+}

@@ -1,0 +1,327 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { durationMs } from '../src/cli/duration.js';
+import { grouped, table } from '../src/cli/output.js';
+import { rest } from './support/client.js';
+import { petstore } from './support/command-line.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
+import { eventually } from './support/eventually.js';
+import { type GatewayProcess, startGateway } from './support/gateway-process.js';
+
+const ID = expect.stringMatching(/^\d+$/);
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  let database: TestDatabase;
+  const run = (...args: string[]) => petstore(args, { databaseUrl: database.url });
+  const json = async (...args: string[]) => (await run(...args, '--json')).json;
+
+  beforeAll(async () => {
+    database = await createTestDatabase(kind);
+  });
+  afterAll(() => database.remove());
+
+  test('CLI-1: doctor names the missing migrations of a new database and creates nothing', async () => {
+    const { code, json } = await run('doctor', '--json');
+    expect(code).toBe(1);
+    expect(json.ok).toBe(false);
+    const bad = json.checks.filter(({ ok }: { ok: boolean }) => !ok);
+    expect(bad).toEqual([
+      {
+        name: 'migrations',
+        ok: false,
+        found: expect.any(String),
+        remedy: expect.stringContaining('petstore migrate'),
+      },
+    ]);
+    const again = await run('doctor');
+    expect(again.code).toBe(1);
+    expect(again.stdout).toMatch(/^PROBLEM {2}migrations: /m);
+  });
+
+  test('CLI-2: projects create sets up a new database and prints the project', async () => {
+    const { code, json } = await run(
+      'projects',
+      'create',
+      'shop',
+      '--plan',
+      'Pro',
+      '--name',
+      'Pet shop',
+      '--json',
+    );
+    expect(code).toBe(0);
+    expect(json).toEqual({
+      id: ID,
+      slug: 'shop',
+      name: 'Pet shop',
+      plan: 'PRO',
+      perMinute: 300,
+      perDay: 10_000,
+      publishedAt: null,
+      createdAt: TIME,
+    });
+  });
+
+  test('CLI-3: a taken or malformed slug, and an unknown project, are refused with exit code 1', async () => {
+    const taken = await run('projects', 'create', 'shop', '--json');
+    expect(taken.code).toBe(1);
+    expect(taken.json.error).toEqual({ code: 'conflict', message: expect.stringContaining('shop') });
+    const malformed = await run('projects', 'create', 'Shop!', '--json');
+    expect(malformed.code).toBe(1);
+    expect(malformed.json.error.errors).toEqual([{ field: 'slug', message: expect.any(String) }]);
+    const unknown = await run('keys', 'create', 'nobody');
+    expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: 'There is no project nobody.\n' });
+  });
+
+  test('CLI-4: projects set changes the plan, and quotas where the plan has none', async () => {
+    await json('projects', 'create', 'big');
+    expect(await json('projects', 'set', 'big', '--plan', 'business')).toMatchObject({
+      plan: 'BUSINESS',
+      perDay: 100_000,
+    });
+    const fixed = await run('projects', 'set', 'big', '--per-minute', '5', '--json');
+    expect(fixed.code).toBe(1);
+    expect(fixed.json.error.code).toBe('invalid_request');
+    const agreed = ['--plan', 'ENTERPRISE', '--per-minute', '5000', '--per-day', '1000000'];
+    expect(await json('projects', 'set', 'big', ...agreed)).toMatchObject({
+      perMinute: 5_000,
+      perDay: 1_000_000,
+    });
+    expect(await json('projects', 'set', 'big', '--per-day', '7')).toMatchObject({
+      perMinute: 5_000,
+      perDay: 7,
+    });
+  });
+
+  test('CLI-5: projects publish records the deploy, and projects list shows every project', async () => {
+    expect((await json('projects', 'publish', 'shop')).publishedAt).toEqual(TIME);
+    const { projects } = await json('projects', 'list');
+    expect(projects.map(({ slug }: { slug: string }) => slug)).toEqual(['big', 'shop']);
+    const { stdout } = await run('projects', 'list');
+    expect(stdout).toMatch(/^SLUG +NAME +PLAN/);
+    expect(stdout).toMatch(/^shop +Pet shop +PRO +300 +10,000/m);
+  });
+
+  test('CLI-6: keys create prints the key once; the list has everything but the key', async () => {
+    const made = await json(
+      'keys',
+      'create',
+      'shop',
+      '--scopes',
+      'domains,pets:read',
+      '--name',
+      'x',
+      '--expires',
+      '90d',
+    );
+    expect(made).toEqual({
+      id: ID,
+      key: expect.stringMatching(/^pk_[0-9A-Za-z]{33}$/),
+      projectId: ID,
+      name: 'x',
+      prefix: made.key.slice(0, 9),
+      scopes: ['pets:read', 'domains'],
+      createdAt: TIME,
+      expiresAt: TIME,
+      revokedAt: null,
+    });
+    const lifetimeMs = Date.parse(made.expiresAt) - Date.parse(made.createdAt);
+    expect(Math.abs(lifetimeMs - 90 * 86_400_000)).toBeLessThan(10_000);
+    const standard = await json('keys', 'create', 'shop');
+    expect(standard).toMatchObject({ scopes: ['pets:read', 'pets:write'], expiresAt: null });
+    const { stdout } = await run('keys', 'list', 'shop', '--json');
+    expect(JSON.parse(stdout).keys).toHaveLength(2);
+    expect(stdout).not.toContain(made.key);
+  });
+
+  test('CLI-7: keys roll makes a key with the same rights and lets the old one run out', async () => {
+    const old = await json('keys', 'create', 'shop', '--scopes', 'pets:read');
+    const rolled = await json('keys', 'roll', old.id, '--overlap', '1h');
+    expect(rolled).toMatchObject({ scopes: ['pets:read'], replaces: { id: old.id, expiresAt: TIME } });
+    expect(rolled.key).not.toBe(old.key);
+    const overlapMs = Date.parse(rolled.replaces.expiresAt) - Date.parse(rolled.createdAt);
+    expect(Math.abs(overlapMs - 3_600_000)).toBeLessThan(10_000);
+    expect((await json('keys', 'revoke', old.id)).revokedAt).toEqual(TIME);
+    const again = await run('keys', 'roll', old.id, '--json');
+    expect(again.code).toBe(1);
+    expect(again.json.error.code).toBe('conflict');
+    expect((await run('keys', 'revoke', '12345', '--json')).json.error.code).toBe('not_found');
+  });
+
+  test('CLI-8: doctor finds nothing wrong on a database in order', async () => {
+    const { code, json } = await run('doctor', '--json');
+    expect(json.checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([]);
+    expect(code).toBe(0);
+    expect(json.ok).toBe(true);
+  });
+
+  test('CLI-9: migrate --revert takes the newest migration back; other commands then ask for migrate', async () => {
+    expect(await json('migrate')).toEqual({ applied: [] });
+    expect(await json('migrate', '--revert')).toEqual({ reverted: true });
+    const refused = await run('projects', 'list', '--json');
+    expect(refused.code).toBe(1);
+    expect(refused.json.error.message).toContain('petstore migrate');
+    expect(await json('migrate')).toEqual({ applied: [expect.any(String)] });
+    expect((await json('projects', 'list')).projects).toHaveLength(2);
+  });
+
+  describe('with a running gateway', () => {
+    let gateway: GatewayProcess;
+    beforeAll(async () => {
+      gateway = await startGateway({ env: { DATABASE_URL: database.url } });
+    });
+    afterAll(() => gateway.kill('SIGKILL'));
+
+    test('CLI-10: a new key works at once, and a revoked one no longer within a second', async () => {
+      const { id, key } = await json('keys', 'create', 'shop');
+      const status = async () => (await rest(gateway.url, '/v1/pets', { token: key })).status;
+      expect(await status()).toBe(200);
+      await run('keys', 'revoke', id);
+      await eventually('401', async () => (await status()) === 401, 1_000);
+    });
+
+    test('CLI-11: commands that run side by side while the gateway writes all succeed', async () => {
+      const { key } = await json('keys', 'create', 'big');
+      const body = { name: 'Rex', categoryId: 1 };
+      let isOver = false;
+      const writes = [1, 2, 3, 4].map(async () => {
+        const statuses: number[] = [];
+        while (!isOver)
+          statuses.push((await rest(gateway.url, '/v1/pets', { method: 'POST', token: key, body })).status);
+        return statuses;
+      });
+      const commands = await Promise.all(
+        Array.from({ length: 6 }, async (_, at) => {
+          const made = await json('keys', 'create', 'shop', '--name', `parallel ${at}`);
+          return run('keys', 'revoke', made.id, '--json');
+        }),
+      );
+      isOver = true;
+      expect(commands.map(({ code }) => code)).toEqual(Array(6).fill(0));
+      const statuses = (await Promise.all(writes)).flat();
+      expect(statuses.filter((status) => status !== 201 && status !== 429)).toEqual([]);
+    });
+  });
+});
+
+describe('usage', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'petstore-test-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const run = (args: string[], env = {}) =>
+    petstore(args, { databaseUrl: `sqlite:${folder}/usage.sqlite`, cwd: folder, env });
+
+  test.each<[string, string[]]>([
+    ['an unknown command', ['frobnicate']],
+    ['an unknown subcommand', ['projects', 'frobnicate']],
+    ['no command', []],
+    ['no subcommand', ['keys']],
+    ['a missing argument', ['projects', 'create']],
+    ['one argument too many', ['projects', 'list', 'x']],
+    ['an unknown option', ['projects', 'list', '--frob']],
+    ['an option without its value', ['projects', 'create', 'a', '--plan']],
+    ['an unknown plan', ['projects', 'create', 'a', '--plan', 'gold']],
+    ['a quota of 0', ['projects', 'set', 'a', '--per-minute', '0']],
+    ['a quota below 0', ['projects', 'set', 'a', '--per-day', '-1']],
+    ['a quota that is no number', ['projects', 'set', 'a', '--per-minute', '1e3']],
+    ['nothing to set', ['projects', 'set', 'a']],
+    ['an unknown scope', ['keys', 'create', 'a', '--scopes', 'pets:read,pets:eat']],
+    ['no scope', ['keys', 'create', 'a', '--scopes', '']],
+    ['an unknown unit of time', ['keys', 'create', 'a', '--expires', '3w']],
+    ['no time', ['keys', 'create', 'a', '--expires', '0d']],
+    ['a key id that is no number', ['keys', 'revoke', 'pk_abc']],
+    ['--resume and --restart', ['pets', 'import', 'a', 'x.csv', '--resume', '--restart']],
+    ['--resume with standard input', ['pets', 'import', 'a', '-', '--resume']],
+    ['the imported file as report', ['pets', 'import', 'a', 'x.csv', '--refused', './x.csv']],
+  ])('CLI-12: answers %s with exit code 2 and touches nothing', async (_, args) => {
+    const [human, script] = await Promise.all([run(args), run([...args, '--json'])]);
+    expect(human.code).toBe(2);
+    expect(human.stdout).toBe('');
+    expect(human.stderr).not.toBe('');
+    expect(script.code).toBe(2);
+    expect(script.stderr).toBe('');
+    expect(script.json.error).toEqual({ code: 'usage', message: expect.stringMatching(/./) });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('CLI-13: lists the scopes when one is unknown', async () => {
+    const { stderr } = await run(['keys', 'create', 'a', '--scopes', 'all']);
+    expect(stderr).toContain('pets:read, pets:write, domains');
+  });
+
+  test('CLI-14: a configuration that cannot be used is exit code 2 and names the variable', async () => {
+    const env = { DATABASE_POOL_SIZE: 'many' };
+    expect(await run(['projects', 'list'], env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('DATABASE_POOL_SIZE'),
+    });
+    const script = await run(['projects', 'list', '--json'], env);
+    expect(script.code).toBe(2);
+    expect(script.json.error.code).toBe('invalid_configuration');
+    const doctor = await run(['doctor', '--json'], env);
+    expect(doctor.code).toBe(1);
+    expect(doctor.json.checks).toEqual([expect.objectContaining({ name: 'configuration', ok: false })]);
+  });
+
+  test.each([
+    [[]],
+    [['projects', 'create']],
+    [['keys', 'roll']],
+    [['pets', 'import']],
+    [['migrate']],
+    [['doctor']],
+  ])('CLI-15: %j --help shows an example', async (command: string[]) => {
+    const { code, stdout } = await run([...command, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Examples?:\n {2}\$ petstore /m);
+    expect(stdout).toContain('--json');
+  });
+
+  test('CLI-16: a database that does not answer is exit code 1 with its address and no password', async () => {
+    const databaseUrl = 'mysql://root:secret@127.0.0.1:9/petstore';
+    const { code, stdout, stderr } = await petstore(['projects', 'list', '--json'], { databaseUrl });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(JSON.parse(stdout).error).toEqual({
+      code: 'unavailable',
+      message: expect.stringContaining('127.0.0.1:9'),
+    });
+    const doctor = await petstore(['doctor', '--json'], { databaseUrl });
+    expect(doctor.code).toBe(1);
+    expect(doctor.json.checks).toContainEqual(expect.objectContaining({ name: 'database', ok: false }));
+    expect(stdout + doctor.stdout).not.toContain('secret');
+  });
+
+  test('CLI-17: doctor tells a file that is no database, and a place where none can be', async () => {
+    const noDatabase = join(folder, 'text.sqlite');
+    await writeFile(noDatabase, 'This is only text, and no database at all.'.repeat(50));
+    const { code, json } = await petstore(['doctor', '--json'], { databaseUrl: `sqlite:${noDatabase}` });
+    expect(code).toBe(1);
+    expect(json.checks).toContainEqual(expect.objectContaining({ name: 'database', ok: false }));
+    const inFile = await petstore(['doctor', '--json'], { databaseUrl: `sqlite:${noDatabase}/x.sqlite` });
+    expect(inFile.code).toBe(1);
+    expect(inFile.json.checks).toContainEqual(expect.objectContaining({ name: 'disk', ok: false }));
+    await rm(noDatabase);
+  });
+});
+
+test('CLI-18: reads durations with a unit and nothing else', () => {
+  expect(['30s', '15m', '24h', '90d', '0s'].map(durationMs)).toEqual([
+    30_000, 900_000, 86_400_000, 7_776_000_000, 0,
+  ]);
+  for (const text of ['', '5', 'd', '-1d', '1.5h', '1d2h', ' 1d', '1D', '123456d'])
+    expect(() => durationMs(text)).toThrow();
+});
+
+test('CLI-19: aligns tables by characters and lets no name steer the terminal', () => {
+  const rows = [
+    { name: 'Zoë 😀', rows: '1' },
+    { name: 'a\x1b[2J', rows: null },
+  ];
+  expect(table(rows)).toBe(['NAME   ROWS', 'Zoë 😀  1', 'a�[2J  –'].join('\n'));
+  expect(grouped(1_234_567.4)).toBe('1,234,567');
+});

@@ -1,0 +1,26 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/**
+ * The first answer of `probe` that is neither undefined nor false. Rejects after `withinMs` with what `probe` threw last,
+ * or says what was waited for.
+ */
+export async function eventually<T>(
+  what: string,
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
+  withinMs = 10_000,
+): Promise<T> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    let reason: unknown;
+    try {
+      const answer = await probe();
+      if (answer !== undefined && answer !== false) return answer;
+    } catch (error) {
+      reason = error;
+    }
+    if (performance.now() > deadline) {
+      throw new Error(`not within ${withinMs} ms: ${what}`, { cause: reason });
+    }
+    await pause(20);
+  }
+}

@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { createServices } from '../../src/app.js';
+import { SCOPES } from '../../src/caller.js';
+import { loadConfig } from '../../src/config.js';
+import { Database } from '../../src/database/database.js';
+import { eventually } from './eventually.js';
+
+const MAIN = resolve(import.meta.dirname, '../../dist/src/main.js');
+/** No test of this kind is about quotas. */
+const QUOTA = 1_000_000_000;
+
+/** How a process ended: one of the two is null. */
+interface Ending {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** The built gateway in a process of its own, as `npm start` runs it. */
+export interface GatewayProcess {
+  /** `http://127.0.0.1:<port>`; throws before the process has said where it listens. */
+  readonly url: string;
+  readonly port: number;
+  readonly processId: number;
+  /** Standard output and standard error, as far as they have arrived. */
+  output(): string;
+  /** The lines of its log that tell of a fault of the program. */
+  faults(): string[];
+  /** Resolves when the process has ended and all its output has arrived. */
+  ended: Promise<Ending>;
+  hasEnded(): boolean;
+  /** Resolves for SIGKILL when the process is gone. */
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+interface SpawnOptions {
+  /** Together with a free port and a quiet log, the whole environment of the process. */
+  env: Record<string, string>;
+  /** For Node itself, before the program. */
+  nodeArgs?: string[];
+}
+
+/** Starts the process and waits for nothing. */
+export function spawnGateway({ env, nodeArgs = [] }: SpawnOptions): GatewayProcess {
+  const child = spawn('/bin/sh', ['-c', EXEC_WITH_WARDEN, 'sh', process.execPath, ...nodeArgs, MAIN], {
+    env: { PORT: '0', LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const lifeline = child.stdio[3] as Writable;
+  lifeline.on('error', () => {});
+  let output = '';
+  for (const stream of [child.stdout, child.stderr] as Readable[]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const ended = new Promise<Ending>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => lifeline.end('dismissed\n'));
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  return {
+    get url() {
+      const [, url] = /listens on (http:\S+)/.exec(output) ?? [];
+      if (url === undefined) throw new Error(`the gateway has not said where it listens:\n${output}`);
+      return url;
+    },
+    get port() {
+      return Number(new URL(this.url).port);
+    },
+    get processId() {
+      return Number(child.pid);
+    },
+    output: () => output,
+    faults: () => output.split('\n').filter((line) => /^\{"level":[56]0/.test(line)),
+    ended,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    kill: async (signal) => {
+      child.kill(signal);
+      if (signal === 'SIGKILL') await ended;
+    },
+  };
+}
+
+/** Starts the process and waits until `/readyz` answers 200. Rejects with its output when it ends before. */
+export async function startGateway(options: SpawnOptions): Promise<GatewayProcess> {
+  const gateway = spawnGateway(options);
+  await ready(gateway);
+  return gateway;
+}
+
+export async function ready(gateway: GatewayProcess): Promise<void> {
+  const isReady = async () => gateway.hasEnded() || (await fetch(`${gateway.url}/readyz`)).ok;
+  await eventually('ready', isReady, 30_000);
+  if (gateway.hasEnded()) throw new Error(`the gateway ended:\n${gateway.output()}`);
+}
+
+let tenants = 0;
+
+/** A new project on the migrated database that a gateway process uses, and a token for it. */
+export async function createTenant(databaseUrl: string): Promise<string> {
+  const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database);
+  const { projects, apiKeys } = createServices(db, Date.now);
+  const actor = { name: 'test', requestId: null };
+  tenants += 1;
+  const slug = `tenant-${process.pid}-${tenants}`;
+  const project = await projects.create(actor, {
+    slug,
+    name: null,
+    plan: 'ENTERPRISE',
+    perMinute: QUOTA,
+    perDay: QUOTA,
+  });
+  const wanted = { projectId: project.id, name: 'test', scopes: SCOPES, expiresAtMs: null };
+  const { token } = await apiKeys.create(actor, wanted);
+  await db.close();
+  return token;
+}
+
+// Ends the gateway when this process dies without having done so: the warden reads a pipe whose other end only this
+// process holds. `$$` is the shell's process id also in the subshell, so the gateway's.
+const EXEC_WITH_WARDEN = `
+( read -r line <&3 && exit
+  kill -9 $$
+) >/dev/null 2>&1 &
+exec 3<&-
+exec "$@"`;

@@ -1,0 +1,142 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { rest } from './client.js';
+import { type Answered, KeepAliveClient, NoAnswer } from './keep-alive-client.js';
+
+/** What a client does all the time; those with a key repeat, under the same Idempotency-Key, what failed. */
+export type Habit = 'create' | 'create with key' | 'create by GraphQL with key' | 'read' | 'read by GraphQL';
+
+interface LoadAnswer extends Answered {
+  habit: Habit;
+  /** Of an error, in REST's spelling; null = the client got what it asked for. */
+  code: string | null;
+}
+
+const CREATE = 'mutation ($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }';
+const READ = '{ pets(first: 2) { nodes { id } } }';
+
+/** Clients that ask without pause, each on one connection, and what they were told. */
+export class PetLoad {
+  /** The pets whose creation was answered: ids by names. No two requests ask for the same name. */
+  readonly acknowledged = new Map<string, string>();
+  readonly answers: LoadAnswer[] = [];
+  readonly failures: NoAnswer[] = [];
+  private readonly keys = new Set<string>();
+  private readonly loops: Promise<void>[];
+  private isStopping = false;
+  private isAbandoned = false;
+
+  constructor(
+    private readonly url: string,
+    private readonly token: string,
+    habits: readonly Habit[],
+  ) {
+    this.loops = habits.map((habit, index) => this.loop(habit, `pet-${index}`));
+  }
+
+  /** Resolves when every key has its pet. */
+  async settle(): Promise<void> {
+    this.isStopping = true;
+    await Promise.all(this.loops);
+  }
+
+  /** Ends it however things are. */
+  abandon(): void {
+    this.isStopping = true;
+    this.isAbandoned = true;
+  }
+
+  /** What speaks against the promise that a pet that was acknowledged or has a key is there once. After `settle`. */
+  async findings(): Promise<{ missing: string[]; duplicate: string[] }> {
+    const idsByName = new Map<string, string[]>();
+    for (const { id, name } of await this.storedPets()) {
+      idsByName.set(name, [...(idsByName.get(name) ?? []), String(id)]);
+    }
+    const promised = new Set([...this.acknowledged.keys(), ...this.keys]);
+    return {
+      missing: [...promised].filter((name) => {
+        const ids = idsByName.get(name) ?? [];
+        return !ids.includes(this.acknowledged.get(name) ?? ids[0] ?? 'none');
+      }),
+      duplicate: [...idsByName].filter(([, ids]) => ids.length > 1).map(([name]) => name),
+    };
+  }
+
+  private async loop(habit: Habit, prefix: string): Promise<void> {
+    const client = new KeepAliveClient(this.url, this.token);
+    const unanswered: string[] = [];
+    for (let turn = 1; !this.isStopping || (unanswered.length > 0 && !this.isAbandoned); turn += 1) {
+      // New requests go on between repetitions: a key stays in flight for seconds after its process died.
+      const repeated = this.isStopping || turn % 4 === 0 ? unanswered.shift() : undefined;
+      const name = repeated ?? `${prefix}-${turn}`;
+      const isDone = await this.ask(client, habit, name);
+      if (!isDone && habit.endsWith('key')) unanswered.push(name);
+      if (!isDone) await pause(20);
+    }
+    client.close();
+  }
+
+  /** Whether the request was answered with what was asked for. */
+  private async ask(client: KeepAliveClient, habit: Habit, name: string): Promise<boolean> {
+    try {
+      const answer = await this.send(client, habit, name);
+      const code = errorCodeOf(answer);
+      this.answers.push({ ...answer, habit, code });
+      if (code !== null) return false;
+      if (habit.startsWith('create')) this.acknowledged.set(name, idIn(answer));
+      return true;
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      this.failures.push(error);
+      return false;
+    }
+  }
+
+  private send(client: KeepAliveClient, habit: Habit, name: string): Promise<Answered> {
+    const key: Record<string, string> = habit.endsWith('key') ? { 'idempotency-key': name } : {};
+    if (habit.endsWith('key')) this.keys.add(name);
+    const create = { method: 'POST', headers: key };
+    switch (habit) {
+      case 'create':
+      case 'create with key':
+        return client.send('/v1/pets', { ...create, body: { name, categoryId: 1 } });
+      case 'create by GraphQL with key':
+        return client.send('/graphql', { ...create, body: { query: CREATE, variables: { name } } });
+      case 'read':
+        return client.send('/v1/pets?limit=2');
+      case 'read by GraphQL':
+        return client.send('/graphql', { method: 'POST', body: { query: READ } });
+    }
+  }
+
+  private async storedPets(): Promise<{ id: number | bigint; name: string }[]> {
+    const pets = [];
+    for (let path: string | undefined = '/v1/pets?limit=100'; path !== undefined; ) {
+      const page = await rest(this.url, path, { token: this.token });
+      if (page.status !== 200) throw new Error(`the list of pets was answered with ${page.status}`);
+      pets.push(...page.body);
+      const [, next] = /<([^>]*)>; rel="next"/.exec(page.headers.get('link') ?? '') ?? [];
+      path = next?.replace(/^https?:\/\/[^/]+/, '');
+    }
+    return pets;
+  }
+}
+
+/** Throws for an error that is not in the form of its door. */
+function errorCodeOf({ status, text }: Answered): string | null {
+  const body = JSON.parse(text);
+  if (body.errors && !body.code) {
+    const [{ message, extensions }] = body.errors;
+    if (!message || !extensions.code || !extensions.status) throw new Error(`no GraphQL error: ${text}`);
+    return extensions.code.toLowerCase();
+  }
+  if (status < 300) return null;
+  if (!body.code || !body.message || body.status !== status)
+    throw new Error(`no error body: ${status} ${text}`);
+  return body.code;
+}
+
+function idIn({ text }: Answered): string {
+  const [, id] = /"id":"?(\d+)/.exec(text) ?? [];
+  if (id === undefined) throw new Error(`no id: ${text}`);
+  return id;
+}
