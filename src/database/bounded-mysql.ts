@@ -13,18 +13,41 @@ type Query = (
 /**
  * mysql2 with a deadline on every wait. Left alone it waits for ever for a free connection and for an answer, and hands a
  * connection that timed out to the next query, so that a pool stays broken after the network has healed.
+ *
+ * A firewall or a failover may forget all connections of a pool at once, and nothing tells. So when one did not answer,
+ * none is used any more that has not answered since; otherwise each of them would cost some client the whole deadline.
  */
 export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): typeof mysql {
   const createPool = (options: PoolOptions): Pool => {
     const pool = mysql.createPool(options);
-    pool.on('connection', (connection) => boundQueries(connection, queryTimeoutMs));
-    boundWaiting(pool, queryTimeoutMs);
+    const trust = new Trust();
+    pool.on('connection', (connection) => boundQueries(connection, queryTimeoutMs, trust));
+    boundWaiting(pool, queryTimeoutMs, trust);
     return pool;
   };
   return { ...mysql, createPool } as typeof mysql;
 }
 
-function boundQueries(connection: PoolConnection, timeoutMs: number): void {
+/** Which connections have answered since the last time that one did not. */
+class Trust {
+  private readonly answeredAt = new WeakMap<PoolConnection, number>();
+  private silenceAt = 0;
+
+  answered(connection: PoolConnection): void {
+    this.answeredAt.set(connection, performance.now());
+  }
+
+  wasSilent(): void {
+    this.silenceAt = performance.now();
+  }
+
+  has(connection: PoolConnection): boolean {
+    return (this.answeredAt.get(connection) ?? 0) >= this.silenceAt;
+  }
+}
+
+function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trust): void {
+  trust.answered(connection);
   const query = connection.query.bind(connection) as Query;
   const bounded: Query = (statement, values, done) => {
     const callback = typeof values === 'function' ? (values as typeof done) : done;
@@ -33,7 +56,10 @@ function boundQueries(connection: PoolConnection, timeoutMs: number): void {
       { ...options, timeout: timeoutMs },
       typeof values === 'function' ? undefined : values,
       (error, ...rest) => {
-        if (FATAL_FOR_CONNECTION.has((error as NodeJS.ErrnoException | null)?.code)) connection.destroy();
+        const code = (error as NodeJS.ErrnoException | null)?.code;
+        if (code === 'PROTOCOL_SEQUENCE_TIMEOUT') trust.wasSilent();
+        else trust.answered(connection);
+        if (FATAL_FOR_CONNECTION.has(code)) connection.destroy();
         callback?.(error, ...rest);
       },
     );
@@ -41,7 +67,7 @@ function boundQueries(connection: PoolConnection, timeoutMs: number): void {
   connection.query = bounded as typeof connection.query;
 }
 
-function boundWaiting(pool: Pool, timeoutMs: number): void {
+function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {
   const getConnection = pool.getConnection.bind(pool) as GetConnection;
   const bounded: GetConnection = (callback) => {
     let waiting = true;
@@ -51,11 +77,18 @@ function boundWaiting(pool: Pool, timeoutMs: number): void {
       error.code = 'POOL_TIMEOUT';
       callback(error);
     }, timeoutMs);
-    getConnection((error, connection) => {
-      clearTimeout(timer);
-      if (waiting) callback(error, connection);
-      else connection?.release();
-    });
+    const take = () =>
+      getConnection((error, connection) => {
+        if (connection && !trust.has(connection)) {
+          connection.destroy();
+          if (waiting) take();
+          return;
+        }
+        clearTimeout(timer);
+        if (waiting) callback(error, connection);
+        else connection?.release();
+      });
+    take();
   };
   pool.getConnection = bounded as typeof pool.getConnection;
 }

@@ -6,9 +6,8 @@ import type { GraphQLSchema } from 'graphql';
 import Negotiator from 'negotiator';
 import { admitCallers, callerOf } from '../admission/admission.hook.js';
 import type { Admission } from '../admission/admission.js';
-import { errorHeaders, logFault } from '../http/error-reply.js';
+import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
 import { acceptJson, asNumberOrText } from '../http/json-body.js';
-import { toAppError } from '../http/to-app-error.js';
 import type { Context } from './context.js';
 import { DEMO_QUERY } from './demo-query.js';
 import { formatError, refusalBody } from './errors.js';
@@ -90,7 +89,7 @@ function isPage(request: FastifyRequest): boolean {
 
 /** Errors from before Apollo, in GraphQL's form. GraphQL over HTTP: the newer media type where the client asks for it. */
 function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const appError = toAppError(error);
+  const appError = refusalOf(error, request, reply);
   logFault(request, appError);
   const type = new Negotiator(request.raw).mediaType([JSON_TYPE, GRAPHQL_TYPE]) ?? JSON_TYPE;
   return reply

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppError } from '../errors.js';
+import { AppError } from '../errors.js';
 import { toAppError } from './to-app-error.js';
 
 /** SPEC's Error body, with the refused fields of a 400. */
@@ -16,9 +16,18 @@ export function errorHeaders(error: AppError): Record<string, string> {
   };
 }
 
+/** The error as the client of this request sees it. */
+export function refusalOf(error: unknown, request: FastifyRequest, reply: FastifyReply): AppError {
+  const isTooLate = (error as { code?: unknown } | null)?.code === 'FST_ERR_HANDLER_TIMEOUT';
+  if (!isTooLate || request.raw.complete) return toAppError(error);
+  // The rest of the body may still arrive; after this answer it must not be acted upon.
+  reply.header('connection', 'close');
+  return new AppError('invalid_request', 'The request did not arrive in time.');
+}
+
 /** Answers with an error in REST's form and logs what the client is not shown. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const appError = toAppError(error);
+  const appError = refusalOf(error, request, reply);
   logFault(request, appError);
   return reply
     .code(appError.status)

@@ -1,18 +1,22 @@
+import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.js';
 
 const MAX_HEADERS = 100;
 const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
+type RequestHead = Pick<IncomingMessage, 'url' | 'rawHeaders' | 'httpVersion'>;
+
 /**
  * Why a request must not be routed although Node parsed it; null = it may. Node lets several Host headers, a host that is
  * no host name and the absolute form through, and silently drops headers over its count.
  */
-export function requestProblem(url: string, rawHeaders: readonly string[]): AppError | null {
+export function requestProblem({ url = '/', rawHeaders, httpVersion }: RequestHead): AppError | null {
   if (rawHeaders.length / 2 > MAX_HEADERS)
     return invalid(`The request has more than ${MAX_HEADERS} headers.`);
   const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]));
   if (hosts.length > 1) return invalid('The request has more than one Host header.');
   const [host] = hosts;
+  if (host === undefined && httpVersion === '1.1') return invalid('The request has no Host header.');
   if (host !== undefined && !HOST.test(host)) return invalid('The Host header is no host name.');
   if (!url.startsWith('/') && url !== '*')
     return invalid('The request is for another host than its Host header.');

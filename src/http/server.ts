@@ -10,9 +10,10 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { AppError } from '../errors.js';
-import { errorBody, replyWithError } from './error-reply.js';
+import { replyWithError } from './error-reply.js';
 import { EXPOSED_HEADERS } from './headers.js';
 import { originForm, requestProblem } from './request-guard.js';
+import { noteParsed, refuseRaw, refuseUnparsable } from './unparsable.js';
 
 const BODY_BYTES = 100 * 1024;
 const HEADER_BYTES = 16 * 1024;
@@ -41,6 +42,8 @@ export async function createHttpServer({ corsOrigins, logger }: HttpSettings): P
       maxHeaderSize: HEADER_BYTES,
       headersTimeout: HEADERS_MS,
       connectionsCheckingInterval: 1_000,
+      // Node would refuse in a form of its own; the guard below does in ours.
+      requireHostHeader: false,
     },
     // Whatever fits into a request line reaches its route and gets that route's answer.
     routerOptions: { maxParamLength: HEADER_BYTES },
@@ -51,18 +54,24 @@ export async function createHttpServer({ corsOrigins, logger }: HttpSettings): P
       // The hooks do not run for these.
       logRequest(request, reply);
     },
-    clientErrorHandler: refuseUnparsable,
+    clientErrorHandler(error, socket) {
+      refuseUnparsable(logger, error, socket);
+    },
   });
   // Node drops what exceeds its own count without a word; the guard below counts and refuses.
   app.server.maxHeadersCount = 0;
-  // Known methods reach the routes and get their 405; Node handles CONNECT itself.
+  // RFC 9110 §10.1.1 allows to ignore an expectation that is not known; Node would refuse it in a form of its own.
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response));
+  app.server.on('connect', (_, socket) => refuseRaw(app.log, socket as Socket, 'There is no tunnel here.'));
+  // Known methods reach the routes and get their 405; Node keeps CONNECT from them.
   const missing = METHODS.filter((name) => name !== 'CONNECT' && !app.supportedMethods.includes(name));
   for (const method of missing) app.addHttpMethod(method, { hasBody: true });
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
-    const problem = requestProblem(request.url, request.raw.rawHeaders);
+    noteParsed(request.raw.socket, reply.raw);
+    const problem = requestProblem(request.raw);
     if (problem) throw problem;
   });
   await app.register(cors, {
@@ -94,34 +103,4 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
     },
     'request',
   );
-}
-
-/** What Node could not parse never reaches a route: answered here, then the connection is closed. */
-function refuseUnparsable(this: FastifyInstance, cause: NodeJS.ErrnoException, socket: Socket): void {
-  if (cause.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const requestId = randomUUID();
-  const error = new AppError('invalid_request', unparsable(cause.code));
-  this.log.info({ requestId, reason: cause.code }, 'request refused before it was parsed');
-  const body = JSON.stringify(errorBody(error));
-  socket.end(
-    [
-      'HTTP/1.1 400 Bad Request',
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Cache-Control: no-store',
-      'Connection: close',
-      `X-Request-Id: ${requestId}`,
-      '',
-      body,
-    ].join('\r\n'),
-  );
-}
-
-function unparsable(code: string | undefined): string {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'The request headers are larger than 16 KB.';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive in time.';
-  return 'The request is not valid HTTP/1.1.';
 }

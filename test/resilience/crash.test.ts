@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { createTestDatabase, databaseKinds } from '../support/databases.js';
+import { eventually } from '../support/eventually.js';
+import { createTenant, startGateway } from '../support/gateway-process.js';
+import { type Habit, PetLoad } from '../support/pet-load.js';
+
+/** On a machine that is busy with other things; nothing that is promised depends on it. */
+const LONGEST_MS = 180_000;
+const KILLS = 5;
+const HABITS: Habit[] = Array.from({ length: 16 }, (_, index) => (index % 2 ? 'create' : 'create with key'));
+const ACKNOWLEDGED_BETWEEN_KILLS = 150;
+
+test.concurrent.each(databaseKinds())(
+  'Reliability-1: every acknowledged pet survives kill -9 of the gateway, and no Idempotency-Key makes two, on %s',
+  async (kind) => {
+    const database = await createTestDatabase(kind);
+    const env = { DATABASE_URL: database.url };
+    let gateway = await startGateway({ env });
+    const { url, port } = gateway;
+    const load = new PetLoad(url, await createTenant(database.url), HABITS);
+    try {
+      for (let kills = 0; kills < KILLS; kills += 1) {
+        const wanted = load.acknowledged.size + ACKNOWLEDGED_BETWEEN_KILLS;
+        await eventually('pets made', () => load.acknowledged.size >= wanted, 20_000);
+        await gateway.kill('SIGKILL');
+        gateway = await startGateway({ env: { ...env, PORT: String(port) } });
+      }
+      await load.settle();
+
+      expect(load.failures.length).toBeGreaterThanOrEqual(KILLS);
+      expect(await load.findings()).toEqual({ missing: [], duplicate: [] });
+      // `conflict` is the answer while the lock of the process that died runs.
+      expect(load.answers.filter(({ code }) => code !== null && code !== 'conflict')).toEqual([]);
+      expect(gateway.faults()).toEqual([]);
+    } finally {
+      load.abandon();
+      await gateway.kill('SIGKILL');
+      await database.remove();
+    }
+  },
+  LONGEST_MS,
+);
