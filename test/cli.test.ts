@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -324,4 +324,10 @@ test('CLI-19: aligns tables by characters and lets no name steer the terminal', 
   ];
   expect(table(rows)).toBe(['NAME   ROWS', 'Zoë 😀  1', 'a�[2J  –'].join('\n'));
   expect(grouped(1_234_567.4)).toBe('1,234,567');
+});
+
+test('CLI-30: the program limits its own memory however it is started', async () => {
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+  const [shebang] = (await readFile('src/cli/main.ts', 'utf8')).split('\n');
+  expect(`${shebang?.replace('#!/usr/bin/env -S ', '')} dist/src/cli/main.js`).toBe(scripts.petstore);
 });

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8 --max-old-space-size=96
 import 'reflect-metadata';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.js';

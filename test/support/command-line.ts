@@ -1,8 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'lossless-json';
 
 const MAIN = resolve('dist/src/cli/main.js');
+/** As `npm run petstore` gives them. */
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+const NODE_FLAGS: string[] = scripts.petstore.split(' ').filter((word: string) => word.startsWith('--'));
 
 export interface Ended {
   code: number | null;
@@ -25,7 +29,7 @@ interface RunOptions {
 /** Runs the built `petstore` as a user would, in a process of its own. */
 export function petstore(args: string[], options: RunOptions = {}): Promise<Ended> {
   const { databaseUrl, cwd, input = '', env = {}, onStart } = options;
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
     cwd,
     env: { ...process.env, ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }), ...env },
   });
