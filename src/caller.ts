@@ -1,5 +1,5 @@
 import { AppError } from './errors.js';
-import type { Plan } from './projects/plans.js';
+import type { Quota } from './projects/plans.js';
 
 export const SCOPES = ['pets:read', 'pets:write', 'domains'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -8,8 +8,10 @@ export type Scope = (typeof SCOPES)[number];
 export interface Caller {
   readonly keyId: bigint;
   readonly projectId: bigint;
-  readonly plan: Plan;
+  readonly quota: Quota;
   readonly scopes: ReadonlySet<Scope>;
+  /** Whether the key may ask for refusals on the staging environment, to try a client's back-off. */
+  readonly rehearses: boolean;
 }
 
 /** Throws `AppError forbidden` unless the caller's key has the scope. */

@@ -129,7 +129,13 @@ describe.each(databaseKinds())('on %s', (kind) => {
       const source = await createDataSource(app.config.database, SCHEMA_WORK).initialize();
       await fillMillion((sql) => source.query(sql), projectId, kind === 'sqlite');
       await source.destroy();
-      const caller: Caller = { keyId, projectId, plan: 'ENTERPRISE', scopes: new Set(['pets:read']) };
+      const caller: Caller = {
+        keyId,
+        projectId,
+        quota: { perMinute: 1, perDay: 1 },
+        scopes: new Set(['pets:read']),
+        rehearses: false,
+      };
       for (const status of [null, 'sold'] as const) {
         for (const afterId of [null, 500_000n]) {
           queries.length = 0;

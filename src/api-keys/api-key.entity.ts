@@ -1,5 +1,5 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
-import { ID, TIME_MS, text } from '../database/columns.js';
+import { ID, INTEGER, TIME_MS, text } from '../database/columns.js';
 import { Project } from '../projects/project.entity.js';
 
 /** What is stored of an API key: never the bearer token itself. */
@@ -31,6 +31,10 @@ export class ApiKey {
   /** Scopes joined by commas. */
   @Column(text(255))
   scopes!: string;
+
+  /** 1 = may ask for refusals on the staging environment. */
+  @Column({ ...INTEGER, default: 0 })
+  rehearses!: number;
 
   @Column({ ...TIME_MS, name: 'created_at_ms' })
   createdAtMs!: number;

@@ -5,6 +5,7 @@ import type { Caller, Scope } from '../caller.js';
 import type { Database } from '../database/database.js';
 import { AppError } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
+import { quotaOf } from '../projects/plans.js';
 import { ApiKey } from './api-key.entity.js';
 import { CallerCache, type KnownKey } from './caller-cache.js';
 import { digestOf, isToken, newToken, prefixOf } from './token.js';
@@ -14,6 +15,7 @@ export interface NewApiKey {
   name: string;
   scopes: readonly Scope[];
   expiresAtMs: number | null;
+  rehearses?: boolean;
 }
 
 /** A key just made: the only moment its token is known. */
@@ -84,7 +86,11 @@ export class ApiKeyService {
         throw new AppError('conflict', `API key ${id} was rolled into ${old.successorId}. Roll that one.`);
       }
       const endsAtMs = Math.min(this.now() + overlapMs, old.expiresAtMs ?? Number.POSITIVE_INFINITY);
-      const successor = await this.issue(manager, actor, { ...old, scopes: scopesOf(old) });
+      const successor = await this.issue(manager, actor, {
+        ...old,
+        scopes: scopesOf(old),
+        rehearses: old.rehearses === 1,
+      });
       await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs, successorId: successor.key.id });
       await this.audit.record(manager, actor, {
         action: 'key.roll',
@@ -98,6 +104,23 @@ export class ApiKeyService {
     return issued;
   }
 
+  /** Throws `AppError not_found`. */
+  async get(id: bigint): Promise<ApiKey> {
+    return find(this.db.repository(ApiKey).manager, id);
+  }
+
+  /** Puts on record that a key was banned until then, or that its ban was lifted (null). */
+  recordBan(actor: Actor, key: { keyId: bigint; projectId: bigint }, untilMs: number | null): Promise<void> {
+    return this.db.transaction((manager) =>
+      this.audit.record(manager, actor, {
+        action: untilMs === null ? 'key.unban' : 'key.ban',
+        projectId: key.projectId,
+        subject: String(key.keyId),
+        ...(untilMs === null ? {} : { detail: { untilMs } }),
+      }),
+    );
+  }
+
   private async issue(manager: EntityManager, actor: Actor, wanted: NewApiKey): Promise<IssuedApiKey> {
     const token = newToken();
     const key = manager.create(ApiKey, {
@@ -107,6 +130,7 @@ export class ApiKeyService {
       prefix: prefixOf(token),
       digest: digestOf(token),
       scopes: wanted.scopes.join(','),
+      rehearses: wanted.rehearses ? 1 : 0,
       createdAtMs: this.now(),
       expiresAtMs: wanted.expiresAtMs,
       revokedAtMs: null,
@@ -130,8 +154,9 @@ export class ApiKeyService {
       caller: {
         keyId: key.id,
         projectId: key.projectId,
-        plan: key.project.plan,
+        quota: quotaOf(key.project),
         scopes: new Set(scopesOf(key)),
+        rehearses: key.rehearses === 1,
       },
       expiresAtMs: key.expiresAtMs,
     };

@@ -6,9 +6,12 @@ import type { DatabaseTarget } from '../config.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.entity.js';
 import { Initial1770000000000 } from '../migrations/1770000000000-initial.js';
 import { PetImports1770000001000 } from '../migrations/1770000001000-pet-imports.js';
+import { RateLimits1770000002000 } from '../migrations/1770000002000-rate-limits.js';
 import { Pet } from '../pets/pet.entity.js';
 import { PetImport } from '../pets/pet-import.entity.js';
 import { Project } from '../projects/project.entity.js';
+import { KeyBanRow } from '../rate-limit/key-ban.entity.js';
+import { RateWindow } from '../rate-limit/rate-window.entity.js';
 import { boundedMysql } from './bounded-mysql.js';
 import { SqliteDriver } from './sqlite-driver.js';
 
@@ -20,7 +23,7 @@ export interface DataSourceSettings {
   exactIntegers: boolean;
 }
 
-export const MIGRATIONS = [Initial1770000000000, PetImports1770000001000];
+export const MIGRATIONS = [Initial1770000000000, PetImports1770000001000, RateLimits1770000002000];
 
 /** Schema work may take long; finding out that there is no server may not. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -28,7 +31,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** The one place where a DataSource is made; nothing is opened yet. */
 export function createDataSource(target: DatabaseTarget, settings: DataSourceSettings): DataSource {
   const shared = {
-    entities: [Project, ApiKey, Pet, PetImport, IdempotencyKey, AuditEvent],
+    entities: [Project, ApiKey, Pet, PetImport, IdempotencyKey, AuditEvent, RateWindow, KeyBanRow],
     migrations: MIGRATIONS,
     synchronize: false,
     logging: false,

@@ -6,5 +6,24 @@ export const PLANS = {
   ENTERPRISE: null,
 } as const;
 
+/** What a project may use: its plan's quota, or the one agreed with it. */
+export interface Quota {
+  perMinute: number;
+  perDay: number;
+}
+
+export function quotaOf({
+  plan,
+  perMinute,
+  perDay,
+}: {
+  plan: Plan;
+  perMinute: number | null;
+  perDay: number | null;
+}): Quota {
+  // An Enterprise project always has its own; a hole in the data must not open the gates.
+  return PLANS[plan] ?? { perMinute: perMinute ?? 0, perDay: perDay ?? 0 };
+}
+
 export type Plan = keyof typeof PLANS;
 export const PLAN_NAMES = Object.keys(PLANS) as Plan[];

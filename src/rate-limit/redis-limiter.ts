@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { type BanRecord, NO_RECORD } from './bans.js';
+import { CHARGE_SCRIPT } from './charge-script.js';
+import { admitted, type Decided, type Decision, refused, type Standing, standing } from './decision.js';
+import type { Account, Charge, Limiter } from './limiter.js';
+import type { KeyBan, SubjectUsage } from './memory-limiter.js';
+import { sendTogether } from './redis-connection.js';
+
+const SCRIPT_SHA = createHash('sha1').update(CHARGE_SCRIPT).digest('hex');
+const PREFIX = 'petstore:rate';
+const TICK_MS = 10;
+const SILENT_TICKS = 9;
+
+/** Is told what the shared counters say, so that who must go on without them starts from there. */
+interface Mirror {
+  adopt(counted: SubjectUsage | null, ban: KeyBan | null): void;
+}
+
+/** Redis could not decide: away, frozen, full, or only a replica. The reason is the cause. */
+class SharedCountersAway extends Error {
+  override name = 'SharedCountersAway';
+}
+
+interface Options {
+  mirror?: Mirror;
+  /** For tests: another clock than Redis's own. */
+  now?: () => number;
+}
+
+/**
+ * Counts in Redis for any number of processes: one script, one round trip, all keys of a subject in one hash slot.
+ * Rejects with `SharedCountersAway`, within about 90 ms whatever Redis does; `ResilientLimiter` goes on from there.
+ *
+ * The deadline counts turns of the event loop without any reply instead of milliseconds per command (ioredis's
+ * `commandTimeout`): after a pause of this process timers run before sockets are read, and replies that have long
+ * arrived would be taken for missing, and requests be admitted over the quota.
+ */
+export class RedisLimiter implements Limiter {
+  private pending = 0;
+  private silentTicks = 0;
+  private watch: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly options: Options = {},
+  ) {}
+
+  charge(request: Charge): Promise<Decision> {
+    return this.run(request, request.cost, request.connection).then((decided) =>
+      decided.outcome === ADMITTED ? admitted(decided) : refused(decided, decided.outcome === BANNED),
+    );
+  }
+
+  async peek(account: Account): Promise<Standing> {
+    return standing(await this.run(account, PEEK, null));
+  }
+
+  async unban({ subject, keyId }: { subject: string; keyId: string }): Promise<void> {
+    await this.within(() => this.redis.del(banKey(subject, keyId)));
+    this.options.mirror?.adopt(null, { keyId, record: null });
+  }
+
+  /** Whether Redis takes writes: a full one and a replica still answer to PING. If not, it is looked for anew. */
+  async isUsable(): Promise<boolean> {
+    try {
+      await this.within(() => this.redis.set(`${PREFIX}:probe`, '1', 'PX', 1_000));
+      return true;
+    } catch {
+      // After a failover the same name leads to the new primary.
+      if (this.redis.status === 'ready') this.redis.disconnect(true);
+      return false;
+    }
+  }
+
+  /** Ends the connection, which is this limiter's own. */
+  async close(): Promise<void> {
+    if (this.watch) clearInterval(this.watch);
+    this.redis.disconnect();
+  }
+
+  private run(account: Account, cost: number, connection: string | null): Promise<State> {
+    const { subject, keyId, quota } = account;
+    const input: (string | number)[] =
+      keyId === null ? [1, windowsKey(subject)] : [2, windowsKey(subject), banKey(subject, keyId)];
+    input.push(cost, quota.perMinute, quota.perDay ?? -1, connection ?? '');
+    if (this.options.now) input.push(this.options.now());
+    return this.within(() => this.evaluate(input)).then((reply) => {
+      const [nowMs, outcome, minute, minuteUsed, day, dayUsed, text] = reply;
+      const usage = { minute, minuteUsed, day, dayUsed };
+      const known = text === '' ? null : decodeRecord(text);
+      const record = keyId === null ? null : (known ?? NO_RECORD);
+      this.options.mirror?.adopt({ subject, ...usage }, keyId === null ? null : { keyId, record: known });
+      return { outcome, usage, record, quota, cost, nowMs };
+    });
+  }
+
+  private evaluate(input: (string | number)[]): Promise<Reply> {
+    const [keyCount = 0, ...rest] = input as [number, ...(string | number)[]];
+    return this.redis.evalsha(SCRIPT_SHA, keyCount, ...rest).catch((error) => {
+      // Redis was restarted or has never seen the script; EVAL leaves it there.
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return this.redis.eval(CHARGE_SCRIPT, keyCount, ...rest);
+    }) as Promise<Reply>;
+  }
+
+  private within<T>(send: () => Promise<T>): Promise<T> {
+    this.pending += 1;
+    this.watch ??= setInterval(() => this.tick(), TICK_MS).unref();
+    sendTogether(this.redis);
+    return send().then(this.answered, this.failed) as Promise<T>;
+  }
+
+  private readonly answered = <T>(reply: T): T => {
+    this.pending -= 1;
+    this.silentTicks = 0;
+    return reply;
+  };
+
+  private readonly failed = (cause: unknown): never => {
+    this.answered(null);
+    throw new SharedCountersAway('Redis could not decide', { cause });
+  };
+
+  private tick(): void {
+    if (this.pending === 0) {
+      if (this.watch) clearInterval(this.watch);
+      this.watch = null;
+      this.silentTicks = 0;
+      return;
+    }
+    this.silentTicks += 1;
+    if (this.silentTicks < SILENT_TICKS) return;
+    this.silentTicks = 0;
+    // Rejects everything that waits, and connects anew: the peer may be gone without a word.
+    this.redis.disconnect(true);
+  }
+}
+
+const PEEK = -1;
+const ADMITTED = 0;
+const BANNED = 2;
+
+/** As `CHARGE_SCRIPT` documents it. */
+type Reply = [
+  nowMs: number,
+  outcome: number,
+  minute: number,
+  minuteUsed: number,
+  day: number,
+  dayUsed: number,
+  record: string,
+];
+
+type State = Decided & { outcome: number };
+
+function windowsKey(subject: string): string {
+  return `${PREFIX}:{${subject}}`;
+}
+
+function banKey(subject: string, keyId: string): string {
+  return `${PREFIX}:{${subject}}:ban:${keyId}`;
+}
+
+function decodeRecord(text: string): BanRecord {
+  const [strikes, step, quietSinceMs, untilMs, refusedAtMs, retryAtMs, connection] = text.split(' ');
+  return {
+    strikes: Number(strikes),
+    step: Number(step),
+    quietSinceMs: Number(quietSinceMs),
+    untilMs: Number(untilMs),
+    refusedAtMs: Number(refusedAtMs),
+    retryAtMs: Number(retryAtMs),
+    connection: connection || null,
+  };
+}

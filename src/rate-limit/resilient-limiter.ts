@@ -1,0 +1,80 @@
+import type { Decision, Standing } from './decision.js';
+import type { Account, Charge, Limiter, LimiterLog } from './limiter.js';
+import type { MemoryLimiter } from './memory-limiter.js';
+import type { RedisLimiter } from './redis-limiter.js';
+
+const PROBE_EVERY_MS = 500;
+
+/**
+ * Shared counting while Redis answers, this process's own while it does not. The local counters mirror what Redis said
+ * last, so that going on alone gives nobody a new quota and lifts no ban; each process may then admit what was left.
+ * Returns to Redis by itself, less than a second after it takes writes again.
+ */
+export class ResilientLimiter implements Limiter {
+  private probing: NodeJS.Timeout | null = null;
+  private isClosed = false;
+  /** For metrics: how often Redis was lost, and how many requests were decided without it. */
+  readonly counts = { outages: 0, localDecisions: 0 };
+
+  constructor(
+    private readonly shared: RedisLimiter,
+    private readonly local: MemoryLimiter,
+    private readonly log: LimiterLog,
+  ) {}
+
+  /** Redis is away and this process counts alone. */
+  get isDegraded(): boolean {
+    return this.probing !== null;
+  }
+
+  charge(request: Charge): Decision | Promise<Decision> {
+    if (this.isDegraded) return this.chargeAlone(request);
+    return this.shared.charge(request).catch((error) => {
+      this.degrade(error);
+      return this.chargeAlone(request);
+    });
+  }
+
+  peek(account: Account): Standing | Promise<Standing> {
+    if (this.isDegraded) return this.local.peek(account);
+    return this.shared.peek(account).catch((error) => {
+      this.degrade(error);
+      return this.local.peek(account);
+    });
+  }
+
+  /** Throws `SharedCountersAway` when Redis is: the ban would come back with it. */
+  async unban(key: { subject: string; keyId: string }): Promise<void> {
+    await this.shared.unban(key);
+    this.local.unban(key);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    if (this.probing) clearTimeout(this.probing);
+    await this.shared.close();
+  }
+
+  private chargeAlone(request: Charge): Decision {
+    this.counts.localDecisions += 1;
+    return this.local.charge(request);
+  }
+
+  private degrade(error: unknown): void {
+    if (this.isDegraded || this.isClosed) return;
+    this.counts.outages += 1;
+    const cause = error instanceof Error && error.cause ? error.cause : error;
+    this.log.warn({ reason: String(cause) }, 'Redis is away: each process limits by itself');
+    this.probeLater();
+  }
+
+  private probeLater(): void {
+    this.probing = setTimeout(async () => {
+      const isBack = await this.shared.isUsable();
+      if (this.isClosed) return;
+      if (!isBack) return this.probeLater();
+      this.probing = null;
+      this.log.info({}, 'Redis is back: limits are shared again');
+    }, PROBE_EVERY_MS).unref();
+  }
+}

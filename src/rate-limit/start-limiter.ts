@@ -1,0 +1,47 @@
+import type { Database } from '../database/database.js';
+import { CounterStore, liftStoredBan } from './counter-store.js';
+import type { Limiter, LimiterLog } from './limiter.js';
+import { MemoryLimiter } from './memory-limiter.js';
+import { connectRedis } from './redis-connection.js';
+import { RedisLimiter } from './redis-limiter.js';
+import { ResilientLimiter } from './resilient-limiter.js';
+
+interface LimiterParts {
+  /** Null = this process counts by itself, and stores what it counted. */
+  redisUrl: string | null;
+  db: Database;
+  log: LimiterLog;
+  now: () => number;
+}
+
+export interface RunningLimiter {
+  limiter: Limiter;
+  /** Whether shared counting was lost and this process decides alone. */
+  isDegraded(): boolean;
+  /** Stores what is not stored yet. */
+  close(): Promise<void>;
+}
+
+/** The limiter of one process without Redis, or of one among several that share it. */
+export async function startLimiter({ redisUrl, db, log, now }: LimiterParts): Promise<RunningLimiter> {
+  const memory = new MemoryLimiter(now);
+  if (redisUrl === null) {
+    const store = new CounterStore(db, memory, log, now);
+    await store.start();
+    return { limiter: memory, isDegraded: () => false, close: () => store.close() };
+  }
+  const shared = new RedisLimiter(await connectRedis(redisUrl), { mirror: memory });
+  const limiter = new ResilientLimiter(shared, memory, log);
+  return { limiter, isDegraded: () => limiter.isDegraded, close: () => limiter.close() };
+}
+
+/** Ends a key's ban from another process than those that serve. They know it within two seconds. */
+export async function liftBan(
+  { redisUrl, db }: Pick<LimiterParts, 'redisUrl' | 'db'>,
+  key: { subject: string; keyId: string },
+): Promise<void> {
+  await liftStoredBan(db, key.keyId);
+  if (redisUrl === null) return;
+  const shared = new RedisLimiter(await connectRedis(redisUrl));
+  await shared.unban(key).finally(() => shared.close());
+}

@@ -1,0 +1,35 @@
+import { isIPv6 } from 'node:net';
+
+/** All keys of a project spend from one quota: more keys do not multiply the plan. */
+export function projectSubject(projectId: bigint): string {
+  return `project:${projectId}`;
+}
+
+/** A field with a limit of its own, counted for each project. `field` is `Type.field`, with the arguments that matter. */
+export function fieldSubject(projectId: string, field: string): string {
+  return `field:${projectId}:${field}`;
+}
+
+/**
+ * Who has no valid key is counted by address, IPv6 by /64: a single customer of a provider has that many addresses.
+ * An IPv4 address that a dual-stack socket reports as `::ffff:192.0.2.1` is the IPv4 address.
+ */
+export function addressSubject(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  return `address:${mapped ?? (isIPv6(address) ? network(address) : address)}`;
+}
+
+/** Addresses live for a minute, are never stored, and are the first to be forgotten when memory is short. */
+export function isAddress(subject: string): boolean {
+  return subject.startsWith('address:');
+}
+
+function network(address: string): string {
+  // A zone (`%eth0`) is not part of the address; the URL parser writes each address in its one canonical form.
+  const canonical = new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1);
+  const [left = '', right] = canonical.split('::');
+  const groups = left === '' ? [] : left.split(':');
+  const zeros = right === undefined ? 0 : 8 - groups.length - (right === '' ? 0 : right.split(':').length);
+  const all = [...groups, ...Array<string>(zeros).fill('0'), ...(right ? right.split(':') : [])];
+  return `${all.slice(0, 4).join(':')}::/64`;
+}

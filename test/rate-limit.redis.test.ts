@@ -1,0 +1,267 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import type { Decision } from '../src/rate-limit/decision.js';
+import { MemoryLimiter } from '../src/rate-limit/memory-limiter.js';
+import { connectRedis } from '../src/rate-limit/redis-connection.js';
+import { RedisLimiter } from '../src/rate-limit/redis-limiter.js';
+import { ResilientLimiter } from '../src/rate-limit/resilient-limiter.js';
+import { charge, DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from './support/charges.js';
+import { eventually } from './support/eventually.js';
+import type { ChargeOrder } from './support/limiter-process.js';
+import { type RedisServer, startRedis } from './support/servers/redis.js';
+
+let subjects = 0;
+const newSubject = () => {
+  subjects += 1;
+  return `project:${process.pid}-${subjects}`;
+};
+
+describe('with Redis', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = await connectRedis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  test('Limits: any sequence of requests is decided in Redis as in memory', async () => {
+    const quotas = [
+      { perMinute: 4, perDay: 30 },
+      { perMinute: 9, perDay: null },
+      { perMinute: 2, perDay: 8 },
+      { perMinute: 0, perDay: 1 },
+    ];
+    const jump = fc.oneof(
+      { weight: 6, arbitrary: fc.nat(1_500) },
+      { weight: 2, arbitrary: fc.nat(2 * MINUTE_MS) },
+      { weight: 1, arbitrary: fc.integer({ min: -MINUTE_MS, max: 0 }) },
+      { weight: 1, arbitrary: fc.constantFrom(HOUR_MS, 2.5 * HOUR_MS, DAY_MS) },
+    );
+    const step = fc.record({
+      jump,
+      cost: fc.integer({ min: 1, max: 3 }),
+      quota: fc.constantFrom(...quotas),
+      keyId: fc.constantFrom('1', '1', '1', '2', null),
+      connection: fc.constantFrom('a', 'a', 'b', null),
+      act: fc.constantFrom('charge', 'charge', 'charge', 'charge', 'charge', 'peek', 'unban'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120 }), async (steps) => {
+        let now = NOON_MS;
+        const shared = new RedisLimiter(redis, { now: () => now });
+        const local = new MemoryLimiter(() => now);
+        const subject = newSubject();
+        for (const { jump: byMs, act, ...given } of steps) {
+          now += byMs;
+          const request = charge({ ...given, subject });
+          if (act === 'charge') expect(await shared.charge(request)).toEqual(local.charge(request));
+          if (act === 'peek') expect(await shared.peek(request)).toEqual(local.peek(request));
+          if (act === 'unban') {
+            await shared.unban({ subject, keyId: '1' });
+            local.unban({ keyId: '1' });
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('Limits: three processes that share Redis admit exactly the quota, twenty times', async () => {
+    const processes = await Promise.all(Array.from({ length: 3 }, () => startLimiterProcess(server.url)));
+    try {
+      for (let rounds = 0; rounds < 20; ) {
+        const subject = newSubject();
+        const startedIn = await minuteOf(redis);
+        const order = { subject, requests: 500, perMinute: 300 };
+        const admitted = await Promise.all(processes.map((child) => chargeIn(child, order)));
+        // A round cut by the minute's end, or by a Redis that got no processor time, says nothing.
+        if ((await minuteOf(redis)) !== startedIn || admitted.includes(-1)) continue;
+        rounds += 1;
+        expect(admitted.reduce((sum, count) => sum + count, 0)).toBe(300);
+      }
+    } finally {
+      for (const child of processes) child.kill();
+    }
+  });
+
+  test('Limits: a decision is one command, its keys share a hash slot and expire', async () => {
+    const limiter = new RedisLimiter(redis);
+    const subject = newSubject();
+    const request = charge({ subject, quota: { perMinute: 1, perDay: 9 } });
+    await limiter.charge(request);
+    await redis.config('RESETSTAT');
+    for (let sent = 0; sent < 5; sent += 1) await limiter.charge(request);
+    const stats = await redis.info('commandstats');
+    const commandsByClients = /cmdstat_evalsha:calls=5,/.test(stats) && !/cmdstat_eval:/.test(stats);
+    expect(commandsByClients).toBe(true);
+    const keys = await redis.keys(`*${subject}*`);
+    expect(keys).toHaveLength(2);
+    for (const key of keys) {
+      expect(key).toContain(`{${subject}}`);
+      const ttlMs = await redis.pttl(key);
+      expect(ttlMs).toBeGreaterThan(0);
+      expect(ttlMs).toBeLessThanOrEqual(DAY_MS + MINUTE_MS);
+    }
+  });
+
+  test('Limits: Redis tells the time, not the process', async () => {
+    const limiter = new RedisLimiter(redis);
+    const decision = await limiter.charge(charge({ subject: newSubject() }));
+    const [seconds] = (await redis.time()).map(Number);
+    expect(Math.abs(decision.atMs / 1000 - (seconds ?? 0))).toBeLessThan(5);
+  });
+
+  test('Limits: a bare limiter rejects with SharedCountersAway, never with the error of the connection', async () => {
+    const nowhere = await connectRedis('redis://127.0.0.1:1');
+    const limiter = new RedisLimiter(nowhere);
+    await expect(limiter.charge(charge())).rejects.toMatchObject({ name: 'SharedCountersAway' });
+    expect(await limiter.isUsable()).toBe(false);
+    await limiter.close();
+  });
+});
+
+describe('when Redis goes away', () => {
+  const away: [string, (server: RedisServer) => Promise<void>, (server: RedisServer) => Promise<void>][] = [
+    ['killed', (server) => server.kill('SIGKILL'), (server) => server.restart()],
+    ['frozen', (server) => server.kill('SIGSTOP'), (server) => server.kill('SIGCONT')],
+    ['full', (server) => configure(server, '1'), (server) => configure(server, '0')],
+    [
+      'a replica',
+      (server) => replicate(server, '127.0.0.1', '1'),
+      (server) => replicate(server, 'NO', 'ONE'),
+    ],
+  ];
+
+  test.each(away)(
+    'Limits: %s: 100 ms at most, then alone, said once, and back in 5 s',
+    async (_, end, heal) => {
+      const { server, limiter, log, stop } = await startResilient();
+      const delay = monitorEventLoopDelay({ resolution: 5 });
+      try {
+        const subject = newSubject();
+        const quota = { perMinute: 1_000, perDay: 10_000 };
+        const request = charge({ subject, quota });
+        for (let sent = 0; sent < 3; sent += 1) await limiter.charge(request);
+        await end(server);
+
+        delay.enable();
+        const startedAt = performance.now();
+        const decisions = await Promise.all(Array.from({ length: 200 }, async () => limiter.charge(request)));
+        const tookMs = performance.now() - startedAt;
+        delay.disable();
+        // Nothing of a stall of this process itself, on a busy machine, is Redis's fault.
+        expect(tookMs).toBeLessThan(100 + delay.max / 1e6);
+        expect(decisions.every(({ admitted }) => admitted)).toBe(true);
+        expect(limiter.isDegraded).toBe(true);
+        expect(limiter.charge(request)).not.toBeInstanceOf(Promise);
+        expect(log).toEqual(['warn: Redis is away: each process limits by itself']);
+
+        await heal(server);
+        await eventually('shared counting is back', () => !limiter.isDegraded);
+        expect((await limiter.charge(request)).admitted).toBe(true);
+        expect(limiter.isDegraded).toBe(false);
+        expect(log.slice(1)).toEqual(['info: Redis is back: limits are shared again']);
+        expect(limiter.counts.outages).toBe(1);
+      } finally {
+        await stop();
+      }
+    },
+  );
+
+  test('Limits: restarted empty, Redis is used again without a word from the client', async () => {
+    const { server, limiter, log, stop } = await startResilient();
+    try {
+      await limiter.charge(charge());
+      await server.restart();
+      await eventually(
+        'shared counting is back',
+        async () => (await limiter.charge(charge())).admitted && !limiter.isDegraded,
+      );
+      expect(log.length).toBeLessThanOrEqual(2);
+    } finally {
+      await stop();
+    }
+  });
+
+  test('Limits: alone, a process goes on from the shared counts, and no ban is lifted', async () => {
+    const { server, limiter, stop } = await startResilient();
+    try {
+      const subject = newSubject();
+      const quota = { perMinute: 100_000, perDay: 40 };
+      const request = charge({ subject, quota });
+      for (let sent = 0; sent < 30; sent += 1) await limiter.charge(request);
+      const banned = charge({ subject: newSubject(), keyId: 'banned', quota: { perMinute: 0, perDay: 0 } });
+      for (let sent = 0; sent < 11; sent += 1) await limiter.charge(banned);
+      await server.kill('SIGKILL');
+      const decisions: Decision[] = [];
+      for (let sent = 0; sent < 20; sent += 1) decisions.push(await limiter.charge(request));
+      expect(decisions.filter(({ admitted }) => admitted)).toHaveLength(10);
+      expect(await limiter.charge(banned)).toMatchObject({ code: 'key_banned' });
+    } finally {
+      await stop();
+    }
+  });
+
+  test('Limits: a pause of the process itself is not taken for an absence of Redis', async () => {
+    const { limiter, stop } = await startResilient();
+    try {
+      await limiter.charge(charge());
+      const waiting = limiter.charge(charge());
+      const deadline = performance.now() + 300;
+      while (performance.now() < deadline);
+      expect((await waiting).admitted).toBe(true);
+      expect(limiter.counts).toEqual({ outages: 0, localDecisions: 0 });
+    } finally {
+      await stop();
+    }
+  });
+});
+
+async function startResilient() {
+  const server = await startRedis();
+  const log: string[] = [];
+  const note = (level: string) => (_: object, message: string) => log.push(`${level}: ${message}`);
+  const local = new MemoryLimiter(Date.now);
+  const shared = new RedisLimiter(await connectRedis(server.url), { mirror: local });
+  const limiter = new ResilientLimiter(shared, local, { info: note('info'), warn: note('warn') });
+  const stop = async () => {
+    await limiter.close();
+    await server.stop();
+  };
+  return { server, limiter, log, stop };
+}
+
+async function startLimiterProcess(url: string): Promise<ChildProcess> {
+  const child = fork('dist/test/support/limiter-process.js', [url]);
+  await once(child, 'message');
+  return child;
+}
+
+async function chargeIn(child: ChildProcess, order: ChargeOrder): Promise<number> {
+  const answer = once(child, 'message');
+  child.send(order);
+  return (await answer)[0] as number;
+}
+
+async function minuteOf(redis: Redis): Promise<number> {
+  return Math.floor(Number((await redis.time())[0]) / 60);
+}
+
+async function onServer(server: RedisServer, work: (redis: Redis) => Promise<unknown>): Promise<void> {
+  const redis = new Redis(server.url);
+  await work(redis);
+  redis.disconnect();
+}
+
+const configure = (server: RedisServer, maxmemory: string) =>
+  onServer(server, (redis) => redis.config('SET', 'maxmemory', maxmemory));
+const replicate = (server: RedisServer, host: string, port: string) =>
+  onServer(server, (redis) => redis.replicaof(host, port));

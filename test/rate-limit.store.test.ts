@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { loadConfig } from '../src/config.js';
+import { Database } from '../src/database/database.js';
+import { migrate } from '../src/database/migrate.js';
+import { CounterStore, liftStoredBan } from '../src/rate-limit/counter-store.js';
+import { KeyBanRow } from '../src/rate-limit/key-ban.entity.js';
+import { MemoryLimiter } from '../src/rate-limit/memory-limiter.js';
+import { RateWindow } from '../src/rate-limit/rate-window.entity.js';
+import { charge, DAY_MS, HOUR_MS, NOON_MS } from './support/charges.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
+
+const NONE = { perMinute: 0, perDay: 0 };
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  let database: TestDatabase;
+  let db: Database;
+  let now: number;
+  let warnings: string[];
+  beforeEach(async () => {
+    database = await createTestDatabase(kind);
+    const target = loadConfig({ DATABASE_URL: database.url }).database;
+    await migrate(target);
+    db = await Database.open(target);
+    now = NOON_MS;
+    warnings = [];
+  });
+  afterEach(async () => {
+    await db.close();
+    await database.remove();
+  });
+
+  /** A process: its counters, as read from the database. */
+  async function startProcess() {
+    const limiter = new MemoryLimiter(() => now);
+    const log = { info: () => {}, warn: (_: object, message: string) => warnings.push(message) };
+    const store = new CounterStore(db, limiter, log, () => now);
+    await store.start();
+    return { limiter, store };
+  }
+
+  function ban(limiter: MemoryLimiter, keyId = '1') {
+    for (let sent = 0; sent < 11; sent += 1) limiter.charge(charge({ quota: NONE, keyId }));
+  }
+
+  test('Limits: a restart keeps what 1,700 projects had spent', async () => {
+    const before = await startProcess();
+    for (let index = 0; index < 1_700; index += 1) {
+      for (let unit = 0; unit <= index % 3; unit += 1) {
+        before.limiter.charge(charge({ subject: `project:${index}` }));
+      }
+    }
+    await before.store.close();
+    const after = await startProcess();
+    for (let index = 0; index < 1_700; index += 1) {
+      expect(after.limiter.peek(charge({ subject: `project:${index}` }))).toEqual(
+        before.limiter.peek(charge({ subject: `project:${index}` })),
+      );
+    }
+    await after.store.close();
+  });
+
+  test('Limits-3: bans, strikes and steps survive a restart', async () => {
+    const before = await startProcess();
+    ban(before.limiter);
+    for (let sent = 0; sent < 5; sent += 1) before.limiter.charge(charge({ quota: NONE, keyId: '2' }));
+    await before.store.close();
+    now += 1_000;
+    const after = await startProcess();
+    expect(after.limiter.charge(charge())).toMatchObject({ code: 'key_banned', retryAfterSeconds: 59 });
+    for (const keyId of ['1', '2']) {
+      expect(after.limiter.peek(charge({ keyId }))).toEqual(before.limiter.peek(charge({ keyId })));
+    }
+    await after.store.close();
+  });
+
+  test('Limits: what is over is not restored, and forgotten bans leave the database', async () => {
+    const before = await startProcess();
+    before.limiter.charge(charge());
+    ban(before.limiter);
+    await before.store.close();
+    now += DAY_MS;
+    const after = await startProcess();
+    expect(after.limiter.subjectCount).toBe(0);
+    expect(after.limiter.hasBans).toBe(false);
+    expect(await db.repository(KeyBanRow).count()).toBe(0);
+    await after.store.close();
+  });
+
+  test('Limits: addresses are not stored', async () => {
+    const { limiter, store } = await startProcess();
+    limiter.charge(charge({ subject: 'address:192.0.2.1', keyId: null }));
+    await store.close();
+    expect(await db.repository(RateWindow).count()).toBe(0);
+  });
+
+  test('Limits: only what changed is written again', async () => {
+    const { limiter, store } = await startProcess();
+    limiter.charge(charge({ subject: 'project:1' }));
+    limiter.charge(charge({ subject: 'project:2' }));
+    await store.flush();
+    await db.repository(RateWindow).clear();
+    limiter.charge(charge({ subject: 'project:2' }));
+    await store.flush();
+    expect(await db.repository(RateWindow).find()).toMatchObject([{ subject: 'project:2', minuteUsed: 2 }]);
+    await store.close();
+  });
+
+  test('Limits-3: a ban lifted from outside is forgotten by the process that counts', async () => {
+    const { limiter, store } = await startProcess();
+    ban(limiter);
+    await store.flush();
+    expect(await liftStoredBan(db, '1')).toBe(true);
+    expect(await liftStoredBan(db, 'unknown')).toBe(false);
+    await store.flush();
+    expect(limiter.charge(charge()).admitted).toBe(true);
+    expect(await db.repository(KeyBanRow).count()).toBe(0);
+    await store.close();
+    const after = await startProcess();
+    expect(after.limiter.hasBans).toBe(false);
+    await after.store.close();
+  });
+
+  test('Limits-3: a key that is good again leaves no row', async () => {
+    const { limiter, store } = await startProcess();
+    ban(limiter);
+    await store.flush();
+    now += 5 * HOUR_MS;
+    for (let request = 0; request < 2_000; request += 1) limiter.charge(charge({ keyId: null }));
+    await store.close();
+    expect(await db.repository(KeyBanRow).count()).toBe(0);
+  });
+
+  test('Limits: a database that fails is said once, stops no decision, and is caught up with', async () => {
+    const { limiter, store } = await startProcess();
+    const target = loadConfig({ DATABASE_URL: database.url }).database;
+    await db.close();
+    for (let round = 0; round < 3; round += 1) {
+      for (let index = 0; index < 600; index += 1) {
+        expect(limiter.charge(charge({ subject: `project:${index}` })).admitted).toBe(true);
+      }
+      ban(limiter, '9');
+      await store.flush();
+    }
+    expect(warnings).toEqual(['rate counters could not be stored']);
+    db = await Database.open(target);
+    const healed = new CounterStore(db, limiter, { info: () => {}, warn: () => {} }, () => now);
+    await healed.close();
+    const rows = await db.repository(RateWindow).find();
+    expect(rows).toHaveLength(600);
+    expect(rows.every(({ dayUsed }) => dayUsed === 3)).toBe(true);
+    expect(await db.repository(KeyBanRow).countBy({ keyId: '9' })).toBe(1);
+  });
+});
