@@ -5,11 +5,12 @@ import 'reflect-metadata';
 import { addressesOf } from '../src/addresses.js';
 import { loadConfig } from '../src/config.js';
 import { createSchema } from '../src/graphql/schema.js';
+import { MemoryLimiter } from '../src/rate-limit/memory-limiter.js';
 import { openApiDocument } from '../src/rest/openapi.js';
 
 /** Writes the contract from the code; with `--check` compares instead, and fails when a file is stale. */
 const config = loadConfig({});
-const schema = await createSchema([]);
+const schema = await createSchema([], new MemoryLimiter(Date.now));
 const contract = {
   // Not type-graphql's own emitter: it drops directives.
   'schema.graphql': `${printSchemaWithDirectives(schema)}\n`,

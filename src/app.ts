@@ -8,6 +8,7 @@ import type { Database } from './database/database.js';
 import { graphqlDoor } from './graphql/graphql.door.js';
 import { PetResolver } from './graphql/pet.resolver.js';
 import { ProjectResolver } from './graphql/project.resolver.js';
+import { RateLimitResolver } from './graphql/rate-limit.resolver.js';
 import { createSchema } from './graphql/schema.js';
 import { Drain } from './http/drain.js';
 import { healthRoutes } from './http/health.routes.js';
@@ -17,6 +18,7 @@ import { IdGenerator } from './ids.js';
 import { PetService } from './pets/pet.service.js';
 import { PetImportService } from './pets/pet-import.service.js';
 import { ProjectService } from './projects/project.service.js';
+import { startLimiter } from './rate-limit/start-limiter.js';
 import { openApiDocument } from './rest/openapi.js';
 import { restDoor } from './rest/rest.door.js';
 
@@ -62,21 +64,28 @@ export interface AppParts {
 /** The composition root: services, then admission, then the doors. Several apps can live in one process. */
 export async function createApp({ config, db, logger, now }: AppParts): Promise<App> {
   const services = createServices(db, now);
-  const admission = new Admission(services.apiKeys);
+  const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
+  const admission = new Admission(services.apiKeys, running.limiter);
+  const isStaging = config.environment === 'staging';
   let addresses = addressesOf(config, config.port);
 
-  const http = await createHttpServer({ corsOrigins: config.corsOrigins, logger });
+  const http = await createHttpServer({ ...config, logger });
   const drain = new Drain(http);
   healthRoutes(http, { isDraining: () => drain.isDraining, isDatabaseReady: () => db.isReady() });
 
-  const schema = await createSchema([
-    new PetResolver(services.pets),
-    new ProjectResolver(services.projects, services.idempotency, (slug) => addresses.ofProject(slug)),
-  ]);
-  await http.register(graphqlDoor, { prefix: '/graphql', admission, schema });
+  const schema = await createSchema(
+    [
+      new PetResolver(services.pets),
+      new RateLimitResolver(),
+      new ProjectResolver(services.projects, services.idempotency, (slug) => addresses.ofProject(slug)),
+    ],
+    running.limiter,
+  );
+  await http.register(graphqlDoor, { prefix: '/graphql', admission, isStaging, schema });
   await http.register(restDoor, {
     prefix: '/v1',
     admission,
+    isStaging,
     pets: services.pets,
     baseUrl: () => `${addresses.base}/v1`,
     openApiDocument: () => openApiDocument(addresses),
@@ -85,7 +94,10 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   const sweeper = setInterval(() => {
     services.idempotency.sweep().catch((error) => logger.warn({ reason: String(error) }, 'sweep failed'));
   }, SWEEP_MS).unref();
-  http.addHook('onClose', () => clearInterval(sweeper));
+  http.addHook('onClose', async () => {
+    clearInterval(sweeper);
+    await running.close();
+  });
 
   const listen = async () => {
     await http.listen({ host: config.host, port: config.port });

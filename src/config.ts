@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const ENVIRONMENTS = ['production', 'staging'] as const;
 
@@ -10,6 +12,10 @@ export interface Config {
   readonly port: number;
   readonly database: DatabaseTarget;
   readonly databasePoolSize: number;
+  /** Shared counters and bans; null = this process counts by itself. */
+  readonly redisUrl: string | null;
+  /** Networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   readonly environment: (typeof ENVIRONMENTS)[number];
   /** Without `/v1` and without a trailing slash; null = derived from where the process listens. */
   readonly publicBaseUrl: string | null;
@@ -37,6 +43,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       min: 1,
       max: 1_000,
     }),
+    redisUrl: redisUrl('REDIS_URL', text('REDIS_URL')),
+    trustedProxies: networks('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
     environment: oneOf('PETSTORE_ENV', text('PETSTORE_ENV') ?? 'production', ENVIRONMENTS),
     publicBaseUrl: baseUrl('PUBLIC_BASE_URL', text('PUBLIC_BASE_URL')),
     stagingBaseUrl: baseUrl('STAGING_BASE_URL', text('STAGING_BASE_URL')),
@@ -99,13 +107,33 @@ function hostname(name: string, value: string): string {
 }
 
 function origins(name: string, value: string | null): string[] {
+  return list(value).map((entry) => {
+    if (httpUrl(entry)?.origin === entry) return entry;
+    return refuse(name, 'origins separated by commas, such as https://app.example.com', entry);
+  });
+}
+
+function redisUrl(name: string, value: string | null): string | null {
+  const url = value !== null && URL.canParse(value) ? new URL(value) : null;
+  if (value === null || (url?.hostname && /^rediss?:$/.test(url.protocol))) return value;
+  // The value may hold a password: it is not repeated.
+  throw new ConfigError(`${name} must be redis://host:6379 or rediss://user:password@host:6379.`);
+}
+
+function networks(name: string, value: string | null): string[] {
+  return list(value).map((entry) => {
+    const [address = '', bits, ...rest] = entry.split('/');
+    const family = isIP(address);
+    const isPrefix =
+      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+    if (family !== 0 && isPrefix && rest.length === 0) return entry;
+    return refuse(name, 'addresses or networks separated by commas, such as 10.0.0.0/8', entry);
+  });
+}
+
+function list(value: string | null): string[] {
   const entries = (value ?? '').split(',').map((entry) => entry.trim());
-  return entries
-    .filter((entry) => entry !== '')
-    .map((entry) => {
-      if (httpUrl(entry)?.origin === entry) return entry;
-      return refuse(name, 'origins separated by commas, such as https://app.example.com', entry);
-    });
+  return entries.filter((entry) => entry !== '');
 }
 
 function databaseTarget(value: string): DatabaseTarget {

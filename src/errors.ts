@@ -35,6 +35,8 @@ export interface FieldProblem {
 interface AppErrorDetails {
   errors?: FieldProblem[];
   retryAfterSeconds?: number;
+  /** How many uses the refused field allows. */
+  limit?: number;
   cause?: unknown;
 }
 
@@ -42,6 +44,7 @@ interface AppErrorDetails {
 export class AppError extends Error {
   readonly errors: FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly limit: number | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -52,6 +55,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.errors = details.errors;
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.limit = details.limit;
   }
 
   get status(): number {

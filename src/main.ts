@@ -19,17 +19,16 @@ function readConfig(): Config {
   }
 }
 
-async function start(config: Config): Promise<App> {
+async function start(config: Config): Promise<{ app: App; db: Database }> {
   await migrate(config.database);
   const db = await Database.open(config.database, { poolSize: config.databasePoolSize });
   const logger = pino({ level: config.logLevel });
   const app = await createApp({ config, db, logger, now: Date.now });
-  app.http.addHook('onClose', () => db.close());
   const addresses = await app.listen();
   // Not earlier: the key is shown once, and must not be lost to a port in use.
   const demoKey = config.demo ? await seedDemo(app.services) : null;
   console.log(greeting(addresses, demoKey, config.demo));
-  return app;
+  return { app, db };
 }
 
 function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean): string {
@@ -52,12 +51,14 @@ function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean):
 }
 
 /** Ends the process once: with time for load balancers to notice on SIGTERM, promptly on Ctrl-C. */
-function endOnSignals(app: App, shutdownSeconds: number): void {
+function endOnSignals({ app, db }: { app: App; db: Database }, shutdownSeconds: number): void {
   let ending = false;
   const end = async (exitCode: number, lameDuckMs: number) => {
     if (ending) process.exit(exitCode || 1);
     ending = true;
     await app.drain.run({ lameDuckMs, withinMs: shutdownSeconds * 1000 - 500 });
+    // After the server: its last act is to store what was counted.
+    await db.close();
     process.exit(exitCode);
   };
   const fail = (error: unknown) => {

@@ -21,12 +21,13 @@ const MAY_IMPORT: Record<string, string[]> = {
   idempotency: [...GROUND, 'database'],
   pets: [...GROUND, 'database', 'idempotency', 'audit'],
   // The one DataSource names every entity.
-  database: [...GROUND, 'projects', 'api-keys', 'pets', 'idempotency', 'audit', 'migrations'],
+  database: [...GROUND, 'projects', 'api-keys', 'pets', 'idempotency', 'audit', 'rate-limit', 'migrations'],
   migrations: [],
+  'rate-limit': [...GROUND, 'database'],
   http: [...GROUND, 'database'],
-  admission: [...GROUND, 'api-keys'],
+  admission: [...GROUND, 'api-keys', 'rate-limit'],
   rest: [...GROUND, 'http', 'admission', 'pets'],
-  graphql: [...GROUND, 'http', 'admission', 'pets', 'projects', 'idempotency', 'audit'],
+  graphql: [...GROUND, 'rate-limit', 'http', 'admission', 'pets', 'projects', 'idempotency', 'audit'],
   demo: [...GROUND, 'app', 'pets'],
   app: [
     ...GROUND,
@@ -41,8 +42,9 @@ const MAY_IMPORT: Record<string, string[]> = {
     'idempotency',
     'audit',
     'database',
+    'rate-limit',
   ],
-  cli: [...GROUND, 'app', 'database', 'projects', 'api-keys', 'pets', 'audit'],
+  cli: [...GROUND, 'app', 'rate-limit', 'database', 'projects', 'api-keys', 'pets', 'audit'],
   main: [...GROUND, 'app', 'addresses', 'database', 'demo'],
 };
 

@@ -1,30 +1,57 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.js';
-import type { Admission } from './admission.js';
+import type { Standing } from '../rate-limit/decision.js';
+import { type Admission, unauthorized } from './admission.js';
+import { Meter } from './meter.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Null on the routes that need no key. */
     caller: Caller | null;
+    /** Both windows and the bans, after this request; null = the limiter has not been asked. */
+    standing: Standing | null;
+    isCharged: boolean;
   }
   interface FastifyContextConfig {
-    /** Answered without a key. */
-    isPublic?: boolean;
+    /** `public`: answered without a key. `free`: needs a key and spends nothing. Otherwise a request costs one unit. */
+    admission?: 'public' | 'free';
   }
 }
 
+interface AdmissionOptions {
+  admission: Admission;
+  isStaging: boolean;
+  /** Whether the door charges the requests of known callers itself, once it knows their cost. */
+  isChargedByDoor?: boolean;
+  isPublic?: (request: FastifyRequest) => boolean;
+}
+
 /** Puts admission in front of every route of this part of the server, unknown paths included. */
-export function admitCallers(
-  app: FastifyInstance,
-  admission: Admission,
-  isPublic: (request: FastifyRequest) => boolean = () => false,
-): void {
+export function admitCallers(app: FastifyInstance, options: AdmissionOptions): Meter {
+  const { admission, isStaging, isChargedByDoor = false, isPublic = () => false } = options;
+  const meter = new Meter(admission, isStaging);
   app.decorateRequest('caller', null);
-  app.addHook('onRequest', async (request) => {
-    // A preflight carries no credentials.
-    const skipped = request.method === 'OPTIONS' || request.routeOptions.config.isPublic || isPublic(request);
-    if (!skipped) request.caller = await admission.admit(request.headers.authorization);
+  app.decorateRequest('standing', null);
+  app.decorateRequest('isCharged', false);
+  app.addHook('onRequest', async (request, reply) => {
+    // A preflight carries no credentials and spends nothing.
+    if (request.method === 'OPTIONS') return;
+    const rule = request.routeOptions.config.admission;
+    if (rule === 'public' || isPublic(request)) return void (await meter.look(request, reply));
+    try {
+      request.caller = await admission.identify(request.headers.authorization);
+    } catch (error) {
+      await meter.look(request, reply);
+      throw error;
+    }
+    if (!request.caller) {
+      await meter.charge(request, reply, 1);
+      throw unauthorized();
+    }
+    if (rule === 'free') await meter.look(request, reply);
+    else if (!isChargedByDoor) await meter.charge(request, reply, 1);
   });
+  return meter;
 }
 
 /** The caller of a request that went through admission. */

@@ -1,22 +1,70 @@
 import type { ApiKeyService } from '../api-keys/api-key.service.js';
 import type { Caller } from '../caller.js';
 import { AppError } from '../errors.js';
+import type { Decision, Refused, Standing } from '../rate-limit/decision.js';
+import type { Account, Limiter } from '../rate-limit/limiter.js';
+import { addressSubject, projectSubject } from '../rate-limit/subjects.js';
 
-/** The one step between a request and either door: from the bearer token to the caller. */
+/** Requests without a key in force, per client address. */
+const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
+
+export interface Cost {
+  units: number;
+  /** As `Charge.connection`. */
+  connection: string | null;
+}
+
+/** The one step between a request and either door: from the bearer token to the caller, and from the caller to one charge. */
 export class Admission {
-  constructor(private readonly apiKeys: ApiKeyService) {}
+  constructor(
+    private readonly apiKeys: ApiKeyService,
+    private readonly limiter: Limiter,
+  ) {}
 
-  /**
-   * Who sends a request with this `Authorization` header. Throws `AppError unauthorized`, in the same words whatever is
-   * wrong with the key. Spec: Authentication; RFC 6750 §2.1.
-   */
-  async admit(authorization: string | undefined): Promise<Caller> {
+  /** Who sends a request with this `Authorization` header; null when no key in force says so. RFC 6750 §2.1. */
+  async identify(authorization: string | undefined): Promise<Caller | null> {
     const [, token] = /^bearer +([^ ]+)$/i.exec(authorization ?? '') ?? [];
-    const caller = token === undefined ? null : await this.apiKeys.identify(token);
-    if (caller) return caller;
-    throw new AppError(
-      'unauthorized',
-      'The API key is missing or not valid. Send it as "Authorization: Bearer <API_KEY>".',
-    );
+    return token === undefined ? null : this.apiKeys.identify(token);
   }
+
+  /** Who pays: the caller's project, or without a caller the address. Bans belong to the key. Spec: Limits. */
+  account(caller: Caller | null, address: string): Account {
+    if (!caller) return { subject: addressSubject(address), keyId: null, quota: ANONYMOUS_QUOTA };
+    return { subject: projectSubject(caller.projectId), keyId: String(caller.keyId), quota: caller.quota };
+  }
+
+  charge(account: Account, { units, connection }: Cost): Decision | Promise<Decision> {
+    return this.limiter.charge({ ...account, cost: units, connection });
+  }
+
+  /** Puts a ban on record. The refusal that started it is the one moment it is known. */
+  recordBan(caller: Caller, { ban }: Refused, requestId: string): Promise<void> {
+    const untilMs = (ban?.untilSeconds ?? 0) * 1000;
+    return this.apiKeys.recordBan({ name: 'limiter', requestId }, caller, untilMs);
+  }
+
+  look(account: Account): Standing | Promise<Standing> {
+    return this.limiter.peek(account);
+  }
+}
+
+/** The refusal of a caller without a key in force, in the same words whatever is wrong with it. Spec: Authentication. */
+export function unauthorized(): AppError {
+  return new AppError(
+    'unauthorized',
+    'The API key is missing or not valid. Send it as "Authorization: Bearer <API_KEY>".',
+  );
+}
+
+/** The 429 that a refusal is to the client. Spec: Limits 2 and 3. */
+export function rateLimited({ code, retryAfterSeconds, neverFits }: Refused): AppError {
+  const reason = {
+    rate_limited_minute: 'The quota of this minute (UTC) is spent.',
+    rate_limited_day: 'The quota of this day (UTC) is spent.',
+    key_banned: 'This API key is banned for a while, because it went on after 429.',
+  }[code];
+  const advice = neverFits
+    ? 'The operation costs more than a whole window allows: split it, or upgrade the plan.'
+    : `Try again in ${retryAfterSeconds} s, and back off exponentially.`;
+  return new AppError(code, `${reason} ${advice}`, { retryAfterSeconds });
 }

@@ -3,6 +3,8 @@ import type { ApiKey } from '../api-keys/api-key.entity.js';
 import { commandLineActor } from '../audit/audit-log.js';
 import { SCOPES, type Scope } from '../caller.js';
 import { parseInt64 } from '../int64.js';
+import { liftBan } from '../rate-limit/start-limiter.js';
+import { projectSubject } from '../rate-limit/subjects.js';
 import { durationMs } from './duration.js';
 import { isoTime, type Output, table } from './output.js';
 import { withServices } from './session.js';
@@ -13,6 +15,7 @@ interface CreateOptions {
   scopes: Scope[];
   name: string;
   expires?: number;
+  rehearse?: boolean;
 }
 
 export function keysCommands(program: Command, output: Output): void {
@@ -24,6 +27,7 @@ export function keysCommands(program: Command, output: Output): void {
     .option('--scopes <scopes>', `separated by commas: ${SCOPES.join(', ')}`, toScopes, DEFAULT_SCOPES)
     .option('--name <name>', 'to tell it from others in the list', 'command line')
     .option('--expires <duration>', 'such as 12h or 90d (default: never)', toLifetimeMs)
+    .option('--rehearse', "on staging the key may ask for refusals, to try a client's back-off")
     .addHelpText(
       'after',
       `
@@ -32,11 +36,12 @@ Examples:
   $ petstore keys create shop --scopes pets:read --name storefront --expires 90d
   $ KEY=$(petstore keys create shop --json | jq -r .key)`,
     )
-    .action(async (slug: string, { scopes, name, expires }: CreateOptions) => {
+    .action(async (slug: string, { scopes, name, expires, rehearse }: CreateOptions) => {
       const { key, token } = await withServices(async ({ projects, apiKeys }) => {
         const project = await projects.getBySlug(slug);
         const expiresAtMs = expires === undefined ? null : Date.now() + expires;
-        return apiKeys.create(commandLineActor(), { projectId: project.id, name, scopes, expiresAtMs });
+        const wanted = { projectId: project.id, name, scopes, expiresAtMs, rehearses: rehearse === true };
+        return apiKeys.create(commandLineActor(), wanted);
       });
       output.result(
         { ...toJson(key), key: token },
@@ -64,6 +69,22 @@ Examples:
     .action(async (id: bigint) => {
       const key = await withServices(({ apiKeys }) => apiKeys.revoke(commandLineActor(), id));
       output.result(toJson(key), `API key ${id} (${key.prefix}…) is revoked.`);
+    });
+
+  keys
+    .command('unban')
+    .argument('<key-id>', 'from `keys list`', toKeyId)
+    .description('Lift the ban of a key and forget its strikes. It counts within two seconds.')
+    .addHelpText('after', '\nExample:\n  $ petstore keys unban 240518168576')
+    .action(async (id: bigint) => {
+      const key = await withServices(async ({ apiKeys }, { db, redisUrl }) => {
+        const banned = await apiKeys.get(id);
+        const { projectId } = banned;
+        await liftBan({ redisUrl, db }, { subject: projectSubject(projectId), keyId: String(id) });
+        await apiKeys.recordBan(commandLineActor(), { keyId: id, projectId }, null);
+        return banned;
+      });
+      output.result(toJson(key), `API key ${id} (${key.prefix}…) is no longer banned.`);
     });
 
   keys
@@ -122,6 +143,7 @@ function toJson(key: ApiKey) {
     name: key.name,
     prefix: key.prefix,
     scopes: key.scopes.split(','),
+    rehearses: key.rehearses === 1,
     createdAt: isoTime(key.createdAtMs),
     expiresAt: isoTime(key.expiresAtMs),
     revokedAt: isoTime(key.revokedAtMs),

@@ -1,5 +1,6 @@
 import type { Services } from '../app.js';
 import { type DatabaseTarget, loadConfig } from '../config.js';
+import type { Database } from '../database/database.js';
 import { isTableMissing } from '../database/database-errors.js';
 import { AppError } from '../errors.js';
 
@@ -7,14 +8,16 @@ import { AppError } from '../errors.js';
 const QUERY_TIMEOUT_MS = 10_000;
 
 /** Runs a command's work on the services of the configured database, which is set up first if it is new. */
-export async function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
-  const { database } = loadConfig(process.env);
+export async function withServices<T>(
+  work: (services: Services, shared: { db: Database; redisUrl: string | null }) => Promise<T>,
+): Promise<T> {
+  const { database, redisUrl } = loadConfig(process.env);
   // Not imported above: the doors, which come along with the services, would make `--help` four times as slow.
-  const [{ createServices }, { Database }] = await Promise.all([
+  const [{ createServices }, { Database: OpenDatabase }] = await Promise.all([
     import('../app.js'),
     import('../database/database.js'),
   ]);
-  const db = await Database.open(database, { queryTimeoutMs: QUERY_TIMEOUT_MS });
+  const db = await OpenDatabase.open(database, { queryTimeoutMs: QUERY_TIMEOUT_MS });
   try {
     const isReady = await db.isReady().catch((error) => {
       if (isTableMissing(error)) return null;
@@ -28,7 +31,7 @@ export async function withServices<T>(work: (services: Services) => Promise<T>):
         'The database lacks the newest migrations. Run `petstore migrate` first.',
       );
     }
-    return await work(createServices(db, Date.now));
+    return await work(createServices(db, Date.now), { db, redisUrl });
   } finally {
     await db.close();
   }

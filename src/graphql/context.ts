@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Caller } from '../caller.js';
+import type { Standing } from '../rate-limit/decision.js';
 
 /** What a resolver knows of the request. */
 export interface Context {
@@ -10,6 +11,10 @@ export interface Context {
   idempotencyKey: string | null;
   /** Fields that the operation resolves at its root, aliases counted; set before execution. */
   rootFieldCount: number;
+  /** Spends units of the plan, once. Throws `AppError` 429 when they are not there. */
+  charge(units: number): Promise<void>;
+  /** Both windows and the bans, after this request; null before `charge`. */
+  standing(): Standing | null;
 }
 
 /** The key of one mutation: an operation with several gives each its own, by alias, so that a repetition finds them again. */

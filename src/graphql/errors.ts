@@ -1,5 +1,7 @@
+import { HeaderMap } from '@apollo/server';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { AppError } from '../errors.js';
+import { errorHeaders } from '../http/error-reply.js';
 import { toAppError } from '../http/to-app-error.js';
 
 /** Apollo's own refusals, all of them faults of the request. Their messages show nothing of the inside. */
@@ -23,12 +25,13 @@ export function causeOf(error: unknown): unknown {
 }
 
 /** `extensions` of an error: REST's code in upper case, the status it would have there, and its details. */
-function errorExtensions({ code, status, errors, retryAfterSeconds }: AppError) {
+function errorExtensions({ code, status, errors, retryAfterSeconds, limit }: AppError) {
   return {
     code: code.toUpperCase(),
     status,
     ...(errors ? { errors } : {}),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(limit === undefined ? {} : { limit }),
   };
 }
 
@@ -41,11 +44,12 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   return { ...formatted, message: appError.message, extensions: errorExtensions(appError) };
 }
 
-/** A refusal of the whole request, with its HTTP status. */
+/** A refusal of the whole request, with its HTTP status and headers. */
 export function refusal(error: AppError): GraphQLError {
+  const headers = new HeaderMap(Object.entries(errorHeaders(error)));
   return new GraphQLError(error.message, {
     originalError: error,
-    extensions: { ...errorExtensions(error), http: { status: error.status } },
+    extensions: { ...errorExtensions(error), http: { status: error.status, headers } },
   });
 }
 

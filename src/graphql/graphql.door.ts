@@ -6,13 +6,16 @@ import type { GraphQLSchema } from 'graphql';
 import Negotiator from 'negotiator';
 import { admitCallers, callerOf } from '../admission/admission.hook.js';
 import type { Admission } from '../admission/admission.js';
+import type { Meter } from '../admission/meter.js';
+import type { AppError } from '../errors.js';
 import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
 import { acceptJson, asNumberOrText } from '../http/json-body.js';
+import { toAppError } from '../http/to-app-error.js';
 import type { Context } from './context.js';
 import { DEMO_QUERY } from './demo-query.js';
 import { formatError, refusalBody } from './errors.js';
-import { operationLimits } from './operation-limits.plugin.js';
 import { outcome } from './outcome.plugin.js';
+import { rateLimit } from './rate-limit.plugin.js';
 
 const MAX_TOKENS = 2_000;
 const MAX_RECURSIVE_SELECTIONS = 1_000;
@@ -21,13 +24,14 @@ const GRAPHQL_TYPE = 'application/graphql-response+json';
 
 interface GraphQLDoorOptions {
   admission: Admission;
+  isStaging: boolean;
   schema: GraphQLSchema;
 }
 
 /** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */
 export async function graphqlDoor(
   app: FastifyInstance,
-  { admission, schema }: GraphQLDoorOptions,
+  { admission, isStaging, schema }: GraphQLDoorOptions,
 ): Promise<void> {
   const apollo = new ApolloServer<Context>({
     schema,
@@ -38,30 +42,40 @@ export async function graphqlDoor(
     maxRecursiveSelections: MAX_RECURSIVE_SELECTIONS,
     parseOptions: { maxTokens: MAX_TOKENS },
     stopOnTerminationSignals: false,
-    plugins: [operationLimits(schema), outcome, sandbox()],
+    plugins: [rateLimit(schema), outcome, sandbox()],
     logger: app.log,
   });
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
 
   acceptJson(app, asNumberOrText);
-  admitCallers(app, admission, isPage);
-  app.setErrorHandler(refuse);
+  const meter = admitCallers(app, { admission, isStaging, isChargedByDoor: true, isPublic: isPage });
+  app.setErrorHandler((error, request, reply) => refuse(error, request, reply, meter));
   app.options('/', async (_, reply) => reply.code(204).header('allow', 'GET, HEAD, POST, OPTIONS').send());
+  const answer = fastifyApolloHandler(apollo, {
+    context: async (request, reply) => contextOf(request, reply, meter),
+  });
   app.route({
     url: '/',
     method: app.supportedMethods.filter((method) => method !== 'OPTIONS'),
-    handler: fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) }),
+    handler: async (request, reply) => {
+      const body = await answer.call(app, request, reply);
+      // What Apollo refused before the operation was known costs one unit; nothing was executed.
+      if (request.caller && !request.isCharged) await meter.charge(request, reply, 1);
+      return body;
+    },
   });
 }
 
-function contextOf(request: FastifyRequest): Context {
+function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): Context {
   return {
     caller: callerOf(request),
     requestId: request.id,
     log: request.log,
     idempotencyKey: request.headers['idempotency-key']?.toString() ?? null,
     rootFieldCount: 1,
+    charge: (units) => meter.charge(request, reply, units),
+    standing: () => request.standing,
   };
 }
 
@@ -88,8 +102,13 @@ function isPage(request: FastifyRequest): boolean {
 }
 
 /** Errors from before Apollo, in GraphQL's form. GraphQL over HTTP: the newer media type where the client asks for it. */
-function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const appError = refusalOf(error, request, reply);
+async function refuse(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  meter: Meter,
+): Promise<FastifyReply> {
+  const appError = await charged(refusalOf(error, request, reply), request, reply, meter);
   logFault(request, appError);
   const type = new Negotiator(request.raw).mediaType([JSON_TYPE, GRAPHQL_TYPE]) ?? JSON_TYPE;
   return reply
@@ -97,4 +116,20 @@ function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): F
     .headers(errorHeaders(appError))
     .type(`${type}; charset=utf-8`)
     .send(refusalBody(appError));
+}
+
+/** A refused request costs one unit like any other; when that is not there, 429 goes before what was wrong with it. */
+async function charged(
+  error: AppError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  meter: Meter,
+): Promise<AppError> {
+  if (!request.caller || request.isCharged) return error;
+  try {
+    await meter.charge(request, reply, 1);
+    return error;
+  } catch (refused) {
+    return toAppError(refused);
+  }
 }

@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, ID, Info, Int, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, Directive, ID, Info, Int, Mutation, Query, Resolver } from 'type-graphql';
 import { AppError, type FieldProblem, invalidRequest } from '../errors.js';
 import { parseInt64 } from '../int64.js';
 import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
@@ -62,6 +62,7 @@ export class PetResolver {
     return presentPet(await this.service.get(caller, petId(id)));
   }
 
+  @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => PetType, {
     description: 'Adds a pet. With an `Idempotency-Key` header a repetition creates nothing.',
   })
@@ -75,6 +76,7 @@ export class PetResolver {
     return presentPet(await this.service.create(context.caller, pet, idempotencyKeyOf(context, info)));
   }
 
+  @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => PetType, {
     description: 'Changes a pet. With an `Idempotency-Key` header a repetition changes nothing.',
   })

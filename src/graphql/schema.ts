@@ -1,16 +1,20 @@
-import { type GraphQLSchema, lexicographicSortSchema } from 'graphql';
+import { type GraphQLSchema, lexicographicSortSchema, specifiedDirectives } from 'graphql';
 import { buildSchema } from 'type-graphql';
+import type { Limiter } from '../rate-limit/limiter.js';
 import { PetResolver } from './pet.resolver.js';
 import { ProjectResolver } from './project.resolver.js';
+import { limitFields, RATE_LIMIT_DIRECTIVE } from './rate-limit.directive.js';
+import { RateLimitResolver } from './rate-limit.resolver.js';
 
 /** The schema of DOOR 1. `resolvers` come from the composition root: type-graphql finds each by its class. */
-export async function createSchema(resolvers: readonly object[]): Promise<GraphQLSchema> {
+export async function createSchema(resolvers: readonly object[], limiter: Limiter): Promise<GraphQLSchema> {
   const byClass = new Map<unknown, object>(resolvers.map((resolver) => [resolver.constructor, resolver]));
   const schema = await buildSchema({
-    resolvers: [PetResolver, ProjectResolver],
+    resolvers: [PetResolver, ProjectResolver, RateLimitResolver],
     container: { get: (type: unknown) => byClass.get(type) },
     // Services check values, for both doors alike.
     validate: false,
+    directives: [...specifiedDirectives, RATE_LIMIT_DIRECTIVE],
   });
-  return lexicographicSortSchema(schema);
+  return lexicographicSortSchema(limitFields(schema, limiter));
 }

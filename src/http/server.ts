@@ -25,14 +25,20 @@ const APOLLO_STUDIO = 'https://studio.apollographql.com';
 
 export interface HttpSettings {
   corsOrigins: readonly string[];
+  trustedProxies: readonly string[];
   logger: FastifyBaseLogger;
 }
 
 /** The HTTP server without its doors: limits, request ids, the access log, CORS, and errors in our form from every layer. */
-export async function createHttpServer({ corsOrigins, logger }: HttpSettings): Promise<FastifyInstance> {
+export async function createHttpServer({
+  corsOrigins,
+  trustedProxies,
+  logger,
+}: HttpSettings): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     genReqId: () => randomUUID(),
     bodyLimit: BODY_BYTES,
     handlerTimeout: ANSWER_MS,

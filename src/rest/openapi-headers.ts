@@ -3,6 +3,11 @@ const text = (description: string, example: string) => ({
   schema: { type: 'string', examples: [example] },
 });
 
+const count = (description: string, example: number) => ({
+  description,
+  schema: { type: 'integer', minimum: 0, examples: [example] },
+});
+
 /** Every response header of `/v1`, as OpenAPI declares it. */
 export const HEADERS = {
   'X-Request-Id': text('Finds this request in our log.', '5f0c6e1e-3a52-4c1b-8f5b-0d6a1f2c9a7e'),
@@ -24,8 +29,19 @@ export const HEADERS = {
     description: 'Seconds to wait before a new attempt.',
     schema: { type: 'integer', minimum: 1 },
   },
+  RateLimit: text('IETF draft: what is left of both windows.', '"minute";r=59;t=31, "day";r=999;t=5000'),
+  'RateLimit-Policy': text(
+    'IETF draft: what both windows allow.',
+    '"minute";q=60;w=60, "day";q=1000;w=86400',
+  ),
   Sunset: text('RFC 8594: when the operation will be removed.', 'Thu, 05 Dec 2030 00:00:00 GMT'),
   Vary: text('What the answer depends on.', 'Authorization'),
+  'X-RateLimit-Limit': count(
+    'Requests that the window allows: the violated one, otherwise the one with less left.',
+    60,
+  ),
+  'X-RateLimit-Remaining': count('Requests that are left in that window.', 59),
+  'X-RateLimit-Reset': count('Unix timestamp at which that window resets.', 1764892860),
   'WWW-Authenticate': text('RFC 6750: how to authenticate.', 'Bearer realm="petstore"'),
 } as const;
 

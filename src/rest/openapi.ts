@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '../errors.js';
 import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
 import { newPetSchema } from '../pets/pet.rules.js';
 import { HEADERS, type HeaderName } from './openapi-headers.js';
-import { errorSchema, listQuerySchema, petSchema, petsSchema } from './schemas.js';
+import { errorSchema, listQuerySchema, petSchema, petsSchema, rateLimitSchema } from './schemas.js';
 
 export interface ServerAddresses {
   /** SPEC's base addresses, `/v1` included. */
@@ -20,6 +20,14 @@ const EVERY_OPERATION: ErrorCode[] = [
   'key_banned',
   'internal',
   'unavailable',
+];
+const EVERY_RESPONSE: HeaderName[] = [
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
 ];
 const SUNSET_HEADERS: HeaderName[] = ['Deprecation', 'Sunset', 'Link'];
 const READ_HEADERS: HeaderName[] = ['ETag', 'Cache-Control', 'Vary'];
@@ -42,6 +50,7 @@ export function openApiDocument({ production, staging }: ServerAddresses): objec
     paths: {
       '/pets': { get: listPets(), post: createPet() },
       '/pets/{petId}': { get: getPet() },
+      '/rate_limit': { get: getRateLimit() },
       '/openapi.json': { get: getOpenApi() },
     },
     components: {
@@ -56,6 +65,7 @@ export function openApiDocument({ production, staging }: ServerAddresses): objec
         NewPet: { description: 'An animal to create.', ...newPetSchema },
         Pet: petSchema,
         Pets: { ...petsSchema, items: { $ref: '#/components/schemas/Pet' } },
+        RateLimit: rateLimitSchema,
         Error: errorSchema,
       },
       headers: HEADERS,
@@ -150,6 +160,28 @@ function getPet(): object {
   };
 }
 
+function getRateLimit(): object {
+  return {
+    operationId: 'getRateLimit',
+    summary: 'Get what is left of the quota',
+    description: 'Free of charge, and answered also while the key is banned.',
+    'x-stability': 'beta',
+    tags: ['animals'],
+    responses: {
+      200: ok('Both windows and the ban state of the key.', 'RateLimit', ['Cache-Control', 'Vary', 'ETag']),
+      304: { description: 'Not modified.', headers: headers(READ_HEADERS) },
+      ...errorResponses([
+        'invalid_request',
+        'unauthorized',
+        'not_acceptable',
+        'rate_limited_minute',
+        'internal',
+        'unavailable',
+      ]),
+    },
+  };
+}
+
 function getOpenApi(): object {
   return {
     operationId: 'getOpenApi',
@@ -201,7 +233,7 @@ function errorHeaderNames(status: number): HeaderName[] {
 }
 
 function headers(names: HeaderName[]): object {
-  const all: HeaderName[] = ['X-Request-Id', ...names];
+  const all: HeaderName[] = [...EVERY_RESPONSE, ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 

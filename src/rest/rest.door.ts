@@ -8,9 +8,11 @@ import type { PetService } from '../pets/pet.service.js';
 import { conditionalGet } from './conditional-get.js';
 import { restrictMethods } from './methods.js';
 import { petsRoutes } from './pets.routes.js';
+import { rateLimitRoute } from './rate-limit.route.js';
 
 interface RestDoorOptions {
   admission: Admission;
+  isStaging: boolean;
   pets: PetService;
   /** The address of `/v1` as clients see it. */
   baseUrl: () => string;
@@ -24,7 +26,7 @@ export async function restDoor(app: FastifyInstance, options: RestDoorOptions): 
     varyByKey(reply);
     request.routeOptions.config.announce?.(reply);
   });
-  admitCallers(app, options.admission);
+  admitCallers(app, options);
   app.addHook('onRequest', async (request) => {
     if (new Negotiator(request.raw).mediaType(['application/json']) === undefined) {
       throw new AppError('not_acceptable', 'Answers here are application/json; change the Accept header.');
@@ -33,8 +35,9 @@ export async function restDoor(app: FastifyInstance, options: RestDoorOptions): 
   conditionalGet(app);
 
   petsRoutes(app, options.pets, options.baseUrl);
-  app.get('/openapi.json', { config: { isPublic: true } }, async () => options.openApiDocument());
+  app.get('/openapi.json', { config: { admission: 'public' } }, async () => options.openApiDocument());
   restrictMethods(app, '/openapi.json', ['GET']);
+  rateLimitRoute(app);
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing at this path.');
   });

@@ -29,6 +29,8 @@ export interface TestApp {
   clock: { now: number };
   /** A new project with one key, by default with quotas that no test exhausts. */
   tenant(options?: { plan?: Plan; scopes?: readonly Scope[] }): Promise<Tenant>;
+  /** Ends the app, which stores what it counted, and starts another one on the same database. */
+  restarted(): Promise<{ url: string; close(): Promise<void> }>;
   stop(): Promise<void>;
 }
 
@@ -88,6 +90,13 @@ export async function startApp({
         expiresAtMs: null,
       });
       return { projectId: project.id, slug, keyId: key.id, token };
+    },
+    async restarted() {
+      await app.http.close();
+      const next = await createApp({ config, db, logger, now: () => clock.now });
+      await next.listen();
+      const address = next.http.server.address() as AddressInfo;
+      return { url: `http://127.0.0.1:${address.port}`, close: () => next.http.close() };
     },
     async stop() {
       await app.http.close();

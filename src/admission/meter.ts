@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.js';
+import type { Standing } from '../rate-limit/decision.js';
+import { type Admission, rateLimited } from './admission.js';
+import { rateLimitHeaders } from './rate-limit-headers.js';
+import { parseRehearsal, rehearsed } from './rehearsal.js';
+
+const REHEARSE = 'petstore-rehearse';
+
+/** Charges the requests of one door, and writes what is left into their answers. */
+export class Meter {
+  private readonly names = new WeakMap<Socket, string>();
+
+  constructor(
+    private readonly admission: Admission,
+    private readonly isStaging: boolean,
+  ) {}
+
+  /** Spends the units. Throws `AppError` 429 when they are not there. */
+  async charge(request: FastifyRequest, reply: FastifyReply, units: number): Promise<void> {
+    request.isCharged = true;
+    if (request.headers[REHEARSE] !== undefined) await this.rehearse(request, reply);
+    const account = this.admission.account(request.caller, request.ip);
+    const decision = await this.admission.charge(account, { units, connection: this.connectionOf(request) });
+    tell(request, reply, decision);
+    if (decision.admitted) return;
+    if (decision.startsBan && request.caller) {
+      const recorded = this.admission.recordBan(request.caller, decision, request.id);
+      recorded.catch((error) => request.log.error({ err: error }, 'a ban could not be audited'));
+    }
+    throw rateLimited(decision);
+  }
+
+  /** Says what is left and spends nothing. */
+  async look(request: FastifyRequest, reply: FastifyReply): Promise<Standing> {
+    const standing = await this.admission.look(this.admission.account(request.caller, request.ip));
+    tell(request, reply, standing);
+    return standing;
+  }
+
+  /** Answers as if the quota were spent, so that a client can try its back-off; only for keys made for it, on staging. */
+  private async rehearse(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (!this.isStaging || !request.caller?.rehearses) {
+      reply.header(REHEARSE, this.isStaging ? 'ignored: not a rehearsal key' : 'ignored: production');
+      return;
+    }
+    const rehearsal = parseRehearsal(String(request.headers[REHEARSE]));
+    reply.header(REHEARSE, rehearsal);
+    const refusal = rehearsed(rehearsal, await this.look(request, reply));
+    if (refusal instanceof AppError) throw refusal;
+    tell(request, reply, refusal);
+    throw rateLimited(refusal);
+  }
+
+  /** A proxy's connection carries the requests of many clients, and those of one client over several connections. */
+  private connectionOf({ ips, raw }: FastifyRequest): string | null {
+    if (ips && ips.length > 1) return null;
+    const known = this.names.get(raw.socket);
+    if (known) return known;
+    const name = randomUUID();
+    this.names.set(raw.socket, name);
+    return name;
+  }
+}
+
+function tell(request: FastifyRequest, reply: FastifyReply, standing: Standing): void {
+  request.standing = standing;
+  reply.headers(rateLimitHeaders(standing));
+}

@@ -1,0 +1,36 @@
+import { AppError, invalidRequest } from '../errors.js';
+import { LADDER_MINUTES } from '../rate-limit/bans.js';
+import type { Refused, Standing } from '../rate-limit/decision.js';
+
+const REHEARSALS = ['429 minute', '429 day', 'banned', 'sunset'] as const;
+export type Rehearsal = (typeof REHEARSALS)[number];
+
+/** What the `Petstore-Rehearse` header asks for. Throws `AppError invalid_request` for anything it can't ask for. */
+export function parseRehearsal(header: string): Rehearsal {
+  const rehearsal = REHEARSALS.find((name) => name === header.trim());
+  if (rehearsal) return rehearsal;
+  throw invalidRequest([{ field: 'Petstore-Rehearse', message: `must be one of ${REHEARSALS.join(', ')}` }]);
+}
+
+/** The refusal as it would look if the quota were spent or the key banned now; for `sunset` the removal itself. */
+export function rehearsed(rehearsal: Rehearsal, standing: Standing): Refused | AppError {
+  if (rehearsal === 'sunset') return new AppError('gone', 'Rehearsal: this operation has been removed.');
+  const { atMs, minute, day, ban } = standing;
+  const spent = { remaining: 0, isViolated: true };
+  const until = (seconds: number) => Math.max(1, Math.ceil(seconds - atMs / 1000));
+  const refusal = { admitted: false, neverFits: false, startsBan: false, atMs } as const;
+  if (rehearsal === '429 minute') {
+    const window = { ...minute, ...spent };
+    const retryAfterSeconds = until(minute.resetAtSeconds);
+    return { ...refusal, code: 'rate_limited_minute', minute: window, day, ban, retryAfterSeconds };
+  }
+  if (rehearsal === '429 day' && day) {
+    const window = { ...day, ...spent };
+    const retryAfterSeconds = until(day.resetAtSeconds);
+    return { ...refusal, code: 'rate_limited_day', minute, day: window, ban, retryAfterSeconds };
+  }
+  const [stepMinutes] = LADDER_MINUTES;
+  const untilSeconds = Math.ceil(atMs / 1000) + stepMinutes * 60;
+  const banned = { strikes: 0, untilSeconds, nextStepMinutes: LADDER_MINUTES[1] };
+  return { ...refusal, code: 'key_banned', minute, day, ban: banned, retryAfterSeconds: until(untilSeconds) };
+}

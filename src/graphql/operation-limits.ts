@@ -1,0 +1,22 @@
+import { AppError } from '../errors.js';
+import type { OperationSize } from './operation-size.js';
+
+/** The largest operation that is executed. The introspection query of Apollo Sandbox, 13 deep, is the deepest in use. */
+const LIMITS: OperationSize = { rootFields: 20, depth: 15, aliases: 30, directives: 10, cost: 5_000 };
+
+const IN_WORDS: Record<keyof OperationSize, string> = {
+  rootFields: 'root fields',
+  depth: 'levels of depth',
+  aliases: 'aliases',
+  directives: 'directives',
+  cost: 'fields in all, those inside a page counted once for each of its entries',
+};
+
+/** Why an operation of this size is refused; null = it is small enough. */
+export function sizeProblem(size: OperationSize): AppError | null {
+  const names = Object.keys(LIMITS) as (keyof OperationSize)[];
+  const name = names.find((candidate) => size[candidate] > LIMITS[candidate]);
+  if (!name) return null;
+  const has = `The operation has ${size[name]} ${IN_WORDS[name]}`;
+  return new AppError('invalid_request', `${has}; at most ${LIMITS[name]} are allowed. Split it.`);
+}

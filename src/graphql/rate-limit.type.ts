@@ -1,0 +1,57 @@
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Field, Int, ObjectType } from 'type-graphql';
+import type { BanStatus } from '../rate-limit/bans.js';
+import type { Standing } from '../rate-limit/decision.js';
+import type { WindowStanding } from '../rate-limit/windows.js';
+
+@ObjectType('RateLimitWindow', { description: 'What a window allows and what is left of it.' })
+export class RateLimitWindowType {
+  @Field(() => Int, { description: 'Units that the plan allows in the window.' })
+  limit!: number;
+
+  @Field(() => Int, { description: 'Units that are left.' })
+  remaining!: number;
+
+  @Field(() => GraphQLDateTime, { description: 'When the next window begins.' })
+  resetAt!: Date;
+}
+
+@ObjectType('Ban', { description: 'How an API key stands that went on after a 429.' })
+export class BanType {
+  @Field(() => Int, {
+    description: 'Requests made after a 429 and before its Retry-After; the tenth bans the key.',
+  })
+  strikes!: number;
+
+  @Field(() => GraphQLDateTime, { nullable: true, description: 'When the ban ends; null = not banned.' })
+  until!: Date | null;
+
+  @Field(() => Int, { description: 'How long the next ban would be.' })
+  nextStepMinutes!: number;
+}
+
+@ObjectType('RateLimit', {
+  description: "Both windows of the project's quota and the ban state of the API key.",
+})
+export class RateLimitType {
+  @Field(() => RateLimitWindowType, { description: 'The UTC minute.' })
+  minute!: RateLimitWindowType;
+
+  @Field(() => RateLimitWindowType, { nullable: true, description: 'The UTC day.' })
+  day!: RateLimitWindowType | null;
+
+  @Field(() => BanType, { nullable: true, description: 'The ban state of the API key.' })
+  ban!: BanType | null;
+}
+
+export function presentRateLimit({ minute, day, ban }: Standing): RateLimitType {
+  return { minute: presentWindow(minute), day: day && presentWindow(day), ban: ban && presentBan(ban) };
+}
+
+function presentWindow({ limit, remaining, resetAtSeconds }: WindowStanding): RateLimitWindowType {
+  return { limit, remaining, resetAt: new Date(resetAtSeconds * 1000) };
+}
+
+function presentBan({ strikes, untilSeconds, nextStepMinutes }: BanStatus): BanType {
+  return { strikes, until: untilSeconds === null ? null : new Date(untilSeconds * 1000), nextStepMinutes };
+}

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createServices } from '../src/app.js';
+import { SCOPES } from '../src/caller.js';
+import { loadConfig } from '../src/config.js';
+import { Database } from '../src/database/database.js';
+import { migrate } from '../src/database/migrate.js';
+import { graphql, rest } from './support/client.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
+import { eventually } from './support/eventually.js';
+import { type GatewayProcess, startGateway } from './support/gateway-process.js';
+import { type RedisServer, startRedis } from './support/servers/redis.js';
+
+const ROUNDS = 20;
+const REQUESTS = 1_500;
+const PRO_PER_MINUTE = 300;
+const MINUTE_MS = 60_000;
+const actor = { name: 'test', requestId: null };
+
+/** Several processes need a server for their database: SQLite is for one. */
+const KIND = databaseKinds().find((kind) => kind !== 'sqlite') ?? 'sqlite';
+
+describe(`three processes that share Redis and a database, on ${KIND}`, () => {
+  let database: TestDatabase;
+  let redis: RedisServer;
+  let gateways: GatewayProcess[];
+  let db: Database;
+  let tenants = 0;
+
+  beforeAll(async () => {
+    database = await createTestDatabase(KIND);
+    redis = await startRedis();
+    const target = loadConfig({ DATABASE_URL: database.url }).database;
+    await migrate(target);
+    db = await Database.open(target);
+    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+    gateways = await Promise.all([1, 2, 3].map(() => startGateway({ env })));
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.kill('SIGKILL')));
+    await db.close();
+    await redis.stop();
+    await database.remove();
+  });
+
+  async function proTenant(): Promise<{ token: string; slug: string }> {
+    const { projects, apiKeys } = createServices(db, Date.now);
+    tenants += 1;
+    const slug = `pro-${tenants}`;
+    const project = await projects.create(actor, {
+      slug,
+      name: null,
+      plan: 'PRO',
+      perMinute: null,
+      perDay: null,
+    });
+    const wanted = { projectId: project.id, name: 'x', scopes: SCOPES, expiresAtMs: null };
+    return { token: (await apiKeys.create(actor, wanted)).token, slug };
+  }
+
+  const ask = (at: number, token: string) => {
+    const { url } = gateways[at % 3] as GatewayProcess;
+    return at % 2 ? rest(url, '/v1/pets', { token }) : graphql(url, '{ project { slug } }', { token });
+  };
+
+  test(`Limits-18: ${REQUESTS} requests at once admit exactly ${PRO_PER_MINUTE}, ${ROUNDS} rounds, no miss`, async () => {
+    for (let round = 0; round < ROUNDS; ) {
+      const { token } = await proTenant();
+      const minute = Math.floor(Date.now() / MINUTE_MS);
+      const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, at) => ask(at, token)));
+      // A round that saw two minutes was given two quotas.
+      if (Math.floor(Date.now() / MINUTE_MS) !== minute) continue;
+      const admitted = answers.filter(({ status }) => status === 200).length;
+      const refused = answers.filter(({ status }) => status === 429).length;
+      expect({ round, admitted, refused }).toEqual({
+        round,
+        admitted: PRO_PER_MINUTE,
+        refused: REQUESTS - PRO_PER_MINUTE,
+      });
+      round += 1;
+    }
+  }, 240_000);
+
+  test('Limits-19: a plan changed in one process counts in the others within a second', async () => {
+    const { token, slug } = await proTenant();
+    const limitOf = async (at: number) => (await ask(at, token)).headers.get('x-ratelimit-limit');
+    expect([await limitOf(0), await limitOf(1), await limitOf(2)]).toEqual(['300', '300', '300']);
+    await createServices(db, Date.now).projects.change(actor, slug, { plan: 'BUSINESS' });
+    const startedAt = performance.now();
+    await eventually(
+      'the new plan',
+      async () => (await limitOf(1)) === '1000' && (await limitOf(2)) === '1000',
+      2_000,
+    );
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+  });
+
+  test('Limits-20: with Redis away nobody is answered 5xx or late, and counting is shared again after its return', async () => {
+    const { token } = await proTenant();
+    await ask(0, token);
+    await redis.kill('SIGKILL');
+    const startedAt = performance.now();
+    const away = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(at, token)));
+    for (const { status } of away) expect([200, 429]).toContain(status);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    await redis.restart();
+    await eventually(
+      'shared counting',
+      async () => {
+        const { token: fresh } = await proTenant();
+        const answers = [await ask(0, fresh), await ask(1, fresh), await ask(2, fresh)];
+        return answers.map(({ headers }) => headers.get('x-ratelimit-remaining')).join() === '299,298,297';
+      },
+      10_000,
+    );
+    for (const gateway of gateways) {
+      expect(gateway.output().match(/Redis is away/g)).toHaveLength(1);
+      expect(gateway.faults()).toEqual([]);
+    }
+  });
+});
