@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Addresses, addressesOf } from './addresses.js';
 import { Admission } from './admission/admission.js';
 import { ApiKeyService } from './api-keys/api-key.service.js';
@@ -15,6 +15,7 @@ import { healthRoutes } from './http/health.routes.js';
 import { createHttpServer } from './http/server.js';
 import { IdempotencyService } from './idempotency/idempotency.service.js';
 import { IdGenerator } from './ids.js';
+import { Metrics, type RequestMetric } from './metrics/metrics.js';
 import { PetService } from './pets/pet.service.js';
 import { PetImportService } from './pets/pet-import.service.js';
 import { ProjectService } from './projects/project.service.js';
@@ -81,6 +82,8 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     ],
     running.limiter,
   );
+  const metrics = new Metrics(running.isDegraded);
+  http.addHook('onResponse', async (request, reply) => metrics.observe(metricOf(request, reply)));
   await http.register(graphqlDoor, { prefix: '/graphql', admission, isStaging, schema });
   await http.register(restDoor, {
     prefix: '/v1',
@@ -94,16 +97,34 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   const sweeper = setInterval(() => {
     services.idempotency.sweep().catch((error) => logger.warn({ reason: String(error) }, 'sweep failed'));
   }, SWEEP_MS).unref();
+  let endMetrics: () => void = () => {};
   http.addHook('onClose', async () => {
     clearInterval(sweeper);
+    endMetrics();
     await running.close();
   });
 
   const listen = async () => {
     await http.listen({ host: config.host, port: config.port });
+    if (config.metricsPort !== 0) {
+      const server = await metrics.listen(config.host, config.metricsPort);
+      endMetrics = () => server.close();
+    }
     const address = http.server.address();
     addresses = addressesOf(config, typeof address === 'object' && address ? address.port : config.port);
     return addresses;
   };
   return { http, services, drain, listen };
+}
+
+function metricOf({ url, standing, isCharged }: FastifyRequest, reply: FastifyReply): RequestMetric {
+  const [, first] = /^\/(graphql|v1)(?:[/?]|$)/.exec(url) ?? [];
+  const isAdmitted =
+    standing !== null && standing !== undefined && 'admitted' in standing && standing.admitted;
+  return {
+    door: first === 'v1' ? 'rest' : (first ?? 'other'),
+    status: reply.statusCode,
+    seconds: reply.elapsedTime / 1000,
+    decision: isCharged ? (isAdmitted ? 'admitted' : 'refused') : null,
+  };
 }

@@ -23,6 +23,8 @@ export interface Config {
   readonly platformHost: string;
   readonly corsOrigins: readonly string[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** 0 = off. */
+  readonly metricsPort: number;
   readonly shutdownSeconds: number;
   readonly demo: boolean;
 }
@@ -51,6 +53,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     platformHost: hostname('PLATFORM_HOST', text('PLATFORM_HOST') ?? 'petstore.localhost'),
     corsOrigins: origins('CORS_ORIGINS', text('CORS_ORIGINS')),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL') ?? 'info', LOG_LEVELS),
+    metricsPort: wholeNumber('METRICS_PORT', text('METRICS_PORT'), { fallback: 0, min: 0, max: 65_535 }),
     shutdownSeconds: wholeNumber('SHUTDOWN_SECONDS', text('SHUTDOWN_SECONDS'), {
       fallback: 20,
       min: 1,

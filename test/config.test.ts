@@ -45,6 +45,10 @@ describe('settings', () => {
     ['CORS_ORIGINS', 'https://a.example/path'],
     ['CORS_ORIGINS', '*'],
     ['LOG_LEVEL', 'loud'],
+    ['METRICS_PORT', 'on'],
+    ['REDIS_URL', 'http://:secret@redis'],
+    ['TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['TRUSTED_PROXIES', 'proxy.example'],
     ['SHUTDOWN_SECONDS', '0'],
     ['DEMO', 'yes'],
   ])('Config-4: %s=%s is refused in one line that names the variable and shows no secret', (name, value) => {

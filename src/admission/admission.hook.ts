@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.js';
-import type { Standing } from '../rate-limit/decision.js';
+import type { Decision, Standing } from '../rate-limit/decision.js';
 import { type Admission, unauthorized } from './admission.js';
 import { Meter } from './meter.js';
 
@@ -9,7 +9,7 @@ declare module 'fastify' {
     /** Null on the routes that need no key. */
     caller: Caller | null;
     /** Both windows and the bans, after this request; null = the limiter has not been asked. */
-    standing: Standing | null;
+    standing: Standing | Decision | null;
     isCharged: boolean;
   }
   interface FastifyContextConfig {

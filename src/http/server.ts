@@ -98,7 +98,7 @@ export async function createHttpServer({
 }
 
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {
-  const { caller } = request;
+  const { caller, standing } = request;
   request.log.info(
     {
       method: request.method,
@@ -106,6 +106,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
       ...(caller ? { projectId: String(caller.projectId), keyId: String(caller.keyId) } : {}),
+      ...(standing ? { minuteLeft: standing.minute.remaining, dayLeft: standing.day?.remaining } : {}),
     },
     'request',
   );

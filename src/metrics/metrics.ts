@@ -1,0 +1,60 @@
+import { createServer, type Server } from 'node:http';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export interface RequestMetric {
+  /** `graphql`, `rest` or `other`. */
+  door: string;
+  status: number;
+  seconds: number;
+  /** What the limiter decided; null = it was not asked to. */
+  decision: 'admitted' | 'refused' | null;
+}
+
+/** What the process tells a Prometheus server. Labels are few and fixed: none holds what a client can choose. */
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly requests = new Histogram({
+    name: 'petstore_request_seconds',
+    help: 'Time to answer, by door and status.',
+    labelNames: ['door', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [this.registry],
+  });
+  private readonly decisions = new Counter({
+    name: 'petstore_rate_limit_decisions_total',
+    help: 'Requests that were charged, by what the limiter decided.',
+    labelNames: ['decision'],
+    registers: [this.registry],
+  });
+
+  /** `isDegraded`: whether shared counting is lost and this process limits alone. */
+  constructor(isDegraded: () => boolean) {
+    new Gauge({
+      name: 'petstore_rate_limit_degraded',
+      help: '1 while Redis is away and this process limits by itself.',
+      registers: [this.registry],
+      collect() {
+        this.set(isDegraded() ? 1 : 0);
+      },
+    });
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  observe({ door, status, seconds, decision }: RequestMetric): void {
+    this.requests.observe({ door, status }, seconds);
+    if (decision !== null) this.decisions.inc({ decision });
+  }
+
+  /** Serves `/metrics` on a port of its own, which no client can reach unless it is published. */
+  async listen(host: string, port: number): Promise<Server> {
+    const server = createServer(async (request, response) => {
+      if (request.url !== '/metrics') return void response.writeHead(404).end();
+      const text = await this.registry.metrics();
+      response.writeHead(200, { 'content-type': this.registry.contentType }).end(text);
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(port, host, resolve);
+    });
+    return server;
+  }
+}

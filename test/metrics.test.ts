@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { graphql, rest } from './support/client.js';
+import { freePort } from './support/servers/daemon.js';
+import { startApp, type TestApp } from './support/start-app.js';
+
+let app: TestApp;
+let port: number;
+beforeAll(async () => {
+  port = await freePort();
+  app = await startApp({ env: { METRICS_PORT: String(port) } });
+});
+afterAll(() => app.stop());
+
+test('Metrics-1: requests by door and status, decisions, and whether limits are shared', async () => {
+  const { token } = await app.tenant({ plan: 'FREE' });
+  for (let at = 0; at < 61; at += 1) await rest(app.url, '/v1/pets', { token });
+  await graphql(app.url, '{ project { slug } }', { token });
+  const { status, text } = await rest(`http://127.0.0.1:${port}`, '/metrics');
+  expect(status).toBe(200);
+  expect(text).toContain('petstore_request_seconds_count{door="rest",status="200"} 60');
+  expect(text).toContain('petstore_request_seconds_count{door="rest",status="429"} 1');
+  expect(text).toContain('petstore_request_seconds_count{door="graphql",status="429"} 1');
+  expect(text).toContain('petstore_rate_limit_decisions_total{decision="admitted"} 60');
+  expect(text).toContain('petstore_rate_limit_decisions_total{decision="refused"} 2');
+  expect(text).toContain('petstore_rate_limit_degraded 0');
+  expect(text).not.toContain(token);
+  expect((await rest(app.url, '/metrics')).status).toBe(404);
+});
