@@ -2,8 +2,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AuditEvent } from '../src/audit/audit-event.entity.js';
 import { durationMs } from '../src/cli/duration.js';
 import { grouped, table } from '../src/cli/output.js';
+import { loadConfig } from '../src/config.js';
+import { Database } from '../src/database/database.js';
 import { rest } from './support/client.js';
 import { petstore } from './support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
@@ -122,6 +125,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       key: expect.stringMatching(/^pk_[0-9A-Za-z]{33}$/),
       projectId: ID,
       name: 'x',
+      rehearses: false,
       prefix: made.key.slice(0, 9),
       scopes: ['pets:read', 'domains'],
       createdAt: TIME,
@@ -181,6 +185,27 @@ describe.each(databaseKinds())('on %s', (kind) => {
       expect(await status()).toBe(200);
       await run('keys', 'revoke', id);
       await eventually('401', async () => (await status()) === 401, 1_000);
+    });
+
+    test('CLI-31: keys unban lifts a ban of the running gateway within seconds, and is on record', async () => {
+      await run('projects', 'create', 'banned', '--plan', 'free');
+      const { id, key } = await json('keys', 'create', 'banned', '--rehearse');
+      const standing = async () => (await rest(gateway.url, '/v1/rate_limit', { token: key })).body.ban;
+      await eventually(
+        'the ban',
+        async () => {
+          await rest(gateway.url, '/v1/pets', { token: key });
+          return (await standing()).untilSeconds !== null;
+        },
+        30_000,
+      );
+      const lifted = await json('keys', 'unban', id);
+      expect(lifted).toMatchObject({ id, rehearses: true });
+      await eventually('served again', async () => (await standing()).untilSeconds === null, 5_000);
+      const db = await Database.open(loadConfig({ DATABASE_URL: database.url }).database);
+      const actions = (await db.repository(AuditEvent).findBy({ subject: id })).map(({ action }) => action);
+      await db.close();
+      expect(actions).toEqual(expect.arrayContaining(['key.create', 'key.ban', 'key.unban']));
     });
 
     test('CLI-11: commands that run side by side while the gateway writes all succeed', async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { In, LessThanOrEqual, MoreThan } from 'typeorm';
 import type { Database } from '../database/database.js';
-import { type BanRecord, meaninglessAtMs } from './bans.js';
+import { type BanRecord, meaninglessAtMs, NO_RECORD } from './bans.js';
 import { KeyBanRow } from './key-ban.entity.js';
 import type { LimiterLog } from './limiter.js';
 import type { Changes, MemoryLimiter } from './memory-limiter.js';
@@ -76,7 +76,7 @@ export class CounterStore {
       if (changes.usage.length > 0) {
         await this.db.write(() => this.windows.upsert(changes.usage, ['subject']));
       }
-      if (known.length > 0) await this.db.write(() => this.bans.upsert(known, ['keyId']));
+      if (known.length > 0) await this.db.write(() => this.upsertBans(known));
       if (forgotten.length > 0) await this.db.write(() => this.bans.delete({ keyId: In(forgotten) }));
     } catch (error) {
       this.limiter.putBack(changes);
@@ -84,9 +84,15 @@ export class CounterStore {
     }
   }
 
+  /** Leaves `isLifted` as it is: what was asked for meanwhile must not be overwritten. */
+  private upsertBans(rows: KeyBanRow[]): Promise<unknown> {
+    const columns = this.bans.metadata.columns.map(({ databaseName }) => databaseName);
+    const replaced = columns.filter((name) => name !== 'key_id' && name !== 'is_lifted');
+    return this.bans.createQueryBuilder().insert().values(rows).orUpdate(replaced, ['key_id']).execute();
+  }
+
   /** What `liftStoredBan` asked for. */
   private async applyLifted(): Promise<void> {
-    if (!this.limiter.hasBans) return;
     const lifted = await this.bans.find({
       select: { keyId: true },
       where: { isLifted: 1 },
@@ -137,11 +143,11 @@ export class CounterStore {
 
 /**
  * Ends a ban from another process than the one that counts, as the command line does. That one forgets the key within
- * two seconds. Returns whether the key had a ban or strikes.
+ * two seconds, also when it has not stored the ban yet.
  */
-export async function liftStoredBan(db: Database, keyId: string): Promise<boolean> {
-  const { affected } = await db.write(() => db.repository(KeyBanRow).update({ keyId }, { isLifted: 1 }));
-  return affected !== 0;
+export async function liftStoredBan(db: Database, keyId: string): Promise<void> {
+  const lifted = { ...rowOf(keyId, NO_RECORD), isLifted: 1 as const };
+  await db.write(() => db.repository(KeyBanRow).upsert(lifted, ['keyId']));
 }
 
 function rowOf(keyId: string, record: BanRecord): KeyBanRow {
