@@ -1,0 +1,44 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from '@jest/globals';
+import { Admission } from '../src/admission/admission.js';
+import { newToken } from '../src/api-keys/token.js';
+import { MemoryLimiter } from '../src/rate-limit/memory-limiter.js';
+import { startApp } from './support/start-app.js';
+
+const COUNT = 100_000;
+const HEAP_BYTES = 50_000_000;
+
+test(`Limits-21: ${COUNT} distinct wrong keys from as many addresses leave less than 50 MB and slow nothing down`, async () => {
+  const app = await startApp();
+  try {
+    const limiter = new MemoryLimiter(() => app.clock.now);
+    const admission = new Admission(app.app.services.apiKeys, limiter);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const tookMs: number[] = [];
+    const part = COUNT / 10;
+    for (let done = 0; done < COUNT; done += part) {
+      const startedAt = performance.now();
+      for (let at = done; at < done + part; at += 1) {
+        if (await admission.identify(`Bearer ${newToken()}`)) throw new Error('a wrong key was accepted');
+        const address = `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`;
+        const decision = await admission.charge(admission.account(null, address), {
+          units: 1,
+          connection: null,
+        });
+        if (!decision.admitted) throw new Error(`${address} was refused its first request`);
+      }
+      tookMs.push(performance.now() - startedAt);
+    }
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(HEAP_BYTES);
+    const [first = 0] = tookMs;
+    const median = [...tookMs].sort((a, b) => a - b)[5] ?? 0;
+    expect(median).toBeLessThan(first * 3);
+  } finally {
+    await app.stop();
+  }
+}, 180_000);
