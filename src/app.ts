@@ -1,6 +1,7 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type Addresses, addressesOf } from './addresses.js';
 import { Admission } from './admission/admission.js';
+import { Meter } from './admission/meter.js';
 import { ApiKeyService } from './api-keys/api-key.service.js';
 import { AuditLog } from './audit/audit-log.js';
 import type { Config } from './config.js';
@@ -12,10 +13,11 @@ import { RateLimitResolver } from './graphql/rate-limit.resolver.js';
 import { createSchema } from './graphql/schema.js';
 import { Drain } from './http/drain.js';
 import { healthRoutes } from './http/health.routes.js';
+import { doorOf, metricOf } from './http/request-metric.js';
 import { createHttpServer } from './http/server.js';
 import { IdempotencyService } from './idempotency/idempotency.service.js';
 import { IdGenerator } from './ids.js';
-import { Metrics, type RequestMetric } from './metrics/metrics.js';
+import { Metrics } from './metrics/metrics.js';
 import { PetService } from './pets/pet.service.js';
 import { PetImportService } from './pets/pet-import.service.js';
 import { ProjectService } from './projects/project.service.js';
@@ -67,10 +69,16 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   const services = createServices(db, now);
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
   const admission = new Admission(services.apiKeys, running.limiter);
-  const isStaging = config.environment === 'staging';
+  const meter = new Meter(admission, config.environment === 'staging');
   let addresses = addressesOf(config, config.port);
 
-  const http = await createHttpServer({ ...config, logger });
+  const http = await createHttpServer({
+    ...config,
+    logger,
+    onEarlyRefusal: async (request, reply) => {
+      if (doorOf(request.url) !== 'other') await meter.look(request, reply);
+    },
+  });
   const drain = new Drain(http);
   healthRoutes(http, { isDraining: () => drain.isDraining, isDatabaseReady: () => db.isReady() });
 
@@ -84,11 +92,10 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   );
   const metrics = new Metrics(running.isDegraded);
   http.addHook('onResponse', async (request, reply) => metrics.observe(metricOf(request, reply)));
-  await http.register(graphqlDoor, { prefix: '/graphql', admission, isStaging, schema });
+  await http.register(graphqlDoor, { prefix: '/graphql', meter, schema });
   await http.register(restDoor, {
     prefix: '/v1',
-    admission,
-    isStaging,
+    meter,
     pets: services.pets,
     baseUrl: () => `${addresses.base}/v1`,
     openApiDocument: () => openApiDocument(addresses),
@@ -105,26 +112,14 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   });
 
   const listen = async () => {
-    await http.listen({ host: config.host, port: config.port });
     if (config.metricsPort !== 0) {
       const server = await metrics.listen(config.host, config.metricsPort);
       endMetrics = () => server.close();
     }
+    await http.listen({ host: config.host, port: config.port });
     const address = http.server.address();
     addresses = addressesOf(config, typeof address === 'object' && address ? address.port : config.port);
     return addresses;
   };
   return { http, services, drain, listen };
-}
-
-function metricOf({ url, standing, isCharged }: FastifyRequest, reply: FastifyReply): RequestMetric {
-  const [, first] = /^\/(graphql|v1)(?:[/?]|$)/.exec(url) ?? [];
-  const isAdmitted =
-    standing !== null && standing !== undefined && 'admitted' in standing && standing.admitted;
-  return {
-    door: first === 'v1' ? 'rest' : (first ?? 'other'),
-    status: reply.statusCode,
-    seconds: reply.elapsedTime / 1000,
-    decision: isCharged ? (isAdmitted ? 'admitted' : 'refused') : null,
-  };
 }

@@ -1,5 +1,5 @@
 import { AppError } from './errors.js';
-import type { Quota } from './projects/plans.js';
+import type { Quota } from './rate-limit/windows.js';
 
 export const SCOPES = ['pets:read', 'pets:write', 'domains'] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -79,8 +79,12 @@ try {
   process.exit(1);
 }
 
-function startProblem(error: unknown, { port, database }: Config): string {
+function startProblem(error: unknown, { port, metricsPort, database }: Config): string {
   const { code, message } = error as NodeJS.ErrnoException;
+  const taken = (error as { port?: number }).port;
+  if (code === 'EADDRINUSE' && taken === metricsPort && taken !== port) {
+    return `Port ${taken} is in use. Set METRICS_PORT to another one, or to 0 for none.`;
+  }
   if (code === 'EADDRINUSE') return `Port ${port} is in use. Set PORT to another one, or to 0 for any.`;
   if (code === 'EACCES') return `Port ${port} may not be used. Set PORT to one above 1023.`;
   const where = database.kind === 'sqlite' ? database.path : new URL(database.url).host;

@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AuditEvent } from '../src/audit/audit-event.entity.js';
 import { graphql, rest } from './support/client.js';
@@ -15,6 +16,21 @@ interface Raw {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
+}
+
+/** A request with a Host that `fetch` would not send. */
+function rawGet(
+  url: string,
+  path: string,
+  host: string,
+): Promise<{ status: number; headers: Headers; text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(`${url}${path}`, { headers: { host } }, (response) => {
+      const headers = new Headers(response.headers as Record<string, string>);
+      response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, headers, text: '' }));
+    });
+    sent.on('error', reject).end();
+  });
 }
 
 /** One request after the other over one connection, as a client in a loop sends them. */
@@ -173,6 +189,8 @@ onEachDatabase(
           'query { ...f } fragment f on Query { a: project { slug } ...g } fragment g on Query { b: project { slug } }',
           2,
         ],
+        ['{ project { slug } project { plan } ...f } fragment f on Query { project { name } }', 1],
+        ['{ a: __typename b: project @skip(if: true) { slug } c: __typename @include(if: false) }', 1],
         ['{ nonsense }', 1],
         ['{', 1],
         [`{ ${Array.from({ length: 25 }, (_, at) => `a${at}: __typename`).join(' ')} }`, 1],
@@ -263,6 +281,24 @@ onEachDatabase(
         app().clock.now = now;
         agent.destroy();
       }
+    });
+
+    test('Limits-22: a burst that is pipelined over one connection is one offence', async () => {
+      const { token } = await app().tenant({ plan: 'FREE' });
+      const { port } = new URL(app().url);
+      const socket = connect(Number(port), '127.0.0.1');
+      let text = '';
+      socket.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      const one = `GET /v1/pets HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+      socket.write(one.repeat(90));
+      await eventually('90 answers', () => text.split('HTTP/1.1 ').length === 91, 5_000);
+      socket.destroy();
+      expect(text.split('HTTP/1.1 200').length - 1).toBe(60);
+      expect(text).not.toContain('key_banned');
+      const { body } = await rest(app().url, '/v1/rate_limit', { token });
+      expect(body.ban).toEqual({ strikes: 0, untilSeconds: null, nextStepMinutes: 1 });
     });
 
     test('Limits-9: a ban is of the key: another key of the project is served', async () => {
@@ -384,7 +420,11 @@ describe('headers', () => {
       ],
       401: [await rest(app.url, '/v1/pets'), await graphql(app.url, '{ project { slug } }')],
       403: [await post({ name: 'Rex', categoryId: 1 }, {}, reader.token)],
-      404: [await rest(app.url, '/v1/pets/1', { token }), await rest(app.url, '/v1/nope', { token })],
+      404: [
+        await rest(app.url, '/graphql/nope', { token }),
+        await rest(app.url, '/v1/pets/1', { token }),
+        await rest(app.url, '/v1/nope', { token }),
+      ],
       405: [
         await rest(app.url, '/v1/pets', { method: 'DELETE', token }),
         await rest(app.url, '/graphql', { method: 'PUT', token, body: '{}' }),
@@ -405,6 +445,11 @@ describe('headers', () => {
       ],
       422: [await post({ name: 'Max', categoryId: 1 }, keyed)],
     };
+    const early = [await rest(app.url, '/v1/pets/%zz', { token }), await rawGet(app.url, '/v1/pets', 'a/b')];
+    for (const answer of early) {
+      expect(answer.status).toBe(400);
+      expectQuota(answer, { isExposed: false });
+    }
     app.clock.now = Date.UTC(2031, 0, 1);
     const gone = await rest(app.url, `/v1/pets/${made.body.id}`, { token });
     app.clock.now = NOON_MS;
@@ -421,7 +466,10 @@ describe('headers', () => {
     expectQuota(broken);
   });
 
-  function expectQuota({ headers, text }: { headers: Headers; text: string }): void {
+  function expectQuota(
+    { headers, text }: { headers: Headers; text: string },
+    { isExposed = true } = {},
+  ): void {
     for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) {
       expect([text.slice(0, 80), name, headers.get(name)]).toEqual([
         text.slice(0, 80),
@@ -432,6 +480,7 @@ describe('headers', () => {
     expect(Number(headers.get('x-ratelimit-reset')) * 1000).toBeGreaterThan(app.clock.now - MINUTE_MS);
     expect(headers.get('ratelimit-policy')).toMatch(/^"minute";q=\d+;w=60(, "day";q=\d+;w=86400)?$/);
     expect(headers.get('ratelimit')).toMatch(/^"minute";r=\d+;t=\d+(, "day";r=\d+;t=\d+)?$/);
+    if (!isExposed) return;
     for (const name of [
       'X-RateLimit-Limit',
       'X-RateLimit-Remaining',
@@ -470,6 +519,18 @@ describe('clients without a key', () => {
   test('Limits-15: IPv6 counts by /64', async () => {
     expect(await refusals(70, (at) => from(`2001:db8:1:2::${at.toString(16)}`))).toBe(10);
     expect((await from('2001:db8:1:3::1')).status).toBe(401);
+  });
+
+  test('Limits-23: a port in X-Forwarded-For and another spelling of an address gain nothing', async () => {
+    const spellings = [
+      '203.0.113.9',
+      '203.0.113.9:1001',
+      '::ffff:203.0.113.9',
+      '::ffff:cb00:7109',
+      '[::ffff:203.0.113.9]:44',
+    ];
+    expect(await refusals(70, (at) => from(spellings[at % 5] ?? ''))).toBe(10);
+    expect(await refusals(70, (at) => from(`garbage-${at}`))).toBe(10);
   });
 
   test('Limits-16: X-Forwarded-For of a client that is no trusted proxy is ignored', async () => {

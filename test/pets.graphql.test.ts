@@ -219,6 +219,39 @@ describe('the GraphQL door', () => {
     expect(page.text).toContain('query FirstPets');
   });
 
+  test.each([
+    'application/json;charset=utf-8, text/html;q=0.9',
+    'text/html, application/json;charset=utf-8',
+    'application/graphql-response+json;charset=utf-8,text/html;q=0.5',
+    'text/*',
+    '*/*',
+  ])('Sandbox-3: with Accept: %s the page and the operation do not get mixed up', async (accept) => {
+    const { token } = await app.tenant();
+    const path = `/graphql?query=${encodeURIComponent('{ project { slug } }')}`;
+    const headers = { accept, 'apollo-require-preflight': '1' };
+    const answer = await rest(app.url, path, { token, headers });
+    expect(answer.status).toBe(200);
+    const anonymous = await rest(app.url, path, { headers });
+    expect(anonymous.status).toBe(answer.headers.get('content-type') === 'text/html' ? 200 : 401);
+  });
+
+  test('Errors-2: what Apollo refuses as HTTP has our code and the same status', async () => {
+    const { token } = await app.tenant();
+    const headers = { 'apollo-require-preflight': '1' };
+    const mutation = await rest(app.url, '/graphql?query=mutation{publishProject{slug}}', { token, headers });
+    expect([mutation.status, mutation.body.errors[0].extensions]).toEqual([
+      405,
+      { code: 'METHOD_NOT_ALLOWED', status: 405 },
+    ]);
+    const picture = await graphql(app.url, '{ __typename }', { token, headers: { accept: 'image/png' } });
+    expect([picture.status, picture.body.errors[0].extensions]).toEqual([
+      406,
+      { code: 'NOT_ACCEPTABLE', status: 406 },
+    ]);
+    const nowhere = await rest(app.url, '/graphql/nope', { token });
+    expect([nowhere.status, nowhere.body.errors[0].extensions.code]).toEqual([404, 'NOT_FOUND']);
+  });
+
   test('Sandbox-2: introspection works with a key and not without', async () => {
     const { getIntrospectionQuery } = await import('graphql');
     const { token } = await app.tenant();

@@ -233,7 +233,8 @@ onEachDatabase((app) => {
         await rest(app().url, '/v1/pets/1', { token: readOnly.token }),
         await get('/v1/pets/1', { accept: 'text/html' }),
       ];
-      expect(answers.map(({ status }) => status)).toEqual([200, 404, 401, 403, 406]);
+      answers.push(await rest(app().url, '/v1/pets/1', { method: 'DELETE', token: tenant.token }));
+      expect(answers.map(({ status }) => status)).toEqual([200, 404, 401, 403, 406, 405]);
       for (const { headers } of answers) {
         expect(headers.get('deprecation')).toBe('@1764892800');
         expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
@@ -315,6 +316,7 @@ onEachDatabase((app) => {
       for (const [path, allow] of Object.entries(expected)) {
         const options = await rest(app().url, path, { method: 'OPTIONS' });
         expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
+        expect((await rest(app().url, '/v1/nope', { method: 'OPTIONS' })).status).toBe(404);
         for (const method of ['PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
           const refused = await rest(app().url, path, { method, token: tenant.token, body: 'not json' });
           expect([method, refused.status, refused.body.code]).toEqual([method, 405, 'method_not_allowed']);

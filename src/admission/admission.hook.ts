@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.js';
 import type { Decision, Standing } from '../rate-limit/decision.js';
-import { type Admission, unauthorized } from './admission.js';
-import { Meter } from './meter.js';
+import { unauthorized } from './admission.js';
+import type { Meter } from './meter.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,17 +19,15 @@ declare module 'fastify' {
 }
 
 interface AdmissionOptions {
-  admission: Admission;
-  isStaging: boolean;
+  meter: Meter;
   /** Whether the door charges the requests of known callers itself, once it knows their cost. */
   isChargedByDoor?: boolean;
   isPublic?: (request: FastifyRequest) => boolean;
 }
 
 /** Puts admission in front of every route of this part of the server, unknown paths included. */
-export function admitCallers(app: FastifyInstance, options: AdmissionOptions): Meter {
-  const { admission, isStaging, isChargedByDoor = false, isPublic = () => false } = options;
-  const meter = new Meter(admission, isStaging);
+export function admitCallers(app: FastifyInstance, options: AdmissionOptions): void {
+  const { meter, isChargedByDoor = false, isPublic = () => false } = options;
   app.decorateRequest('caller', null);
   app.decorateRequest('standing', null);
   app.decorateRequest('isCharged', false);
@@ -39,7 +37,7 @@ export function admitCallers(app: FastifyInstance, options: AdmissionOptions): M
     const rule = request.routeOptions.config.admission;
     if (rule === 'public' || isPublic(request)) return void (await meter.look(request, reply));
     try {
-      request.caller = await admission.identify(request.headers.authorization);
+      request.caller = await meter.identify(request);
     } catch (error) {
       await meter.look(request, reply);
       throw error;
@@ -51,7 +49,6 @@ export function admitCallers(app: FastifyInstance, options: AdmissionOptions): M
     if (rule === 'free') await meter.look(request, reply);
     else if (!isChargedByDoor) await meter.charge(request, reply, 1);
   });
-  return meter;
 }
 
 /** The caller of a request that went through admission. */

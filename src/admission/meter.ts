@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../caller.js';
 import { AppError } from '../errors.js';
 import type { Standing } from '../rate-limit/decision.js';
 import { type Admission, rateLimited } from './admission.js';
@@ -9,7 +10,7 @@ import { parseRehearsal, rehearsed } from './rehearsal.js';
 
 const REHEARSE = 'petstore-rehearse';
 
-/** Charges the requests of one door, and writes what is left into their answers. */
+/** Charges the requests of both doors, and writes what is left into their answers. */
 export class Meter {
   private readonly names = new WeakMap<Socket, string>();
 
@@ -18,11 +19,16 @@ export class Meter {
     private readonly isStaging: boolean,
   ) {}
 
+  /** Who sends the request; null = no key in force. */
+  identify(request: FastifyRequest): Promise<Caller | null> {
+    return this.admission.identify(request.headers.authorization);
+  }
+
   /** Spends the units. Throws `AppError` 429 when they are not there. */
   async charge(request: FastifyRequest, reply: FastifyReply, units: number): Promise<void> {
     request.isCharged = true;
     if (request.headers[REHEARSE] !== undefined) await this.rehearse(request, reply);
-    const account = this.admission.account(request.caller, request.ip);
+    const account = this.admission.account(request.caller ?? null, request.ip);
     const decision = await this.admission.charge(account, { units, connection: this.connectionOf(request) });
     tell(request, reply, decision);
     if (decision.admitted) return;
@@ -35,7 +41,7 @@ export class Meter {
 
   /** Says what is left and spends nothing. */
   async look(request: FastifyRequest, reply: FastifyReply): Promise<Standing> {
-    const standing = await this.admission.look(this.admission.account(request.caller, request.ip));
+    const standing = await this.admission.look(this.admission.account(request.caller ?? null, request.ip));
     tell(request, reply, standing);
     return standing;
   }
@@ -54,9 +60,12 @@ export class Meter {
     throw rateLimited(refusal);
   }
 
-  /** A proxy's connection carries the requests of many clients, and those of one client over several connections. */
-  private connectionOf({ ips, raw }: FastifyRequest): string | null {
-    if (ips && ips.length > 1) return null;
+  /**
+   * Pipelined requests were sent before the answers to those before them. A proxy's connection carries the requests of
+   * many clients, and those of one client over several connections.
+   */
+  private connectionOf({ ips, raw, isPipelined }: FastifyRequest): string | null {
+    if (isPipelined || (ips && ips.length > 1)) return null;
     const known = this.names.get(raw.socket);
     if (known) return known;
     const name = randomUUID();

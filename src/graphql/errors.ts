@@ -15,6 +15,13 @@ const OF_APOLLO: ReadonlySet<unknown> = new Set([
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
 
+/** Our code for what Apollo refuses as HTTP: it has but one, and puts the difference into the status. */
+function ofHttp(error: unknown): string | null {
+  const http = error instanceof GraphQLError ? error.extensions.http : undefined;
+  const { status } = (http ?? {}) as { status?: number };
+  return status === 405 ? 'METHOD_NOT_ALLOWED' : status === 406 ? 'NOT_ACCEPTABLE' : null;
+}
+
 export function isOfApollo(code: unknown): boolean {
   return OF_APOLLO.has(code);
 }
@@ -38,7 +45,9 @@ function errorExtensions({ code, status, errors, retryAfterSeconds, limit }: App
 /** What a client sees of an error: ours in full, Apollo's with a status, anything else masked. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   if (isOfApollo(formatted.extensions?.code)) {
-    return { ...formatted, extensions: { ...formatted.extensions, status: 400 } };
+    const code = ofHttp(error) ?? formatted.extensions?.code;
+    const status = code === 'METHOD_NOT_ALLOWED' ? 405 : code === 'NOT_ACCEPTABLE' ? 406 : 400;
+    return { ...formatted, extensions: { ...formatted.extensions, code, status } };
   }
   const appError = toAppError(causeOf(error));
   return { ...formatted, message: appError.message, extensions: errorExtensions(appError) };

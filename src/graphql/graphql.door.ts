@@ -4,16 +4,16 @@ import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import Negotiator from 'negotiator';
-import { admitCallers, callerOf } from '../admission/admission.hook.js';
-import type { Admission } from '../admission/admission.js';
+import { admitCallers } from '../admission/admission.hook.js';
+import { unauthorized } from '../admission/admission.js';
 import type { Meter } from '../admission/meter.js';
-import type { AppError } from '../errors.js';
+import { AppError } from '../errors.js';
 import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
 import { acceptJson, asNumberOrText } from '../http/json-body.js';
 import { toAppError } from '../http/to-app-error.js';
 import type { Context } from './context.js';
 import { DEMO_QUERY } from './demo-query.js';
-import { formatError, refusalBody } from './errors.js';
+import { formatError, refusal, refusalBody } from './errors.js';
 import { outcome } from './outcome.plugin.js';
 import { rateLimit } from './rate-limit.plugin.js';
 
@@ -23,15 +23,14 @@ const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
 interface GraphQLDoorOptions {
-  admission: Admission;
-  isStaging: boolean;
+  meter: Meter;
   schema: GraphQLSchema;
 }
 
 /** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */
 export async function graphqlDoor(
   app: FastifyInstance,
-  { admission, isStaging, schema }: GraphQLDoorOptions,
+  { meter, schema }: GraphQLDoorOptions,
 ): Promise<void> {
   const apollo = new ApolloServer<Context>({
     schema,
@@ -49,8 +48,11 @@ export async function graphqlDoor(
   app.addHook('onClose', () => apollo.stop());
 
   acceptJson(app, asNumberOrText);
-  const meter = admitCallers(app, { admission, isStaging, isChargedByDoor: true, isPublic: isPage });
+  admitCallers(app, { meter, isChargedByDoor: true, isPublic: isPage });
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply, meter));
+  app.setNotFoundHandler(() => {
+    throw new AppError('not_found', 'There is nothing at this path.');
+  });
   app.options('/', async (_, reply) => reply.code(204).header('allow', 'GET, HEAD, POST, OPTIONS').send());
   const answer = fastifyApolloHandler(apollo, {
     context: async (request, reply) => contextOf(request, reply, meter),
@@ -68,8 +70,10 @@ export async function graphqlDoor(
 }
 
 function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): Context {
+  // The page needs no key; should Apollo execute after all, it is without a caller.
+  if (!request.caller) throw refusal(unauthorized());
   return {
-    caller: callerOf(request),
+    caller: request.caller,
     requestId: request.id,
     log: request.log,
     idempotencyKey: request.headers['idempotency-key']?.toString() ?? null,
@@ -90,15 +94,20 @@ function sandbox() {
   });
 }
 
+/** Apollo's own list, to the letter: with another one the two would disagree about who gets the page. */
+const APOLLO_TYPES = [
+  'application/json; charset=utf-8',
+  'application/graphql-response+json; charset=utf-8',
+  'multipart/mixed; deferSpec=20220824',
+  'multipart/mixed; incrementalSpec=v0.2',
+  'multipart/mixed',
+  'text/html',
+];
+
 /** Whether Apollo will answer with the Sandbox page and execute nothing: its own rule for browsers. */
 function isPage(request: FastifyRequest): boolean {
-  const wanted = new Negotiator(request.raw).mediaType([
-    JSON_TYPE,
-    GRAPHQL_TYPE,
-    'multipart/mixed',
-    'text/html',
-  ]);
-  return request.method === 'GET' && wanted === 'text/html';
+  const isRead = request.method === 'GET' && request.headers.accept !== undefined;
+  return isRead && new Negotiator(request.raw).mediaType(APOLLO_TYPES) === 'text/html';
 }
 
 /** Errors from before Apollo, in GraphQL's form. GraphQL over HTTP: the newer media type where the client asks for it. */

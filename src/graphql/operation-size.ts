@@ -6,11 +6,13 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
 
 /** How much an operation asks for, fragments and aliases counted wherever they are spread. */
 export interface OperationSize {
+  /** Fields that are resolved at the root. */
   rootFields: number;
   depth: number;
   aliases: number;
@@ -19,9 +21,9 @@ export interface OperationSize {
   cost: number;
 }
 
-type Counts = Omit<OperationSize, 'rootFields'> & { fields: number };
+type Counts = Omit<OperationSize, 'rootFields'>;
 
-const NOTHING: Counts = { fields: 0, depth: 0, aliases: 0, directives: 0, cost: 0 };
+const NOTHING: Counts = { depth: 0, aliases: 0, directives: 0, cost: 0 };
 const MAX_PAGE = 100;
 
 /**
@@ -52,7 +54,6 @@ export function measureOperation(
   const ofField = (field: FieldNode): Counts => {
     const inner = field.selectionSet ? ofSelections(field.selectionSet) : NOTHING;
     return {
-      fields: 1,
       depth: inner.depth + 1,
       aliases: inner.aliases + (field.alias ? 1 : 0),
       directives: inner.directives,
@@ -69,7 +70,6 @@ export function measureOperation(
             ? ofSelections(selection.selectionSet)
             : ofFragment(selection.name.value);
       return {
-        fields: total.fields + counts.fields,
         depth: Math.max(total.depth, counts.depth),
         aliases: total.aliases + counts.aliases,
         directives: total.directives + counts.directives + (selection.directives?.length ?? 0),
@@ -77,8 +77,44 @@ export function measureOperation(
       };
     }, NOTHING);
 
-  const { fields, directives, ...counts } = ofSelections(operation.selectionSet);
-  return { rootFields: fields, directives: directives + (operation.directives?.length ?? 0), ...counts };
+  const { directives, ...counts } = ofSelections(operation.selectionSet);
+  const rootFields = responseNames(operation.selectionSet, fragments, variables).size;
+  return { rootFields, directives: directives + (operation.directives?.length ?? 0), ...counts };
+}
+
+/** The names under which a selection answers: what is asked for twice, or skipped, is resolved once, or not at all. */
+function responseNames(
+  root: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  variables: Record<string, unknown>,
+): Set<string> {
+  const names = new Set<string>();
+  const spread = new Set<string>();
+  const collect = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (isLeftOut(selection, variables)) continue;
+      if (selection.kind === Kind.FIELD) names.add(selection.alias?.value ?? selection.name.value);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet);
+      else if (!spread.has(selection.name.value)) {
+        spread.add(selection.name.value);
+        const fragment = fragments.get(selection.name.value);
+        if (fragment) collect(fragment.selectionSet);
+      }
+    }
+  };
+  collect(root);
+  return names;
+}
+
+function isLeftOut({ directives = [] }: SelectionNode, variables: Record<string, unknown>): boolean {
+  return directives.some(({ name, arguments: given = [] }) => {
+    const condition = given.find((argument) => argument.name.value === 'if')?.value;
+    const value =
+      condition?.kind === Kind.VARIABLE
+        ? variables[condition.name.value]
+        : condition?.kind === Kind.BOOLEAN && condition.value;
+    return (name.value === 'skip' && value === true) || (name.value === 'include' && value === false);
+  });
 }
 
 /** The page size of each paged field where the client gives none, by the field's name. */

@@ -23,9 +23,18 @@ const HEADERS_MS = 5_000;
 const REQUEST_MS = 10_000;
 const APOLLO_STUDIO = 'https://studio.apollographql.com';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The client sent it before it had the answer to its request before, on the same connection. */
+    isPipelined: boolean;
+  }
+}
+
 export interface HttpSettings {
   corsOrigins: readonly string[];
   trustedProxies: readonly string[];
+  /** Adds what belongs on an answer that is given before the doors see the request. */
+  onEarlyRefusal: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   logger: FastifyBaseLogger;
 }
 
@@ -33,6 +42,7 @@ export interface HttpSettings {
 export async function createHttpServer({
   corsOrigins,
   trustedProxies,
+  onEarlyRefusal,
   logger,
 }: HttpSettings): Promise<FastifyInstance> {
   const app = Fastify({
@@ -54,8 +64,9 @@ export async function createHttpServer({
     // Whatever fits into a request line reaches its route and gets that route's answer.
     routerOptions: { maxParamLength: HEADER_BYTES },
     rewriteUrl: (request) => originForm(request.url ?? '/', request.headers.host),
-    frameworkErrors: (error, request, reply) => {
-      reply.header('x-request-id', request.id);
+    frameworkErrors: async (error, request, reply) => {
+      reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
+      await onEarlyRefusal(request, reply);
       replyWithError(error, request, reply);
       // The hooks do not run for these.
       logRequest(request, reply);
@@ -73,12 +84,13 @@ export async function createHttpServer({
   const missing = METHODS.filter((name) => name !== 'CONNECT' && !app.supportedMethods.includes(name));
   for (const method of missing) app.addHttpMethod(method, { hasBody: true });
 
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
+  app.decorateRequest('isPipelined', false);
+  app.addHook('onRequest', (request, reply, done) => {
+    // Only at this moment: an answer that waits for the one before it is given its socket later.
+    request.isPipelined = reply.raw.socket === null;
     noteParsed(request.raw.socket, reply.raw);
-    const problem = requestProblem(request.raw);
-    if (problem) throw problem;
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
+    done();
   });
   await app.register(cors, {
     origin: [APOLLO_STUDIO, ...corsOrigins],
@@ -89,12 +101,25 @@ export async function createHttpServer({
     preflightContinue: true,
     strictPreflight: false,
   });
+  app.addHook('onRequest', async (request, reply) => {
+    const problem = requestProblem(request.raw);
+    if (problem) {
+      await onEarlyRefusal(request, reply);
+      throw problem;
+    }
+    // The CORS plugin's own route, for every path that has none.
+    if (request.routeOptions.url === '*' && request.url !== '*') throw nothingHere();
+  });
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(replyWithError);
   app.setNotFoundHandler(() => {
-    throw new AppError('not_found', 'There is nothing at this path.');
+    throw nothingHere();
   });
   return app;
+}
+
+function nothingHere(): AppError {
+  return new AppError('not_found', 'There is nothing at this path.');
 }
 
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {

@@ -2,8 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface RequestMetric {
-  /** `graphql`, `rest` or `other`. */
-  door: string;
+  door: 'graphql' | 'rest' | 'other';
   status: number;
   seconds: number;
   /** What the limiter decided; null = it was not asked to. */
@@ -45,12 +44,16 @@ export class Metrics {
     if (decision !== null) this.decisions.inc({ decision });
   }
 
-  /** Serves `/metrics` on a port of its own, which no client can reach unless it is published. */
+  /** Serves `/metrics` on a port of its own, which no client can reach unless it is published. Throws what `listen` throws. */
   async listen(host: string, port: number): Promise<Server> {
     const server = createServer(async (request, response) => {
       if (request.url !== '/metrics') return void response.writeHead(404).end();
-      const text = await this.registry.metrics();
-      response.writeHead(200, { 'content-type': this.registry.contentType }).end(text);
+      try {
+        const text = await this.registry.metrics();
+        response.writeHead(200, { 'content-type': this.registry.contentType }).end(text);
+      } catch {
+        response.writeHead(500).end();
+      }
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject).listen(port, host, resolve);

@@ -1,3 +1,5 @@
+import type { Quota } from '../rate-limit/windows.js';
+
 /** Requests a plan allows per UTC minute and per UTC day. Enterprise quotas are agreed per project. Spec: Limits. */
 export const PLANS = {
   FREE: { perMinute: 60, perDay: 1_000 },
@@ -7,11 +9,6 @@ export const PLANS = {
 } as const;
 
 /** What a project may use: its plan's quota, or the one agreed with it. */
-export interface Quota {
-  perMinute: number;
-  perDay: number;
-}
-
 export function quotaOf({
   plan,
   perMinute,

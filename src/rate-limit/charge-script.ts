@@ -39,7 +39,7 @@ if stored[1] then
   end
   if d == day or d == day + 1 then
     day, dayUsed = d, dUsed
-    hasExpiry = hasExpiry or hasKey
+    hasExpiry = hasExpiry or perDay >= 0
   end
 end
 
@@ -62,7 +62,7 @@ if fits then
   if hasExpiry then
     call('SETRANGE', KEYS[1], 0, packed)
   else
-    local windowsEnd = hasKey and (day + 1) * 86400000 or (minute + 1) * 60000
+    local windowsEnd = perDay >= 0 and (day + 1) * 86400000 or (minute + 1) * 60000
     call('SET', KEYS[1], packed, 'PX', windowsEnd - now + 60000)
   end
   if retryAt == 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text} end

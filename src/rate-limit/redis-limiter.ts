@@ -61,10 +61,13 @@ export class RedisLimiter implements Limiter {
     this.options.mirror?.adopt(null, { keyId, record: null });
   }
 
-  /** Whether Redis takes writes: a full one and a replica still answer to PING. If not, it is looked for anew. */
+  /**
+   * Whether Redis decides: tried with a charge, as a full one, a replica and one that forbids scripts still answer to
+   * PING. If not, it is looked for anew.
+   */
   async isUsable(): Promise<boolean> {
     try {
-      await this.within(() => this.redis.set(`${PREFIX}:probe`, '1', 'PX', 1_000));
+      await this.charge(PROBE);
       return true;
     } catch {
       // After a failover the same name leads to the new primary.
@@ -136,6 +139,15 @@ export class RedisLimiter implements Limiter {
     this.redis.disconnect(true);
   }
 }
+
+/** Always fits, and is counted apart from everybody. */
+const PROBE: Charge = {
+  subject: 'probe',
+  keyId: null,
+  quota: { perMinute: 1_000_000, perDay: null },
+  cost: 1,
+  connection: null,
+};
 
 const PEEK = -1;
 const ADMITTED = 0;

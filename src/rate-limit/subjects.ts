@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 
 /** All keys of a project spend from one quota: more keys do not multiply the plan. */
 export function projectSubject(projectId: bigint): string {
@@ -12,11 +12,14 @@ export function fieldSubject(projectId: string, field: string): string {
 
 /**
  * Who has no valid key is counted by address, IPv6 by /64: a single customer of a provider has that many addresses.
- * An IPv4 address that a dual-stack socket reports as `::ffff:192.0.2.1` is the IPv4 address.
+ * An IPv4 address in IPv6 form is the IPv4 address; a port, which some proxies write, is no part of it. What is no
+ * address at all is counted together.
  */
-export function addressSubject(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  return `address:${mapped ?? (isIPv6(address) ? network(address) : address)}`;
+export function addressSubject(text: string): string {
+  const [, bracketed, dotted] = /^(?:\[(.+)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];
+  const address = bracketed ?? dotted ?? text;
+  if (isIPv4(address)) return `address:${address}`;
+  return `address:${isIPv6(address) ? network(address) : 'unknown'}`;
 }
 
 /** Addresses live for a minute, are never stored, and are the first to be forgotten when memory is short. */
@@ -27,6 +30,11 @@ export function isAddress(subject: string): boolean {
 function network(address: string): string {
   // A zone (`%eth0`) is not part of the address; the URL parser writes each address in its one canonical form.
   const canonical = new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
+  if (mapped) {
+    const bits = (Number.parseInt(mapped[1] ?? '', 16) << 16) | Number.parseInt(mapped[2] ?? '', 16);
+    return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join('.');
+  }
   const [left = '', right] = canonical.split('::');
   const groups = left === '' ? [] : left.split(':');
   const zeros = right === undefined ? 0 : 8 - groups.length - (right === '' ? 0 : right.split(':').length);

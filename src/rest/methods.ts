@@ -1,15 +1,21 @@
 import { METHODS } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { AppError } from '../errors.js';
 
 /** Answers OPTIONS with `Allow`, and every method that the path does not have with 405. RFC 9110 §15.5.6. */
-export function restrictMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
+export function restrictMethods(
+  app: FastifyInstance,
+  url: string,
+  methods: readonly string[],
+  config: FastifyContextConfig = {},
+): void {
   const allow = [...methods.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name])), 'OPTIONS'];
   app.options(url, async (_, reply) => reply.code(204).header('allow', allow.join(', ')).send());
   app.route({
     url,
     method: METHODS.filter((name) => !allow.includes(name) && name !== 'CONNECT'),
     exposeHeadRoute: false,
+    config,
     // Before the body is read: its type does not matter any more.
     onRequest: async (request, reply) => {
       reply.header('allow', allow.join(', '));

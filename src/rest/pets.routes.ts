@@ -42,11 +42,12 @@ export function petsRoutes(app: FastifyInstance, pets: PetService, baseUrl: () =
     return reply.code(201).header('location', `${listUrl()}/${pet.id}`).send(present(pet));
   });
 
+  const deprecated = { announce: (reply: FastifyReply) => announceSunset(reply, listUrl()) };
   app.get<{ Params: { petId: string } }>(
     '/pets/:petId',
     {
       schema: { response: { 200: petSchema } },
-      config: { announce: (reply) => announceSunset(reply, listUrl()) },
+      config: deprecated,
     },
     async (request) => {
       const id = parseInt64(request.params.petId);
@@ -56,7 +57,7 @@ export function petsRoutes(app: FastifyInstance, pets: PetService, baseUrl: () =
   );
 
   restrictMethods(app, '/pets', ['GET', 'POST']);
-  restrictMethods(app, '/pets/:petId', ['GET']);
+  restrictMethods(app, '/pets/:petId', ['GET'], deprecated);
 }
 
 /** SPEC's Pet. A status that was never stated is left out: SPEC's status is optional, not nullable. */

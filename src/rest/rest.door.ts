@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import Negotiator from 'negotiator';
 import { admitCallers } from '../admission/admission.hook.js';
-import type { Admission } from '../admission/admission.js';
+import type { Meter } from '../admission/meter.js';
 import { AppError } from '../errors.js';
 import { acceptJson, asBigInt } from '../http/json-body.js';
 import type { PetService } from '../pets/pet.service.js';
@@ -11,8 +11,7 @@ import { petsRoutes } from './pets.routes.js';
 import { rateLimitRoute } from './rate-limit.route.js';
 
 interface RestDoorOptions {
-  admission: Admission;
-  isStaging: boolean;
+  meter: Meter;
   pets: PetService;
   /** The address of `/v1` as clients see it. */
   baseUrl: () => string;
@@ -28,6 +27,7 @@ export async function restDoor(app: FastifyInstance, options: RestDoorOptions): 
   });
   admitCallers(app, options);
   app.addHook('onRequest', async (request) => {
+    if (request.method === 'OPTIONS') return;
     if (new Negotiator(request.raw).mediaType(['application/json']) === undefined) {
       throw new AppError('not_acceptable', 'Answers here are application/json; change the Accept header.');
     }
