@@ -356,3 +356,13 @@ test('CLI-30: the program limits its own memory however it is started', async ()
   const [shebang] = (await readFile('src/cli/main.ts', 'utf8')).split('\n');
   expect(`${shebang?.replace('#!/usr/bin/env -S ', '')} dist/src/cli/main.js`).toBe(scripts.petstore);
 });
+
+test('CLI-32: doctor says when Redis does not decide, and what to do', async () => {
+  const { code, json } = await petstore(['doctor', '--json'], {
+    databaseUrl: 'sqlite::memory:',
+    env: { REDIS_URL: 'redis://127.0.0.1:1' },
+  });
+  expect(code).toBe(1);
+  const redis = json.checks.find(({ name }: { name: string }) => name === 'redis');
+  expect(redis).toMatchObject({ ok: false, remedy: expect.stringContaining('REDIS_URL') });
+});

@@ -12,6 +12,7 @@ import { ResilientLimiter } from '../src/rate-limit/resilient-limiter.js';
 import { charge, DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from './support/charges.js';
 import { eventually } from './support/eventually.js';
 import type { ChargeOrder } from './support/limiter-process.js';
+import { freePort } from './support/servers/daemon.js';
 import { type RedisServer, startRedis } from './support/servers/redis.js';
 
 let subjects = 0;
@@ -25,7 +26,7 @@ describe('with Redis', () => {
   let redis: Redis;
   beforeAll(async () => {
     server = await startRedis();
-    redis = await connectRedis(server.url);
+    redis = (await connectRedis(server.url)) as Redis;
   });
   afterAll(async () => {
     redis.disconnect();
@@ -36,6 +37,7 @@ describe('with Redis', () => {
     const quotas = [
       { perMinute: 4, perDay: 30 },
       { perMinute: 9, perDay: null },
+      { perMinute: 5, perDay: 5 },
       { perMinute: 2, perDay: 8 },
       { perMinute: 0, perDay: 1 },
     ];
@@ -265,3 +267,59 @@ const configure = (server: RedisServer, maxmemory: string) =>
   onServer(server, (redis) => redis.config('SET', 'maxmemory', maxmemory));
 const replicate = (server: RedisServer, host: string, port: string) =>
   onServer(server, (redis) => redis.replicaof(host, port));
+
+describe('with a Redis Cluster of two nodes', () => {
+  let nodes: RedisServer[];
+  beforeAll(async () => {
+    nodes = await Promise.all(
+      [1, 2].map(async () =>
+        startRedis({ args: ['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())] }),
+      ),
+    );
+    const [first, second] = nodes.map(({ url }) => new Redis(url)) as [Redis, Redis];
+    await first.call('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
+    await second.call('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
+    const { port } = new URL(nodes[1]?.url ?? '');
+    const [, busPort = ''] =
+      /cluster-port (\d+)/.exec(
+        String((await second.config('GET', 'cluster-port')) as string[]).replace(',', ' '),
+      ) ?? [];
+    await first.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort);
+    await eventually(
+      'the cluster',
+      async () =>
+        (await Promise.all([first, second].map((node) => node.call('CLUSTER', 'INFO')))).every((info) =>
+          String(info).includes('cluster_state:ok'),
+        ),
+      30_000,
+    );
+    first.disconnect();
+    second.disconnect();
+  }, 60_000);
+  afterAll(() => Promise.all(nodes.map((node) => node.stop())));
+
+  test('Limits-24: all keys of a project are in one slot, so both nodes decide, exactly', async () => {
+    const redis = await connectRedis(`${nodes[0]?.url}?cluster=true`);
+    const limiter = new RedisLimiter(redis);
+    try {
+      expect(await limiter.problem()).toBeNull();
+      for (let project = 0; project < 20; project += 1) {
+        const subject = newSubject();
+        const quota = { perMinute: 5, perDay: 100 };
+        const asked = Array.from({ length: 12 }, () =>
+          limiter.charge(charge({ subject, keyId: '1', quota })),
+        );
+        expect((await Promise.all(asked)).filter(({ admitted }) => admitted)).toHaveLength(5);
+      }
+    } finally {
+      await limiter.close();
+    }
+  });
+
+  test('Limits-25: one node of a cluster taken for a server is said to be one', async () => {
+    const limiter = new RedisLimiter(await connectRedis(nodes[0]?.url ?? ''));
+    const problems = await Promise.all([limiter.problem()]);
+    await limiter.close();
+    for (const problem of problems) expect(problem === null || problem.startsWith('MOVED')).toBe(true);
+  });
+});

@@ -31,6 +31,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'disk', run: withConfig(checkDisk) },
   { name: 'database', run: withConfig(checkDatabase) },
   { name: 'migrations', run: withConfig(checkMigrations) },
+  { name: 'redis', run: withConfig(checkRedis) },
   { name: 'clock', run: withConfig(checkClock) },
 ];
 
@@ -111,6 +112,23 @@ async function checkMigrations({ database }: Config): Promise<Finding | null> {
 function emptyIfMissing(error: unknown): number {
   if (isTableMissing(error)) return 0;
   throw error;
+}
+
+/** Charges a probe, as a Redis that answers may still be full, a replica, or one that forbids scripts. */
+async function checkRedis({ redisUrl }: Config): Promise<Finding | null> {
+  if (redisUrl === null) return null;
+  const [{ connectRedis }, { RedisLimiter }] = await Promise.all([
+    import('../rate-limit/redis-connection.js'),
+    import('../rate-limit/redis-limiter.js'),
+  ]);
+  const { host } = new URL(redisUrl);
+  const limiter = new RedisLimiter(await connectRedis(redisUrl));
+  const reason = await limiter.problem().finally(() => limiter.close());
+  if (reason === null) return ok(`${host} decides`);
+  const advice = reason.startsWith('MOVED')
+    ? 'It is a node of a Redis Cluster: add ?cluster=true to REDIS_URL.'
+    : 'Correct REDIS_URL, or see to Redis. Until then each process limits by itself.';
+  return problem(`${host}: ${reason}`, advice);
 }
 
 async function checkClock({ database }: Config): Promise<Finding | null> {

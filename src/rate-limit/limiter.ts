@@ -7,7 +7,7 @@ export interface Account {
   subject: string;
   /** What is banned; null for a request without a valid key. */
   keyId: string | null;
-  /** The quota of this moment: a changed plan counts from the next request on. */
+  /** The quota of this moment: whoever charges knows of a changed plan within a second. */
   quota: Quota;
 }
 

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { type BanRecord, NO_RECORD } from './bans.js';
 import { CHARGE_SCRIPT } from './charge-script.js';
 import { admitted, type Decided, type Decision, refused, type Standing, standing } from './decision.js';
 import type { Account, Charge, Limiter } from './limiter.js';
 import type { KeyBan, SubjectUsage } from './memory-limiter.js';
-import { sendTogether } from './redis-connection.js';
+import { type RedisConnection, sendTogether } from './redis-connection.js';
 
 const SCRIPT_SHA = createHash('sha1').update(CHARGE_SCRIPT).digest('hex');
 const PREFIX = 'petstore:rate';
@@ -42,7 +41,7 @@ export class RedisLimiter implements Limiter {
   private watch: NodeJS.Timeout | null = null;
 
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisConnection,
     private readonly options: Options = {},
   ) {}
 
@@ -66,13 +65,20 @@ export class RedisLimiter implements Limiter {
    * PING. If not, it is looked for anew.
    */
   async isUsable(): Promise<boolean> {
+    if ((await this.problem()) === null) return true;
+    // After a failover the same name leads to the new primary.
+    if (this.redis.status === 'ready') this.redis.disconnect(true);
+    return false;
+  }
+
+  /** Why Redis does not decide, in its own words; null = it does. */
+  async problem(): Promise<string | null> {
     try {
       await this.charge(PROBE);
-      return true;
-    } catch {
-      // After a failover the same name leads to the new primary.
-      if (this.redis.status === 'ready') this.redis.disconnect(true);
-      return false;
+      return null;
+    } catch (error) {
+      const { cause } = error as Error;
+      return cause instanceof Error ? cause.message : String(error);
     }
   }
 
