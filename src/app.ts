@@ -90,7 +90,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     ],
     running.limiter,
   );
-  const metrics = new Metrics(running.isDegraded);
+  const metrics = new Metrics(running.sharing);
   http.addHook('onResponse', async (request, reply) => metrics.observe(metricOf(request, reply)));
   await http.register(graphqlDoor, { prefix: '/graphql', meter, schema });
   await http.register(restDoor, {

@@ -457,8 +457,11 @@ describe('a large file on SQLite', () => {
     });
     const pet = 'name,categoryId\nRex,1\n';
     await writeFile(`${csv}.one.csv`, pet);
-    const importing = run(['pets', 'import', 'shop', `${csv}.one.csv`]);
-    setTimeout(release, 6_000);
+    const importing = run(['pets', 'import', 'shop', `${csv}.one.csv`], (child) =>
+      child.stderr?.on('data', (text) => {
+        if (String(text).includes('Waiting for it')) release();
+      }),
+    );
     const { code, json } = await importing;
     await holding;
     await other.close();

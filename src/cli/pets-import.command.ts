@@ -56,7 +56,7 @@ Examples:
       }
       try {
         process.exitCode = await withServices((services) =>
-          runImport(services, { slug, path, options, file, output }),
+          runImport(services, { slug, path, options, file, output, onWait: sayWaiting() }),
         );
       } finally {
         file.stop();
@@ -78,6 +78,7 @@ interface Import {
   options: ImportOptions;
   file: PetFile;
   output: Output;
+  onWait: () => void;
 }
 
 async function runImport({ projects, petImports }: Services, wanted: Import): Promise<number> {
@@ -102,6 +103,7 @@ async function runImport({ projects, petImports }: Services, wanted: Import): Pr
       file,
       progress,
       signal,
+      onWait: wanted.onWait,
       report: (refused) => {
         tell(refused);
         return report.append(refused);
@@ -123,11 +125,11 @@ async function begin(
   petImports: Services['petImports'],
   projectId: bigint,
   mode: BeginMode,
-  { slug, path, options, file }: Import,
+  { slug, path, options, file, onWait }: Import,
 ): Promise<PetImport> {
   const fallback = file.identity ? `${path}.refused.ndjson` : 'stdin.refused.ndjson';
   const reportPath = resolve(options.refused ?? fallback);
-  const beginning = await petImports.begin(projectId, file, { mode, reportPath });
+  const beginning = await petImports.begin(projectId, file, { mode, reportPath, onWait });
   const refuse = (message: string): never => {
     throw new AppError('conflict', message);
   };
@@ -227,4 +229,14 @@ function summarize(
     rowsPerSecond,
   };
   output.result(json, lines.join('\n'));
+}
+
+/** Says once, on standard error, why nothing moves. */
+function sayWaiting(): () => void {
+  let isSaid = false;
+  return () => {
+    if (!isSaid)
+      process.stderr.write('The database is locked or away. Waiting for it, for up to a minute.\n');
+    isSaid = true;
+  };
 }

@@ -26,17 +26,30 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  /** `isDegraded`: whether shared counting is lost and this process limits alone. */
-  constructor(isDegraded: () => boolean) {
+  constructor(sharing: () => { isDegraded: boolean; outages: number; localDecisions: number }) {
+    this.read(
+      'petstore_rate_limit_degraded',
+      '1 while Redis is away and this process limits by itself.',
+      () => Number(sharing().isDegraded),
+    );
+    this.read('petstore_rate_limit_outages', 'How often Redis was lost.', () => sharing().outages);
+    this.read(
+      'petstore_rate_limit_local_decisions',
+      'Requests decided without Redis.',
+      () => sharing().localDecisions,
+    );
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  private read(name: string, help: string, value: () => number): void {
     new Gauge({
-      name: 'petstore_rate_limit_degraded',
-      help: '1 while Redis is away and this process limits by itself.',
+      name,
+      help,
       registers: [this.registry],
       collect() {
-        this.set(isDegraded() ? 1 : 0);
+        this.set(value());
       },
     });
-    collectDefaultMetrics({ register: this.registry });
   }
 
   observe({ door, status, seconds, decision }: RequestMetric): void {

@@ -1,4 +1,5 @@
 import { type MigrationInterface, type QueryRunner, Table, type TableColumnOptions } from 'typeorm';
+import { createTables, dropTables } from './tables.js';
 
 const id = (name: string): TableColumnOptions => ({ name, type: 'bigint' });
 const text = (name: string, length: number): TableColumnOptions => ({
@@ -90,19 +91,10 @@ export class Initial1770000000000 implements MigrationInterface {
   name = 'Initial1770000000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    const onSqlite = runner.connection.options.type === 'better-sqlite3';
-    for (const table of TABLES) {
-      await runner.createTable(table);
-      // The server's default may be latin1 (MariaDB 10.11), which refuses emoji, or ignore case.
-      if (!onSqlite) {
-        await runner.query(
-          `ALTER TABLE \`${table.name}\` CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
-        );
-      }
-    }
+    await createTables(runner, TABLES);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const table of TABLES.toReversed()) await runner.dropTable(table);
+    await dropTables(runner, TABLES);
   }
 }

@@ -1,4 +1,5 @@
 import { type MigrationInterface, type QueryRunner, Table, type TableColumnOptions } from 'typeorm';
+import { createTables, dropTables } from './tables.js';
 
 const int64 = (name: string): TableColumnOptions => ({ name, type: 'bigint' });
 const text = (name: string, length: number): TableColumnOptions => ({
@@ -30,12 +31,10 @@ export class PetImports1770000001000 implements MigrationInterface {
   name = 'PetImports1770000001000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.createTable(TABLE);
-    if (runner.connection.options.type === 'better-sqlite3') return;
-    await runner.query('ALTER TABLE `pet_imports` CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin');
+    await createTables(runner, [TABLE]);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.dropTable(TABLE);
+    await dropTables(runner, [TABLE]);
   }
 }

@@ -5,6 +5,7 @@ import {
   TableColumn,
   type TableColumnOptions,
 } from 'typeorm';
+import { createTables, dropTables } from './tables.js';
 
 const integer = (name: string): TableColumnOptions => ({ name, type: 'integer' });
 const timeMs = (name: string): TableColumnOptions => ({ name, type: 'bigint' });
@@ -49,20 +50,11 @@ export class RateLimits1770000002000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.addColumn('api_keys', new TableColumn({ name: 'rehearses', type: 'integer', default: 0 }));
-    const onSqlite = runner.connection.options.type === 'better-sqlite3';
-    for (const table of TABLES) {
-      await runner.createTable(table);
-      // The server's default may ignore case, which would make one of two subjects or keys.
-      if (!onSqlite) {
-        await runner.query(
-          `ALTER TABLE \`${table.name}\` CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
-        );
-      }
-    }
+    await createTables(runner, TABLES);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const table of TABLES.toReversed()) await runner.dropTable(table);
+    await dropTables(runner, TABLES);
     await runner.dropColumn('api_keys', 'rehearses');
   }
 }

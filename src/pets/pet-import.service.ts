@@ -36,6 +36,8 @@ export interface ImportWork {
   onProgress(progress: PetImport): void;
   /** Stops after the batch in hand. */
   signal: AbortSignal;
+  /** The database is locked or away, and is waited for. May be called often. */
+  onWait(): void;
 }
 
 /**
@@ -54,7 +56,7 @@ export class PetImportService {
   async begin(
     projectId: bigint,
     file: PetFile,
-    { mode, reportPath }: { mode: BeginMode; reportPath: string },
+    { mode, reportPath, onWait }: { mode: BeginMode; reportPath: string; onWait: () => void },
   ): Promise<Beginning> {
     const identity = file.identity ?? { pathDigest: '', fingerprint: '' };
     const fresh: PetImport = {
@@ -77,17 +79,17 @@ export class PetImportService {
       if (known.fingerprint !== identity.fingerprint) return { state: 'changed' };
       if (known.finishedAtMs !== null) return { state: 'complete', progress: known };
       // Read after the claim: until then the process that had the file may still commit a batch.
-      await patiently(() => this.db.write(() => this.table.update(key, { runId: fresh.runId })));
+      await patiently(() => this.db.write(() => this.table.update(key, { runId: fresh.runId })), { onWait });
       return { state: 'begun', progress: await this.table.findOneByOrFail(key) };
     }
     const isUnfinished = known?.finishedAtMs === null && known.line > 0;
     if (isUnfinished && mode === 'new') return { state: 'unfinished', progress: known };
-    await patiently(() =>
+    const claim = () =>
       this.db.transaction(async (manager) => {
         if (known) await manager.delete(PetImport, { ...key, runId: known.runId });
         await manager.insert(PetImport, { ...fresh });
-      }),
-    );
+      });
+    await patiently(claim, { onWait });
     return { state: 'begun', progress: fresh };
   }
 
@@ -140,7 +142,7 @@ export class PetImportService {
   }
 
   private async commit(pets: NewPet[], work: ImportWork, next: Partial<PetImport>): Promise<void> {
-    const { progress, signal } = work;
+    const { progress } = work;
     for (let draw = 1; ; draw += 1) {
       const rows = pets.map((pet) => ({
         projectId: progress.projectId,
@@ -155,10 +157,10 @@ export class PetImportService {
             await insertPets(manager, rows);
             if (work.file.identity) await this.advance(manager, progress, next);
           });
-        return await patiently(attempt, signal);
+        return await patiently(attempt, work);
       } catch (error) {
         if (!isDuplicate(error) || draw === MAX_DRAWS) throw error;
-        if (await patiently(() => this.areStored(rows), signal)) return;
+        if (await patiently(() => this.areStored(rows), work)) return;
       }
     }
   }
@@ -180,7 +182,8 @@ export class PetImportService {
     throw new AppError('conflict', 'Another process has taken over the import of this file.');
   }
 
-  private async finish(actor: Actor, { file, progress, signal }: ImportWork): Promise<void> {
+  private async finish(actor: Actor, work: ImportWork): Promise<void> {
+    const { file, progress } = work;
     const { projectId, pathDigest, runId, imported, refused } = progress;
     const attempt = () =>
       this.db.transaction(async (manager) => {
@@ -191,18 +194,22 @@ export class PetImportService {
         const act = { action: 'pets.import', projectId, subject: file.name, detail: { imported, refused } };
         await this.audit.record(manager, actor, act);
       });
-    await patiently(attempt, signal);
+    await patiently(attempt, work);
   }
 }
 
 /** Runs `work` again while the database is locked or away. */
-async function patiently<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+async function patiently<T>(
+  work: () => Promise<T>,
+  { onWait, signal }: { onWait: () => void; signal?: AbortSignal },
+): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!unavailableIfDatabaseAway(error) || performance.now() > deadline) throw error;
+      onWait();
       await sleep(RETRY_MS, undefined, { signal });
     }
   }

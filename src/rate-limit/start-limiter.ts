@@ -14,10 +14,19 @@ interface LimiterParts {
   now: () => number;
 }
 
+/** For metrics: how counting with other processes goes. */
+interface Sharing {
+  /** It was lost, and this process decides alone. */
+  isDegraded: boolean;
+  outages: number;
+  localDecisions: number;
+}
+
+const ALONE: Sharing = { isDegraded: false, outages: 0, localDecisions: 0 };
+
 export interface RunningLimiter {
   limiter: Limiter;
-  /** Whether shared counting was lost and this process decides alone. */
-  isDegraded(): boolean;
+  sharing(): Sharing;
   /** Stores what is not stored yet. */
   close(): Promise<void>;
 }
@@ -28,11 +37,12 @@ export async function startLimiter({ redisUrl, db, log, now }: LimiterParts): Pr
   if (redisUrl === null) {
     const store = new CounterStore(db, memory, log, now);
     await store.start();
-    return { limiter: memory, isDegraded: () => false, close: () => store.close() };
+    return { limiter: memory, sharing: () => ALONE, close: () => store.close() };
   }
   const shared = new RedisLimiter(await connectRedis(redisUrl), { mirror: memory });
   const limiter = new ResilientLimiter(shared, memory, log);
-  return { limiter, isDegraded: () => limiter.isDegraded, close: () => limiter.close() };
+  const sharing = () => ({ isDegraded: limiter.isDegraded, ...limiter.counts });
+  return { limiter, sharing, close: () => limiter.close() };
 }
 
 /** Ends a key's ban from another process than those that serve. They know it within two seconds. */
@@ -40,8 +50,7 @@ export async function liftBan(
   { redisUrl, db }: Pick<LimiterParts, 'redisUrl' | 'db'>,
   key: { subject: string; keyId: string },
 ): Promise<void> {
-  await liftStoredBan(db, key.keyId);
-  if (redisUrl === null) return;
+  if (redisUrl === null) return liftStoredBan(db, key.keyId);
   const shared = new RedisLimiter(await connectRedis(redisUrl));
   await shared.unban(key).finally(() => shared.close());
 }

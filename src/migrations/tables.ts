@@ -1,0 +1,18 @@
+import type { QueryRunner, Table } from 'typeorm';
+
+/**
+ * Creates tables whose text is utf8mb4 and compared by bytes. A server's default may be latin1 (MariaDB 10.11), which
+ * refuses emoji, or ignore case, which makes one of two slugs, digests or subjects.
+ */
+export async function createTables(runner: QueryRunner, tables: readonly Table[]): Promise<void> {
+  const onSqlite = runner.connection.options.type === 'better-sqlite3';
+  for (const table of tables) {
+    await runner.createTable(table);
+    if (onSqlite) continue;
+    await runner.query(`ALTER TABLE \`${table.name}\` CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
+  }
+}
+
+export async function dropTables(runner: QueryRunner, tables: readonly Table[]): Promise<void> {
+  for (const table of tables.toReversed()) await runner.dropTable(table);
+}
