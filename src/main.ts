@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Addresses } from './addresses.js';
 import { type App, createApp } from './app.js';
@@ -8,6 +9,7 @@ import { migrate } from './database/migrate.js';
 import { seedDemo } from './demo.js';
 
 const USAGE = 2;
+const DATABASE_GOODBYE_MS = 200;
 
 function readConfig(): Config {
   try {
@@ -57,8 +59,8 @@ function endOnSignals({ app, db }: { app: App; db: Database }, shutdownSeconds: 
     if (ending) process.exit(exitCode || 1);
     ending = true;
     await app.drain.run({ lameDuckMs, withinMs: shutdownSeconds * 1000 - 500 });
-    // After the server: its last act is to store what was counted.
-    await db.close();
+    // After the server: its last act is to store what was counted. A silent database does not say goodbye.
+    await Promise.race([db.close().catch(() => {}), sleep(DATABASE_GOODBYE_MS)]);
     process.exit(exitCode);
   };
   const fail = (error: unknown) => {

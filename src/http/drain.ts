@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
+const GRACE_MS = 250;
+
 /**
  * Ends service without losing a request: while draining, every answer says `Connection: close`, so that clients leave by
  * themselves; only then the server stops listening. Closing at once would reset each kept-alive connection whose next
@@ -31,8 +33,9 @@ export class Drain {
     this.draining = true;
     await sleep(Math.min(lameDuckMs, withinMs));
     const closed = this.app.close();
-    await Promise.race([closed, sleep(endsAt - performance.now(), undefined, { ref: false })]);
+    await Promise.race([closed, sleep(endsAt - performance.now())]);
     for (const socket of this.sockets) socket.destroy();
-    await closed;
+    // What still closes, such as a write to a database that is silent, must not hold up the end.
+    await Promise.race([closed, sleep(GRACE_MS)]);
   }
 }

@@ -18,7 +18,7 @@ const AWAY_MS = 6_000;
 const HABITS: Habit[] = Array.from(
   { length: 15 },
   (_, index) =>
-    (['create', 'create with key', 'create by GraphQL with key', 'read', 'read by GraphQL'] as const)[
+    (['create', 'create with key', 'create by both doors with key', 'read', 'read by GraphQL'] as const)[
       index % 5
     ] as Habit,
 );
