@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -7,9 +8,30 @@ export type DatabaseTarget =
   | { kind: 'sqlite'; path: string }
   | { kind: 'mysql' | 'mariadb'; url: string; tls: boolean };
 
+/** Where a DNS server listens: an IP address and a port. */
+export interface DnsServer {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface AcmeSettings {
+  readonly directoryUrl: string;
+  readonly email: string | null;
+  /** PEM file with the roots of the CA's own HTTPS, for a private CA; null = those of Node. */
+  readonly caFile: string | null;
+  /** Issuer names looked for in CAA records; empty = those the directory names. */
+  readonly caaIdentities: readonly string[];
+  /** Certificate profile asked for; null = the CA's default. */
+  readonly profile: string | null;
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** TLS for custom domains; 0 = off. */
+  readonly httpsPort: number;
+  /** The port in redirects to HTTPS; null = `httpsPort`. */
+  readonly publicHttpsPort: number | null;
   readonly database: DatabaseTarget;
   readonly databasePoolSize: number;
   /** Shared counters and bans; null = this process counts by itself. */
@@ -21,6 +43,16 @@ export interface Config {
   readonly publicBaseUrl: string | null;
   readonly stagingBaseUrl: string | null;
   readonly platformHost: string;
+  /** Resolvers; empty = the system's. */
+  readonly dnsServers: readonly DnsServer[];
+  /** Where the name servers of a zone listen: 53, except on a test network. */
+  readonly nameServerPort: number;
+  /** Whether name servers on private addresses are asked. */
+  readonly privateNameServers: boolean;
+  /** Null = no certificates are ordered. */
+  readonly acme: AcmeSettings | null;
+  /** Keys of 32 bytes that seal private keys; the first seals, all open. Empty = domains are off. */
+  readonly secretKeys: readonly Buffer[];
   readonly corsOrigins: readonly string[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** 0 = off. */
@@ -36,9 +68,22 @@ export class ConfigError extends Error {}
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const text = (name: string): string | null => env[name]?.trim() || null;
 
+  const port = (name: string, fallback: number, min = 0) =>
+    wholeNumber(name, text(name), { fallback, min, max: 65_535 });
+  const acme = acmeSettings(text);
+  const secretKeys = secretKeysOf(text('SECRET_KEY'), text('SECRET_KEY_PREVIOUS'));
+  const httpsPort = port('HTTPS_PORT', 0);
+  if ((acme || httpsPort !== 0) && secretKeys.length === 0) {
+    throw new ConfigError(
+      `SECRET_KEY must be set for certificates: ${SECRET_KEY_FORM}. Make one with: openssl rand -base64 32`,
+    );
+  }
+
   return Object.freeze({
     host: text('HOST') ?? '127.0.0.1',
-    port: wholeNumber('PORT', text('PORT'), { fallback: 4000, min: 0, max: 65_535 }),
+    port: port('PORT', 4000),
+    httpsPort,
+    publicHttpsPort: text('PUBLIC_HTTPS_PORT') === null ? null : port('PUBLIC_HTTPS_PORT', 443, 1),
     database: databaseTarget(text('DATABASE_URL') ?? 'sqlite:./var/petstore.sqlite'),
     databasePoolSize: wholeNumber('DATABASE_POOL_SIZE', text('DATABASE_POOL_SIZE'), {
       fallback: 10,
@@ -51,9 +96,14 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     publicBaseUrl: baseUrl('PUBLIC_BASE_URL', text('PUBLIC_BASE_URL')),
     stagingBaseUrl: baseUrl('STAGING_BASE_URL', text('STAGING_BASE_URL')),
     platformHost: hostname('PLATFORM_HOST', text('PLATFORM_HOST') ?? 'petstore.localhost'),
+    dnsServers: list(text('DNS_SERVERS')).map((entry) => dnsServer('DNS_SERVERS', entry)),
+    nameServerPort: port('DNS_NAME_SERVER_PORT', 53, 1),
+    privateNameServers: flag('DNS_PRIVATE_NAME_SERVERS', text('DNS_PRIVATE_NAME_SERVERS'), false),
+    acme,
+    secretKeys,
     corsOrigins: origins('CORS_ORIGINS', text('CORS_ORIGINS')),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL') ?? 'info', LOG_LEVELS),
-    metricsPort: wholeNumber('METRICS_PORT', text('METRICS_PORT'), { fallback: 0, min: 0, max: 65_535 }),
+    metricsPort: port('METRICS_PORT', 0),
     shutdownSeconds: wholeNumber('SHUTDOWN_SECONDS', text('SHUTDOWN_SECONDS'), {
       fallback: 20,
       min: 1,
@@ -132,6 +182,68 @@ function networks(name: string, value: string | null): string[] {
     if (family !== 0 && isPrefix && rest.length === 0) return entry;
     return refuse(name, 'addresses or networks separated by commas, such as 10.0.0.0/8', entry);
   });
+}
+
+const SECRET_KEY_FORM = '32 bytes in base64 or hexadecimal';
+
+/** The value is a secret: it is not repeated. */
+function secretKeysOf(current: string | null, previous: string | null): Buffer[] {
+  if (current === null && previous !== null) {
+    throw new ConfigError('SECRET_KEY must be set when SECRET_KEY_PREVIOUS is.');
+  }
+  const read = (name: string) => (value: string) => {
+    const isHex = /^[0-9a-f]{64}$/i.test(value);
+    const key = Buffer.from(value, isHex ? 'hex' : 'base64');
+    if (key.length === 32 && (isHex || /^[A-Za-z0-9+/_-]{43}=?$/.test(value))) return key;
+    throw new ConfigError(`${name} must be ${SECRET_KEY_FORM}.`);
+  };
+  return [
+    ...(current === null ? [] : [read('SECRET_KEY')(current)]),
+    ...list(previous).map(read('SECRET_KEY_PREVIOUS')),
+  ];
+}
+
+function acmeSettings(text: (name: string) => string | null): AcmeSettings | null {
+  const directoryUrl = text('ACME_DIRECTORY_URL');
+  if (directoryUrl === null) return null;
+  const url = httpUrl(directoryUrl);
+  if (url?.protocol !== 'https:') {
+    return refuse(
+      'ACME_DIRECTORY_URL',
+      'an https address such as https://acme.example.org/directory',
+      directoryUrl,
+    );
+  }
+  const email = text('ACME_EMAIL');
+  if (email !== null && !/^[^\s@,]+@[^\s@,]+$/.test(email)) {
+    return refuse('ACME_EMAIL', 'an e-mail address', email);
+  }
+  return {
+    directoryUrl: url.href,
+    email,
+    caFile: readableFile('ACME_CA_FILE', text('ACME_CA_FILE')),
+    caaIdentities: list(text('ACME_CAA_IDENTITIES')).map((entry) => hostname('ACME_CAA_IDENTITIES', entry)),
+    profile: text('ACME_PROFILE'),
+  };
+}
+
+function readableFile(name: string, path: string | null): string | null {
+  if (path === null) return null;
+  try {
+    accessSync(path, constants.R_OK);
+    return path;
+  } catch {
+    return refuse(name, 'a PEM file that can be read', path);
+  }
+}
+
+function dnsServer(name: string, entry: string): DnsServer {
+  const [, v6, v6Port] = /^\[([^\]]+)\](?::(\d{1,5}))?$/.exec(entry) ?? [];
+  const [, v4, v4Port] = /^([^:]+)(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  const address = v6 ?? v4 ?? entry;
+  const port = Number(v6Port ?? v4Port ?? 53);
+  if (isIP(address) !== 0 && port >= 1 && port <= 65_535) return { address, port };
+  return refuse(name, 'addresses separated by commas, such as 9.9.9.9 or [2620:fe::fe]:53', entry);
 }
 
 function list(value: string | null): string[] {

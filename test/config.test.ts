@@ -32,6 +32,16 @@ describe('settings', () => {
     ['PORT', '-1'],
     ['PORT', '65536'],
     ['PORT', '4000.5'],
+    ['HTTPS_PORT', '-1'],
+    ['PUBLIC_HTTPS_PORT', '0'],
+    ['DNS_SERVERS', 'dns.example.com'],
+    ['DNS_SERVERS', '9.9.9.9:0'],
+    ['DNS_SERVERS', '[2620:fe::fe'],
+    ['DNS_NAME_SERVER_PORT', '0'],
+    ['DNS_PRIVATE_NAME_SERVERS', 'yes'],
+    ['ACME_DIRECTORY_URL', 'http://ca.example.org/directory'],
+    ['SECRET_KEY', 'secret'],
+    ['SECRET_KEY', 'secret'.repeat(20)],
     ['DATABASE_URL', 'postgres://u:secret@db/petstore'],
     ['DATABASE_URL', 'mysql://u:secret@db'],
     ['DATABASE_URL', 'mysql://'],
@@ -56,5 +66,32 @@ describe('settings', () => {
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(new RegExp(`^${name} must be [^\\n]+\\.$`));
     expect(load).not.toThrow(/secret/);
+  });
+
+  test('Config-8: certificates need a key that seals their private keys, in base64 or hexadecimal', () => {
+    const key = Buffer.alloc(32, 7);
+    const on = { HTTPS_PORT: '8443' };
+    expect(() => loadConfig(on)).toThrow(/^SECRET_KEY must be set for certificates: .*openssl rand/);
+    expect(() => loadConfig({ ACME_DIRECTORY_URL: 'https://ca.example.org/directory' })).toThrow(
+      /SECRET_KEY/,
+    );
+    for (const text of [key.toString('base64'), key.toString('base64url'), key.toString('hex')]) {
+      expect(loadConfig({ ...on, SECRET_KEY: text }).secretKeys).toEqual([key]);
+    }
+    const previous = Buffer.alloc(32, 8);
+    const rotated = { SECRET_KEY: key.toString('hex'), SECRET_KEY_PREVIOUS: previous.toString('base64') };
+    expect(loadConfig(rotated).secretKeys).toEqual([key, previous]);
+    expect(() => loadConfig({ SECRET_KEY_PREVIOUS: rotated.SECRET_KEY_PREVIOUS })).toThrow(ConfigError);
+  });
+
+  test('Config-9: resolvers are addresses with an optional port', () => {
+    expect(
+      loadConfig({ DNS_SERVERS: '9.9.9.9, 127.0.0.1:5301,[2620:fe::fe]:53,2620:fe::9' }).dnsServers,
+    ).toEqual([
+      { address: '9.9.9.9', port: 53 },
+      { address: '127.0.0.1', port: 5301 },
+      { address: '2620:fe::fe', port: 53 },
+      { address: '2620:fe::9', port: 53 },
+    ]);
   });
 });
