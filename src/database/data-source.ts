@@ -2,17 +2,25 @@ import type libsql from 'libsql';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ApiKey } from '../api-keys/api-key.entity.js';
 import { AuditEvent } from '../audit/audit-event.entity.js';
+import { AcmeAccount } from '../certificates/acme-account.entity.js';
+import { AcmeChallenge } from '../certificates/acme-challenge.entity.js';
+import { AcmeOrder } from '../certificates/acme-order.entity.js';
+import { Certificate } from '../certificates/certificate.entity.js';
 import type { DatabaseTarget } from '../config.js';
+import { Domain } from '../domains/domain.entity.js';
+import { DomainEvent } from '../domains/domain-event.entity.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.entity.js';
 import { Initial1770000000000 } from '../migrations/1770000000000-initial.js';
 import { PetImports1770000001000 } from '../migrations/1770000001000-pet-imports.js';
 import { RateLimits1770000002000 } from '../migrations/1770000002000-rate-limits.js';
+import { Domains1770000003000 } from '../migrations/1770000003000-domains.js';
 import { Pet } from '../pets/pet.entity.js';
 import { PetImport } from '../pets/pet-import.entity.js';
 import { Project } from '../projects/project.entity.js';
 import { KeyBanRow } from '../rate-limit/key-ban.entity.js';
 import { RateWindow } from '../rate-limit/rate-window.entity.js';
 import { boundedMysql } from './bounded-mysql.js';
+import { ChangeSequence } from './change-sequence.entity.js';
 import { SqliteDriver } from './sqlite-driver.js';
 
 export interface DataSourceSettings {
@@ -23,7 +31,30 @@ export interface DataSourceSettings {
   exactIntegers: boolean;
 }
 
-export const MIGRATIONS = [Initial1770000000000, PetImports1770000001000, RateLimits1770000002000];
+export const MIGRATIONS = [
+  Initial1770000000000,
+  PetImports1770000001000,
+  RateLimits1770000002000,
+  Domains1770000003000,
+];
+
+const ENTITIES = [
+  Project,
+  ApiKey,
+  Pet,
+  PetImport,
+  IdempotencyKey,
+  AuditEvent,
+  RateWindow,
+  KeyBanRow,
+  ChangeSequence,
+  Domain,
+  DomainEvent,
+  Certificate,
+  AcmeAccount,
+  AcmeChallenge,
+  AcmeOrder,
+];
 
 /** Schema work may take long; finding out that there is no server may not. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -31,7 +62,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** The one place where a DataSource is made; nothing is opened yet. */
 export function createDataSource(target: DatabaseTarget, settings: DataSourceSettings): DataSource {
   const shared = {
-    entities: [Project, ApiKey, Pet, PetImport, IdempotencyKey, AuditEvent, RateWindow, KeyBanRow],
+    entities: ENTITIES,
     migrations: MIGRATIONS,
     synchronize: false,
     logging: false,

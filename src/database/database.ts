@@ -36,6 +36,12 @@ export class Database {
     );
   }
 
+  /** Options of a read in a transaction that keeps the rows as they are until its end. SQLite has but one writer anyway. */
+  get forUpdate(): { lock?: { mode: 'pessimistic_write' } } {
+    const isSqlite = this.source.options.type === 'better-sqlite3';
+    return isSqlite ? {} : { lock: { mode: 'pessimistic_write' } };
+  }
+
   repository<E extends ObjectLiteral>(entity: EntityTarget<E>): Repository<E> {
     return this.source.getRepository(entity);
   }

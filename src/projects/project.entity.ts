@@ -31,4 +31,9 @@ export class Project {
 
   @Column({ ...TIME_MS, name: 'created_at_ms' })
   createdAtMs!: number;
+
+  /** Number of the last change that serving must know of (`nextChange`). */
+  @Index('projects_change')
+  @Column({ ...ID, name: 'change_number', default: 0 })
+  changeNumber!: bigint;
 }

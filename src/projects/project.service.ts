@@ -1,4 +1,5 @@
 import type { Actor, AuditLog } from '../audit/audit-log.js';
+import { nextChange } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { isDuplicate } from '../database/database-errors.js';
 import { AppError, invalidRequest } from '../errors.js';
@@ -32,6 +33,7 @@ export class ProjectService {
       slug: wanted.slug,
       name: wanted.name ?? wanted.slug,
       publishedAtMs: null,
+      changeNumber: 0n,
       createdAtMs: this.now(),
       ...checkedQuotas(wanted),
     });
@@ -79,7 +81,8 @@ export class ProjectService {
       // A project that leaves Enterprise leaves its own quotas behind.
       const kept = plan === 'ENTERPRISE' ? project : { perMinute: null, perDay: null };
       const quotas = checkedQuotas({ ...kept, ...changes, plan });
-      await manager.update(Project, { id: project.id }, quotas);
+      const changeNumber = await nextChange(manager);
+      await manager.update(Project, { id: project.id }, { ...quotas, changeNumber });
       await this.audit.record(manager, actor, {
         action: 'project.change',
         projectId: project.id,

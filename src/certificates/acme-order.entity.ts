@@ -1,0 +1,32 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ID, INTEGER, TIME_MS, text } from '../database/columns.js';
+
+/** An order that was sent to the CA: what its budgets are counted by. */
+@Entity('acme_orders')
+@Index('acme_orders_registrable', ['registrableDomain', 'startedAtMs'])
+@Index('acme_orders_hostname', ['hostname', 'startedAtMs'])
+export class AcmeOrder {
+  @PrimaryColumn(ID)
+  id!: bigint;
+
+  @Column({ ...ID, name: 'domain_id' })
+  domainId!: bigint;
+
+  @Column(text(253))
+  hostname!: string;
+
+  @Column({ ...text(253), name: 'registrable_domain' })
+  registrableDomain!: string;
+
+  /** The CA does not count renewals that name the certificate they replace. RFC 9773 §5. */
+  @Column({ ...INTEGER, name: 'is_renewal' })
+  isRenewal!: 0 | 1;
+
+  @Index('acme_orders_start')
+  @Column({ ...TIME_MS, name: 'started_at_ms' })
+  startedAtMs!: number;
+
+  /** `issued`, or the code of the diagnosis that ended it; null = in flight. */
+  @Column({ ...text(64), nullable: true })
+  outcome!: string | null;
+}

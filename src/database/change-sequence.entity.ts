@@ -1,0 +1,32 @@
+import { Column, Entity, type EntityManager, PrimaryColumn } from 'typeorm';
+import { ID, text } from './columns.js';
+import type { Database } from './database.js';
+
+/** Numbers the changes of the rows that every process follows. */
+@Entity('change_sequences')
+export class ChangeSequence {
+  @PrimaryColumn(text(16))
+  name!: string;
+
+  @Column(ID)
+  value!: bigint;
+}
+
+const NAME = 'hosts';
+
+/**
+ * The number for the rows that this transaction changes. The counter's row stays locked until the transaction ends, so
+ * numbers become visible in their order: whoever has seen one has seen all below it, which time stamps or an
+ * auto-increment do not promise. For rare changes only.
+ */
+export async function nextChange(manager: EntityManager): Promise<bigint> {
+  await manager.increment(ChangeSequence, { name: NAME }, 'value', 1);
+  const { value } = await manager.findOneByOrFail(ChangeSequence, { name: NAME });
+  return value;
+}
+
+/** The number of the newest change that is visible: all changes up to it are. */
+export async function newestChange(db: Database): Promise<bigint> {
+  const { value } = await db.repository(ChangeSequence).findOneByOrFail({ name: NAME });
+  return value;
+}
