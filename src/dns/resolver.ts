@@ -1,0 +1,93 @@
+import { getServers } from 'node:dns';
+import type { DnsServer } from '../config.js';
+import { startDeadline } from '../deadline.js';
+import { askServer } from './ask-server.js';
+import type { Answer, Question } from './dns-message.js';
+import { DnsUnreachable } from './dns-unreachable.js';
+
+/** How long a question may take, over all servers. */
+const QUESTION_MS = 1_000;
+/** A server that says nothing for so long gets company: the next one is asked too, and the first good answer is taken. */
+const HEAD_START_MS = 400;
+
+interface ResolverAsk {
+  signal?: AbortSignal | undefined;
+  /** Answers that fail DNSSEC validation are given too. */
+  checkingDisabled?: boolean;
+  timeoutMs?: number;
+}
+
+/** Asks recursive resolvers, those of the system when none are given. Nothing is cached here. */
+export class Resolver {
+  private readonly servers: readonly DnsServer[];
+
+  constructor(
+    servers: readonly DnsServer[],
+    private readonly now: () => number,
+  ) {
+    this.servers = servers.length > 0 ? servers : getServers().map(systemServer);
+  }
+
+  /**
+   * The first answer that decides: NOERROR or NXDOMAIN. When no server gives one, what the first of them said instead.
+   * Settles within `timeoutMs` (1 s). Throws `DnsUnreachable` when no server said anything.
+   */
+  async ask(
+    question: Question,
+    { signal, checkingDisabled = false, timeoutMs = QUESTION_MS }: ResolverAsk = {},
+  ): Promise<Answer> {
+    const deadline = startDeadline(timeoutMs, signal);
+    const end = deadline.signal;
+    const attempts: Promise<Answer | DnsUnreachable>[] = [];
+    try {
+      for (const server of this.servers) {
+        const options = { recursionDesired: true, checkingDisabled, timeoutMs, signal: end, now: this.now };
+        const attempt = askServer(server, question, options).catch((error: DnsUnreachable) => error);
+        attempts.push(attempt);
+        const decided = await Promise.race([firstDecided(attempts), headStart(end)]);
+        if (decided) return decided;
+      }
+      const decided = await firstDecided(attempts);
+      if (decided) return decided;
+      const outcomes = await Promise.all(attempts);
+      const said = outcomes.find((outcome): outcome is Answer => !(outcome instanceof DnsUnreachable));
+      if (said) return said;
+      throw (
+        outcomes[0] ??
+        new DnsUnreachable({ address: '0.0.0.0', port: 53 }, question, 'unreachable', this.now())
+      );
+    } finally {
+      deadline.end();
+    }
+  }
+}
+
+function isDecided(outcome: Answer | DnsUnreachable): outcome is Answer {
+  return !(outcome instanceof DnsUnreachable) && ['NOERROR', 'NXDOMAIN'].includes(outcome.rcode);
+}
+
+/** Null when all have ended without. */
+function firstDecided(attempts: readonly Promise<Answer | DnsUnreachable>[]): Promise<Answer | null> {
+  return new Promise((resolve) => {
+    for (const attempt of attempts) attempt.then((outcome) => isDecided(outcome) && resolve(outcome));
+    Promise.all(attempts).then(() => resolve(null));
+  });
+}
+
+function headStart(end: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, HEAD_START_MS, null);
+    end.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve(null);
+    });
+  });
+}
+
+/** As `dns.getServers()` writes it: `9.9.9.9`, `2620:fe::fe`, `[2620:fe::fe]:5353`, `9.9.9.9:5353`. */
+function systemServer(text: string): DnsServer {
+  const [, bracketed, bracketedPort] = /^\[(.+)\](?::(\d+))?$/.exec(text) ?? [];
+  if (bracketed) return { address: bracketed, port: Number(bracketedPort ?? 53) };
+  const [, v4, v4Port] = /^([\d.]+):(\d+)$/.exec(text) ?? [];
+  return v4 ? { address: v4, port: Number(v4Port) } : { address: text, port: 53 };
+}
