@@ -1,0 +1,62 @@
+import { AcmeUnreachable } from './acme-problem.js';
+import { type AcmeTransport, jsonOf } from './acme-transport.js';
+
+/** What a CA offers. RFC 8555 §7.1.1, RFC 9773 §4. */
+export interface AcmeDirectory {
+  newNonce: string;
+  newAccount: string;
+  newOrder: string;
+  /** Null = the CA does not advise on renewals. */
+  renewalInfo: string | null;
+  /** Issuer names for CAA records. */
+  caaIdentities: string[];
+  /** What the CA's clock said; null = it did not tell. */
+  dateMs: number | null;
+}
+
+const KEPT_MS = 3_600_000;
+
+/** The CA's directory, read when first needed, kept for an hour, and read anew after a failure. */
+export class DirectoryCache {
+  newest: AcmeDirectory | null = null;
+  private readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly transport: AcmeTransport,
+    private readonly url: string,
+    private readonly now: () => number,
+  ) {}
+
+  /** Throws `AcmeProblem`, `AcmeUnreachable`, or the reason of the signal. */
+  async get(signal: AbortSignal): Promise<AcmeDirectory> {
+    if (this.newest && this.now() - this.readAtMs < KEPT_MS) return this.newest;
+    const { url } = this;
+    const response = await this.transport.call({ method: 'GET', url, body: null, signal, isRead: true });
+    const dateMs = Date.parse(response.headers.date ?? '');
+    this.newest = { ...read(jsonOf(response), url), dateMs: Number.isNaN(dateMs) ? null : dateMs };
+    this.readAtMs = this.now();
+    return this.newest;
+  }
+
+  /** The addresses may have changed. */
+  forget(): void {
+    this.readAtMs = Number.NEGATIVE_INFINITY;
+  }
+}
+
+function read(document: Record<string, unknown>, url: string): Omit<AcmeDirectory, 'dateMs'> {
+  const { newNonce, newAccount, newOrder, renewalInfo, meta } = document;
+  if (typeof newNonce !== 'string' || typeof newAccount !== 'string' || typeof newOrder !== 'string') {
+    throw new AcmeUnreachable('the answer is no ACME directory', { url });
+  }
+  const identities = (meta as { caaIdentities?: unknown } | undefined)?.caaIdentities;
+  return {
+    newNonce,
+    newAccount,
+    newOrder,
+    renewalInfo: typeof renewalInfo === 'string' ? renewalInfo : null,
+    caaIdentities: Array.isArray(identities)
+      ? identities.filter((name) => typeof name === 'string').map((name) => name.toLowerCase())
+      : [],
+  };
+}

@@ -1,0 +1,80 @@
+import 'reflect-metadata';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { AuthorityKeyIdentifierExtension, X509Certificate as ParsedCertificate } from '@peculiar/x509';
+
+/** What is known of a certificate from itself. */
+export interface ChainFacts {
+  /** For people: `Let's Encrypt R11`. */
+  issuer: string;
+  serialNumber: string;
+  notBeforeMs: number;
+  notAfterMs: number;
+  /** RFC 9773 §4.1; null when the certificate names no authority key. */
+  renewalId: string | null;
+}
+
+/** The CA issued something that can't be served. */
+export class UnusableCertificate extends Error {}
+
+const ISSUER_CHARACTERS = 255;
+const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
+
+/**
+ * Reads a chain (PEM, leaf first) and makes sure that its leaf can be served: for this host, with this key, now.
+ * Throws `UnusableCertificate`.
+ */
+export function readChain(
+  chainPem: string,
+  { hostname, keyPem, nowMs }: { hostname: string; keyPem: string; nowMs: number },
+): ChainFacts {
+  const leaf = leafOf(chainPem);
+  if (leaf.checkHost(hostname, { subject: 'never' }) === undefined) {
+    throw new UnusableCertificate(`the certificate is not for ${hostname}`);
+  }
+  if (!leaf.checkPrivateKey(createPrivateKey(keyPem))) {
+    throw new UnusableCertificate('the certificate is for another key');
+  }
+  const notAfterMs = Date.parse(leaf.validTo);
+  if (!(notAfterMs > nowMs)) throw new UnusableCertificate('the certificate has run out');
+  return {
+    issuer: issuerName(leaf),
+    serialNumber: leaf.serialNumber.toLowerCase(),
+    notBeforeMs: Date.parse(leaf.validFrom),
+    notAfterMs,
+    renewalId: renewalId(leaf),
+  };
+}
+
+/** The certificates of a chain, each as PEM. */
+export function certificatesOf(chainPem: string): string[] {
+  return chainPem.match(PEM) ?? [];
+}
+
+function leafOf(chainPem: string): X509Certificate {
+  try {
+    const certificates = certificatesOf(chainPem).map((pem) => new X509Certificate(pem));
+    if (certificates[0]) return certificates[0];
+  } catch (error) {
+    throw new UnusableCertificate('the CA sent a chain that cannot be read', { cause: error });
+  }
+  throw new UnusableCertificate('the CA sent no certificate');
+}
+
+function issuerName({ issuer }: X509Certificate): string {
+  const fields = new Map(
+    issuer.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]),
+  );
+  const [organization = '', name = ''] = [fields.get('O'), fields.get('CN')];
+  const readable = name.includes(organization) ? name : `${organization} ${name}`.trim();
+  return (readable || issuer.replaceAll('\n', ', ')).slice(0, ISSUER_CHARACTERS);
+}
+
+/** The key identifier of the authority and the serial number, both as their DER contents: with a leading 00 if need be. */
+function renewalId(leaf: X509Certificate): string | null {
+  const { keyId } = new ParsedCertificate(leaf.raw).getExtension(AuthorityKeyIdentifierExtension) ?? {};
+  if (!keyId) return null;
+  const digits = leaf.serialNumber.length % 2 === 0 ? leaf.serialNumber : `0${leaf.serialNumber}`;
+  const isNegative = Number.parseInt(digits.slice(0, 2), 16) >= 0x80;
+  const serial = Buffer.from(isNegative ? `00${digits}` : digits, 'hex');
+  return `${Buffer.from(keyId, 'hex').toString('base64url')}.${serial.toString('base64url')}`;
+}

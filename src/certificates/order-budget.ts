@@ -1,0 +1,151 @@
+import { type FindOptionsWhere, In, IsNull, MoreThan } from 'typeorm';
+import type { Database } from '../database/database.js';
+import { AcmeOrder } from './acme-order.entity.js';
+import { CertificateOrderError, type OrderFailureCode } from './order-failure.js';
+
+export interface PlannedOrder {
+  hostname: string;
+  registrableDomain: string;
+  /** It names the certificate it replaces. */
+  isRenewal: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+const WEEK_MS = 7 * 24 * HOUR_MS;
+/** An order without outcome counts as one that will be issued. After this long its process died, and nobody took it up. */
+const IN_FLIGHT_MS = HOUR_MS;
+
+export const ISSUED = 'issued';
+/** The CA looked at the host, or at its CAA records, and did not like what it saw. */
+const FAILED_VALIDATION: OrderFailureCode[] = [
+  'CAA_BLOCKS_CA',
+  'CAA_LOOKUP_FAILED',
+  'CHALLENGE_UNREACHABLE',
+  'CHALLENGE_WRONG_ANSWER',
+  'DNS_NO_RECORD',
+  'DNS_UNREACHABLE',
+  'DNSSEC_BROKEN',
+];
+
+interface Limit {
+  /** What is counted, for people. */
+  what: string;
+  most: number;
+  /** Of the CA; there is room for orders that several processes begin at the same moment. */
+  mostOfCa: number;
+  windowMs: number;
+  /** The CA does not count renewals that name what they replace, so we neither count nor refuse them. RFC 9773 §5. */
+  exemptsRenewals: boolean;
+  counts(order: PlannedOrder): FindOptionsWhere<AcmeOrder>;
+  outcomes: readonly string[];
+  /** Whether orders in flight count. */
+  countsInFlight: boolean;
+}
+
+/** Our own limits, each below the CA's: one that the CA refuses helps nobody and may lead to longer refusals. */
+export const ORDER_LIMITS: readonly Limit[] = [
+  {
+    what: 'failed validations of this name in an hour',
+    most: 3,
+    mostOfCa: 5,
+    windowMs: HOUR_MS,
+    exemptsRenewals: false,
+    counts: ({ hostname }) => ({ hostname }),
+    outcomes: FAILED_VALIDATION,
+    countsInFlight: false,
+  },
+  {
+    what: 'certificates for this name in a week',
+    most: 4,
+    mostOfCa: 5,
+    windowMs: WEEK_MS,
+    exemptsRenewals: true,
+    counts: ({ hostname }) => ({ hostname, isRenewal: 0 }),
+    outcomes: [ISSUED],
+    countsInFlight: true,
+  },
+  {
+    what: 'certificates for names of this registered domain in a week',
+    most: 45,
+    mostOfCa: 50,
+    windowMs: WEEK_MS,
+    exemptsRenewals: true,
+    counts: ({ registrableDomain }) => ({ registrableDomain, isRenewal: 0 }),
+    outcomes: [ISSUED],
+    countsInFlight: true,
+  },
+  {
+    what: 'orders of the whole platform in three hours',
+    most: 250,
+    mostOfCa: 300,
+    windowMs: 3 * HOUR_MS,
+    exemptsRenewals: false,
+    counts: () => ({}),
+    // Without the orders that the CA refused to begin.
+    outcomes: [ISSUED, ...FAILED_VALIDATION],
+    countsInFlight: true,
+  },
+];
+
+/** Counts orders so that no limit of the CA is reached. */
+export class OrderBudget {
+  constructor(
+    private readonly db: Database,
+    private readonly now: () => number,
+  ) {}
+
+  /** Throws `CertificateOrderError CA_RATE_LIMITED`, with the moment from which the order fits, when it is over budget. */
+  async check(planned: PlannedOrder): Promise<void> {
+    for (const limit of ORDER_LIMITS) {
+      if (planned.isRenewal && limit.exemptsRenewals) continue;
+      const freeAtMs = await this.freeAtMs(limit, planned);
+      if (freeAtMs !== null) throw refusal(limit, planned, { freeAtMs, nowMs: this.now() });
+    }
+  }
+
+  /** Null = there is room now. */
+  private async freeAtMs(limit: Limit, planned: PlannedOrder): Promise<number | null> {
+    const nowMs = this.now();
+    const scope = limit.counts(planned);
+    const ended = {
+      ...scope,
+      outcome: In([...limit.outcomes]),
+      startedAtMs: MoreThan(nowMs - limit.windowMs),
+    };
+    const inFlight = { ...scope, outcome: IsNull(), startedAtMs: MoreThan(nowMs - IN_FLIGHT_MS) };
+    const counted = await this.db.repository(AcmeOrder).find({
+      select: { id: true, startedAtMs: true, outcome: true },
+      where: limit.countsInFlight ? [ended, inFlight] : [ended],
+      order: { startedAtMs: 'DESC' },
+      take: limit.most,
+    });
+    if (counted.length < limit.most) return null;
+    const ends = counted.map(
+      ({ startedAtMs, outcome }) => startedAtMs + (outcome === null ? IN_FLIGHT_MS : limit.windowMs),
+    );
+    return Math.min(...ends);
+  }
+}
+
+function refusal(
+  { what, most, mostOfCa }: Limit,
+  { hostname }: PlannedOrder,
+  { freeAtMs, nowMs }: { freeAtMs: number; nowMs: number },
+): CertificateOrderError {
+  return new CertificateOrderError({
+    code: 'CA_RATE_LIMITED',
+    actor: 'NOBODY',
+    cause: `There were ${most} ${what}, and the certificate authority allows ${mostOfCa}.`,
+    remedy: 'Nothing: it is tried again by itself.',
+    retryAtMs: freeAtMs,
+    evidence: [
+      {
+        server: 'order budget',
+        question: `${what} (${hostname})`,
+        answer: `${most} of ${most}`,
+        ttlSeconds: null,
+        atMs: nowMs,
+      },
+    ],
+  });
+}

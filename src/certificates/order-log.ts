@@ -1,0 +1,80 @@
+import { In, IsNull, LessThan } from 'typeorm';
+import type { Database } from '../database/database.js';
+import { isDuplicate } from '../database/database-errors.js';
+import type { IdGenerator } from '../ids.js';
+import { AcmeOrder } from './acme-order.entity.js';
+import type { ISSUED, PlannedOrder } from './order-budget.js';
+import type { OrderFailureCode } from './order-failure.js';
+
+/** A day longer than the longest window of a budget. */
+const KEPT_MS = 8 * 86_400_000;
+const SWEEP_ROWS = 1_000;
+const DRAWS = 5;
+
+/** The orders sent to the CA, from which budgets are counted. */
+export class OrderLog {
+  constructor(
+    private readonly db: Database,
+    private readonly ids: IdGenerator,
+    private readonly now: () => number,
+  ) {}
+
+  /** Notes an order that is about to be sent, and returns its id. */
+  async begin(domainId: bigint, { hostname, registrableDomain, isRenewal }: PlannedOrder): Promise<bigint> {
+    for (let draw = 1; ; draw += 1) {
+      const id = this.ids.next();
+      const row = {
+        id,
+        domainId,
+        hostname,
+        registrableDomain,
+        isRenewal: isRenewal ? 1 : 0,
+        startedAtMs: this.now(),
+        outcome: null,
+      } as const;
+      try {
+        await this.db.write(() => this.table.insert(row));
+        return id;
+      } catch (error) {
+        if (!isDuplicate(error) || draw === DRAWS) throw error;
+      }
+    }
+  }
+
+  /** The newest order for the host that nobody brought to an end; null = it was noted too long ago. */
+  async unfinished(domainId: bigint, hostname: string): Promise<bigint | null> {
+    const row = await this.table.findOne({
+      select: { id: true },
+      where: [
+        { domainId, hostname, outcome: IsNull() },
+        { domainId, hostname, outcome: 'CA_DOWN' },
+      ],
+      order: { startedAtMs: 'DESC' },
+    });
+    return row?.id ?? null;
+  }
+
+  async end(id: bigint, outcome: typeof ISSUED | OrderFailureCode): Promise<void> {
+    await this.db.write(() => this.table.update({ id }, { outcome }));
+  }
+
+  /** The order counts as a first one after all. */
+  async countFully(id: bigint): Promise<void> {
+    await this.db.write(() => this.table.update({ id }, { isRenewal: 0 }));
+  }
+
+  /** Deletes some of what no budget counts any more and returns how many. */
+  async sweep(): Promise<number> {
+    const old = await this.table.find({
+      select: { id: true },
+      where: { startedAtMs: LessThan(this.now() - KEPT_MS) },
+      take: SWEEP_ROWS,
+    });
+    if (old.length > 0) await this.db.write(() => this.table.delete({ id: In(old.map(({ id }) => id)) }));
+    return old.length;
+  }
+
+  private get table() {
+    return this.db.repository(AcmeOrder);
+  }
+}

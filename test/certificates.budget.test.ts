@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { AcmeOrder } from '../src/certificates/acme-order.entity.js';
+import { ORDER_LIMITS, OrderBudget, type PlannedOrder } from '../src/certificates/order-budget.js';
+import { OrderLog } from '../src/certificates/order-log.js';
+import { loadConfig } from '../src/config.js';
+import { Database } from '../src/database/database.js';
+import { migrate } from '../src/database/migrate.js';
+import { IdGenerator } from '../src/ids.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
+
+const START_MS = Date.UTC(2026, 0, 5, 12);
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const WEEK_MS = 7 * 24 * HOUR_MS;
+
+const order = (hostname: string, isRenewal = false): PlannedOrder => ({
+  hostname,
+  registrableDomain: hostname.split('.').slice(-2).join('.'),
+  isRenewal,
+});
+
+test('every limit of ours is below that of the CA', () => {
+  expect(ORDER_LIMITS).toHaveLength(4);
+  for (const { most, mostOfCa } of ORDER_LIMITS) expect(most).toBeLessThan(mostOfCa);
+});
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  let database: TestDatabase;
+  let db: Database;
+  let nowMs = START_MS;
+  let budget: OrderBudget;
+  let log: OrderLog;
+  beforeAll(async () => {
+    database = await createTestDatabase(kind);
+    const target = loadConfig({ DATABASE_URL: database.url }).database;
+    await migrate(target);
+    db = await Database.open(target);
+    const now = () => nowMs;
+    budget = new OrderBudget(db, now);
+    log = new OrderLog(db, new IdGenerator(now), now);
+  });
+  afterAll(async () => {
+    await db.close();
+    await database.remove();
+  });
+  beforeEach(async () => {
+    nowMs = START_MS;
+    await db.repository(AcmeOrder).clear();
+  });
+
+  /** One order per minute. */
+  async function spend(orders: PlannedOrder[], outcome: Parameters<OrderLog['end']>[1] | null) {
+    for (const planned of orders) {
+      nowMs += MINUTE_MS;
+      const id = await log.begin(1n, planned);
+      if (outcome !== null) await log.end(id, outcome);
+    }
+  }
+  const many = (count: number, hostname: (index: number) => string, isRenewal = false) =>
+    Array.from({ length: count }, (_, index) => order(hostname(index), isRenewal));
+
+  /** When a refused order would fit; null = it fits now. */
+  async function freeAtMs(planned: PlannedOrder): Promise<number | null> {
+    try {
+      await budget.check(planned);
+      return null;
+    } catch (error) {
+      const { code, retryAtMs } = (error as { failure: { code: string; retryAtMs: number } }).failure;
+      expect(code).toBe('CA_RATE_LIMITED');
+      return retryAtMs;
+    }
+  }
+
+  test('three failed validations of a name in an hour are enough, of others do not matter', async () => {
+    const shop = order('shop.fail.test');
+    await spend(
+      many(2, () => 'shop.fail.test'),
+      'CHALLENGE_UNREACHABLE',
+    );
+    expect(await freeAtMs(shop)).toBeNull();
+    await spend([shop], 'CAA_BLOCKS_CA');
+    const free = await freeAtMs(shop);
+    expect(free).toBe(START_MS + MINUTE_MS + HOUR_MS);
+    expect(await freeAtMs({ ...shop, isRenewal: true })).toBe(free);
+    expect(await freeAtMs(order('www.fail.test'))).toBeNull();
+    nowMs = free ?? 0;
+    expect(await freeAtMs(shop)).toBeNull();
+  });
+
+  test('what the CA refused to begin, or was away for, counts nowhere', async () => {
+    for (const outcome of ['CA_DOWN', 'CA_RATE_LIMITED', 'CA_REJECTED', 'CA_PAUSED'] as const) {
+      await spend(
+        many(10, () => 'shop.away.test'),
+        outcome,
+      );
+    }
+    expect(await freeAtMs(order('shop.away.test'))).toBeNull();
+  });
+
+  test('four certificates for a name in a week are enough, but renewals are free', async () => {
+    const shop = order('shop.same.test');
+    await spend(
+      many(10, () => 'shop.same.test', true),
+      'issued',
+    );
+    await spend(
+      many(4, () => 'shop.same.test'),
+      'issued',
+    );
+    expect(await freeAtMs(shop)).toBe(START_MS + 11 * MINUTE_MS + WEEK_MS);
+    expect(await freeAtMs({ ...shop, isRenewal: true })).toBeNull();
+    nowMs = START_MS + 11 * MINUTE_MS + WEEK_MS;
+    expect(await freeAtMs(shop)).toBeNull();
+  });
+
+  test('45 certificates for names of a registered domain in a week are enough', async () => {
+    await spend(
+      many(45, (index) => `shop${index}.many.test`),
+      'issued',
+    );
+    expect(await freeAtMs(order('another.many.test'))).toBe(START_MS + MINUTE_MS + WEEK_MS);
+    expect(await freeAtMs(order('shop1.many.test', true))).toBeNull();
+    expect(await freeAtMs(order('another.few.test'))).toBeNull();
+  });
+
+  test('an order in flight counts as one that will be issued, for an hour', async () => {
+    await spend(
+      many(3, () => 'shop.flight.test'),
+      'issued',
+    );
+    await spend([order('shop.flight.test')], null);
+    const free = await freeAtMs(order('shop.flight.test'));
+    expect(free).toBe(START_MS + 4 * MINUTE_MS + HOUR_MS);
+    nowMs = free ?? 0;
+    expect(await freeAtMs(order('shop.flight.test'))).toBeNull();
+  });
+
+  test('250 orders of the whole platform in three hours are enough', async () => {
+    const rows = many(249, (index) => `shop.all${index}.test`).map((planned, index) => ({
+      ...planned,
+      id: BigInt(index + 1),
+      domainId: 1n,
+      isRenewal: 0 as const,
+      startedAtMs: START_MS + index * 1_000,
+      outcome: index % 2 === 0 ? 'issued' : 'CHALLENGE_UNREACHABLE',
+    }));
+    await db.repository(AcmeOrder).insert(rows);
+    nowMs = START_MS + HOUR_MS;
+    expect(await freeAtMs(order('first.new.test'))).toBeNull();
+    await spend([order('first.new.test')], 'issued');
+    expect(await freeAtMs(order('second.new.test'))).toBe(START_MS + 3 * HOUR_MS);
+  });
+
+  test('orders are forgotten once no window reaches back to them', async () => {
+    await spend(
+      many(3, () => 'shop.old.test'),
+      'issued',
+    );
+    nowMs += WEEK_MS;
+    expect(await log.sweep()).toBe(0);
+    nowMs += 25 * HOUR_MS;
+    expect(await log.sweep()).toBe(3);
+  });
+});

@@ -1,0 +1,173 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Daemon, freePort, type Program } from './daemon.js';
+import { unpackDebianPackages } from './debian-packages.js';
+import { executableOnPath } from './sql-programs.js';
+import { createTestTls, type TestTls } from './test-tls.js';
+
+/** Let's Encrypt's test CA, on ports of its own. It keeps everything in memory. */
+export interface Pebble {
+  directoryUrl: string;
+  /** PEM file with the root of its HTTPS, for `ACME_CA_FILE`. */
+  caFile: string;
+  /** What its HTTPS is served with; a proxy in front of it may use the same. */
+  tls: TestTls;
+  port: number;
+  /** The root that certificates chain to: a new one at each start. */
+  rootsPem(): Promise<string>;
+  /** Takes connections and answers nothing until `thaw`. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+  kill(): Promise<void>;
+  /** Same ports, other roots, without accounts and orders. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PebbleOptions {
+  /** `127.0.0.1:5300`: whom it asks for the addresses of hosts. */
+  dnsServer: string;
+  /** Where it asks hosts for their challenges, instead of 80. */
+  httpPort: number;
+  /** Nonces refused although they are good. */
+  nonceRejectPercent?: number;
+  /** Orders whose host need not be validated again. */
+  authorizationReusePercent?: number;
+  /** By default one of 90 days. Without one in the order it picks any. */
+  profiles?: Record<string, { description: string; validityPeriod: number }>;
+  /** Names it refuses. */
+  blockedDomains?: string[];
+  /** Seconds. */
+  retryAfter?: { authz: number; order: number };
+  /** Further variables, such as PEBBLE_VA_ALWAYS_VALID. */
+  environment?: Record<string, string>;
+}
+
+const DAYS_90_SECONDS = 90 * 86_400;
+
+/** Finds or brings a program, starts it, and waits until it answers. */
+export async function startPebble(options: PebbleOptions): Promise<Pebble> {
+  const program = await findPebble();
+  return runPebble(program, options).catch((error) => {
+    // Another process took a port between our looking and our starting.
+    if (/address already in use/.test(error.message)) return runPebble(program, options);
+    throw error;
+  });
+}
+
+async function runPebble(program: Program, options: PebbleOptions): Promise<Pebble> {
+  const home = await mkdtemp(join(tmpdir(), 'petstore-pebble-'));
+  const tls = await createTestTls();
+  const [port, managementPort] = [await freePort(), await freePort()];
+  const caFile = join(home, 'ca.pem');
+  const configFile = join(home, 'pebble.json');
+  const directoryUrl = `https://127.0.0.1:${port}/dir`;
+  await writeFile(caFile, tls.caPem);
+  await writeFile(join(home, 'acme.pem'), tls.certificatePem);
+  await writeFile(join(home, 'acme.key'), tls.keyPem);
+  await writeFile(configFile, JSON.stringify({ pebble: settings({ options, home, port, managementPort }) }));
+
+  const start = async () => {
+    const daemon = new Daemon({
+      program: { file: '/usr/bin/env', args: [...environment(options), program.file, ...program.args] },
+      args: ['-config', configFile, '-dnsserver', options.dnsServer],
+      home,
+      logFile: join(home, 'log'),
+    });
+    try {
+      await daemon.waitUntil(async () => void (await fetchText(directoryUrl, tls.caPem)), 20_000);
+      return daemon;
+    } catch (error) {
+      await daemon.kill('SIGKILL');
+      throw error;
+    }
+  };
+
+  let daemon = await start().catch(async (error) => {
+    await rm(home, { recursive: true, force: true });
+    throw error;
+  });
+  return {
+    directoryUrl,
+    caFile,
+    tls,
+    port,
+    rootsPem: () => fetchText(`https://127.0.0.1:${managementPort}/roots/0`, tls.caPem),
+    freeze: () => daemon.kill('SIGSTOP'),
+    thaw: () => daemon.kill('SIGCONT'),
+    kill: () => daemon.kill('SIGKILL'),
+    restart: async () => {
+      await daemon.kill('SIGKILL');
+      daemon = await start();
+    },
+    stop: async () => {
+      await daemon.kill('SIGKILL');
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+const PACKAGES = { name: 'pebble-packages', suite: 'sid', packages: ['pebble'] };
+
+/** Older releases have no ARI and no profiles, so a program that is installed is trusted to be new enough. */
+async function findPebble(): Promise<Program> {
+  const failures: string[] = [];
+  const places = [
+    async () => ({ file: executableOnPath('pebble'), args: [] }),
+    async () => (await unpackDebianPackages(PACKAGES)).program('usr/bin/pebble'),
+  ];
+  for (const place of places) {
+    try {
+      return await place();
+    } catch (error) {
+      failures.push(`- ${(error as Error).message.trim()}`);
+    }
+  }
+  throw new Error(
+    `No Pebble for the tests. Install Pebble 2.10 or later as \`pebble\`, or run where apt reaches a mirror of Debian. Tried:\n${failures.join('\n')}`,
+  );
+}
+
+function settings(given: { options: PebbleOptions; home: string; port: number; managementPort: number }) {
+  const { options, home, port, managementPort } = given;
+  return {
+    listenAddress: `127.0.0.1:${port}`,
+    managementListenAddress: `127.0.0.1:${managementPort}`,
+    certificate: join(home, 'acme.pem'),
+    privateKey: join(home, 'acme.key'),
+    httpPort: options.httpPort,
+    tlsPort: 1,
+    ocspResponderURL: '',
+    externalAccountBindingRequired: false,
+    domainBlocklist: options.blockedDomains ?? [],
+    profiles: options.profiles ?? { default: { description: '90 days', validityPeriod: DAYS_90_SECONDS } },
+    ...(options.retryAfter ? { retryAfter: options.retryAfter } : {}),
+  };
+}
+
+function environment(options: PebbleOptions): string[] {
+  const variables: Record<string, string> = {
+    // Otherwise it waits up to five seconds before each validation.
+    PEBBLE_VA_NOSLEEP: '1',
+    PEBBLE_WFE_NONCEREJECT: String(options.nonceRejectPercent ?? 5),
+    PEBBLE_AUTHZREUSE: String(options.authorizationReusePercent ?? 0),
+    ...options.environment,
+  };
+  return Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+}
+
+function fetchText(url: string, ca: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { ca, agent: false, timeout: 5_000 }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`no answer from ${url}`)));
+    sent.on('error', reject);
+    sent.end();
+  });
+}
