@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import type * as Peer from 'rate-limiter-flexible';
 import type { Charge } from '../src/rate-limit/limiter.js';
 import { MemoryLimiter } from '../src/rate-limit/memory-limiter.js';
-import { connectRedis, sendTogether } from '../src/rate-limit/redis-connection.js';
 import { RedisLimiter } from '../src/rate-limit/redis-limiter.js';
+import { connectRedis, sendTogether } from '../src/redis/redis-connection.js';
 import { startRedis } from '../test/support/servers/redis.js';
 
 /**

@@ -4,13 +4,8 @@ import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { type Config, ConfigError, type DatabaseTarget, loadConfig } from '../config.js';
 import { isTableMissing } from '../database/database-errors.js';
-
-export interface Finding {
-  ok: boolean;
-  found: string;
-  /** What to do; null = nothing. */
-  remedy: string | null;
-}
+import { checkAuthority, checkDns, checkPlatformHost } from './doctor-domain-checks.js';
+import { type Finding, ok, problem } from './finding.js';
 
 interface Check {
   name: string;
@@ -33,10 +28,10 @@ export const CHECKS: readonly Check[] = [
   { name: 'migrations', run: withConfig(checkMigrations) },
   { name: 'redis', run: withConfig(checkRedis) },
   { name: 'clock', run: withConfig(checkClock) },
+  { name: 'dns', run: withConfig(checkDns) },
+  { name: 'platform host', run: withConfig(checkPlatformHost) },
+  { name: 'certificate authority', run: withConfig(checkAuthority) },
 ];
-
-const ok = (found: string): Finding => ({ ok: true, found, remedy: null });
-const problem = (found: string, remedy: string): Finding => ({ ok: false, found, remedy });
 
 async function checkConfiguration(): Promise<Finding> {
   try {
@@ -118,7 +113,7 @@ function emptyIfMissing(error: unknown): number {
 async function checkRedis({ redisUrl }: Config): Promise<Finding | null> {
   if (redisUrl === null) return null;
   const [{ connectRedis }, { RedisLimiter }] = await Promise.all([
-    import('../rate-limit/redis-connection.js'),
+    import('../redis/redis-connection.js'),
     import('../rate-limit/redis-limiter.js'),
   ]);
   const { host } = new URL(redisUrl);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { CHECKS, type Finding } from './doctor-checks.js';
+import { CHECKS } from './doctor-checks.js';
+import type { Finding } from './finding.js';
 import { EXIT, type Output } from './output.js';
 
 export function doctorCommand(program: Command, output: Output): void {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { type RedisConnection, sendTogether } from '../redis/redis-connection.js';
 import { type BanRecord, NO_RECORD } from './bans.js';
 import { CHARGE_SCRIPT } from './charge-script.js';
 import { admitted, type Decided, type Decision, refused, type Standing, standing } from './decision.js';
 import type { Account, Charge, Limiter } from './limiter.js';
 import type { KeyBan, SubjectUsage } from './memory-limiter.js';
-import { type RedisConnection, sendTogether } from './redis-connection.js';
 
 const SCRIPT_SHA = createHash('sha1').update(CHARGE_SCRIPT).digest('hex');
 const PREFIX = 'petstore:rate';

@@ -1,8 +1,8 @@
 import type { Database } from '../database/database.js';
+import { connectRedis } from '../redis/redis-connection.js';
 import { CounterStore, liftStoredBan } from './counter-store.js';
 import type { Limiter, LimiterLog } from './limiter.js';
 import { MemoryLimiter } from './memory-limiter.js';
-import { connectRedis } from './redis-connection.js';
 import { RedisLimiter } from './redis-limiter.js';
 import { ResilientLimiter } from './resilient-limiter.js';
 

@@ -1,5 +1,5 @@
-import { connectRedis } from '../../src/rate-limit/redis-connection.js';
 import { RedisLimiter } from '../../src/rate-limit/redis-limiter.js';
+import { connectRedis } from '../../src/redis/redis-connection.js';
 
 /**
  * One of several processes that share Redis: answers each order with how many of its concurrent charges were admitted,
