@@ -1,0 +1,169 @@
+import { DnsUnreachable } from '../dns/dns-unreachable.js';
+import { isPrivateAddress } from '../dns/private-addresses.js';
+import type { DiagnosisCode } from './diagnosis.js';
+import { type Reply, shown } from './evidence.js';
+import type { Finding } from './finding.js';
+import {
+  type Aim,
+  addressSet,
+  blockingAddresses,
+  cnamesOf,
+  isDecisive,
+  type Judgement,
+  judge,
+  targetsOf,
+} from './judgement.js';
+import type { Lookup } from './lookup.js';
+import type { Observation } from './observation.js';
+
+/** What to tell of one server's answers: of the records at the name, and of the typing errors that explain them. */
+export function recordFindings(seen: Observation, aim: Aim, lookup: Lookup): Finding[] {
+  const judgement = judge(lookup, aim);
+  const findings = judgement.codes.map((code) => findingOf(code, judgement, { seen, aim, lookup }));
+  if (judgement.leadsHere !== false) return findings;
+  const doubled = doubledFinding(seen);
+  const hasNothing = judgement.cnames.length + judgement.ours.length + judgement.foreign.length === 0;
+  if (doubled && hasNothing) return [doubled];
+  return [
+    ...findings,
+    ...goneFindings(seen, judgement),
+    ...(doubled && leadsTo(doubled.lookup, aim) ? [doubled] : []),
+  ];
+}
+
+/** The answers of a lookup that show what was judged. */
+export function tellingReplies({ cname, a, aaaa }: Lookup): Reply[] {
+  const replies = [cname, a, aaaa];
+  const full = replies.filter((reply) => !(reply instanceof DnsUnreachable) && reply.records.length > 0);
+  return full.length > 0 ? full : replies;
+}
+
+/** What a lookup brought, in words: `CNAME old.example.net`, `192.0.2.1, 192.0.2.2`, `no record`. */
+export function inWords({ cnames, ours, foreign, doesNotExist }: Judgement): string {
+  if (cnames.length > 0) return `CNAME ${list(cnames)}`;
+  if (ours.length + foreign.length > 0) return list([...ours, ...foreign]);
+  return doesNotExist ? 'no such name' : 'no record';
+}
+
+interface Context {
+  seen: Observation;
+  aim: Aim;
+  lookup: Lookup;
+}
+
+function findingOf(code: DiagnosisCode, judgement: Judgement, { seen, aim, lookup }: Context): Finding {
+  const evidence = tellingReplies(lookup);
+  const cname = list(judgement.cnames);
+  const foreign = list(judgement.foreign);
+  switch (code) {
+    case 'CNAME_WRONG_VALUE': {
+      const loop = loopOf(seen, judgement);
+      if (!loop) return { text: code, facts: { seen: cname }, evidence };
+      return {
+        text: 'CNAME_LOOP',
+        facts: { seen: loop.join(' → ') },
+        evidence: [...evidence, ...seen.chain],
+      };
+    }
+    case 'VALUE_DOUBLED': {
+      const zone = aim.zones.find((candidate) =>
+        judgement.cnames.includes(`${aim.platformHost}.${candidate}`),
+      );
+      return { text: code, facts: { seen: cname, zone: zone ?? seen.zone }, evidence };
+    }
+    case 'CONFLICTING_RECORD': {
+      const blocking = judgement.cnames.length > 0 ? blockingAddresses(lookup, aim) : judgement.foreign;
+      const types = [...new Set(blocking.map((ip) => (ip.includes(':') ? 'AAAA' : 'A')))].sort();
+      return {
+        text: code,
+        facts: { seen: list(blocking), about: `${types.join(' and ')} records` },
+        evidence,
+      };
+    }
+    case 'APEX_NEEDS_ALIAS': {
+      const detail =
+        judgement.cnames.length > 0 ? `, but there is one to ${cname}` : ', and it has no address';
+      return { text: code, facts: { detail }, evidence };
+    }
+    case 'ADDRESS_ELSEWHERE': {
+      const detail = judgement.foreign.every(isPrivateAddress)
+        ? ', which nobody can reach from the Internet'
+        : '';
+      return { text: code, facts: { seen: foreign, detail }, evidence };
+    }
+    case 'DNS_NO_RECORD': {
+      const missing = judgement.doesNotExist
+        ? 'does not exist in DNS'
+        : 'exists in DNS, but has no CNAME and no address';
+      return { text: code, facts: { seen: missing, about: seen.orphan ?? '' }, evidence };
+    }
+    default:
+      return {
+        text: code as 'ADDRESS_MIXED' | 'AAAA_FOREIGN' | 'PROXIED' | 'FLATTENED',
+        facts: { seen: foreign, about: list(judgement.ours) },
+        evidence,
+      };
+  }
+}
+
+/** The names of the circle, or null. Only when the resolver saw the same first step. */
+function loopOf(seen: Observation, { cnames }: Judgement): string[] | null {
+  const next = chainOf(seen);
+  if (!cnames.includes(next.get(seen.hostname) ?? '')) return null;
+  const names = [seen.hostname];
+  for (;;) {
+    const target = next.get(names.at(-1) ?? '');
+    if (target === undefined) return null;
+    names.push(target);
+    if (names.indexOf(target) < names.length - 1) return names.map(shown);
+  }
+}
+
+/** The CNAME leads elsewhere, and there is nothing. */
+function goneFindings(seen: Observation, { cnames, codes }: Judgement): Finding[] {
+  const next = chainOf(seen);
+  if (!codes.includes('CNAME_WRONG_VALUE') || !cnames.includes(next.get(seen.hostname) ?? '')) return [];
+  const { a, aaaa } = seen.host;
+  const missing = [a, aaaa, ...seen.chain].filter(
+    (reply) => !(reply instanceof DnsUnreachable) && reply.rcode === 'NXDOMAIN',
+  );
+  if (missing.length === 0) return [];
+  let end = seen.hostname;
+  // NXDOMAIN is of the last name of the chain, so there is an end.
+  for (let step = 0; step < next.size; step += 1) end = next.get(end) ?? end;
+  return [{ text: 'TARGET_GONE', facts: { seen: shown(end) }, evidence: missing }];
+}
+
+function chainOf({ host, chain }: Observation): ReadonlyMap<string, string> {
+  const replies = [host.cname, host.a, host.aaaa, ...chain];
+  const records = replies.flatMap((reply) => (reply instanceof DnsUnreachable ? [] : reply.records));
+  return new Map(records.filter(({ type }) => type === 'CNAME').map(({ name, value }) => [name, value]));
+}
+
+/** The record stands under a name with the zone appended. A wildcard answers there too, and proves nothing. */
+function doubledFinding(seen: Observation): (Finding & { lookup: Lookup }) | null {
+  for (const { zone, lookup, below } of seen.doubled) {
+    const content = contentOf(lookup);
+    if (content === '' || content === contentOf(below) || !isDecisive(below.a)) continue;
+    const evidence = [...tellingReplies(lookup), ...tellingReplies(seen.host)];
+    return { text: 'NAME_DOUBLED', facts: { about: lookup.name, zone }, evidence, lookup };
+  }
+  return null;
+}
+
+/** Whether a lookup leads here by any way. */
+export function leadsTo(lookup: Lookup, aim: Aim): boolean {
+  const isOurs = (['a', 'aaaa'] as const).some((family) =>
+    [...(addressSet(lookup, family) ?? [])].some((ip) => aim.ours[family]?.has(ip)),
+  );
+  return isOurs || targetsOf(lookup).includes(aim.platformHost);
+}
+
+function contentOf(lookup: Lookup): string {
+  const addresses = (['a', 'aaaa'] as const).flatMap((family) => [...(addressSet(lookup, family) ?? [])]);
+  return [...cnamesOf(lookup), ...addresses].sort().join(' ');
+}
+
+function list(values: readonly string[]): string {
+  return values.map(shown).join(', ');
+}

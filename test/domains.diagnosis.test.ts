@@ -1,0 +1,619 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { type DnsRig, NOON_MS, PLATFORM_HOST, startDnsRig } from './support/dns-rig.js';
+import type { DnsServerDouble } from './support/dns-server.js';
+
+const SHOP = 'shop.customer.test';
+const APEX = 'customer.test';
+const OURS = '192.0.2.10';
+const FOREIGN = '8.8.8.8';
+const rigs: DnsRig[] = [];
+
+afterEach(async () => {
+  await Promise.all(rigs.splice(0).map((rig) => rig.stop()));
+});
+
+async function start(options?: Parameters<typeof startDnsRig>[0]): Promise<DnsRig> {
+  const rig = await startDnsRig(options);
+  rigs.push(rig);
+  return rig;
+}
+
+const codes = ({ diagnoses }: { diagnoses: readonly { code: string }[] }) =>
+  diagnoses.map(({ code }) => code);
+
+/** Each with the resolver alone, and with two name servers that say the same. */
+const servers = [0, 2];
+
+test.each(servers)(
+  'Domains-4: a subdomain is right when its CNAME is the value shown (%d name servers)',
+  async (count) => {
+    const { inspect, publish } = await start({ nameServers: count });
+    publish(SHOP, 'CNAME', 'PetStore.Test');
+    expect(await inspect(SHOP)).toEqual({
+      leadsHere: true,
+      isOwnershipProved: null,
+      isUnderWildcard: false,
+      isApex: false,
+      diagnoses: [],
+      atMs: NOON_MS,
+    });
+  },
+);
+
+test.each(servers)(
+  'Domains-5: an apex is right when all its addresses are ours (%d name servers)',
+  async (count) => {
+    const { inspect, publish, dns } = await start({ nameServers: count });
+    publish(APEX, 'A', OURS);
+    expect(await inspect(APEX)).toMatchObject({ leadsHere: true, isApex: true, diagnoses: [] });
+    publish(APEX, 'AAAA', '2001:db8:0:0::10');
+    expect(await inspect(APEX)).toMatchObject({ leadsHere: true, diagnoses: [] });
+    dns.set('sub.customer.test', 'CNAME', PLATFORM_HOST);
+    expect(await inspect('sub.customer.test', { isApex: true })).toMatchObject({ isApex: false });
+  },
+);
+
+test.each(servers)(
+  'CNAME_WRONG_VALUE: Domains-8: the CNAME leads elsewhere (%d name servers)',
+  async (count) => {
+    const { inspect, publish, dns } = await start({ nameServers: count });
+    publish(SHOP, 'CNAME', 'old.example.net', 300);
+    dns.set('old.example.net', 'A', FOREIGN);
+    const { leadsHere, diagnoses } = await inspect(SHOP);
+    expect(leadsHere).toBe(false);
+    expect(diagnoses).toMatchObject([
+      {
+        code: 'CNAME_WRONG_VALUE',
+        severity: 'ERROR',
+        actor: 'OWNER',
+        cause: 'The CNAME of shop.customer.test leads to old.example.net, not to petstore.test.',
+        remedy: 'Replace old.example.net by petstore.test.',
+        retryAtMs: null,
+      },
+    ]);
+    expect(diagnoses[0]?.evidence[0]).toEqual({
+      server: count === 0 ? dns.hostPort : `127.0.0.2:${dns.port}`,
+      question: 'shop.customer.test CNAME',
+      answer: 'NOERROR: shop.customer.test. 300 CNAME old.example.net.',
+      ttlSeconds: 300,
+      atMs: NOON_MS,
+    });
+  },
+);
+
+test('CNAME_WRONG_VALUE: Domains-8: a detour that ends here is not the value shown', async () => {
+  const { inspect, dns } = await start();
+  dns.set(SHOP, 'CNAME', 'detour.customer.test');
+  dns.set('detour.customer.test', 'CNAME', PLATFORM_HOST);
+  expect(codes(await inspect(SHOP))).toEqual(['CNAME_WRONG_VALUE']);
+});
+
+test.each(servers)('DNS_NO_RECORD: no such name, or nothing at it (%d name servers)', async (count) => {
+  const { inspect, publish } = await start({ nameServers: count });
+  const missing = await inspect(SHOP);
+  expect(missing).toMatchObject({ leadsHere: false });
+  expect(missing.diagnoses).toMatchObject([
+    {
+      code: 'DNS_NO_RECORD',
+      cause: 'shop.customer.test does not exist in DNS.',
+      remedy: 'Add a CNAME record: name shop.customer.test, value petstore.test, TTL 3600.',
+    },
+  ]);
+  expect(missing.diagnoses[0]?.evidence[0]?.answer).toMatch(/^NXDOMAIN/);
+  expect(missing.diagnoses[0]?.evidence[0]?.ttlSeconds).toBe(300);
+  publish(SHOP, 'TXT', 'hello');
+  const empty = await inspect(SHOP);
+  expect(codes(empty)).toEqual(['DNS_NO_RECORD']);
+  expect(empty.diagnoses[0]?.cause).toMatch('exists in DNS, but has no CNAME and no address');
+});
+
+test('NAME_DOUBLED: the record stands under a name with the zone twice', async () => {
+  const { inspect, dns } = await start();
+  dns.set(`${SHOP}.${APEX}`, 'CNAME', PLATFORM_HOST);
+  expect(await inspect(SHOP)).toMatchObject({
+    leadsHere: false,
+    diagnoses: [
+      {
+        code: 'NAME_DOUBLED',
+        cause: 'The record was created as shop.customer.test.customer.test, which has customer.test twice.',
+        remedy: 'Your DNS provider appends customer.test by itself: enter only shop as the name.',
+      },
+    ],
+  });
+  dns.set(SHOP, 'CNAME', 'old.example.net');
+  expect(codes(await inspect(SHOP))).toEqual(['CNAME_WRONG_VALUE', 'TARGET_GONE', 'NAME_DOUBLED']);
+  dns.set(SHOP, 'CNAME', PLATFORM_HOST);
+  expect(codes(await inspect(SHOP))).toEqual([]);
+});
+
+test('NAME_DOUBLED: also in a zone below the registrable domain, and at an apex; a wildcard is no proof', async () => {
+  const { inspect, dns } = await start();
+  dns.zone('sub.customer.test');
+  dns.set('shop.sub.customer.test.sub.customer.test', 'A', OURS);
+  dns.set('customer.test.customer.test', 'A', FOREIGN);
+  expect(codes(await inspect('shop.sub.customer.test'))).toEqual(['NAME_DOUBLED']);
+  expect(codes(await inspect(APEX))).toEqual(['NAME_DOUBLED']);
+  dns.remove('customer.test.customer.test');
+  dns.set('*.customer.test', 'A', FOREIGN);
+  dns.set(SHOP, 'TXT', 'x');
+  expect(codes(await inspect(SHOP))).toEqual(['DNS_NO_RECORD']);
+});
+
+test.each(servers)('VALUE_DOUBLED: the zone was appended to the value (%d name servers)', async (count) => {
+  const { inspect, publish } = await start({ nameServers: count });
+  publish(SHOP, 'CNAME', 'petstore.test.customer.test');
+  expect(await inspect(SHOP)).toMatchObject({
+    leadsHere: false,
+    diagnoses: [{ code: 'VALUE_DOUBLED', remedy: 'End the value with a dot: petstore.test.' }],
+  });
+});
+
+test.each(servers)(
+  'CONFLICTING_RECORD: Domains-8: addresses instead of the CNAME (%d name servers)',
+  async (count) => {
+    const { inspect, publish } = await start({ nameServers: count });
+    publish(SHOP, 'A', FOREIGN);
+    publish(SHOP, 'AAAA', '2a00::1');
+    expect(await inspect(SHOP)).toMatchObject({
+      leadsHere: false,
+      diagnoses: [
+        {
+          code: 'CONFLICTING_RECORD',
+          cause: 'shop.customer.test has A and AAAA records (8.8.8.8, 2a00::1), which block the CNAME.',
+          remedy:
+            'Delete these records, then add a CNAME record: name shop.customer.test, value petstore.test, TTL 3600.',
+        },
+      ],
+    });
+  },
+);
+
+test.each(servers)(
+  'CONFLICTING_RECORD: Domains-8: addresses beside the right CNAME (%d name servers)',
+  async (count) => {
+    const { inspect, publish } = await start({ nameServers: count });
+    publish(SHOP, 'CNAME', PLATFORM_HOST);
+    publish(SHOP, 'A', FOREIGN);
+    const found = await inspect(SHOP);
+    expect(codes(found)).toEqual(['CONFLICTING_RECORD']);
+    expect(found).toMatchObject({
+      leadsHere: false,
+      diagnoses: [{ cause: expect.stringContaining('(8.8.8.8)') }],
+    });
+  },
+);
+
+test.each([APEX, SHOP])('AAAA_FOREIGN: IPv4 leads here, IPv6 does not: %s', async (hostname) => {
+  const { inspect, dns } = await start();
+  dns.set(hostname, 'A', OURS);
+  dns.set(hostname, 'AAAA', '2a00::1');
+  expect(await inspect(hostname)).toMatchObject({
+    leadsHere: false,
+    diagnoses: [{ code: 'AAAA_FOREIGN', remedy: 'Delete the AAAA record with 2a00::1.' }],
+  });
+});
+
+test.each(servers)(
+  'ADDRESS_MIXED, ADDRESS_ELSEWHERE: an apex leads elsewhere too, or only (%d name servers)',
+  async (count) => {
+    const { inspect, publish } = await start({ nameServers: count });
+    publish(APEX, 'A', [OURS, FOREIGN]);
+    expect(await inspect(APEX)).toMatchObject({
+      leadsHere: false,
+      diagnoses: [{ code: 'ADDRESS_MIXED', cause: 'customer.test leads to 8.8.8.8 besides our 192.0.2.10.' }],
+    });
+    publish(APEX, 'A', FOREIGN);
+    expect(await inspect(APEX)).toMatchObject({
+      leadsHere: false,
+      diagnoses: [
+        { code: 'ADDRESS_ELSEWHERE', cause: 'customer.test leads to 8.8.8.8, not to petstore.test.' },
+      ],
+    });
+    publish(APEX, 'A', '10.0.0.5');
+    const [inside] = (await inspect(APEX)).diagnoses;
+    expect(inside?.cause).toMatch('10.0.0.5, which nobody can reach from the Internet');
+  },
+);
+
+test.each(servers)(
+  'APEX_NEEDS_ALIAS: Domains-5: no address, or a CNAME where none may be (%d name servers)',
+  async (count) => {
+    const { inspect, publish } = await start({ nameServers: count });
+    const [empty] = (await inspect(APEX)).diagnoses;
+    expect(empty).toMatchObject({ code: 'APEX_NEEDS_ALIAS', actor: 'OWNER' });
+    expect(empty?.remedy).toMatch(
+      'Add one ALIAS or ANAME record: name customer.test, value petstore.test; if',
+    );
+    publish(APEX, 'CNAME', PLATFORM_HOST);
+    expect(await inspect(APEX)).toMatchObject({
+      leadsHere: false,
+      isApex: true,
+      diagnoses: [
+        { code: 'APEX_NEEDS_ALIAS', cause: expect.stringContaining('there is one to petstore.test') },
+      ],
+    });
+  },
+);
+
+test.each(servers)(
+  'FLATTENED: no CNAME to be seen, and addresses of ours (%d name servers)',
+  async (count) => {
+    const { inspect, publish } = await start({ nameServers: count });
+    publish(SHOP, 'A', OURS);
+    expect(await inspect(SHOP)).toMatchObject({
+      leadsHere: true,
+      diagnoses: [{ code: 'FLATTENED', severity: 'INFO', actor: 'NOBODY' }],
+    });
+  },
+);
+
+test.each([SHOP, APEX])('PROXIED: the addresses are of a proxy: %s', async (hostname) => {
+  const { inspect, dns } = await start();
+  dns.set(hostname, 'A', ['104.21.0.1', '172.67.0.1']);
+  dns.set(hostname, 'AAAA', '2606:4700::1');
+  const found = await inspect(hostname);
+  expect(codes(found)).toEqual(['PROXIED']);
+  expect(found.diagnoses[0]?.remedy).toMatch('DNS only');
+});
+
+test.each(servers)(
+  'CNAME_LOOP: a chain that leads back to itself, also to the name itself (%d name servers)',
+  async (count) => {
+    const { inspect, publish } = await start({ nameServers: count });
+    publish(SHOP, 'CNAME', 'a.customer.test');
+    publish('a.customer.test', 'CNAME', 'b.customer.test');
+    publish('b.customer.test', 'CNAME', 'a.customer.test');
+    expect(await inspect(SHOP)).toMatchObject({
+      leadsHere: false,
+      diagnoses: [
+        {
+          code: 'CNAME_LOOP',
+          cause:
+            'The CNAMEs of shop.customer.test lead in a circle: shop.customer.test → a.customer.test → b.customer.test → a.customer.test.',
+        },
+      ],
+    });
+    publish(SHOP, 'CNAME', SHOP);
+    expect(codes(await inspect(SHOP))).toEqual(['CNAME_LOOP']);
+  },
+);
+
+test.each(servers)(
+  'TARGET_GONE: the chain ends at a name that does not exist (%d name servers)',
+  async (count) => {
+    const { inspect, publish } = await start({ nameServers: count });
+    publish(SHOP, 'CNAME', 'a.customer.test');
+    publish('a.customer.test', 'CNAME', 'gone.example.net');
+    const found = await inspect(SHOP);
+    expect(codes(found)).toEqual(['CNAME_WRONG_VALUE', 'TARGET_GONE']);
+    expect(found.diagnoses[1]?.cause).toMatch('end at gone.example.net, which does not exist');
+  },
+);
+
+test('TARGET_GONE: our own host has no addresses: our fault, a right CNAME counts, an apex can not be judged', async () => {
+  const { inspect, dns } = await start();
+  dns.remove(PLATFORM_HOST);
+  dns.set(SHOP, 'CNAME', PLATFORM_HOST);
+  dns.set(APEX, 'A', FOREIGN);
+  expect(await inspect(SHOP)).toMatchObject({
+    leadsHere: true,
+    diagnoses: [{ code: 'TARGET_GONE', severity: 'WARNING', actor: 'PLATFORM' }],
+  });
+  expect(await inspect(APEX)).toMatchObject({
+    leadsHere: null,
+    diagnoses: [{ code: 'TARGET_GONE', severity: 'ERROR', actor: 'PLATFORM' }],
+  });
+});
+
+test('NOT_PROPAGATED: all name servers are right, caches are old: it leads here, and a time is given', async () => {
+  const { inspect, dns, nameServers } = await start({ nameServers: 3 });
+  for (const server of nameServers) server.set(SHOP, 'CNAME', PLATFORM_HOST);
+  dns.set(SHOP, 'CNAME', 'old.example.net', 5400);
+  const found = await inspect(SHOP);
+  expect(found).toMatchObject({
+    leadsHere: true,
+    diagnoses: [
+      {
+        code: 'NOT_PROPAGATED',
+        severity: 'INFO',
+        remedy: 'Nothing: caches have the new answer by 13:30 UTC.',
+        retryAtMs: NOON_MS + 5_400_000,
+      },
+    ],
+  });
+  expect(found.diagnoses[0]?.cause).toMatch('caches still give an old answer: CNAME old.example.net');
+  dns.remove(SHOP);
+  expect(await inspect(SHOP)).toMatchObject({
+    leadsHere: true,
+    diagnoses: [{ code: 'NOT_PROPAGATED', retryAtMs: NOON_MS + 300_000 }],
+  });
+  dns.set(SHOP, 'A', FOREIGN, 86_400);
+  expect((await inspect(SHOP)).diagnoses[0]?.remedy).toMatch('by 2026-01-16 12:00 UTC');
+});
+
+test('NOT_PROPAGATED: some name servers give an old answer', async () => {
+  const { inspect, publish, nameServers } = await start({ nameServers: 3 });
+  publish(SHOP, 'CNAME', PLATFORM_HOST);
+  nameServers[1]?.set(SHOP, 'CNAME', 'old.example.net', 3600);
+  nameServers[2]?.remove(SHOP);
+  const { leadsHere, diagnoses } = await inspect(SHOP);
+  expect(leadsHere).toBe(false);
+  expect(diagnoses).toMatchObject([
+    { code: 'NOT_PROPAGATED', severity: 'ERROR', retryAtMs: NOON_MS + 3_600_000 },
+  ]);
+  expect(diagnoses[0]?.cause).toBe(
+    '2 of 3 name servers of customer.test (ns2.customer.test, ns3.customer.test) still give an old answer: CNAME old.example.net.',
+  );
+});
+
+test('Domains-6: name servers that are wrong count more than a cache that is right', async () => {
+  const { inspect, dns, nameServers } = await start({ nameServers: 2 });
+  dns.set(SHOP, 'CNAME', PLATFORM_HOST);
+  for (const server of nameServers) server.set(SHOP, 'CNAME', 'moved.example.net');
+  const found = await inspect(SHOP);
+  expect(found.leadsHere).toBe(false);
+  expect(codes(found)).toEqual(['CNAME_WRONG_VALUE']);
+});
+
+test.each(['servfail', 'refused', 'lame'] as const)(
+  'NAMESERVER_FAILING: one of two is broken: %s',
+  async (fault) => {
+    const { inspect, publish, nameServers } = await start({ nameServers: 2 });
+    publish(SHOP, 'CNAME', PLATFORM_HOST);
+    nameServers[1]?.fault(fault);
+    const found = await inspect(SHOP);
+    expect(found).toMatchObject({
+      leadsHere: true,
+      diagnoses: [{ code: 'NAMESERVER_FAILING', severity: 'WARNING', actor: 'DNS_PROVIDER' }],
+    });
+    expect(found.diagnoses[0]?.cause).toMatch(
+      '1 of 2 name servers of customer.test (ns2.customer.test) answer',
+    );
+  },
+);
+
+test('NAMESERVER_FAILING: all are broken: nobody can tell where the name leads', async () => {
+  const { inspect, publish, dns, nameServers } = await start({ nameServers: 2 });
+  publish(SHOP, 'CNAME', PLATFORM_HOST);
+  for (const server of nameServers) server.fault('refused');
+  expect(await inspect(SHOP)).toMatchObject({ leadsHere: true, diagnoses: [{ severity: 'WARNING' }] });
+  dns.fault('servfail', { name: SHOP });
+  const found = await inspect(SHOP);
+  expect(found.leadsHere).toBeNull();
+  expect(found.diagnoses).toMatchObject([{ code: 'NAMESERVER_FAILING', severity: 'ERROR' }]);
+});
+
+test.each(['servfail', 'refused', 'notimp', 'formerr'] as const)(
+  'NAMESERVER_FAILING: a resolver that refuses says nothing about the records: %s',
+  async (fault) => {
+    const { inspect, dns } = await start();
+    dns.set(SHOP, 'A', FOREIGN);
+    dns.fault(fault, { name: SHOP });
+    const found = await inspect(SHOP);
+    expect(found.leadsHere).toBeNull();
+    expect(found.diagnoses).toMatchObject([{ code: 'NAMESERVER_FAILING', severity: 'ERROR' }]);
+    expect(found.diagnoses[0]?.cause).toMatch(fault.toUpperCase());
+  },
+);
+
+test('NAMESERVER_FAILING: one address family is refused, the other is right', async () => {
+  const { inspect, dns } = await start();
+  dns.set(APEX, 'A', OURS);
+  dns.fault('servfail', { name: APEX, type: 'AAAA' });
+  expect(await inspect(APEX)).toMatchObject({
+    leadsHere: true,
+    diagnoses: [{ code: 'NAMESERVER_FAILING', severity: 'WARNING' }],
+  });
+});
+
+test.each(servers)(
+  'DNSSEC_BROKEN: validation fails, without it there is an answer (%d name servers)',
+  async (count) => {
+    const { inspect, publish, dns } = await start({ nameServers: count });
+    publish(SHOP, 'CNAME', PLATFORM_HOST);
+    dns.fault('bogus', { name: SHOP });
+    const { leadsHere, diagnoses } = await inspect(SHOP);
+    expect(leadsHere).toBe(false);
+    expect(diagnoses).toMatchObject([
+      {
+        code: 'DNSSEC_BROKEN',
+        cause:
+          'The answers for customer.test fail DNSSEC validation (resolver: 9 DNSKEY Missing: no SEP matching the DS found).',
+        remedy: 'Correct or remove the DS record of customer.test at your registrar.',
+      },
+    ]);
+  },
+);
+
+test('DNSSEC_BROKEN: when the whole zone fails its name is still known', async () => {
+  const { inspect, dns } = await start();
+  dns.set(SHOP, 'A', FOREIGN);
+  for (const name of [SHOP, APEX]) dns.fault('bogus', { name });
+  const found = await inspect(SHOP);
+  expect(found.leadsHere).toBe(false);
+  expect(codes(found)).toEqual(['DNSSEC_BROKEN']);
+  expect(found.diagnoses[0]?.cause).toMatch('The answers for customer.test fail');
+});
+
+test('DNS_NO_RECORD: a name that does not exist has no record, even when one type is not answered', async () => {
+  const { inspect, dns } = await start();
+  dns.fault('notimp', { name: SHOP, type: 'AAAA' });
+  expect(codes(await inspect(SHOP))).toEqual(['DNS_NO_RECORD']);
+});
+
+test('DNS_UNREACHABLE: a resolver that is silent says nothing, within 1.5 s', async () => {
+  const { inspect, dns } = await start();
+  dns.set(SHOP, 'A', FOREIGN);
+  dns.fault('drop');
+  const startedAt = performance.now();
+  const found = await inspect(SHOP, { ownership: { name: `_verify.${SHOP}`, value: 'x' } });
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  expect(found).toMatchObject({ leadsHere: null, isOwnershipProved: null, isApex: false });
+  expect(codes(found)).toEqual(['DNS_UNREACHABLE', 'DNS_UNREACHABLE']);
+  expect(found.diagnoses[0]).toMatchObject({
+    actor: 'NOBODY',
+    retryAtMs: NOON_MS + 30_000,
+    evidence: expect.arrayContaining([expect.objectContaining({ answer: 'timeout', server: dns.hostPort })]),
+  });
+});
+
+test('DNS_UNREACHABLE: Domains-7: DNS that takes its time is waited for 1.5 s, with name servers too', async () => {
+  const { inspect, inspector, publish, dns, nameServers } = await start({ nameServers: 2 });
+  publish(SHOP, 'CNAME', PLATFORM_HOST);
+  for (const server of [dns, ...nameServers]) server.fault({ delayMs: 400 });
+  const startedAt = performance.now();
+  expect(await inspect(SHOP)).toMatchObject({ leadsHere: true });
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  for (const server of [dns, ...nameServers]) server.fault({ delayMs: 900 });
+  const lateAt = performance.now();
+  expect(await inspect(SHOP)).toMatchObject({ leadsHere: true });
+  expect(performance.now() - lateAt).toBeLessThan(1_500);
+  const givenUp = await inspector.inspect(
+    { hostname: SHOP, isApex: false, ownership: null },
+    AbortSignal.timeout(30),
+  );
+  expect(givenUp.leadsHere).toBeNull();
+  expect(codes(givenUp)).toEqual(['DNS_UNREACHABLE']);
+});
+
+test('DNS_UNREACHABLE: silence to one question that matters is silence; name servers that answer are used', async () => {
+  const { inspect, publish, dns, nameServers } = await start({ nameServers: 2 });
+  publish(SHOP, 'CNAME', PLATFORM_HOST);
+  dns.fault('drop', { name: SHOP, type: 'A' });
+  dns.fault('drop', { name: SHOP, type: 'AAAA' });
+  dns.fault('drop', { name: SHOP, type: 'CNAME' });
+  expect(await inspect(SHOP)).toMatchObject({ leadsHere: true, diagnoses: [] });
+  for (const server of nameServers) server.fault('drop');
+  const found = await inspect(SHOP);
+  expect(found.leadsHere).toBeNull();
+  expect(codes(found)).toEqual(['DNS_UNREACHABLE']);
+});
+
+test('DNS_UNREACHABLE: when only our own addresses are unknown nobody is wrong', async () => {
+  const { inspect, dns } = await start();
+  dns.set(APEX, 'A', FOREIGN);
+  dns.fault('drop', { name: PLATFORM_HOST });
+  const found = await inspect(APEX);
+  expect(found.leadsHere).toBeNull();
+  expect(found.diagnoses[0]?.cause).toMatch('DNS could not be asked for petstore.test');
+});
+
+test.each(['notimp', 'refused', 'servfail', 'drop'] as const)(
+  'Domains-7: a server that answers %s to SOA and NS does not matter: CNAME and addresses decide',
+  async (fault) => {
+    const { inspect, dns } = await start();
+    dns.fault(fault, { type: 'SOA' });
+    dns.fault(fault, { type: 'NS' });
+    dns.set(SHOP, 'CNAME', PLATFORM_HOST);
+    expect(await inspect(SHOP)).toMatchObject({ leadsHere: true, isApex: false, diagnoses: [] });
+    dns.set(SHOP, 'CNAME', 'petstore.test.customer.test');
+    expect(codes(await inspect(SHOP))).toEqual(['VALUE_DOUBLED']);
+    dns.set(APEX, 'A', OURS);
+    expect(await inspect(APEX, { isApex: true })).toMatchObject({ leadsHere: true, isApex: true });
+  },
+);
+
+test('WILDCARD_DNS: any name below the zone leads here', async () => {
+  const { inspect, inspector, dns } = await start();
+  dns.set('*.customer.test', 'CNAME', PLATFORM_HOST);
+  expect(await inspect(SHOP)).toMatchObject({
+    leadsHere: true,
+    isUnderWildcard: true,
+    diagnoses: [
+      {
+        code: 'WILDCARD_DNS',
+        severity: 'WARNING',
+        remedy: 'Replace the record *.customer.test by records with names.',
+      },
+    ],
+  });
+  expect(await inspector.survey(SHOP)).toEqual({ isApex: false, leadsHere: true, isUnderWildcard: true });
+  dns.set(APEX, 'A', OURS);
+  expect(await inspect(APEX)).toMatchObject({
+    isUnderWildcard: false,
+    diagnoses: [{ code: 'WILDCARD_DNS' }],
+  });
+});
+
+const TOKEN = { name: `_petstore-verify.${SHOP}`, value: 'petstore-verify=abc' };
+
+test('OWNERSHIP_TXT_MISSING, _MISMATCH: what is there instead is named', async () => {
+  const { inspect, publish, dns } = await start();
+  dns.set(SHOP, 'CNAME', PLATFORM_HOST);
+  const missing = await inspect(SHOP, { ownership: TOKEN });
+  expect(missing).toMatchObject({ leadsHere: true, isOwnershipProved: false });
+  expect(missing.diagnoses).toMatchObject([
+    { code: 'OWNERSHIP_TXT_MISSING', cause: `There is no TXT record at ${TOKEN.name}.` },
+  ]);
+  publish(TOKEN.name, 'TXT', ['petstore-verify=old', 'other']);
+  const other = await inspect(SHOP, { ownership: TOKEN });
+  expect(other.isOwnershipProved).toBe(false);
+  expect(other.diagnoses[0]).toMatchObject({
+    code: 'OWNERSHIP_TXT_MISMATCH',
+    cause: `The TXT record at ${TOKEN.name} has another value: "petstore-verify=old", "other".`,
+  });
+  publish(TOKEN.name, 'TXT', ['other', `"${TOKEN.value}"`]);
+  expect(await inspect(SHOP, { ownership: TOKEN })).toMatchObject({ isOwnershipProved: true, diagnoses: [] });
+});
+
+test('OWNERSHIP_TXT_MISSING: the record on the host name itself is recognised', async () => {
+  const { inspect, dns } = await start();
+  dns.set(SHOP, 'TXT', TOKEN.value);
+  const found = await inspect(SHOP, { ownership: TOKEN });
+  expect(codes(found)).toEqual(['DNS_NO_RECORD', 'OWNERSHIP_TXT_MISSING']);
+  expect(found.diagnoses[1]?.cause).toMatch(`it is on ${SHOP} itself`);
+});
+
+test('Domains-6: a name server that has the TXT record proves ownership before caches know', async () => {
+  const { inspect, nameServers } = await start({ nameServers: 2 });
+  for (const server of nameServers) server.set(TOKEN.name, 'TXT', TOKEN.value);
+  expect(await inspect(SHOP, { ownership: TOKEN })).toMatchObject({ isOwnershipProved: true });
+});
+
+test('Domains-3: a survey says where a zone begins and whether the name leads here already', async () => {
+  const { inspector, dns } = await start();
+  expect(await inspector.survey(SHOP)).toEqual({ isApex: false, leadsHere: false, isUnderWildcard: false });
+  dns.zone('sub.customer.test');
+  dns.set('sub.customer.test', 'A', [OURS, FOREIGN]);
+  expect(await inspector.survey('sub.customer.test')).toEqual({
+    isApex: true,
+    leadsHere: true,
+    isUnderWildcard: false,
+  });
+  dns.fault('drop');
+  const startedAt = performance.now();
+  expect(await inspector.survey(SHOP)).toEqual({ isApex: null, leadsHere: false, isUnderWildcard: false });
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+});
+
+test('Domains-3: a domain that is not registered: a zone of a registry does not say where its own would begin', async () => {
+  const { inspector, inspect, dns } = await start();
+  dns.zone('test');
+  expect((await inspector.survey('unregistered.test')).isApex).toBeNull();
+  for (const hostname of ['unregistered.test', 'www.unregistered.test']) {
+    const [finding] = (await inspect(hostname, { isApex: hostname === 'unregistered.test' })).diagnoses;
+    expect(finding).toMatchObject({
+      code: 'DNS_NO_RECORD',
+      remedy: expect.stringContaining(
+        'Check that unregistered.test is registered and has name servers, then add',
+      ),
+    });
+  }
+});
+
+test('House-5: packets go to the resolver and to name servers that may be asked, and nowhere else', async () => {
+  const { inspect, dns, nameServers } = await start({ nameServers: 2, areAsked: false });
+  const host: DnsServerDouble | undefined = nameServers[1];
+  dns.set(SHOP, 'A', host?.address ?? '');
+  expect(codes(await inspect(SHOP))).toEqual(['CONFLICTING_RECORD']);
+  expect(nameServers.map(({ log }) => log)).toEqual([[], []]);
+});
+
+test('House-5: what strangers write into DNS is shown, not obeyed', async () => {
+  const { inspect, dns } = await start();
+  dns.set(TOKEN.name, 'TXT', `\u001b[31m\r\n${'x'.repeat(2_000)}`);
+  const { diagnoses } = await inspect(SHOP, { ownership: TOKEN });
+  const found = diagnoses.find(({ code }) => code === 'OWNERSHIP_TXT_MISMATCH');
+  expect(found?.cause.length).toBeLessThan(600);
+  expect(JSON.stringify(found)).not.toMatch(/\\u001b|\\r/);
+});

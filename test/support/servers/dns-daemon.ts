@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { DnsServer } from '../../../src/config.js';
+import { askRaw } from '../raw-dns-query.js';
+import { Daemon, freePort, type Program } from './daemon.js';
+import { type DebianPackages, unpackDebianPackages } from './debian-packages.js';
+import { executableOnPath } from './sql-programs.js';
+
+/** A running name server of the test's own, on UDP and TCP. */
+export interface DnsDaemon extends DnsServer {
+  /** Its configuration and its data. */
+  home: string;
+  stop(): Promise<void>;
+}
+
+interface DnsDaemonPlan {
+  program: Program;
+  /** Writes the configuration and returns the program's arguments. The server must answer `id.server` with `identity`. */
+  arrange(at: DnsServer & { home: string; identity: string }): Promise<string[]>;
+}
+
+const ADDRESS = '127.0.0.1';
+const PORTS_TRIED = 3;
+
+/** Starts a name server on a free port. Resolves when it answers. */
+export async function runDnsDaemon(plan: DnsDaemonPlan): Promise<DnsDaemon> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnce(plan, await freePort());
+    } catch (error) {
+      const isPortTaken = /in use|another server answers/i.test((error as Error).message);
+      if (!isPortTaken || attempt === PORTS_TRIED) throw error;
+    }
+  }
+}
+
+async function startOnce({ program, arrange }: DnsDaemonPlan, port: number): Promise<DnsDaemon> {
+  const home = await mkdtemp(join(tmpdir(), 'petstore-dns-'));
+  const server = { address: ADDRESS, port };
+  const identity = basename(home);
+  const args = await arrange({ ...server, home, identity });
+  const daemon = new Daemon({ program, args, home, logFile: join(home, 'log') });
+  const stop = async () => {
+    await daemon.kill('SIGKILL');
+    await rm(home, { recursive: true, force: true });
+  };
+  try {
+    await daemon.waitUntil(() => answer(server, identity), 20_000);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { ...server, home, stop };
+}
+
+// The identity tells our server from another test's that took the port between our looking and our starting.
+async function answer(server: DnsServer, identity: string): Promise<void> {
+  const { answers } = await askRaw(server, { name: 'id.server', type: 'TXT', class: 'CH' }, 500);
+  const said = answers.map((record) => ('data' in record ? String(record.data) : '')).join();
+  if (said !== identity) throw new Error(`another server answers at ${server.address}:${server.port}`);
+}
+
+/**
+ * Programs of one package, by name, in the order of `binaries`. An installed server comes last: AppArmor keeps those of
+ * Ubuntu from reading a configuration in a temporary folder.
+ */
+export async function dnsPrograms(from: DebianPackages, binaries: string[]): Promise<Program[]> {
+  try {
+    const root = await unpackDebianPackages(from);
+    return binaries.map((binary) => root.program(`usr/sbin/${binary}`));
+  } catch (unpacking) {
+    try {
+      return binaries.map((binary) => ({ file: executableOnPath(binary), args: [] }));
+    } catch (looking) {
+      const reasons = [unpacking, looking].map((error) => `- ${(error as Error).message.trim()}`);
+      throw new Error(
+        `No ${from.packages.join()} for the tests. Tried:\n${reasons.join('\n')}\n` +
+          `  → run on Debian or Ubuntu with a mirror that apt reaches, or install ${from.packages.join()}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from '../eventually.js';
+import { askRaw } from '../raw-dns-query.js';
+import type { Program } from './daemon.js';
+import { type DnsDaemon, dnsPrograms, runDnsDaemon } from './dns-daemon.js';
+
+const execute = promisify(execFile);
+
+export interface TestZone {
+  /** Without a trailing dot. */
+  name: string;
+  /** Lines of a zone file below SOA and NS; names are relative to the zone: `www CNAME shops.platform.test.` */
+  records: string[];
+  isSigned: boolean;
+}
+
+export interface KnotServer extends DnsDaemon {
+  /** DS records of a signed zone, in presentation form. */
+  delegationSigners(zone: string): Promise<string[]>;
+}
+
+/** An authoritative server with real zones, signed where wanted. Resolves when it answers for all of them. */
+export async function startKnot(zones: TestZone[]): Promise<KnotServer> {
+  const [knotd, keymgr] = await dnsPrograms({ name: 'knot-packages', suite: 'own', packages: ['knot'] }, [
+    'knotd',
+    'keymgr',
+  ]);
+  const daemon = await runDnsDaemon({
+    program: knotd as Program,
+    arrange: async ({ home, address, port, identity }) => {
+      const zoneFolder = join(home, 'zones');
+      await mkdir(zoneFolder);
+      for (const zone of zones) await writeFile(join(zoneFolder, `${zone.name}.zone`), zoneFile(zone));
+      await writeFile(configIn(home), configuration({ home, listen: `${address}@${port}`, identity, zones }));
+      return ['--config', configIn(home)];
+    },
+  });
+  // Knot answers SERVFAIL for a zone until it has signed it.
+  for (const { name } of zones) {
+    await eventually(`knot loads ${name}`, async () => {
+      return (await askRaw(daemon, { name, type: 'SOA' })).rcode === 'NOERROR';
+    });
+  }
+  return {
+    ...daemon,
+    delegationSigners: async (zone) => {
+      const { file, args } = keymgr as Program;
+      const { stdout } = await execute(file, [...args, '--config', configIn(daemon.home), zone, 'ds']);
+      return stdout.trim().split('\n');
+    },
+  };
+}
+
+const configIn = (home: string) => join(home, 'knot.conf');
+
+const zoneFile = ({ name, records }: TestZone) => `$ORIGIN ${name}.
+$TTL 60
+@ SOA ns1 admin 1 600 600 3600 60
+@ NS ns1
+ns1 A 127.0.0.1
+${records.join('\n')}
+`;
+
+interface KnotSettings {
+  home: string;
+  listen: string;
+  identity: string;
+  zones: TestZone[];
+}
+
+// Its databases are mapped into memory, by default with 20 GiB of address space.
+const configuration = ({ home, listen, identity, zones }: KnotSettings) => `
+server:
+    listen: ${listen}
+    rundir: ${home}
+    identity: ${identity}
+    udp-workers: 1
+    tcp-workers: 1
+    background-workers: 1
+log:
+  - target: stderr
+    any: info
+database:
+    storage: ${home}
+    journal-db-max-size: 16M
+    kasp-db-max-size: 16M
+    timer-db-max-size: 16M
+policy:
+  - id: signed
+    algorithm: ecdsap256sha256
+    single-type-signing: on
+    zone-max-ttl: 60
+template:
+  - id: default
+    storage: ${home}/zones
+    zonefile-sync: -1
+zone:
+${zones.map(zoneEntry).join('\n')}
+`;
+
+const zoneEntry = ({ name, isSigned }: TestZone) =>
+  `  - domain: ${name}${isSigned ? '\n    dnssec-signing: on\n    dnssec-policy: signed' : ''}`;

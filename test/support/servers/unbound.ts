@@ -1,0 +1,56 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DnsServer } from '../../../src/config.js';
+import type { Program } from './daemon.js';
+import { type DnsDaemon, dnsPrograms, runDnsDaemon } from './dns-daemon.js';
+
+interface UnboundOptions {
+  /** Where each zone is asked for. Any other name leads to the root servers. */
+  zones: { name: string; server: DnsServer }[];
+  /** DS records in presentation form; a zone without one is taken as unsigned. */
+  trustAnchors: string[];
+}
+
+/** A recursive resolver that validates DNSSEC and tells in an extended error why it refuses. Resolves when it answers. */
+export async function startUnbound({ zones, trustAnchors }: UnboundOptions): Promise<DnsDaemon> {
+  const packages = { name: 'unbound-packages', suite: 'own', packages: ['unbound'] };
+  const [unbound] = await dnsPrograms(packages, ['unbound']);
+  return runDnsDaemon({
+    program: unbound as Program,
+    arrange: async ({ home, address, port, identity }) => {
+      const file = join(home, 'unbound.conf');
+      const stubs = zones.map(
+        ({ name, server }) =>
+          `stub-zone:\n  name: "${name}"\n  stub-addr: ${server.address}@${server.port}\n  stub-no-cache: yes`,
+      );
+      const anchors = trustAnchors.map((anchor) => `  trust-anchor: "${anchor}"`);
+      const listen = `  interface: ${address}\n  port: ${port}\n  identity: "${identity}"`;
+      await writeFile(
+        file,
+        `server:\n${listen}\n${settings(home)}${anchors.join('\n')}\n${stubs.join('\n')}\n`,
+      );
+      return ['-d', '-c', file];
+    },
+  });
+}
+
+// `test` is answered by unbound itself unless told otherwise. No user, no chroot: it runs as whoever runs the tests.
+const settings = (home: string) => `  directory: "${home}"
+  chroot: ""
+  username: ""
+  pidfile: ""
+  logfile: ""
+  use-syslog: no
+  verbosity: 1
+  num-threads: 1
+  do-ip6: no
+  do-not-query-localhost: no
+  access-control: 127.0.0.0/8 allow
+  local-zone: "test." nodefault
+  module-config: "validator iterator"
+  ede: yes
+  val-log-level: 2
+  trust-anchor-signaling: no
+  cache-max-ttl: 2
+  cache-max-negative-ttl: 1
+`;
