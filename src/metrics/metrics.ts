@@ -26,6 +26,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  private readonly domainEvents = new Counter({
+    name: 'petstore_domain_events_total',
+    help: 'What happened to custom domains, by name of the event.',
+    labelNames: ['event'],
+    registers: [this.registry],
+  });
+
   constructor(sharing: () => { isDegraded: boolean; outages: number; localDecisions: number }) {
     this.read(
       'petstore_rate_limit_degraded',
@@ -55,6 +62,10 @@ export class Metrics {
   observe({ door, status, seconds, decision }: RequestMetric): void {
     this.requests.observe({ door, status }, seconds);
     if (decision !== null) this.decisions.inc({ decision });
+  }
+
+  observeDomain(event: string): void {
+    this.domainEvents.inc({ event });
   }
 
   /** Serves `/metrics` on a port of its own, which no client can reach unless it is published. Throws what `listen` throws. */

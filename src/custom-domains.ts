@@ -1,0 +1,111 @@
+import type { AuditLog } from './audit/audit-log.js';
+import { AcmeClient } from './certificates/acme-client.js';
+import { CertificateStore } from './certificates/certificate.store.js';
+import { CertificateAuthority } from './certificates/certificate-authority.js';
+import { ChallengeStore } from './certificates/challenge-store.js';
+import { Sealer } from './certificates/sealer.js';
+import type { Config } from './config.js';
+import type { Database } from './database/database.js';
+import { NameServers } from './dns/name-servers.js';
+import { Resolver } from './dns/resolver.js';
+import { ChangeSignal } from './domains/change-signal.js';
+import { DomainService } from './domains/domain.service.js';
+import { DomainStore } from './domains/domain.store.js';
+import { DomainAttachment } from './domains/domain-attachment.js';
+import { DomainCheck } from './domains/domain-check.js';
+import { DomainIssuance } from './domains/domain-issuance.js';
+import { DomainLeases } from './domains/domain-lease.js';
+import { DomainSuspension } from './domains/domain-suspension.js';
+import { DomainWorker } from './domains/domain-worker.js';
+import { Inspector } from './domains/inspector.js';
+import { type OnDomainEvent, Timeline } from './domains/timeline.js';
+import type { IdGenerator } from './ids.js';
+import type { ProjectService } from './projects/project.service.js';
+
+interface CustomDomainParts {
+  config: Config;
+  db: Database;
+  services: { projects: ProjectService; ids: IdGenerator; audit: AuditLog };
+  log: { warn(details: object, message: string): void };
+  onEvent: OnDomainEvent;
+  /** Told when serving has changed, here or elsewhere. */
+  onChange(): Promise<void>;
+  now: () => number;
+}
+
+export type CustomDomains = ReturnType<typeof createCustomDomains>;
+
+/** Everything about custom domains, made once. Nothing runs before `start`. */
+export function createCustomDomains({
+  config,
+  db,
+  services,
+  log,
+  onEvent,
+  onChange,
+  now,
+}: CustomDomainParts) {
+  const { projects, ids, audit } = services;
+  const { platformHost } = config;
+  const sealer = new Sealer(config.secretKeys);
+  const certificates = new CertificateStore(db);
+  const store = new DomainStore(db, ids, new Timeline(ids, now, onEvent), now);
+  const signal = new ChangeSignal(config.redisUrl, onChange);
+  const resolver = new Resolver(config.dnsServers, now);
+  const inspector = new Inspector(resolver, new NameServers(resolver, config, now), platformHost, now);
+
+  const check = new DomainCheck({ store, projects, inspector, onDue: () => worker.kick() }, now);
+  const authority =
+    config.acme && new CertificateAuthority(new AcmeClient(config.acme, now), db, sealer, { ids, now });
+  const challenges = new ChallengeStore(db, now);
+  const announce = () => signal.announce();
+  const issuance =
+    authority &&
+    new DomainIssuance(
+      {
+        store,
+        leases: new DomainLeases(db, now),
+        check,
+        projects,
+        authority,
+        certificates,
+        ask: (question) => resolver.ask(question),
+        platformHost,
+        announce,
+      },
+      now,
+    );
+  const suspension = new DomainSuspension(db, store, now);
+  const worker = new DomainWorker({ db, check, issuance, suspension }, log, now);
+  return {
+    attachment: new DomainAttachment({ store, projects, inspector, audit }, ownHosts(config), now),
+    domains: new DomainService(
+      { store, certificates, audit, announce, onRemoved: (id) => issuance?.cancel(id) },
+      platformHost,
+      now,
+    ),
+    check,
+    certificates,
+    authority,
+    sealer,
+    challengeAnswer: (token: string, hostname: string) => challenges.answer(token, hostname),
+    /** Follows the changes of other processes, and does what is due. */
+    start: () => {
+      signal.listen();
+      worker.start();
+    },
+    stop: async () => {
+      await worker.stop();
+      authority?.close();
+      await signal.close();
+    },
+  };
+}
+
+/** Names that no project can attach, nor anything below them. */
+function ownHosts({ platformHost, publicBaseUrl, stagingBaseUrl }: Config): string[] {
+  const ofBases = [publicBaseUrl, stagingBaseUrl].flatMap((url) =>
+    url === null ? [] : [new URL(url).hostname],
+  );
+  return [platformHost, ...ofBases];
+}

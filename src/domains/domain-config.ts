@@ -1,0 +1,137 @@
+import type { FieldProblem } from '../errors.js';
+import { normalizeHostname } from './hostname.js';
+
+/** What the owner wants to happen on the project's domains. Spec: Custom domains 10. */
+export interface DomainConfig {
+  primary: string | null;
+  redirects: DomainRedirect[];
+}
+
+interface DomainRedirect {
+  from: string;
+  to: string;
+  status: number;
+}
+
+export type CheckedConfig = { config: DomainConfig } | { problems: FieldProblem[] };
+
+/** What happens on an attached host: path and query of a redirected request are kept. */
+export interface DomainEffect {
+  hostname: string;
+  action: 'SERVES' | 'REDIRECTS';
+  /** Null when the host serves. */
+  to: string | null;
+  status: number | null;
+  isPrimary: boolean;
+}
+
+interface Attached {
+  hostname: string;
+}
+
+/**
+ * The configuration with its host names normalised, or everything that is wrong with it. `attached` are the domains of the
+ * project; what belongs to another project is as unknown as what belongs to nobody.
+ */
+export function checkConfig(wanted: DomainConfig, attached: readonly Attached[]): CheckedConfig {
+  if (wanted.redirects.length > MAX_REDIRECTS) {
+    return { problems: [{ field: 'redirects', message: `must have at most ${MAX_REDIRECTS} entries` }] };
+  }
+  const hosts = new Set(attached.map(({ hostname }) => hostname));
+  const config = {
+    primary: wanted.primary === null ? null : asCompared(wanted.primary),
+    redirects: wanted.redirects.map(({ from, to, status }) => ({
+      from: asCompared(from),
+      to: asCompared(to),
+      status,
+    })),
+  };
+  const problems = [...primaryProblems(config, hosts), ...redirectProblems(config.redirects, hosts)];
+  return problems.length > 0 ? { problems } : { config };
+}
+
+/** What a configuration that was checked does to each attached host. */
+export function effectOf(
+  { primary, redirects }: DomainConfig,
+  attached: readonly Attached[],
+): DomainEffect[] {
+  const redirectOf = new Map(redirects.map((redirect) => [redirect.from, redirect]));
+  return attached.map(({ hostname }) => {
+    const redirect = redirectOf.get(hostname);
+    return {
+      hostname,
+      action: redirect ? 'REDIRECTS' : 'SERVES',
+      to: redirect?.to ?? null,
+      status: redirect?.status ?? null,
+      isPrimary: hostname === primary,
+    };
+  });
+}
+
+/** What becomes of a request, for people. */
+export function exampleOf({ hostname, to, status }: DomainEffect): string {
+  const request = `https://${hostname}/a?b`;
+  return to === null ? `${request} is answered by the project` : `${request} → ${status} https://${to}/a?b`;
+}
+
+const MAX_REDIRECTS = 100;
+const REDIRECT_STATUSES = [301, 302, 307, 308];
+
+const asCompared = (name: string) => normalizeHostname(name) ?? name;
+
+const isUnknown = (name: string, hosts: ReadonlySet<string>) => !hosts.has(name);
+const UNKNOWN = 'must be a domain attached to this project: add it first, or take another one';
+
+function primaryProblems({ primary, redirects }: DomainConfig, hosts: ReadonlySet<string>): FieldProblem[] {
+  if (primary === null) return [];
+  const field = 'primary';
+  if (isUnknown(primary, hosts)) return [{ field, message: UNKNOWN }];
+  const redirect = redirects.find(({ from }) => from === primary);
+  if (!redirect) return [];
+  return [
+    { field, message: `must serve the project, and there is a redirect from ${primary}: leave it out` },
+  ];
+}
+
+/** An entry is looked at together with those before it, so that of several that contradict the last one is named. */
+function redirectProblems(redirects: DomainRedirect[], hosts: ReadonlySet<string>): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const targets = new Map<string, string>();
+  for (const [index, redirect] of redirects.entries()) {
+    const { from, to, status } = redirect;
+    const found = {
+      from: isUnknown(from, hosts) ? UNKNOWN : repetition(from, targets),
+      to: isUnknown(to, hosts) ? UNKNOWN : circle(redirect, targets),
+      status: REDIRECT_STATUSES.includes(status) ? null : 'must be 301, 302, 307 or 308',
+    };
+    for (const [part, message] of Object.entries(found)) {
+      if (message !== null) problems.push({ field: `redirects[${index}].${part}`, message });
+    }
+    if (found.from === null && found.to === null) targets.set(from, to);
+  }
+  return problems;
+}
+
+function repetition(from: string, targets: ReadonlyMap<string, string>): string | null {
+  return targets.has(from) ? `must be named once: ${from} redirects already` : null;
+}
+
+function circle({ from, to }: DomainRedirect, targets: ReadonlyMap<string, string>): string | null {
+  if (from === to) return 'must be another domain than from';
+  const path = pathOf(to, targets);
+  return path.at(-1) === from ? `must not lead back: ${shown([from, ...path])}` : null;
+}
+
+/** Where a visitor of `start` is led, step by step. Ends: no entry that closes a circle was taken up. */
+function pathOf(start: string, targets: ReadonlyMap<string, string>): string[] {
+  const path = [start];
+  for (let next = targets.get(start); next !== undefined; next = targets.get(next)) path.push(next);
+  return path;
+}
+
+const MOST_SHOWN = 6;
+
+function shown(path: string[]): string {
+  const isLong = path.length > MOST_SHOWN;
+  return (isLong ? [...path.slice(0, MOST_SHOWN - 2), '…', ...path.slice(-1)] : path).join(' → ');
+}

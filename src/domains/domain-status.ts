@@ -1,0 +1,45 @@
+import type { Domain } from './domain.entity.js';
+
+/** The headline of a domain, with what it means. */
+export const DOMAIN_STATUSES = {
+  PENDING_DNS: 'Attached; its DNS records have not been seen yet.',
+  OWNERSHIP_REQUIRED: 'A TXT record must prove that the name is yours.',
+  DNS_FAILED: 'The DNS records are not right; `diagnoses` says why.',
+  VERIFIED: 'DNS is right; a certificate will be ordered.',
+  ISSUING: 'A certificate is being ordered.',
+  ISSUE_FAILED: 'No certificate was issued; `diagnoses` says why, and it is tried again by itself.',
+  ACTIVE: 'Served with a valid certificate.',
+  DRIFTED: 'Still served, but DNS no longer leads here: the certificate will not be renewed.',
+  EXPIRED: 'The certificate ran out; not served.',
+  SUSPENDED: 'Not served because of the plan; the name stays yours.',
+  REMOVED: 'Removed from the project.',
+} as const;
+
+export type DomainStatus = keyof typeof DOMAIN_STATUSES;
+
+type Axes = Pick<
+  Domain,
+  'removedAtMs' | 'suspendedAtMs' | 'certificateEndsAtMs' | 'dns' | 'ownership' | 'orderState'
+>;
+
+/** The status that the stored axes amount to at a moment. */
+export function statusOf(domain: Axes, atMs: number): DomainStatus {
+  const { certificateEndsAtMs, dns, ownership, orderState } = domain;
+  if (domain.removedAtMs !== null) return 'REMOVED';
+  if (domain.suspendedAtMs !== null) return 'SUSPENDED';
+  if (certificateEndsAtMs !== null && certificateEndsAtMs > atMs) {
+    return dns === 'DRIFTED' ? 'DRIFTED' : 'ACTIVE';
+  }
+  if (certificateEndsAtMs !== null) return 'EXPIRED';
+  if (ownership === 'REQUIRED') return 'OWNERSHIP_REQUIRED';
+  if (dns === 'PENDING') return 'PENDING_DNS';
+  if (dns !== 'MATCHES') return 'DNS_FAILED';
+  if (orderState === 'ORDERING') return 'ISSUING';
+  return orderState === 'FAILED' ? 'ISSUE_FAILED' : 'VERIFIED';
+}
+
+/** Whether requests for the host are answered. */
+export function isServing(domain: Axes, atMs: number): boolean {
+  const status = statusOf(domain, atMs);
+  return status === 'ACTIVE' || status === 'DRIFTED';
+}

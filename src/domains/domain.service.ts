@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from 'typeorm';
+import type { Actor, AuditLog } from '../audit/audit-log.js';
+import type { CertificateStore } from '../certificates/certificate.store.js';
+import { AppError, invalidRequest } from '../errors.js';
+import { type Diagnosis, isBlocking } from './diagnosis.js';
+import { type DnsRecord, ownershipRecord, recordsFor } from './dns-records.js';
+import type { Domain } from './domain.entity.js';
+import type { DomainStore } from './domain.store.js';
+import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
+import type { DomainEvent } from './domain-event.entity.js';
+import { KNOWLEDGE_MS } from './host-index.js';
+import { normalizeHostname } from './hostname.js';
+
+/** What the owner has configured, and what it does to each attached host. */
+export interface ConfiguredDomains {
+  config: DomainConfig;
+  effects: DomainEffect[];
+  isApplied: boolean;
+}
+
+interface DomainParts {
+  store: DomainStore;
+  certificates: CertificateStore;
+  audit: AuditLog;
+  /** Tells the other processes at once, where there is a way to. */
+  announce(): Promise<void>;
+  /** Ends what this process still does for a domain that was removed. */
+  onRemoved(id: bigint): void;
+}
+
+/** The domains of a project: what they are, what they do, and their end. */
+export class DomainService {
+  constructor(
+    private readonly parts: DomainParts,
+    private readonly platformHost: string,
+    private readonly now: () => number,
+  ) {}
+
+  list(projectId: bigint): Promise<Domain[]> {
+    return this.parts.store.list(projectId);
+  }
+
+  /** Throws `AppError not_found`. */
+  get(projectId: bigint, id: bigint): Promise<Domain> {
+    return this.parts.store.get(projectId, id);
+  }
+
+  /** Throws `AppError not_found`. */
+  async getByHostname(projectId: bigint, hostname: string): Promise<Domain> {
+    const domain = await this.parts.store.findAttached(normalizeHostname(hostname) ?? hostname);
+    if (domain?.projectId === projectId) return domain;
+    throw new AppError('not_found', `${hostname} is not attached to this project.`);
+  }
+
+  /** Newest first. */
+  timeline({ id }: Domain, count: number): Promise<DomainEvent[]> {
+    return this.parts.store.events(id, count);
+  }
+
+  /** The records that the owner still has to create. */
+  instructions(domain: Domain): DnsRecord[] {
+    const { hostname, isApex, projectId, ownership, dns, dnsDiagnoses } = domain;
+    const mustProve = ownership === 'REQUIRED';
+    const problems = (JSON.parse(dnsDiagnoses) as Diagnosis[]).filter(isBlocking);
+    const lacksOnlyProof = problems.length > 0 && problems.every(({ code }) => code.startsWith('OWNERSHIP_'));
+    const records = recordsFor({
+      hostname,
+      isApex: isApex === 1,
+      platformHost: this.platformHost,
+      ownership: mustProve ? ownershipRecord(projectId, hostname) : null,
+    });
+    const leadsHere = dns === 'MATCHES' || lacksOnlyProof;
+    return leadsHere ? records.filter(({ type }) => type === 'TXT') : records;
+  }
+
+  /** Sets the primary domain and the redirects, all or nothing. Throws `AppError invalid_request`. Spec: Custom domains 10. */
+  async configure(
+    actor: Actor,
+    projectId: bigint,
+    { wanted, isDryRun }: { wanted: DomainConfig; isDryRun: boolean },
+  ): Promise<ConfiguredDomains> {
+    const { store, audit } = this.parts;
+    const attached = await store.list(projectId);
+    const checked = checkConfig(wanted, attached);
+    if ('problems' in checked) throw invalidRequest(checked.problems);
+    const { config } = checked;
+    const effects = effectOf(config, attached);
+    if (isDryRun) return { config, effects, isApplied: false };
+    await store.transaction(async (manager) => {
+      for (const domain of attached) await this.configureOne(manager, domain, config);
+      const subject = config.primary ?? '';
+      const detail = { redirects: config.redirects.length };
+      await audit.record(manager, actor, { action: 'domain.configure', projectId, subject, detail });
+    });
+    await this.parts.announce();
+    return { config, effects, isApplied: true };
+  }
+
+  private async configureOne(manager: EntityManager, domain: Domain, config: DomainConfig): Promise<void> {
+    const redirect = config.redirects.find(({ from }) => from === domain.hostname);
+    const changes = {
+      isPrimary: config.primary === domain.hostname ? (1 as const) : (0 as const),
+      redirectTo: redirect?.to ?? null,
+      redirectStatus: redirect?.status ?? null,
+    };
+    const message = redirect
+      ? `${domain.hostname} redirects to ${redirect.to} with ${redirect.status}.`
+      : `${domain.hostname} serves the project${changes.isPrimary ? ' as its primary domain' : ''}.`;
+    const revised = await this.parts.store.reviseIn(manager, domain.id, (newest) =>
+      newest.isPrimary === changes.isPrimary &&
+      newest.redirectTo === changes.redirectTo &&
+      newest.redirectStatus === changes.redirectStatus
+        ? { changes: {} }
+        : { changes, happenings: [{ name: 'domain.configured', message }], isServed: true },
+    );
+    if (!revised) throw new AppError('conflict', `${domain.hostname} was removed meanwhile. Try again.`);
+  }
+
+  /** The configuration in force. */
+  async configuration(projectId: bigint): Promise<ConfiguredDomains> {
+    const attached = await this.parts.store.list(projectId);
+    const config = {
+      primary: attached.find(({ isPrimary }) => isPrimary === 1)?.hostname ?? null,
+      redirects: attached.flatMap(({ hostname, redirectTo, redirectStatus }) =>
+        redirectTo === null ? [] : [{ from: hostname, to: redirectTo, status: redirectStatus ?? 301 }],
+      ),
+    };
+    return { config, effects: effectOf(config, attached), isApplied: true };
+  }
+
+  /**
+   * Ends a domain. Resolves when no process serves it any more: none uses what it knew of hosts for longer than
+   * `KNOWLEDGE_MS`. Redirects to it end too. Throws `AppError not_found`. Spec: Custom domains 11.
+   */
+  async remove(
+    actor: Actor,
+    projectId: bigint,
+    id: bigint,
+  ): Promise<{ domain: Domain; stoppedAtMs: number }> {
+    const { store, certificates, audit } = this.parts;
+    const domain = await store.get(projectId, id);
+    const others = (await store.list(projectId)).filter(({ redirectTo }) => redirectTo === domain.hostname);
+    await store.transaction(async (manager) => {
+      const message = `${domain.hostname} was removed and is no longer served.`;
+      const removed = await store.reviseIn(manager, id, () => ({
+        changes: {
+          attachedHostname: null,
+          removedAtMs: this.now(),
+          nextCheckAtMs: null,
+          nextOrderAtMs: null,
+        },
+        happenings: [{ name: 'domain.removed', message }],
+        isServed: true,
+      }));
+      if (!removed) throw new AppError('not_found', 'There is no such domain in this project.');
+      for (const { id: otherId, hostname } of others) {
+        await store.reviseIn(manager, otherId, () => ({
+          changes: { redirectTo: null, redirectStatus: null },
+          happenings: [
+            {
+              name: 'domain.configured',
+              message: `${hostname} no longer redirects to ${domain.hostname}, which was removed.`,
+            },
+          ],
+          isServed: true,
+        }));
+      }
+      await certificates.destroy(manager, domain);
+      await audit.record(manager, actor, { action: 'domain.remove', projectId, subject: domain.hostname });
+    });
+    this.parts.onRemoved(id);
+    await this.parts.announce();
+    await sleep(KNOWLEDGE_MS);
+    return { domain, stoppedAtMs: this.now() };
+  }
+}
+
+/** Everything found about a domain, DNS first. */
+export function diagnosesOf({ dnsDiagnoses, orderDiagnoses }: Domain): Diagnosis[] {
+  return [...JSON.parse(dnsDiagnoses), ...JSON.parse(orderDiagnoses)];
+}

@@ -1,0 +1,139 @@
+import { type EntityManager, IsNull, MoreThan, Not } from 'typeorm';
+import { nextChange } from '../database/change-sequence.entity.js';
+import type { Database } from '../database/database.js';
+import { AppError } from '../errors.js';
+import type { IdGenerator } from '../ids.js';
+import { Domain } from './domain.entity.js';
+import { DomainEvent } from './domain-event.entity.js';
+import type { Happening, Timeline } from './timeline.js';
+
+export type DomainChanges = Partial<Omit<Domain, 'id' | 'projectId' | 'hostname' | 'changeNumber'>>;
+
+/** What becomes of a domain. */
+export interface Revision {
+  changes: DomainChanges;
+  happenings?: readonly Happening[];
+  /** Whether serving must know of it, in every process. */
+  isServed?: boolean;
+}
+
+type NewDomain = Pick<
+  Domain,
+  'projectId' | 'hostname' | 'registrableDomain' | 'isApex' | 'ownership' | 'nextCheckAtMs'
+>;
+
+/** The rows of domains. A domain that was removed is never changed again, whoever still works on it. */
+export class DomainStore {
+  constructor(
+    private readonly db: Database,
+    private readonly ids: IdGenerator,
+    private readonly timeline: Timeline,
+    private readonly now: () => number,
+  ) {}
+
+  /** Throws `AppError not_found`, for the domains of others too. */
+  async get(projectId: bigint, id: bigint): Promise<Domain> {
+    const domain = await this.table.findOneBy({ id, projectId, removedAtMs: IsNull() });
+    if (!domain) throw new AppError('not_found', 'There is no such domain in this project.');
+    return domain;
+  }
+
+  /** Null once it is removed. */
+  find(id: bigint): Promise<Domain | null> {
+    return this.table.findOneBy({ id, removedAtMs: IsNull() });
+  }
+
+  findAttached(hostname: string): Promise<Domain | null> {
+    return this.table.findOneBy({ attachedHostname: hostname });
+  }
+
+  list(projectId: bigint): Promise<Domain[]> {
+    return this.table.find({ where: { projectId, removedAtMs: IsNull() }, order: { id: 'ASC' } });
+  }
+
+  count(projectId: bigint): Promise<number> {
+    return this.table.countBy({ projectId, removedAtMs: IsNull() });
+  }
+
+  /** Whether another project has had the name since then. */
+  wasHeldByAnother(hostname: string, projectId: bigint, sinceMs: number): Promise<boolean> {
+    return this.table.existsBy({ hostname, projectId: Not(projectId), removedAtMs: MoreThan(sinceMs) });
+  }
+
+  /** Newest first. */
+  events(domainId: bigint, count: number): Promise<DomainEvent[]> {
+    const events = this.db.repository(DomainEvent);
+    return events.find({ where: { domainId }, order: { id: 'DESC' }, take: count });
+  }
+
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.db.transaction(work);
+  }
+
+  /** Throws what the database throws when the name is attached already (`isDuplicate`). */
+  async insert(manager: EntityManager, wanted: NewDomain, id: bigint = this.ids.next()): Promise<Domain> {
+    const domain = this.table.create({
+      ...wanted,
+      id,
+      attachedHostname: wanted.hostname,
+      dns: 'PENDING',
+      orderState: 'NONE',
+      dnsDiagnoses: '[]',
+      orderDiagnoses: '[]',
+      checkedAtMs: null,
+      waitingSinceMs: this.now(),
+      mismatchSinceMs: null,
+      verifiedAtMs: null,
+      certificateId: null,
+      certificateEndsAtMs: null,
+      nextOrderAtMs: null,
+      failedOrders: 0,
+      leaseUntilMs: 0,
+      leaseNumber: 0,
+      orderUrl: null,
+      orderSealedKey: null,
+      isPrimary: 0,
+      redirectTo: null,
+      redirectStatus: null,
+      suspendedAtMs: null,
+      removedAtMs: null,
+      createdAtMs: this.now(),
+      changeNumber: await nextChange(manager),
+    });
+    await manager.insert(Domain, domain);
+    return domain;
+  }
+
+  /**
+   * Decides on the newest state of the domain, which nobody else can change meanwhile, and stores the outcome. Null when
+   * the domain is removed, or `decide` returns null.
+   */
+  revise(id: bigint, decide: (domain: Domain) => Revision | null): Promise<Domain | null> {
+    return this.db.transaction((manager) => this.reviseIn(manager, id, decide));
+  }
+
+  /** As `revise`, within a transaction. */
+  async reviseIn(
+    manager: EntityManager,
+    id: bigint,
+    decide: (domain: Domain) => Revision | null,
+  ): Promise<Domain | null> {
+    const where = { id, removedAtMs: IsNull() };
+    const domain = await manager.findOne(Domain, { where, ...this.db.forUpdate });
+    const revision = domain && decide(domain);
+    if (!domain || !revision) return null;
+    const { changes, happenings = [], isServed = false } = revision;
+    const numbered = isServed ? { ...changes, changeNumber: await nextChange(manager) } : changes;
+    await manager.update(Domain, { id }, numbered);
+    for (const happening of happenings) await this.timeline.record(manager, domain, happening);
+    return this.table.create({ ...domain, ...numbered });
+  }
+
+  record(manager: EntityManager, domain: Domain, happening: Happening): Promise<void> {
+    return this.timeline.record(manager, domain, happening);
+  }
+
+  private get table() {
+    return this.db.repository(Domain);
+  }
+}

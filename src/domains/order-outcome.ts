@@ -1,0 +1,94 @@
+import type { Certificate } from '../certificates/certificate.entity.js';
+import { nextOrderAtMs, OVERDUE_MS } from './back-off.js';
+import type { Diagnosis } from './diagnosis.js';
+import type { Domain } from './domain.entity.js';
+import type { Revision } from './domain.store.js';
+import type { Happening } from './timeline.js';
+
+const MINUTE_MS = 60_000;
+
+/** What a new certificate makes of its domain. Pure. */
+export function issuedOrder({ certificateId, hostname }: Domain, certificate: Certificate): Revision {
+  const until = new Date(certificate.notAfterMs).toISOString();
+  return {
+    changes: {
+      ...settled('ISSUED', 0),
+      orderDiagnoses: '[]',
+      certificateId: certificate.id,
+      certificateEndsAtMs: certificate.notAfterMs,
+      nextOrderAtMs: certificate.renewAtMs,
+    },
+    happenings: [
+      {
+        name: certificateId === null ? 'certificate.issued' : 'certificate.renewed',
+        message: `${certificate.issuer} issued a certificate for ${hostname}, valid until ${until}.`,
+      },
+    ],
+    isServed: true,
+  };
+}
+
+/** What a failed order makes of its domain. `found` says why; empty = DNS does not lead here. Pure. */
+export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: number): Revision {
+  const { hostname, certificateId, certificateEndsAtMs, verifiedAtMs } = domain;
+  const failures = domain.failedOrders + 1;
+  const retryAtMs = Math.max(0, ...found.map((diagnosis) => diagnosis.retryAtMs ?? 0)) || null;
+  const nextMs = nextOrderAtMs({ failures, retryAtMs, verifiedAtMs, certificateEndsAtMs }, atMs);
+  const delayed = certificateId === null ? delay(domain, atMs) : null;
+  const warning = certificateEndsAtMs === null ? delayed : atRisk(certificateEndsAtMs);
+  // While an older certificate is served nothing is broken yet.
+  const isServed = certificateEndsAtMs !== null && certificateEndsAtMs > atMs;
+  const reasons = isServed ? found.map((one) => ({ ...one, severity: 'WARNING' as const })) : found;
+  const diagnoses = warning ? [...reasons, { ...adviceOf(found, nextMs), ...warning }] : [...reasons];
+  const reason = found[0]?.cause ?? 'DNS does not lead here.';
+  const happenings: Happening[] = [
+    certificateId === null
+      ? { name: 'certificate.order_failed', message: `No certificate for ${hostname}: ${reason}`, diagnoses }
+      : {
+          name: 'certificate.renewal_failed',
+          message: `The certificate for ${hostname} was not renewed and stays in force: ${reason}`,
+          diagnoses,
+        },
+  ];
+  if (delayed && !domain.orderDiagnoses.includes(`"${delayed.code}"`)) {
+    happenings.push({ name: 'certificate.overdue', message: `${hostname}: ${delayed.cause}`, diagnoses });
+  }
+  return {
+    changes: {
+      ...settled('FAILED', failures),
+      orderDiagnoses: JSON.stringify(diagnoses),
+      nextOrderAtMs: nextMs,
+    },
+    happenings,
+  };
+}
+
+function settled(orderState: 'ISSUED' | 'FAILED', failedOrders: number) {
+  return { orderState, failedOrders, leaseUntilMs: 0, orderUrl: null, orderSealedKey: null };
+}
+
+/** Spec: Custom domains 9. */
+function delay({ verifiedAtMs }: Domain, atMs: number): Pick<Diagnosis, 'code' | 'cause'> | null {
+  if (verifiedAtMs === null || atMs - verifiedAtMs < OVERDUE_MS) return null;
+  const minutes = Math.round((atMs - verifiedAtMs) / MINUTE_MS);
+  const cause = `There is no certificate ${minutes} minutes after DNS was right. DNS and CAA were checked again, and a new attempt was made.`;
+  return { code: 'CERTIFICATE_DELAYED', cause };
+}
+
+function atRisk(certificateEndsAtMs: number): Pick<Diagnosis, 'code' | 'cause'> {
+  const ends = new Date(certificateEndsAtMs).toISOString();
+  return {
+    code: 'RENEWAL_AT_RISK',
+    cause: `The certificate in force ends at ${ends} and could not be renewed.`,
+  };
+}
+
+function adviceOf([first]: readonly Diagnosis[], retryAtMs: number) {
+  return {
+    severity: 'WARNING' as const,
+    actor: first?.actor ?? ('OWNER' as const),
+    remedy: first?.remedy ?? 'Correct the DNS records; it is tried again by itself.',
+    retryAtMs,
+    evidence: [],
+  };
+}

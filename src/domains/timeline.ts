@@ -1,0 +1,60 @@
+import type { EntityManager } from 'typeorm';
+import type { IdGenerator } from '../ids.js';
+import type { Diagnosis } from './diagnosis.js';
+import type { Domain } from './domain.entity.js';
+import { DomainEvent } from './domain-event.entity.js';
+
+type DomainEventName =
+  | 'domain.added'
+  | 'domain.moved'
+  | 'domain.verified'
+  | 'domain.check_failed'
+  | 'domain.drifted'
+  | 'domain.recovered'
+  | 'domain.ownership_contested'
+  | 'domain.suspended'
+  | 'domain.resumed'
+  | 'domain.configured'
+  | 'domain.removed'
+  | 'certificate.ordered'
+  | 'certificate.issued'
+  | 'certificate.renewed'
+  | 'certificate.order_failed'
+  | 'certificate.renewal_failed'
+  | 'certificate.overdue';
+
+export interface Happening {
+  name: DomainEventName;
+  /** One sentence for a person. */
+  message: string;
+  diagnoses?: readonly Diagnosis[];
+}
+
+/** Is told of each event, for the log and the metrics. */
+export type OnDomainEvent = (event: { name: DomainEventName; hostname: string; message: string }) => void;
+
+/** What happened to each domain, for its owner to read. */
+export class Timeline {
+  constructor(
+    private readonly ids: IdGenerator,
+    private readonly now: () => number,
+    private readonly onEvent: OnDomainEvent,
+  ) {}
+
+  /** Joins the caller's transaction, so that no change is without its entry. */
+  async record(
+    manager: EntityManager,
+    { id, hostname }: Pick<Domain, 'id' | 'hostname'>,
+    { name, message, diagnoses = [] }: Happening,
+  ): Promise<void> {
+    await manager.insert(DomainEvent, {
+      id: this.ids.next(),
+      domainId: id,
+      atMs: this.now(),
+      name,
+      message,
+      diagnoses: JSON.stringify(diagnoses),
+    });
+    this.onEvent({ name, hostname, message });
+  }
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ChangeSignal } from '../src/domains/change-signal.js';
+import { eventually } from './support/eventually.js';
+import { type RedisServer, startRedis } from './support/servers/redis.js';
+
+let redis: RedisServer;
+const open: ChangeSignal[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(async () => {
+  await Promise.all(open.map((signal) => signal.close()));
+  await redis.stop();
+});
+
+function process() {
+  const seen = { changes: 0 };
+  const signal = new ChangeSignal(redis.url, async () => {
+    seen.changes += 1;
+  });
+  signal.listen();
+  open.push(signal);
+  return { signal, seen };
+}
+
+test('Domains-11: with Redis the other processes look at once when serving has changed', async () => {
+  const [one, two, three] = [process(), process(), process()];
+  await eventually('all listen', async () => {
+    await one.signal.announce();
+    return two.seen.changes > 0 && three.seen.changes > 0;
+  });
+  const before = two.seen.changes;
+  const startedAt = performance.now();
+  await one.signal.announce();
+  await eventually('the other looks', () => two.seen.changes > before);
+  expect(performance.now() - startedAt).toBeLessThan(300);
+});
+
+test('Domains-11: a Redis that is away or gone delays nobody, and is found again', async () => {
+  const { signal, seen } = process();
+  const other = process();
+  await redis.kill('SIGTERM');
+  const startedAt = performance.now();
+  await signal.announce();
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(seen.changes).toBeGreaterThan(0);
+  await redis.restart();
+  await eventually('the other looks again', async () => {
+    const before = other.seen.changes;
+    await signal.announce();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return other.seen.changes > before;
+  });
+});
