@@ -5,7 +5,11 @@ import { Meter } from './admission/meter.js';
 import { ApiKeyService } from './api-keys/api-key.service.js';
 import { AuditLog } from './audit/audit-log.js';
 import type { Config } from './config.js';
+import { type CustomDomains, createCustomDomains } from './custom-domains.js';
 import type { Database } from './database/database.js';
+import { HostIndex } from './domains/host-index.js';
+import { ProjectSlugs } from './domains/project-slugs.js';
+import { DomainResolver } from './graphql/domain.resolver.js';
 import { graphqlDoor } from './graphql/graphql.door.js';
 import { PetResolver } from './graphql/pet.resolver.js';
 import { ProjectResolver } from './graphql/project.resolver.js';
@@ -14,9 +18,13 @@ import { createSchema } from './graphql/schema.js';
 import { Drain } from './http/drain.js';
 import { healthRoutes } from './http/health.routes.js';
 import { doorOf, metricOf } from './http/request-metric.js';
-import { createHttpServer } from './http/server.js';
+import { createHttpServer, type HttpSettings } from './http/server.js';
 import { IdempotencyService } from './idempotency/idempotency.service.js';
 import { IdGenerator } from './ids.js';
+import { HostRouter } from './ingress/host-router.js';
+import { Ingress } from './ingress/ingress.js';
+import { SecureContexts } from './ingress/secure-contexts.js';
+import { TlsServer } from './ingress/tls-server.js';
 import { Metrics } from './metrics/metrics.js';
 import { PetService } from './pets/pet.service.js';
 import { PetImportService } from './pets/pet-import.service.js';
@@ -28,6 +36,8 @@ import { restDoor } from './rest/rest.door.js';
 const SWEEP_MS = 60_000;
 
 export interface Services {
+  ids: IdGenerator;
+  audit: AuditLog;
   projects: ProjectService;
   apiKeys: ApiKeyService;
   pets: PetService;
@@ -41,6 +51,8 @@ export function createServices(db: Database, now: () => number): Services {
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, ids, now);
   return {
+    ids,
+    audit,
     projects: new ProjectService(db, ids, audit, now),
     apiKeys: new ApiKeyService(db, ids, audit, now),
     pets: new PetService(db, ids, idempotency, now),
@@ -52,6 +64,8 @@ export function createServices(db: Database, now: () => number): Services {
 export interface App {
   http: FastifyInstance;
   services: Services;
+  customDomains: CustomDomains;
+  hosts: HostIndex;
   drain: Drain;
   /** Starts listening and returns where clients find the gateway. */
   listen(): Promise<Addresses>;
@@ -70,44 +84,82 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
   const admission = new Admission(services.apiKeys, running.limiter);
   const meter = new Meter(admission, config.environment === 'staging');
+  const metrics = new Metrics(running.sharing);
+  const hosts = new HostIndex(db);
+  const customDomains = createCustomDomains({
+    config,
+    db,
+    services,
+    log: logger,
+    onEvent: (event) => {
+      metrics.observeDomain(event.name);
+      logger.info(event, 'domain event');
+    },
+    onChange: () => hosts.sync(),
+    now,
+  });
   let addresses = addressesOf(config, config.port);
 
-  const http = await createHttpServer({
-    ...config,
-    logger,
-    onEarlyRefusal: async (request, reply) => {
-      if (doorOf(request.url) !== 'other') await meter.look(request, reply);
+  const onEarlyRefusal: HttpSettings['onEarlyRefusal'] = async (request, reply) => {
+    if (doorOf(request.url) !== 'other') await meter.look(request, reply);
+  };
+  const ingress = new Ingress(
+    new HostRouter(platformNames(config), hosts, new ProjectSlugs(db)),
+    customDomains.challengeAnswer,
+    {
+      endsTls: config.httpsPort !== 0,
+      publicHttpsPort: config.publicHttpsPort ?? (config.httpsPort || null),
+      onEarlyRefusal,
     },
-  });
+    now,
+  );
+  const enter: HttpSettings['enter'] = (request, reply) => ingress.enter(request, reply);
+  const http = await createHttpServer({ ...config, logger, enter, onEarlyRefusal });
+  http.decorateRequest('site');
   const drain = new Drain(http);
+  const contexts = new SecureContexts(db, customDomains.sealer);
+  const tls = config.httpsPort === 0 ? null : new TlsServer(http, hosts, contexts, now);
+  if (tls) drain.watch(tls.server);
   healthRoutes(http, { isDraining: () => drain.isDraining, isDatabaseReady: () => db.isReady() });
 
   const schema = await createSchema(
     [
+      new DomainResolver(customDomains, services.idempotency, now),
       new PetResolver(services.pets),
       new RateLimitResolver(),
       new ProjectResolver(services.projects, services.idempotency, (slug) => addresses.ofProject(slug)),
     ],
     running.limiter,
   );
-  const metrics = new Metrics(running.sharing);
   http.addHook('onResponse', async (request, reply) => metrics.observe(metricOf(request, reply)));
   await http.register(graphqlDoor, { prefix: '/graphql', meter, schema });
   await http.register(restDoor, {
     prefix: '/v1',
     meter,
     pets: services.pets,
-    baseUrl: () => `${addresses.base}/v1`,
+    baseUrl: ({ site }) => `${site.origin ?? addresses.base}/v1`,
     openApiDocument: () => openApiDocument(addresses),
   });
 
+  const sweep = async () => {
+    await services.idempotency.sweep();
+    await customDomains.authority?.sweep();
+  };
   const sweeper = setInterval(() => {
-    services.idempotency.sweep().catch((error) => logger.warn({ reason: String(error) }, 'sweep failed'));
+    sweep().catch((error) => logger.warn({ reason: String(error) }, 'sweep failed'));
   }, SWEEP_MS).unref();
   let endMetrics: () => void = () => {};
+  let tlsEnded: Promise<void> | undefined;
+  http.addHook('preClose', async () => {
+    tlsEnded = tls?.close();
+    await customDomains.stop();
+  });
   http.addHook('onClose', async () => {
     clearInterval(sweeper);
     endMetrics();
+    hosts.stop();
+    // Only then: what the last requests counted is stored at the end.
+    await tlsEnded;
     await running.close();
   });
 
@@ -116,10 +168,19 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
       const server = await metrics.listen(config.host, config.metricsPort);
       endMetrics = () => server.close();
     }
+    await hosts.start({ isPolling: tls !== null });
+    await tls?.listen(config.host, config.httpsPort);
     await http.listen({ host: config.host, port: config.port });
+    customDomains.start();
     const address = http.server.address();
     addresses = addressesOf(config, typeof address === 'object' && address ? address.port : config.port);
     return addresses;
   };
-  return { http, services, drain, listen };
+  return { http, services, customDomains, hosts, drain, listen };
+}
+
+function platformNames(config: Config) {
+  const { production, staging } = addressesOf(config, config.port);
+  const ofAddresses = [production, staging].map((address) => new URL(address).hostname);
+  return { platformHost: config.platformHost, aliases: [config.host, ...ofAddresses] };
 }

@@ -81,14 +81,16 @@ try {
   process.exit(1);
 }
 
-function startProblem(error: unknown, { port, metricsPort, database }: Config): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const taken = (error as { port?: number }).port;
-  if (code === 'EADDRINUSE' && taken === metricsPort && taken !== port) {
-    return `Port ${taken} is in use. Set METRICS_PORT to another one, or to 0 for none.`;
+function startProblem(error: unknown, config: Config): string {
+  const { code, message, port } = error as NodeJS.ErrnoException & { port?: number };
+  const { metricsPort, httpsPort, database } = config;
+  const isOf = (other: number) => port === other && other !== config.port;
+  const name = isOf(metricsPort) ? 'METRICS_PORT' : isOf(httpsPort) ? 'HTTPS_PORT' : 'PORT';
+  const forAny = name === 'PORT' ? 'for any' : 'for none';
+  if (code === 'EADDRINUSE') {
+    return `Port ${port} is in use. Set ${name} to another one, or to 0 ${forAny}.`;
   }
-  if (code === 'EADDRINUSE') return `Port ${port} is in use. Set PORT to another one, or to 0 for any.`;
-  if (code === 'EACCES') return `Port ${port} may not be used. Set PORT to one above 1023.`;
+  if (code === 'EACCES') return `Port ${port} may not be used. Set ${name} to one above 1023.`;
   const where = database.kind === 'sqlite' ? database.path : new URL(database.url).host;
   return `The gateway could not start with the database ${where}: ${message || code}. Check DATABASE_URL.`;
 }

@@ -6,6 +6,12 @@ import type { Meter } from './meter.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Whose host the request was sent to: only that project's keys count there; null = the platform's, where all do. */
+    site: {
+      readonly projectId: bigint | null;
+      /** Where the client reached it; null = the platform's own address, which is in the settings. */
+      readonly origin: string | null;
+    };
     /** Null on the routes that need no key. */
     caller: Caller | null;
     /** Both windows and the bans, after this request; null = the limiter has not been asked. */

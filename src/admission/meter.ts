@@ -19,9 +19,10 @@ export class Meter {
     private readonly isStaging: boolean,
   ) {}
 
-  /** Who sends the request; null = no key in force. */
-  identify(request: FastifyRequest): Promise<Caller | null> {
-    return this.admission.identify(request.headers.authorization);
+  /** Who sends the request; null = no key in force. On a project's host only its own keys are. */
+  async identify({ headers, site }: FastifyRequest): Promise<Caller | null> {
+    const caller = await this.admission.identify(headers.authorization);
+    return site.projectId === null || caller?.projectId === site.projectId ? caller : null;
   }
 
   /** Spends the units. Throws `AppError` 429 when they are not there. */

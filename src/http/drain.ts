@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
@@ -14,12 +14,17 @@ export class Drain {
   private draining = false;
 
   constructor(private readonly app: FastifyInstance) {
-    app.server.on('connection', (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
-    });
+    this.watch(app.server);
     app.addHook('onSend', async (_, reply) => {
       if (this.draining) reply.header('connection', 'close');
+    });
+  }
+
+  /** The connections of this server, too, are cut when time is up. */
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
     });
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { METHODS } from 'node:http';
+import { METHODS, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import Fastify, {
@@ -30,11 +30,28 @@ declare module 'fastify' {
   }
 }
 
+/** What Node holds every connection to, whichever port it came in by. */
+export const HTTP_LIMITS = {
+  maxHeaderSize: HEADER_BYTES,
+  headersTimeout: HEADERS_MS,
+  requestTimeout: REQUEST_MS,
+  connectionsCheckingInterval: 1_000,
+  // Node would refuse in a form of its own; the guard below does in ours.
+  requireHostHeader: false,
+} as const;
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
 export interface HttpSettings {
   corsOrigins: readonly string[];
   trustedProxies: readonly string[];
+  /**
+   * Decides what the host of a request stands for, before anything else looks at the request: may answer, may throw.
+   * Returns nothing where no wait is needed.
+   */
+  enter: (...request: Parameters<Hook>) => ReturnType<Hook> | undefined;
   /** Adds what belongs on an answer that is given before the doors see the request. */
-  onEarlyRefusal: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  onEarlyRefusal: Hook;
   logger: FastifyBaseLogger;
 }
 
@@ -42,6 +59,7 @@ export interface HttpSettings {
 export async function createHttpServer({
   corsOrigins,
   trustedProxies,
+  enter,
   onEarlyRefusal,
   logger,
 }: HttpSettings): Promise<FastifyInstance> {
@@ -52,34 +70,22 @@ export async function createHttpServer({
     genReqId: () => randomUUID(),
     bodyLimit: BODY_BYTES,
     handlerTimeout: ANSWER_MS,
-    requestTimeout: REQUEST_MS,
+    requestTimeout: HTTP_LIMITS.requestTimeout,
     return503OnClosing: false,
-    http: {
-      maxHeaderSize: HEADER_BYTES,
-      headersTimeout: HEADERS_MS,
-      connectionsCheckingInterval: 1_000,
-      // Node would refuse in a form of its own; the guard below does in ours.
-      requireHostHeader: false,
-    },
+    http: HTTP_LIMITS,
     // Whatever fits into a request line reaches its route and gets that route's answer.
     routerOptions: { maxParamLength: HEADER_BYTES },
     rewriteUrl: (request) => originForm(request.url ?? '/', request.headers.host),
     frameworkErrors: async (error, request, reply) => {
       reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
-      await onEarlyRefusal(request, reply);
-      replyWithError(error, request, reply);
+      await refuse(error, request, reply);
       // The hooks do not run for these.
       logRequest(request, reply);
     },
-    clientErrorHandler(error, socket) {
-      refuseUnparsable(logger, error, socket);
-    },
+    // Ours is below, for every server.
+    clientErrorHandler() {},
   });
-  // Node drops what exceeds its own count without a word; the guard below counts and refuses.
-  app.server.maxHeadersCount = 0;
-  // RFC 9110 §10.1.1 allows to ignore an expectation that is not known; Node would refuse it in a form of its own.
-  app.server.on('checkExpectation', (request, response) => app.routing(request, response));
-  app.server.on('connect', (_, socket) => refuseRaw(app.log, socket as Socket, 'There is no tunnel here.'));
+  refuseAsWeDo(app.server, app);
   // Known methods reach the routes and get their 405; Node keeps CONNECT from them.
   const missing = METHODS.filter((name) => name !== 'CONNECT' && !app.supportedMethods.includes(name));
   for (const method of missing) app.addHttpMethod(method, { hasBody: true });
@@ -101,12 +107,27 @@ export async function createHttpServer({
     preflightContinue: true,
     strictPreflight: false,
   });
-  app.addHook('onRequest', async (request, reply) => {
+  const guard: HttpSettings['enter'] = (request, reply) => {
     const problem = requestProblem(request.raw);
-    if (problem) {
-      await onEarlyRefusal(request, reply);
+    if (!problem) return enter(request, reply);
+    return onEarlyRefusal(request, reply).then(() => {
       throw problem;
+    });
+  };
+  const refuse = async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    try {
+      await guard(request, reply);
+      if (reply.sent) return;
+      await onEarlyRefusal(request, reply);
+      replyWithError(error, request, reply);
+    } catch (refusal) {
+      replyWithError(refusal, request, reply);
     }
+  };
+  app.addHook('onRequest', async (request, reply) => {
+    const entering = guard(request, reply);
+    if (entering) await entering;
+    if (reply.sent) return reply;
     // The CORS plugin's own route, for every path that has none.
     if (request.routeOptions.url === '*' && request.url !== '*') throw nothingHere();
   });
@@ -116,6 +137,16 @@ export async function createHttpServer({
     throw nothingHere();
   });
   return app;
+}
+
+/** Makes a server refuse in our form what Node refuses in its own, or lets through. */
+export function refuseAsWeDo(server: Server, app: FastifyInstance): void {
+  // Node drops what exceeds its own count without a word; the guard counts and refuses.
+  server.maxHeadersCount = 0;
+  // RFC 9110 §10.1.1 allows to ignore an expectation that is not known; Node would refuse it in a form of its own.
+  server.on('checkExpectation', (request, response) => app.routing(request, response));
+  server.on('connect', (_, socket) => refuseRaw(app.log, socket as Socket, 'There is no tunnel here.'));
+  server.on('clientError', (error, socket) => refuseUnparsable(app.log, error, socket as Socket));
 }
 
 function nothingHere(): AppError {

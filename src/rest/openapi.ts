@@ -15,6 +15,7 @@ const EVERY_OPERATION: ErrorCode[] = [
   'unauthorized',
   'forbidden',
   'not_acceptable',
+  'misdirected',
   'rate_limited_minute',
   'rate_limited_day',
   'key_banned',
@@ -196,7 +197,7 @@ function getOpenApi(): object {
         content: { 'application/json': { schema: { type: 'object' } } },
       },
       304: { description: 'Not modified: the client has this document.', headers: headers(READ_HEADERS) },
-      ...errorResponses(['invalid_request', 'not_acceptable', 'internal', 'unavailable']),
+      ...errorResponses(['invalid_request', 'not_acceptable', 'misdirected', 'internal', 'unavailable']),
     },
   };
 }

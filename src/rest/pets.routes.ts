@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../admission/admission.hook.js';
 import { AppError } from '../errors.js';
 import { parseInt64 } from '../int64.js';
@@ -18,9 +18,13 @@ declare module 'fastify' {
   }
 }
 
-/** SPEC's listPets, createPet and getPet. `baseUrl` is the address of `/v1` as clients see it. */
-export function petsRoutes(app: FastifyInstance, pets: PetService, baseUrl: () => string): void {
-  const listUrl = () => `${baseUrl()}/pets`;
+/** SPEC's listPets, createPet and getPet. `baseUrl` is the address of `/v1` as the client of a request sees it. */
+export function petsRoutes(
+  app: FastifyInstance,
+  pets: PetService,
+  baseUrl: (request: FastifyRequest) => string,
+): void {
+  const listUrl = (request: FastifyRequest) => `${baseUrl(request)}/pets`;
 
   app.get<{ Querystring: Record<string, unknown> }>(
     '/pets',
@@ -29,8 +33,9 @@ export function petsRoutes(app: FastifyInstance, pets: PetService, baseUrl: () =
       const wanted = parseListQuery(request.query);
       const page = await pets.list(callerOf(request), wanted);
       const last = page.pets.at(-1);
-      const links = [link(listUrl(), wanted, null, 'first')];
-      if (page.hasNextPage && last) links.push(link(listUrl(), wanted, encodeCursor(last.id), 'next'));
+      const url = listUrl(request);
+      const links = [link(url, wanted, null, 'first')];
+      if (page.hasNextPage && last) links.push(link(url, wanted, encodeCursor(last.id), 'next'));
       reply.header('link', links.join(', '));
       return page.pets.map(present);
     },
@@ -39,10 +44,13 @@ export function petsRoutes(app: FastifyInstance, pets: PetService, baseUrl: () =
   app.post('/pets', { schema: { response: { 201: petSchema } } }, async (request, reply) => {
     const key = request.headers['idempotency-key'];
     const pet = await pets.create(callerOf(request), parseNewPet(request.body), key?.toString() ?? null);
-    return reply.code(201).header('location', `${listUrl()}/${pet.id}`).send(present(pet));
+    return reply
+      .code(201)
+      .header('location', `${listUrl(request)}/${pet.id}`)
+      .send(present(pet));
   });
 
-  const deprecated = { announce: (reply: FastifyReply) => announceSunset(reply, listUrl()) };
+  const deprecated = { announce: (reply: FastifyReply) => announceSunset(reply, listUrl(reply.request)) };
   app.get<{ Params: { petId: string } }>(
     '/pets/:petId',
     {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { admitCallers } from '../admission/admission.hook.js';
 import type { Meter } from '../admission/meter.js';
@@ -13,8 +13,8 @@ import { rateLimitRoute } from './rate-limit.route.js';
 interface RestDoorOptions {
   meter: Meter;
   pets: PetService;
-  /** The address of `/v1` as clients see it. */
-  baseUrl: () => string;
+  /** The address of `/v1` as the client of a request sees it. */
+  baseUrl: (request: FastifyRequest) => string;
   openApiDocument: () => object;
 }
 

@@ -1,0 +1,142 @@
+import type { TLSSocket } from 'node:tls';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Host } from '../domains/host-table.js';
+import { AppError } from '../errors.js';
+import { type HostOwner, type HostRouter, hostnameOf } from './host-router.js';
+
+const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/;
+const CHALLENGE = /^\/\.well-known\/acme-challenge\/([^?]*)(?:\?|$)/;
+const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
+/** RFC 9110 §15.4.9: the request is repeated as it was, with its body. */
+const TO_HTTPS = 308;
+const HTTPS_PORT = 443;
+/** Asking for them needs no key: they must not take the connections of those who have one. */
+const MAX_CHALLENGES_AT_ONCE = 20;
+const ANY_KEY = { projectId: null, origin: null };
+
+/** The answer to an ACME challenge for a host; null = there is no such challenge. RFC 8555 §8.3. */
+export type ChallengeAnswer = (token: string, hostname: string) => Promise<string | null>;
+
+interface IngressSettings {
+  /** TLS ends in this process: hosts need a certificate in force. Otherwise whoever ends it has one. */
+  endsTls: boolean;
+  /** Where clients reach hosts over HTTPS; null = nowhere, as far as this process knows. */
+  publicHttpsPort: number | null;
+  /** Adds what belongs on an answer that is given before the doors see the request. */
+  onEarlyRefusal: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+/** DOOR 4: what becomes of a request by the host it is for, before the other doors see it. */
+export class Ingress {
+  private challengesAsked = 0;
+
+  constructor(
+    private readonly router: HostRouter,
+    private readonly challengeAnswer: ChallengeAnswer,
+    private readonly settings: IngressSettings,
+    private readonly now: () => number,
+  ) {}
+
+  /**
+   * Sets `request.site`, or answers. Nothing is waited for on platform hosts. Throws `AppError misdirected` for hosts
+   * that are not served, `AppError unavailable` when that can't be known.
+   */
+  enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    const { url = '/', socket } = request.raw;
+    const { encrypted, servername } = socket as TLSSocket;
+    request.site = ANY_KEY;
+    if (HEALTH.test(url)) return undefined;
+    // Whoever ended TLS here chose the name by its certificate, which no proxy's header can change.
+    const hostname = hostnameOf(encrypted ? (request.headers.host ?? '') : request.host);
+    const [, token] = encrypted ? [] : (CHALLENGE.exec(url) ?? []);
+    if (token !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
+      return this.challenge(token, hostname, reply);
+    }
+    if (encrypted && hostname !== hostnameOf(servername || '')) {
+      return this.refuse(request, reply, misdirected('This connection was made for another host.'));
+    }
+    const owner = this.router.ownerOf(hostname);
+    if (!(owner instanceof Promise)) return this.admit(owner, request, reply);
+    return owner.then(
+      (known) => this.admit(known, request, reply),
+      (error) => this.refuse(request, reply, error),
+    );
+  }
+
+  private admit(
+    owner: HostOwner | null,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> | undefined {
+    if (owner === null) return this.refuse(request, reply, misdirected('This host is not served here.'));
+    if (owner.kind === 'platform') return undefined;
+    if (owner.kind === 'project') {
+      request.site = siteOf(owner.projectId, request);
+      return undefined;
+    }
+    const { host } = owner;
+    if (!this.isReady(host))
+      return this.refuse(request, reply, misdirected('This host is not served here yet.'));
+    if (request.protocol !== 'https') return this.secure(host, request, reply);
+    if (host.redirect)
+      return redirect(reply, host.redirect.status, this.addressOf(host.redirect.to, request));
+    request.site = siteOf(host.projectId, request);
+    return undefined;
+  }
+
+  private isReady({ certificateEndsAtMs, isVerified }: Host): boolean {
+    return this.settings.endsTls ? certificateEndsAtMs > this.now() : isVerified;
+  }
+
+  private secure(host: Host, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (this.settings.publicHttpsPort === null) {
+      return this.refuse(request, reply, misdirected('This host is served over HTTPS only.'));
+    }
+    return redirect(reply, TO_HTTPS, this.addressOf(host.hostname, request));
+  }
+
+  /** The same path and query on another host, byte for byte: what follows the host can't change it, as it begins with `/`. */
+  private addressOf(hostname: string, { raw: { url = '/' } }: FastifyRequest): string {
+    const port = this.settings.publicHttpsPort ?? HTTPS_PORT;
+    const path = url.startsWith('/') ? url : '/';
+    return `https://${hostname}${port === HTTPS_PORT ? '' : `:${port}`}${path}`;
+  }
+
+  private async challenge(token: string, hostname: string, reply: FastifyReply): Promise<void> {
+    const answer = TOKEN.test(token) ? await this.lookUp(token, hostname) : null;
+    if (answer === null) throw new AppError('not_found', 'There is no such challenge.');
+    reply.header('cache-control', 'no-store').type('application/octet-stream').send(answer);
+  }
+
+  private async lookUp(token: string, hostname: string): Promise<string | null> {
+    if (this.challengesAsked >= MAX_CHALLENGES_AT_ONCE) {
+      const message = 'Too many challenges are asked for at once. Try again shortly.';
+      throw new AppError('unavailable', message, { retryAfterSeconds: 1 });
+    }
+    this.challengesAsked += 1;
+    try {
+      return await this.challengeAnswer(token, hostname);
+    } finally {
+      this.challengesAsked -= 1;
+    }
+  }
+
+  private async refuse(request: FastifyRequest, reply: FastifyReply, reason: unknown): Promise<never> {
+    reply.header('connection', 'close');
+    await this.settings.onEarlyRefusal(request, reply);
+    throw reason;
+  }
+}
+
+/** Only after the host was found to be the project's: it is the client's to choose. */
+function siteOf(projectId: bigint, { protocol, host }: FastifyRequest) {
+  return { projectId, origin: `${protocol}://${host}` };
+}
+
+function misdirected(message: string): AppError {
+  return new AppError('misdirected', message);
+}
+
+async function redirect(reply: FastifyReply, status: number, location: string): Promise<void> {
+  reply.code(status).header('location', location).send();
+}
