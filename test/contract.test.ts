@@ -105,6 +105,7 @@ describe('the OpenAPI document', () => {
       '409',
       '413',
       '415',
+      '421',
       '422',
       '429',
       '500',
@@ -119,6 +120,7 @@ describe('the OpenAPI document', () => {
       '404',
       '406',
       '410',
+      '421',
       '429',
       '500',
       '503',
@@ -165,7 +167,7 @@ describe('the README', () => {
   test('Contract-7: its table of settings names every variable that is read, and no other', async () => {
     const readme = await readFile('README.md', 'utf8');
     const source = await readFile('src/config.ts', 'utf8');
-    const read = new Set([...source.matchAll(/text\('([A-Z_]+)'\)/g)].map(([, name]) => name));
+    const read = new Set([...source.matchAll(/(?:text|port)\('([A-Z_]+)'/g)].map(([, name]) => name));
     const [, table = ''] = /## Settings\n([\s\S]*?)\n## /.exec(readme) ?? [];
     const told = new Set(
       [...table.matchAll(/^\| `([A-Z_]+)`(?:, `([A-Z_]+)`)?/gm)].flatMap(([, ...names]) =>

@@ -1,0 +1,79 @@
+import type { Certificate } from '../certificates/certificate.entity.js';
+import type { Diagnosis } from '../domains/diagnosis.js';
+import type { DnsRecord } from '../domains/dns-records.js';
+import type { Domain } from '../domains/domain.entity.js';
+import { type ConfiguredDomains, diagnosesOf } from '../domains/domain.service.js';
+import { exampleOf } from '../domains/domain-config.js';
+import type { DomainEvent } from '../domains/domain-event.entity.js';
+import { isServing, statusOf } from '../domains/domain-status.js';
+import type {
+  CertificateType,
+  DiagnosisType,
+  DomainEventType,
+  DomainsType,
+  DomainType,
+} from './domain.type.js';
+
+const date = (atMs: number | null) => (atMs === null ? null : new Date(atMs));
+
+export function presentDomain(domain: Domain, instructions: readonly DnsRecord[], atMs: number): DomainType {
+  const { id, hostname, redirectTo, redirectStatus } = domain;
+  return {
+    id: String(id),
+    hostname,
+    status: statusOf(domain, atMs),
+    serving: isServing(domain, atMs),
+    primary: domain.isPrimary === 1,
+    redirect: redirectTo === null ? null : { from: hostname, to: redirectTo, status: redirectStatus ?? 301 },
+    instructions: instructions.map(({ type, name, value, ttlSeconds }) => ({
+      type,
+      name,
+      value,
+      ttl: ttlSeconds,
+    })),
+    diagnoses: diagnosesOf(domain).map(presentDiagnosis),
+    checkedAt: date(domain.checkedAtMs),
+    nextCheckAt: date(domain.nextCheckAtMs),
+    nextOrderAt: date(domain.nextOrderAtMs),
+    createdAt: new Date(domain.createdAtMs),
+  };
+}
+
+export function presentCertificate(certificate: Certificate, renewAtMs: number | null): CertificateType {
+  const { issuer, serialNumber, notBeforeMs, notAfterMs } = certificate;
+  return {
+    issuer,
+    serialNumber,
+    notBefore: new Date(notBeforeMs),
+    notAfter: new Date(notAfterMs),
+    renewAt: date(renewAtMs),
+  };
+}
+
+export function presentDomainEvent({ atMs, name, message, diagnoses }: DomainEvent): DomainEventType {
+  const found: Diagnosis[] = JSON.parse(diagnoses);
+  return { at: new Date(atMs), name, message, diagnoses: found.map(presentDiagnosis) };
+}
+
+export function presentDomains({ config, effects, isApplied }: ConfiguredDomains): DomainsType {
+  return {
+    primary: config.primary,
+    redirects: config.redirects,
+    effects: effects.map((effect) => ({ ...effect, example: exampleOf(effect) })),
+    applied: isApplied,
+  };
+}
+
+function presentDiagnosis({ retryAtMs, evidence, ...diagnosis }: Diagnosis): DiagnosisType {
+  return {
+    ...diagnosis,
+    retryAt: date(retryAtMs),
+    evidence: evidence.map(({ server, question, answer, ttlSeconds, atMs }) => ({
+      server,
+      question,
+      answer,
+      ttl: ttlSeconds,
+      at: new Date(atMs),
+    })),
+  };
+}
