@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.js';
 import { AppError } from '../errors.js';
 import { doctorCommand } from './doctor.command.js';
+import { domainsCommands } from './domains.command.js';
 import { keysCommands } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { EXIT, Output } from './output.js';
@@ -19,7 +20,7 @@ process.exitCode = await run(process.argv);
 async function run(argv: string[]): Promise<number> {
   let usageProblem = '';
   const program = new Command('petstore')
-    .description('Manage a Petstore Gateway: projects, API keys, imports and its database.')
+    .description('Manage a Petstore Gateway: projects, API keys, custom domains, imports and its database.')
     .option('--json', 'print exactly one JSON object on standard output, for errors too')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -44,6 +45,7 @@ Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
   projectsCommands(program, output);
   keysCommands(program, output);
   petsCommands(program, output);
+  domainsCommands(program, output);
   migrateCommand(program, output);
   doctorCommand(program, output);
   try {

@@ -1,5 +1,6 @@
 import type { Services } from '../app.js';
 import { type DatabaseTarget, loadConfig } from '../config.js';
+import type { CustomDomains } from '../custom-domains.js';
 import type { Database } from '../database/database.js';
 import { isTableMissing } from '../database/database-errors.js';
 import { AppError } from '../errors.js';
@@ -35,6 +36,30 @@ export async function withServices<T>(
   } finally {
     await db.close();
   }
+}
+
+/** As `withServices`, for the work on custom domains. */
+export function withDomains<T>(work: (domains: CustomDomains, services: Services) => Promise<T>): Promise<T> {
+  return withServices(async (services, { db }) => {
+    const { createCustomDomains } = await import('../custom-domains.js');
+    const config = loadConfig(process.env);
+    const log = { warn: () => {} };
+    const domains = createCustomDomains({
+      config,
+      db,
+      services,
+      log,
+      onEvent: () => {},
+      // Nothing is served from here.
+      onChange: async () => {},
+      now: Date.now,
+    });
+    try {
+      return await work(domains, services);
+    } finally {
+      await domains.stop();
+    }
+  });
 }
 
 async function setUp(database: DatabaseTarget): Promise<void> {

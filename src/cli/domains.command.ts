@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { Services } from '../app.js';
+import { commandLineActor } from '../audit/audit-log.js';
+import { isBlocking } from '../domains/diagnosis.js';
+import type { Domain } from '../domains/domain.entity.js';
+import { type ConfiguredDomains, type DomainService, diagnosesOf } from '../domains/domain.service.js';
+import { exampleOf } from '../domains/domain-config.js';
+import { readDomainConfig } from '../domains/domain-config-file.js';
+import { isServing, statusOf } from '../domains/domain-status.js';
+import { AppError } from '../errors.js';
+import { EXIT, isoTime, type Output, table } from './output.js';
+import { withDomains } from './session.js';
+
+export function domainsCommands(program: Command, output: Output): void {
+  const domains = program.command('domains').description('Custom domains of a project.');
+
+  domains
+    .command('list <slug>')
+    .description("Show a project's domains and how they stand.")
+    .addHelpText('after', '\nExample:\n  $ petstore domains list shop')
+    .action(async (slug: string) => {
+      const all = await withDomains(async ({ domains }, { projects }) => {
+        const { id } = await projects.getBySlug(slug);
+        return (await domains.list(id)).map((domain) => toJson(domain, domains));
+      });
+      const none = `No domain yet. petstore domains add ${slug} <hostname>`;
+      output.result({ domains: all }, all.length > 0 ? table(all.map(toRow)) : none);
+    });
+
+  domains
+    .command('add <slug> <hostname>')
+    .description('Attach a host name, and show the DNS records to create.')
+    .addHelpText('after', '\nExample:\n  $ petstore domains add shop shop.example.com')
+    .action(async (slug: string, hostname: string) => {
+      const domain = await withDomains(async ({ domains, attachment }, { projects }) => {
+        const { id } = await projects.getBySlug(slug);
+        return toJson(await attachment.add(commandLineActor(), id, hostname), domains);
+      });
+      const next = `Create these DNS records, then: petstore domains verify ${slug} ${domain.hostname}`;
+      output.result(domain, `${next}\n\n${table(domain.instructions.map(recordRow))}`);
+    });
+
+  domains
+    .command('verify <slug> <hostname>')
+    .description('Look at DNS now and say what is wrong. Exit code 1 while something is.')
+    .option('--anew', 'also order a certificate anew, without waiting for the back-off')
+    .addHelpText('after', '\nExample:\n  $ petstore domains verify shop shop.example.com')
+    .action(async (slug: string, hostname: string, { anew }: { anew?: boolean }) => {
+      const domain = await withDomains(async ({ domains, check }, services) => {
+        const { projectId, id } = await find(domains, services, { slug, hostname });
+        return toJson(await (anew ? check.reverify(projectId, id) : check.verify(projectId, id)), domains);
+      });
+      output.result(domain, inWords(domain));
+      if (domain.diagnoses.some(isBlocking)) process.exitCode = EXIT.refused;
+    });
+
+  domains
+    .command('apply <slug> <file>')
+    .description('Set the primary domain and the redirects from a JSON file, all or nothing.')
+    .option('--dry-run', 'only say what would happen')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ petstore domains apply shop domains.json --dry-run
+  $ cat domains.json
+  {"domains": {"primary": "shop.example.com",
+               "redirects": [{"from": "example.com", "to": "shop.example.com", "status": 301}]}}`,
+    )
+    .action(async (slug: string, file: string, { dryRun }: { dryRun?: boolean }) => {
+      const wanted = readDomainConfig(await textOf(file));
+      const configured = await withDomains(async ({ domains }, { projects }) => {
+        const { id } = await projects.getBySlug(slug);
+        return domains.configure(commandLineActor(), id, { wanted, isDryRun: dryRun === true });
+      });
+      output.result(configurationJson(configured), configurationText(configured));
+    });
+
+  domains
+    .command('remove <slug> <hostname>')
+    .description('Remove a domain. Ends when no process serves it any more.')
+    .addHelpText('after', '\nExample:\n  $ petstore domains remove shop shop.example.com')
+    .action(async (slug: string, hostname: string) => {
+      const { id, stoppedAt } = await withDomains(async ({ domains }, services) => {
+        const { projectId, id } = await find(domains, services, { slug, hostname });
+        const { stoppedAtMs } = await domains.remove(commandLineActor(), projectId, id);
+        return { id, stoppedAt: isoTime(stoppedAtMs) };
+      });
+      output.result(
+        { id, hostname, stoppedAt },
+        `${hostname} is removed; nothing has served it since ${stoppedAt}.`,
+      );
+    });
+}
+
+async function find(
+  domains: DomainService,
+  { projects }: Services,
+  { slug, hostname }: { slug: string; hostname: string },
+): Promise<Domain> {
+  const { id } = await projects.getBySlug(slug);
+  return domains.getByHostname(id, hostname);
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new AppError('not_found', `${file} could not be read: ${(error as Error).message}`);
+  }
+}
+
+function toJson(domain: Domain, domains: DomainService) {
+  const atMs = Date.now();
+  return {
+    id: domain.id,
+    hostname: domain.hostname,
+    status: statusOf(domain, atMs),
+    serving: isServing(domain, atMs),
+    primary: domain.isPrimary === 1,
+    redirectTo: domain.redirectTo,
+    redirectStatus: domain.redirectStatus,
+    certificateEndsAt: isoTime(domain.certificateEndsAtMs),
+    instructions: domains.instructions(domain),
+    diagnoses: diagnosesOf(domain),
+  };
+}
+
+type DomainJson = ReturnType<typeof toJson>;
+
+function toRow({ hostname, status, primary, redirectTo, certificateEndsAt, diagnoses }: DomainJson) {
+  return {
+    hostname,
+    status,
+    does: redirectTo === null ? (primary ? 'serves (primary)' : 'serves') : `redirects to ${redirectTo}`,
+    'certificate until': certificateEndsAt,
+    problem: diagnoses.find(isBlocking)?.code ?? null,
+  };
+}
+
+function recordRow({ type, name, value, ttlSeconds }: DomainJson['instructions'][number]) {
+  return { type, name, value, ttl: ttlSeconds };
+}
+
+function inWords({ hostname, status, diagnoses, instructions }: DomainJson): string {
+  const found = diagnoses.flatMap(({ code, severity, cause, remedy, evidence }) => [
+    '',
+    `${severity} ${code}: ${cause}`,
+    `  → ${remedy}`,
+    ...evidence.map(({ server, question, answer }) => `  ${server} on ${question}: ${answer}`),
+  ]);
+  const records = instructions.length > 0 ? ['', table(instructions.map(recordRow))] : [];
+  return [`${hostname}: ${status}`, ...found, ...records].join('\n');
+}
+
+function configurationJson({ config, effects, isApplied }: ConfiguredDomains) {
+  return { domains: config, effects, applied: isApplied };
+}
+
+function configurationText({ effects, isApplied }: ConfiguredDomains): string {
+  const said = isApplied ? 'The configuration is in force.' : 'Nothing is changed yet. What would happen:';
+  return effects.length === 0 ? said : `${said}\n\n${effects.map(exampleOf).join('\n')}`;
+}
