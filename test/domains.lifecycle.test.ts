@@ -1,0 +1,188 @@
+import { X509Certificate } from 'node:crypto';
+import { Agent } from 'node:https';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Certificate } from '../src/certificates/certificate.entity.js';
+import { databaseKinds } from './support/databases.js';
+import {
+  type DomainRig,
+  ownerOf,
+  PLATFORM_HOST,
+  publishedTenant,
+  startDomainRig,
+} from './support/domain-rig.js';
+import { handshake, plain, visit } from './support/served-domain.js';
+
+describe.each(databaseKinds())('a custom domain on %s', (kind) => {
+  let rig: DomainRig;
+  beforeAll(async () => {
+    rig = await startDomainRig(kind);
+  });
+  afterAll(() => rig?.stop());
+
+  test('Domains-3..7: added, told its records, verified, certified and served, within 2 s of the verification', async () => {
+    const tenant = await publishedTenant(rig);
+    const owner = ownerOf(rig, tenant);
+    const added = await owner.add('Shop.Customer.test.');
+    expect(added).toMatchObject({
+      hostname: 'shop.customer.test',
+      status: 'PENDING_DNS',
+      serving: false,
+      certificate: null,
+      instructions: [{ type: 'CNAME', name: 'shop.customer.test', value: PLATFORM_HOST, ttl: 3600 }],
+    });
+    rig.dns.set('shop.customer.test', 'CNAME', PLATFORM_HOST);
+
+    const startedAt = performance.now();
+    const verified = await owner.verify(added.id);
+    const verifyMs = performance.now() - startedAt;
+    expect(['VERIFIED', 'ISSUING', 'ACTIVE']).toContain(verified.status);
+    expect(verified.instructions).toEqual([]);
+    const active = await owner.become(added.id, 'ACTIVE');
+    const answer = await visit(rig, 'shop.customer.test', '/v1/pets', { token: tenant.token });
+    const totalMs = performance.now() - startedAt;
+    expect(answer.status).toBe(200);
+    expect(verifyMs).toBeLessThan(2_000);
+    expect(totalMs).toBeLessThan(2_000);
+
+    expect(active.certificate.issuer).toMatch(/Pebble/);
+    const socket = await handshake(rig, 'shop.customer.test');
+    const leaf = new X509Certificate(socket.getPeerCertificate().raw);
+    expect(leaf.checkHost('shop.customer.test')).toBe('shop.customer.test');
+    socket.destroy();
+    expect(active.timeline.map(({ name }: { name: string }) => name)).toEqual([
+      'certificate.issued',
+      'certificate.ordered',
+      'domain.verified',
+      'domain.added',
+    ]);
+    const row = await rig.db.repository(Certificate).findOneByOrFail({ hostname: 'shop.customer.test' });
+    expect(row.sealedKey).not.toMatch(/PRIVATE KEY/);
+    expect(rig.ca.newOrders('shop.customer.test')).toBe(1);
+  });
+
+  test('Domains-10, 11: primary and redirects, then removal that leaves nothing served', async () => {
+    const tenant = await publishedTenant(rig);
+    const owner = ownerOf(rig, tenant);
+    for (const hostname of ['www.pets.test', 'old.pets.test']) rig.dns.set(hostname, 'CNAME', PLATFORM_HOST);
+    rig.dns.zone('pets.test');
+    const ids: string[] = [];
+    for (const hostname of ['www.pets.test', 'old.pets.test']) {
+      const added = await owner.add(hostname);
+      expect(added.status).toBe('OWNERSHIP_REQUIRED');
+      const proof = added.instructions.find(({ type }: { type: string }) => type === 'TXT');
+      rig.dns.set(proof.name, 'TXT', proof.value);
+      await owner.verify(added.id);
+      ids.push(added.id);
+    }
+    const [wwwId = '', oldId = ''] = ids;
+    await owner.become(wwwId, 'ACTIVE');
+    await owner.become(oldId, 'ACTIVE');
+
+    const config = { primary: 'WWW.pets.test', redirects: [{ from: 'old.pets.test', to: 'www.pets.test' }] };
+    const dry = await owner.set(config, true);
+    expect(dry).toMatchObject({ applied: false, primary: 'www.pets.test' });
+    expect(dry.effects.map(({ example }: { example: string }) => example)).toEqual([
+      'https://www.pets.test/a?b is answered by the project',
+      'https://old.pets.test/a?b → 301 https://www.pets.test/a?b',
+    ]);
+    expect((await visit(rig, 'old.pets.test', '/v1/pets')).status).toBe(401);
+    expect(await owner.set(config)).toMatchObject({ applied: true });
+    const moved = await visit(rig, 'old.pets.test', '/v1/pets?limit=3&status=sold');
+    expect([moved.status, moved.headers.location]).toEqual([
+      301,
+      `https://www.pets.test:${rig.httpsPort}/v1/pets?limit=3&status=sold`,
+    ]);
+
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const kept = () => visit(rig, 'www.pets.test', '/v1/pets', { token: tenant.token, agent });
+    expect((await kept()).status).toBe(200);
+    const removed = await owner.remove(wwwId);
+    expect(removed).toMatchObject({ id: wwwId, hostname: 'www.pets.test' });
+    await expect(kept()).rejects.toThrow();
+    agent.destroy();
+    expect((await plain(rig, 'www.pets.test', '/v1/pets', { token: tenant.token })).status).toBe(421);
+    await expect(owner.read(wwwId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await owner.read(oldId)).toMatchObject({ redirect: null, status: 'ACTIVE' });
+    expect(await rig.db.repository(Certificate).countBy({ hostname: 'www.pets.test' })).toBe(0);
+
+    const other = ownerOf(rig, await publishedTenant(rig));
+    const again = await other.add('www.pets.test');
+    expect(again.status).toBe('OWNERSHIP_REQUIRED');
+    await expect(visit(rig, 'www.pets.test', '/v1/pets')).rejects.toThrow();
+  });
+
+  test('Domains-1, 2: needs a paid plan, a deploy and the scope, in words', async () => {
+    const free = await rig.tenant({ plan: 'FREE' });
+    await expect(ownerOf(rig, free).add('a.customer.test')).rejects.toMatchObject({
+      code: 'PLAN_REQUIRED',
+      status: 403,
+    });
+    const unpublished = await rig.tenant({ plan: 'PRO' });
+    await expect(ownerOf(rig, unpublished).add('a.customer.test')).rejects.toMatchObject({
+      code: 'NOT_PUBLISHED',
+      status: 409,
+    });
+    const reader = await publishedTenant(rig, { scopes: ['pets:read'] });
+    await expect(ownerOf(rig, reader).add('a.customer.test')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    const owner = ownerOf(rig, await publishedTenant(rig));
+    for (const hostname of ['co.uk', '1.2.3.4', '*.customer.test', PLATFORM_HOST, `x.${PLATFORM_HOST}`, '']) {
+      await expect(owner.add(hostname)).rejects.toMatchObject({ code: 'INVALID_REQUEST', status: 400 });
+    }
+  });
+
+  test('of 50 projects that add a name at once, one has it', async () => {
+    const tenants = await Promise.all(Array.from({ length: 50 }, () => publishedTenant(rig)));
+    const outcomes = await Promise.allSettled(
+      tenants.map((tenant) => ownerOf(rig, tenant).add('race.customer.test')),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(new Set(refused.map(({ reason }) => reason.code))).toEqual(new Set(['CONFLICT']));
+  });
+
+  test('a name moves to the project whose TXT record is in DNS, and only there', async () => {
+    const first = ownerOf(rig, await publishedTenant(rig));
+    const second = ownerOf(rig, await publishedTenant(rig));
+    const held = await first.add('contested.customer.test');
+    const refusal: Error = await second.add('contested.customer.test').catch((error) => error);
+    const [, name = '', value = ''] = /TXT record (\S+) with the value (\S+)/.exec(refusal.message) ?? [];
+    expect(name).toBe('_petstore-verify.contested.customer.test');
+    // Whoever holds it without ever having served it must prove it, too, from now on.
+    expect((await first.read(held.id)).status).toBe('OWNERSHIP_REQUIRED');
+    rig.dns.set(name, 'TXT', value);
+    const moved = await second.add('contested.customer.test');
+    expect(moved.status).toBe('PENDING_DNS');
+    await expect(first.read(held.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('Idempotency-Key: a repeated addDomain attaches once and answers alike', async () => {
+    const tenant = await publishedTenant(rig);
+    const query = 'mutation { addDomain(hostname: "once.customer.test") { id } }';
+    const send = () =>
+      fetch(`${rig.url}/graphql`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${tenant.token}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'add-1',
+        },
+        body: JSON.stringify({ query }),
+      }).then((response) => response.json());
+    const first = (await send()) as { data: { addDomain: { id: string } } };
+    expect(first.data.addDomain.id).toMatch(/^\d+$/);
+    expect(await send()).toEqual(first);
+  });
+
+  test('Domains-8: a domain of another project is not found, whatever is asked of it', async () => {
+    const mine = ownerOf(rig, await publishedTenant(rig));
+    const other = ownerOf(rig, await publishedTenant(rig));
+    const { id } = await mine.add('private.customer.test');
+    for (const act of [other.read, other.verify, other.reverify, other.remove]) {
+      await expect(act(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    }
+    await expect(other.set({ primary: 'private.customer.test', redirects: [] })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      errors: [{ field: 'primary' }],
+    });
+  });
+});

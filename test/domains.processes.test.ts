@@ -1,0 +1,131 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createServices } from '../src/app.js';
+import { SCOPES } from '../src/caller.js';
+import { Certificate } from '../src/certificates/certificate.entity.js';
+import { loadConfig } from '../src/config.js';
+import { Database } from '../src/database/database.js';
+import { migrate } from '../src/database/migrate.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
+import { ownerOf, PLATFORM_HOST, type Surroundings, startSurroundings } from './support/domain-rig.js';
+import { eventually } from './support/eventually.js';
+import { type GatewayProcess, startGateway } from './support/gateway-process.js';
+import { visit } from './support/served-domain.js';
+import { freePort } from './support/servers/daemon.js';
+
+const DOMAINS = 60;
+const actor = { name: 'test', requestId: null };
+
+describe.each(databaseKinds())('three processes on %s', (kind) => {
+  let database: TestDatabase;
+  let db: Database;
+  let around: Surroundings;
+  let gateways: (GatewayProcess & { httpsPort: number })[];
+  let token: string;
+
+  beforeEach(async () => {
+    database = await createTestDatabase(kind);
+    const target = loadConfig({ DATABASE_URL: database.url }).database;
+    await migrate(target);
+    db = await Database.open(target);
+    const httpPort = await freePort();
+    around = await startSurroundings(httpPort);
+    const start = async (port: number) => {
+      const httpsPort = await freePort();
+      const ports = { PORT: String(port), HTTPS_PORT: String(httpsPort) };
+      const gateway = await startGateway({ env: { DATABASE_URL: database.url, ...around.env, ...ports } });
+      return Object.assign(Object.create(gateway), { httpsPort }) as GatewayProcess & { httpsPort: number };
+    };
+    // The CA finds the first one only, whichever of them has ordered.
+    gateways = [await start(httpPort), await start(0), await start(0)];
+    const { projects, apiKeys } = createServices(db, Date.now);
+    const quotas = { plan: 'ENTERPRISE', perMinute: 1_000_000, perDay: 1_000_000 } as const;
+    const project = await projects.create(actor, { slug: 'owner', name: null, ...quotas });
+    await projects.publish(actor, project.id);
+    const wanted = { projectId: project.id, name: 'test', scopes: SCOPES, expiresAtMs: null };
+    token = (await apiKeys.create(actor, wanted)).token;
+  });
+  afterEach(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.kill('SIGKILL')));
+    await around.stop();
+    await db.close();
+    await database.remove();
+  });
+
+  const at = (index: number) => gateways[index % gateways.length] as (typeof gateways)[number];
+  // Each below a domain of its own: certificates of one domain are counted together.
+  const nameOf = (index: number) => `shop.customer-${index}.test`;
+
+  test(`${DOMAINS} domains verified at once have ${DOMAINS} certificates, and none was ordered twice`, async () => {
+    const names = Array.from({ length: DOMAINS }, (_, index) => nameOf(index));
+    const ids: string[] = [];
+    for (const [index, name] of names.entries()) {
+      ids.push((await ownerOf(at(index), { token }).add(name)).id);
+      around.dns.set(name, 'CNAME', PLATFORM_HOST);
+    }
+    await Promise.all(ids.map((id, index) => ownerOf(at(index), { token }).verify(id)));
+    const { ask } = ownerOf(at(0), { token });
+    await eventually(
+      `${DOMAINS} certificates`,
+      async () => {
+        // Asked rarely: the DNS server that the CA asks lives in this process.
+        await pause(250);
+        const { domains } = await ask('{ domains { status } }');
+        return domains.every(({ status }: { status: string }) => status === 'ACTIVE');
+      },
+      40_000,
+    );
+    expect(names.map((name) => around.ca.newOrders(name))).toEqual(names.map(() => 1));
+    expect(await db.repository(Certificate).count()).toBe(DOMAINS);
+    for (const gateway of gateways) {
+      expect((await visit(gateway, nameOf(7), '/v1/pets', { token })).status).toBe(200);
+      expect(gateway.faults()).toEqual([]);
+    }
+    // What one process removes, no other serves once that is said.
+    const { stoppedAt } = await ownerOf(at(0), { token }).remove(ids[7] ?? '');
+    expect(Date.parse(stoppedAt)).toBeLessThanOrEqual(Date.now());
+    for (const gateway of gateways) {
+      await expect(visit(gateway, nameOf(7), '/v1/pets', { token })).rejects.toThrow();
+    }
+  });
+
+  test('kill -9 in the middle of an order: another process completes it', async () => {
+    const name = nameOf(1);
+    const second = at(1);
+    const { id } = await ownerOf(second, { token }).add(name);
+    around.dns.set(name, 'CNAME', PLATFORM_HOST);
+    // Only one process is there to take the order, and it is killed while the CA keeps it waiting.
+    await Promise.all([at(0).kill('SIGSTOP'), at(2).kill('SIGSTOP')]);
+    const held = around.ca.inject(({ resource }) => resource === 'challenge', { kind: 'hang' });
+    await ownerOf(second, { token }).verify(id);
+    await eventually('the challenge', () => around.ca.calls.some(({ resource }) => resource === 'challenge'));
+    await second.kill('SIGKILL');
+    held();
+    await Promise.all([at(0).kill('SIGCONT'), at(2).kill('SIGCONT')]);
+    const { timeline } = await ownerOf(at(2), { token }).become(id, 'ACTIVE', 40_000);
+    expect(around.ca.newOrders(name)).toBe(1);
+    expect(timeline.map((event: { name: string }) => event.name)).toEqual([
+      'certificate.issued',
+      'certificate.ordered',
+      'domain.verified',
+      'domain.added',
+    ]);
+  });
+
+  test('SIGTERM in the middle of an order: it is handed over at once', async () => {
+    const name = nameOf(2);
+    const second = at(1);
+    const { id } = await ownerOf(second, { token }).add(name);
+    around.dns.set(name, 'CNAME', PLATFORM_HOST);
+    await Promise.all([at(0).kill('SIGSTOP'), at(2).kill('SIGSTOP')]);
+    const held = around.ca.inject(({ resource }) => resource === 'challenge', { kind: 'hang' });
+    await ownerOf(second, { token }).verify(id);
+    await eventually('the challenge', () => around.ca.calls.some(({ resource }) => resource === 'challenge'));
+    await second.kill('SIGINT');
+    expect(await second.ended).toMatchObject({ code: 0 });
+    held();
+    await Promise.all([at(0).kill('SIGCONT'), at(2).kill('SIGCONT')]);
+    await ownerOf(at(2), { token }).become(id, 'ACTIVE', 8_000);
+    expect(around.ca.newOrders(name)).toBe(1);
+  });
+});
