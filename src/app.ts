@@ -93,7 +93,9 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     log: logger,
     onEvent: (event) => {
       metrics.observeDomain(event.name);
-      logger.info(event, 'domain event');
+      // `hostname` is the machine's in every line of the log.
+      const { name, hostname, message } = event;
+      logger.info({ event: name, domain: hostname, detail: message }, 'domain event');
     },
     onChange: () => hosts.sync(),
     now,

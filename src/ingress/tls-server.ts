@@ -77,7 +77,7 @@ export class TlsServer {
     this.contexts.of(host).then(
       (context) => done(null, context),
       (error) => {
-        this.log.warn({ hostname: host.hostname, reason: String(error) }, 'no certificate to serve with');
+        this.log.warn({ domain: host.hostname, reason: String(error) }, 'no certificate to serve with');
         done(null, undefined);
       },
     );
