@@ -87,6 +87,10 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     ]);
     expect((await visit(rig, 'old.pets.test', '/v1/pets')).status).toBe(401);
     expect(await owner.set(config)).toMatchObject({ applied: true });
+    // What is in force already, of one domain or of all, is no reason to refuse.
+    expect(await owner.set({ ...config, primary: null })).toMatchObject({ applied: true, primary: null });
+    expect(await owner.set(config)).toMatchObject({ applied: true });
+    expect(await owner.set(config)).toMatchObject({ applied: true });
     const moved = await visit(rig, 'old.pets.test', '/v1/pets?limit=3&status=sold');
     expect([moved.status, moved.headers.location]).toEqual([
       301,

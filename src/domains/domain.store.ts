@@ -124,7 +124,8 @@ export class DomainStore {
     if (!domain || !revision) return null;
     const { changes, happenings = [], isServed = false } = revision;
     const numbered = isServed ? { ...changes, changeNumber: await nextChange(manager) } : changes;
-    await manager.update(Domain, { id }, numbered);
+    // TypeORM refuses an update of nothing.
+    if (Object.keys(numbered).length > 0) await manager.update(Domain, { id }, numbered);
     for (const happening of happenings) await this.timeline.record(manager, domain, happening);
     return this.table.create({ ...domain, ...numbered });
   }
