@@ -16,11 +16,12 @@ const WEEK_MS = 7 * 24 * HOUR_MS;
 const order = (hostname: string, isRenewal = false): PlannedOrder => ({
   hostname,
   registrableDomain: hostname.split('.').slice(-2).join('.'),
+  projectId: 1n,
   isRenewal,
 });
 
 test('every limit of ours is below that of the CA', () => {
-  expect(ORDER_LIMITS).toHaveLength(4);
+  expect(ORDER_LIMITS).toHaveLength(5);
   for (const { most, mostOfCa } of ORDER_LIMITS) expect(most).toBeLessThan(mostOfCa);
 });
 
@@ -135,9 +136,27 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await freeAtMs(order('shop.flight.test'))).toBeNull();
   });
 
+  test('100 orders of one project in three hours are enough, and leave room for others; renewals go on', async () => {
+    const rows = many(100, (index) => `shop.own${index}.test`).map((planned, index) => ({
+      ...planned,
+      projectId: 77n,
+      id: BigInt(index + 1_001),
+      domainId: 1n,
+      isRenewal: 0 as const,
+      startedAtMs: START_MS,
+      outcome: 'issued',
+    }));
+    await db.repository(AcmeOrder).insert(rows);
+    const own = (isRenewal: boolean) => ({ ...order('next.own.test', isRenewal), projectId: 77n });
+    expect(await freeAtMs(own(false))).toBe(START_MS + 3 * HOUR_MS);
+    expect(await freeAtMs(own(true))).toBeNull();
+    expect(await freeAtMs(order('others.test'))).toBeNull();
+  });
+
   test('250 orders of the whole platform in three hours are enough', async () => {
     const rows = many(249, (index) => `shop.all${index}.test`).map((planned, index) => ({
       ...planned,
+      projectId: BigInt(index + 2),
       id: BigInt(index + 1),
       domainId: 1n,
       isRenewal: 0 as const,

@@ -5,12 +5,16 @@ import { ID, INTEGER, TIME_MS, text } from '../database/columns.js';
 @Entity('acme_orders')
 @Index('acme_orders_registrable', ['registrableDomain', 'startedAtMs'])
 @Index('acme_orders_hostname', ['hostname', 'startedAtMs'])
+@Index('acme_orders_project', ['projectId', 'startedAtMs'])
 export class AcmeOrder {
   @PrimaryColumn(ID)
   id!: bigint;
 
   @Column({ ...ID, name: 'domain_id' })
   domainId!: bigint;
+
+  @Column({ ...ID, name: 'project_id' })
+  projectId!: bigint;
 
   @Column(text(253))
   hostname!: string;

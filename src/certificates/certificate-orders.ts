@@ -16,6 +16,7 @@ import { certificateKeyContext, type Sealer } from './sealer.js';
 
 export interface OrderRequest {
   domainId: bigint;
+  projectId: bigint;
   /** In lower case and ASCII. */
   hostname: string;
   /** What the CA counts its limits by. */
@@ -87,12 +88,12 @@ export class CertificateOrders {
   /** The certificate of a new order. */
   async place(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<Certificate> {
     const { client, budget, log, sealer } = this.parts;
-    const { hostname, registrableDomain, domainId } = request;
+    const { hostname, registrableDomain, domainId, projectId } = request;
     const keyPem = await generateKeyPem();
     const sealedKey = sealer.seal(keyPem, certificateKeyContext(hostname));
     const { renewalInfo } = await client.directory(signal);
     const replaces = renewalInfo === null ? null : request.replaces;
-    const planned = { hostname, registrableDomain, isRenewal: replaces !== null };
+    const planned = { hostname, registrableDomain, projectId, isRenewal: replaces !== null };
     await budget.check(planned);
     const logId = await log.begin(domainId, planned);
     const placed = await this.noted(logId, { hostname, signal }, () =>

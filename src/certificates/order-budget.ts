@@ -6,6 +6,7 @@ import { CertificateOrderError, type OrderFailureCode } from './order-failure.js
 export interface PlannedOrder {
   hostname: string;
   registrableDomain: string;
+  projectId: bigint;
   /** It names the certificate it replaces. */
   isRenewal: boolean;
 }
@@ -31,7 +32,7 @@ interface Limit {
   /** What is counted, for people. */
   what: string;
   most: number;
-  /** Of the CA; there is room for orders that several processes begin at the same moment. */
+  /** Of the CA. Orders that begin at the same moment don't see each other, so there is some room. */
   mostOfCa: number;
   windowMs: number;
   /** The CA does not count renewals that name what they replace, so we neither count nor refuse them. RFC 9773 §5. */
@@ -75,12 +76,23 @@ export const ORDER_LIMITS: readonly Limit[] = [
     countsInFlight: true,
   },
   {
+    what: 'orders of this project in three hours',
+    most: 100,
+    // Of the whole platform: one project must leave something to the others.
+    mostOfCa: 300,
+    windowMs: 3 * HOUR_MS,
+    exemptsRenewals: true,
+    counts: ({ projectId }) => ({ projectId, isRenewal: 0 }),
+    outcomes: [ISSUED, ...FAILED_VALIDATION],
+    countsInFlight: true,
+  },
+  {
     what: 'orders of the whole platform in three hours',
     most: 250,
     mostOfCa: 300,
     windowMs: 3 * HOUR_MS,
-    exemptsRenewals: false,
-    counts: () => ({}),
+    exemptsRenewals: true,
+    counts: () => ({ isRenewal: 0 }),
     // Without the orders that the CA refused to begin.
     outcomes: [ISSUED, ...FAILED_VALIDATION],
     countsInFlight: true,

@@ -20,12 +20,14 @@ export class OrderLog {
   ) {}
 
   /** Notes an order that is about to be sent, and returns its id. */
-  async begin(domainId: bigint, { hostname, registrableDomain, isRenewal }: PlannedOrder): Promise<bigint> {
+  async begin(domainId: bigint, planned: PlannedOrder): Promise<bigint> {
     for (let draw = 1; ; draw += 1) {
+      const { hostname, registrableDomain, projectId, isRenewal } = planned;
       const id = this.ids.next();
       const row = {
         id,
         domainId,
+        projectId,
         hostname,
         registrableDomain,
         isRenewal: isRenewal ? 1 : 0,

@@ -122,6 +122,7 @@ const TABLES = [
     columns: [
       primary(int64('id')),
       int64('domain_id'),
+      int64('project_id'),
       text('hostname', 253),
       text('registrable_domain', 253),
       integer('is_renewal'),
@@ -131,6 +132,7 @@ const TABLES = [
     indices: [
       { name: 'acme_orders_registrable', columnNames: ['registrable_domain', 'started_at_ms'] },
       { name: 'acme_orders_hostname', columnNames: ['hostname', 'started_at_ms'] },
+      { name: 'acme_orders_project', columnNames: ['project_id', 'started_at_ms'] },
       { name: 'acme_orders_start', columnNames: ['started_at_ms'] },
     ],
   }),

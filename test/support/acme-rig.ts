@@ -113,7 +113,15 @@ export async function startAcmeRig({
 /** A first order for `hostname`. */
 export function orderOf(hostname: string, changes: Partial<OrderRequest> = {}): OrderRequest {
   const registrableDomain = hostname.split('.').slice(-2).join('.');
-  return { domainId: 1n, hostname, registrableDomain, resume: null, replaces: null, ...changes };
+  return {
+    domainId: 1n,
+    projectId: 1n,
+    hostname,
+    registrableDomain,
+    resume: null,
+    replaces: null,
+    ...changes,
+  };
 }
 
 /** Orders and waits for the certificate. */
