@@ -15,6 +15,7 @@ import { DomainAttachment } from './domains/domain-attachment.js';
 import { DomainCheck } from './domains/domain-check.js';
 import { DomainIssuance } from './domains/domain-issuance.js';
 import { DomainLeases } from './domains/domain-lease.js';
+import { DomainRemoval } from './domains/domain-removal.js';
 import { DomainSuspension } from './domains/domain-suspension.js';
 import { DomainWorker } from './domains/domain-worker.js';
 import { Inspector } from './domains/inspector.js';
@@ -69,21 +70,24 @@ export function createCustomDomains({
         projects,
         authority,
         certificates,
-        ask: (question) => resolver.ask(question),
+        ask: (question, signal) => resolver.ask(question, { signal }),
         platformHost,
         announce,
       },
       now,
     );
   const suspension = new DomainSuspension(db, store, now);
-  const worker = new DomainWorker({ db, check, issuance, suspension }, log, now);
+  const removal = new DomainRemoval(
+    { store, certificates, audit, announce, onGone: (id) => issuance?.cancel(id) },
+    now,
+  );
+  const worker = new DomainWorker({ db, store, check, issuance, suspension }, log, now);
   return {
-    attachment: new DomainAttachment({ store, projects, inspector, audit }, ownHosts(config), now),
-    domains: new DomainService(
-      { store, certificates, audit, announce, onRemoved: (id) => issuance?.cancel(id) },
-      platformHost,
-      now,
-    ),
+    attachment: new DomainAttachment({ store, projects, inspector, removal, audit }, ownHosts(config), now),
+    domains: new DomainService({ store, audit, announce }, platformHost),
+    removal,
+    /** Whether TLS ends in this process, with the certificates ordered here. */
+    endsTls: config.httpsPort !== 0,
     check,
     certificates,
     authority,

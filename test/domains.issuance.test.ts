@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Certificate } from '../src/certificates/certificate.entity.js';
+import { Domain } from '../src/domains/domain.entity.js';
 import { rateLimited } from './support/acme-proxy.js';
 import { databaseKinds } from './support/databases.js';
 import {
@@ -202,6 +203,26 @@ describe.each(databaseKinds())('from verified to served on %s', (kind) => {
       return status === 200;
     });
     expect(rig.ca.newOrders(hostname)).toBe(orders);
+  });
+
+  test('a domain that may not be ordered for is not tried again and again', async () => {
+    const { owner, id, tenant, hostname } = await attached();
+    rig.dns.set(hostname, 'CNAME', 'elsewhere.test');
+    await owner.verify(id);
+    const { projects } = rig.app.services;
+    await projects.change(TEST_ACTOR, tenant.slug, { plan: 'FREE' });
+    rig.clock.now += SECOND_MS;
+    await owner.become(id, 'SUSPENDED');
+    await rig.db.repository(Domain).update({ id: BigInt(id) }, { nextOrderAtMs: 0, orderState: 'FAILED' });
+    await projects.change(TEST_ACTOR, tenant.slug, { plan: 'PRO' });
+    rig.clock.now += SECOND_MS;
+    await eventually('it is looked after', async () => {
+      const row = await rig.db.repository(Domain).findOneByOrFail({ id: BigInt(id) });
+      return row.suspendedAtMs === null && row.nextOrderAtMs === null;
+    });
+    const { leaseNumber } = await rig.db.repository(Domain).findOneByOrFail({ id: BigInt(id) });
+    expect(leaseNumber).toBeLessThan(5);
+    expect(rig.ca.newOrders(hostname)).toBe(0);
   });
 
   test('a domain whose DNS is led away is served on, told after a second look, and recovers by itself', async () => {

@@ -157,6 +157,28 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     const moved = await second.add('contested.customer.test');
     expect(moved.status).toBe('PENDING_DNS');
     await expect(first.read(held.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(second.add('contested.customer.test')).rejects.toThrow(/to this project already/);
+  });
+
+  test('a name that moves leaves nothing behind: no key, no redirect to it, no service', async () => {
+    const giver = ownerOf(rig, await publishedTenant(rig));
+    const taker = ownerOf(rig, await publishedTenant(rig));
+    const ids: string[] = [];
+    for (const hostname of ['moves.customer.test', 'stays.customer.test']) {
+      const { id } = await giver.add(hostname);
+      rig.dns.set(hostname, 'CNAME', PLATFORM_HOST);
+      await giver.verify(id);
+      await giver.become(id, 'ACTIVE');
+      ids.push(id);
+    }
+    await giver.set({ redirects: [{ from: 'stays.customer.test', to: 'moves.customer.test' }] });
+    const refusal: Error = await taker.add('moves.customer.test').catch((error) => error);
+    const [, name = '', value = ''] = /TXT record (\S+) with the value (\S+)/.exec(refusal.message) ?? [];
+    rig.dns.set(name, 'TXT', value);
+    await taker.add('moves.customer.test');
+    expect(await rig.db.repository(Certificate).countBy({ hostname: 'moves.customer.test' })).toBe(0);
+    expect(await giver.read(ids[1] ?? '')).toMatchObject({ redirect: null, status: 'ACTIVE' });
+    await expect(visit(rig, 'moves.customer.test', '/v1/pets')).rejects.toThrow();
   });
 
   test('Idempotency-Key: a repeated addDomain attaches once and answers alike', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { HEALTH_CHECK_MS, nextCheckAtMs, nextOrderAtMs } from '../src/domains/back-off.js';
-import type { Diagnosis, DiagnosisCode } from '../src/domains/diagnosis.js';
+import { outcomeOf } from '../src/domains/check-outcome.js';
+import { type Diagnosis, type DiagnosisCode, toJson } from '../src/domains/diagnosis.js';
 import { Domain } from '../src/domains/domain.entity.js';
-import { outcomeOf } from '../src/domains/domain-check.js';
 import { isServing, statusOf } from '../src/domains/domain-status.js';
 import type { Inspection } from '../src/domains/inspector.js';
 import { failedOrder, issuedOrder } from '../src/domains/order-outcome.js';
@@ -83,10 +83,25 @@ describe('the status of a domain', () => {
   });
 
   test('Domains-11: is served only while active or drifted', () => {
-    expect(isServing(domain({ ...LIVE, certificateEndsAtMs: at + 1 }), at)).toBe(true);
-    expect(isServing(domain({ ...LIVE, dns: 'DRIFTED', certificateEndsAtMs: at + 1 }), at)).toBe(true);
-    expect(isServing(domain({ ...LIVE, certificateEndsAtMs: at + 1, suspendedAtMs: T0 }), at)).toBe(false);
-    expect(isServing(domain({ ...LIVE, certificateEndsAtMs: at }), at)).toBe(false);
+    expect(isServing(domain({ ...LIVE, certificateEndsAtMs: at + 1 }), { atMs: at, endsTls: true })).toBe(
+      true,
+    );
+    expect(
+      isServing(domain({ ...LIVE, dns: 'DRIFTED', certificateEndsAtMs: at + 1 }), {
+        atMs: at,
+        endsTls: true,
+      }),
+    ).toBe(true);
+    expect(
+      isServing(domain({ ...LIVE, certificateEndsAtMs: at + 1, suspendedAtMs: T0 }), {
+        atMs: at,
+        endsTls: true,
+      }),
+    ).toBe(false);
+    expect(isServing(domain({ ...LIVE, certificateEndsAtMs: at }), { atMs: at, endsTls: true })).toBe(false);
+    // Where TLS ends in front of the gateway, DNS alone decides.
+    expect(isServing(domain({ dns: 'MATCHES', verifiedAtMs: T0 }), { atMs: at, endsTls: false })).toBe(true);
+    expect(isServing(domain(), { atMs: at, endsTls: false })).toBe(false);
   });
 });
 
@@ -192,6 +207,35 @@ describe('what a look at DNS means', () => {
     expect(outcomeOf(required, proved, asked).changes).toMatchObject({ dns: 'MATCHES', ownership: 'PROVED' });
   });
 
+  test('below a wildcard that leads here a name must be proved, unless it was verified before the wildcard', () => {
+    const wild = { ...inspection(true), isUnderWildcard: true };
+    expect(outcomeOf(domain(), wild, asked).changes).toMatchObject({ ownership: 'REQUIRED', dns: 'FAILED' });
+    const older = domain({ dns: 'MATCHES', verifiedAtMs: T0 });
+    expect(outcomeOf(older, wild, asked).changes).toMatchObject({ ownership: 'ASSUMED', dns: 'MATCHES' });
+  });
+
+  test('a limit of the authority outlives a change of DNS', () => {
+    const retryAtMs = byItself.atMs + HOUR_MS;
+    const limited = domain({
+      dns: 'FAILED',
+      orderDiagnoses: JSON.stringify([diagnosis('CA_RATE_LIMITED', { retryAtMs })]),
+    });
+    expect(outcomeOf(limited, inspection(true), byItself).changes.nextOrderAtMs).toBe(retryAtMs);
+  });
+
+  test('a suspended domain is looked at once more at most: nothing is planned for it', () => {
+    const suspended = domain({ dns: 'MATCHES', suspendedAtMs: T0, nextOrderAtMs: null });
+    const { changes } = outcomeOf(suspended, inspection(true), byItself);
+    expect(changes.nextCheckAtMs).toBeNull();
+    expect(changes).not.toHaveProperty('nextOrderAtMs');
+  });
+
+  test('verified for the first time, serving is told: behind a proxy that ends TLS it is served from now on', () => {
+    expect(outcomeOf(domain(), inspection(true), byItself).isServed).toBe(true);
+    const again = domain({ dns: 'FAILED', verifiedAtMs: T0 });
+    expect(outcomeOf(again, inspection(true), byItself).isServed).toBe(false);
+  });
+
   test('a served domain has drifted only after two looks ten minutes apart', () => {
     const live = domain({ ...LIVE, certificateEndsAtMs: T0 + DAY_MS });
     const away = inspection(false, [diagnosis('CNAME_WRONG_VALUE')]);
@@ -207,6 +251,24 @@ describe('what a look at DNS means', () => {
     const back = outcomeOf(Object.assign(since, later.changes), inspection(true), byItself);
     expect(back.changes).toMatchObject({ dns: 'MATCHES', mismatchSinceMs: null });
     expect(back.happenings?.map(({ name }) => name)).toEqual(['domain.recovered']);
+  });
+});
+
+describe('what is stored of findings', () => {
+  test('fits into 64 KB whatever strangers answer: first evidence goes, then findings', () => {
+    const evidence = Array.from({ length: 12 }, () => ({
+      server: '192.0.2.1:53',
+      question: 'shop.customer.test TXT',
+      answer: '\u0001"'.repeat(1_000),
+      ttlSeconds: null,
+      atMs: T0,
+    }));
+    const many = Array.from({ length: 10 }, () => diagnosis('DNS_NO_RECORD', { evidence }));
+    const json = toJson(many);
+    expect(Buffer.byteLength(json)).toBeLessThan(65_535);
+    expect(JSON.parse(json)).toHaveLength(10);
+    const [small] = JSON.parse(toJson([diagnosis('DNS_NO_RECORD', { evidence: evidence.slice(0, 2) })]));
+    expect(small.evidence).toHaveLength(2);
   });
 });
 

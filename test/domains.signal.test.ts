@@ -37,6 +37,16 @@ test('Domains-11: with Redis the other processes look at once when serving has c
   expect(performance.now() - startedAt).toBeLessThan(300);
 });
 
+test('Domains-11: a frozen Redis delays nobody for longer than 300 ms', async () => {
+  const { signal } = process();
+  await signal.announce();
+  await redis.kill('SIGSTOP');
+  const startedAt = performance.now();
+  await signal.announce();
+  expect(performance.now() - startedAt).toBeLessThan(600);
+  await redis.kill('SIGCONT');
+});
+
 test('Domains-11: a Redis that is away or gone delays nobody, and is found again', async () => {
   const { signal, seen } = process();
   const other = process();

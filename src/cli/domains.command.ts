@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Services } from '../app.js';
 import { commandLineActor } from '../audit/audit-log.js';
+import type { CustomDomains } from '../custom-domains.js';
 import { isBlocking } from '../domains/diagnosis.js';
 import type { Domain } from '../domains/domain.entity.js';
 import { type ConfiguredDomains, type DomainService, diagnosesOf } from '../domains/domain.service.js';
@@ -20,9 +21,9 @@ export function domainsCommands(program: Command, output: Output): void {
     .description("Show a project's domains and how they stand.")
     .addHelpText('after', '\nExample:\n  $ petstore domains list shop')
     .action(async (slug: string) => {
-      const all = await withDomains(async ({ domains }, { projects }) => {
+      const all = await withDomains(async (parts, { projects }) => {
         const { id } = await projects.getBySlug(slug);
-        return (await domains.list(id)).map((domain) => toJson(domain, domains));
+        return (await parts.domains.list(id)).map((domain) => toJson(domain, parts));
       });
       const none = `No domain yet. petstore domains add ${slug} <hostname>`;
       output.result({ domains: all }, all.length > 0 ? table(all.map(toRow)) : none);
@@ -33,9 +34,9 @@ export function domainsCommands(program: Command, output: Output): void {
     .description('Attach a host name, and show the DNS records to create.')
     .addHelpText('after', '\nExample:\n  $ petstore domains add shop shop.example.com')
     .action(async (slug: string, hostname: string) => {
-      const domain = await withDomains(async ({ domains, attachment }, { projects }) => {
+      const domain = await withDomains(async (parts, { projects }) => {
         const { id } = await projects.getBySlug(slug);
-        return toJson(await attachment.add(commandLineActor(), id, hostname), domains);
+        return toJson(await parts.attachment.add(commandLineActor(), id, hostname), parts);
       });
       const next = `Create these DNS records, then: petstore domains verify ${slug} ${domain.hostname}`;
       output.result(domain, `${next}\n\n${table(domain.instructions.map(recordRow))}`);
@@ -47,9 +48,10 @@ export function domainsCommands(program: Command, output: Output): void {
     .option('--anew', 'also order a certificate anew, without waiting for the back-off')
     .addHelpText('after', '\nExample:\n  $ petstore domains verify shop shop.example.com')
     .action(async (slug: string, hostname: string, { anew }: { anew?: boolean }) => {
-      const domain = await withDomains(async ({ domains, check }, services) => {
-        const { projectId, id } = await find(domains, services, { slug, hostname });
-        return toJson(await (anew ? check.reverify(projectId, id) : check.verify(projectId, id)), domains);
+      const domain = await withDomains(async (parts, services) => {
+        const { projectId, id } = await find(parts.domains, services, { slug, hostname });
+        const verify = anew ? 'reverify' : 'verify';
+        return toJson(await parts.check[verify](projectId, id), parts);
       });
       output.result(domain, inWords(domain));
       if (domain.diagnoses.some(isBlocking)) process.exitCode = EXIT.refused;
@@ -82,9 +84,9 @@ Examples:
     .description('Remove a domain. Ends when no process serves it any more.')
     .addHelpText('after', '\nExample:\n  $ petstore domains remove shop shop.example.com')
     .action(async (slug: string, hostname: string) => {
-      const { id, stoppedAt } = await withDomains(async ({ domains }, services) => {
+      const { id, stoppedAt } = await withDomains(async ({ domains, removal }, services) => {
         const { projectId, id } = await find(domains, services, { slug, hostname });
-        const { stoppedAtMs } = await domains.remove(commandLineActor(), projectId, id);
+        const { stoppedAtMs } = await removal.remove(commandLineActor(), projectId, id);
         return { id, stoppedAt: isoTime(stoppedAtMs) };
       });
       output.result(
@@ -111,19 +113,19 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-function toJson(domain: Domain, domains: DomainService) {
+function toJson(domain: Domain, { domains, endsTls }: Pick<CustomDomains, 'domains' | 'endsTls'>) {
   const atMs = Date.now();
   return {
     id: domain.id,
     hostname: domain.hostname,
     status: statusOf(domain, atMs),
-    serving: isServing(domain, atMs),
+    serving: isServing(domain, { atMs, endsTls }),
     primary: domain.isPrimary === 1,
     redirectTo: domain.redirectTo,
     redirectStatus: domain.redirectStatus,
     certificateEndsAt: isoTime(domain.certificateEndsAtMs),
     instructions: domains.instructions(domain),
-    diagnoses: diagnosesOf(domain),
+    diagnoses: diagnosesOf(domain, atMs),
   };
 }
 

@@ -20,10 +20,16 @@ const NAME = 'hosts';
  * auto-increment do not promise. For rare changes only.
  */
 export async function nextChange(manager: EntityManager): Promise<bigint> {
+  const known = drawn.get(manager);
+  if (known !== undefined) return known;
   await manager.increment(ChangeSequence, { name: NAME }, 'value', 1);
   const { value } = await manager.findOneByOrFail(ChangeSequence, { name: NAME });
+  drawn.set(manager, value);
   return value;
 }
+
+/** A transaction has one number, for all it changes. */
+const drawn = new WeakMap<EntityManager, bigint>();
 
 /** The number of the newest change that is visible: all changes up to it are. */
 export async function newestChange(db: Database): Promise<bigint> {

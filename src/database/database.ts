@@ -59,9 +59,12 @@ export class Database {
     }
   }
 
-  /** All or nothing; `work` may run more than once. */
+  /**
+   * All or nothing; `work` may run more than once, each time with a manager of its own, by which a map can know it.
+   * (TypeORM's own is one and the same for all transactions on SQLite.)
+   */
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.write(() => this.runTransaction(work));
+    return this.write(() => this.runTransaction((manager) => work(Object.create(manager))));
   }
 
   /** Whether the database answers and has every migration this program knows. Throws what the driver throws. */

@@ -70,7 +70,9 @@ export class NameServers {
         return address ? [{ name, server: { address, port: this.settings.nameServerPort } }] : [];
       }),
     );
-    return found.flat();
+    // Several names of one address would be several times the questions for whoever has it.
+    const byAddress = new Map(found.flat().map((entry) => [entry.server.address, entry]));
+    return [...byAddress.values()];
   }
 
   /** What a name server says itself. Throws `DnsUnreachable` after 500 ms at the latest. */

@@ -68,6 +68,20 @@ export const DIAGNOSIS_CODES = {
 
 export type DiagnosisCode = keyof typeof DIAGNOSIS_CODES;
 
+/** Below what a column of 64 KB takes. */
+const MAX_JSON_BYTES = 60_000;
+
+/** As they are stored. Evidence is what a stranger's server said: what is too much of it is left out. */
+export function toJson(diagnoses: readonly Diagnosis[]): string {
+  for (const kept of [Number.POSITIVE_INFINITY, 3, 0]) {
+    const json = JSON.stringify(
+      diagnoses.map((diagnosis) => ({ ...diagnosis, evidence: diagnosis.evidence.slice(0, kept) })),
+    );
+    if (Buffer.byteLength(json) <= MAX_JSON_BYTES) return json;
+  }
+  return toJson(diagnoses.slice(0, diagnoses.length / 2));
+}
+
 /** Whether a finding keeps the domain from working. */
 export function isBlocking({ severity }: Diagnosis): boolean {
   return severity === 'ERROR';

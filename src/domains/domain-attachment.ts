@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { Actor, AuditLog } from '../audit/audit-log.js';
 import { isDuplicate } from '../database/database-errors.js';
 import { AppError } from '../errors.js';
@@ -6,6 +7,7 @@ import { ownershipRecord } from './dns-records.js';
 import type { Domain } from './domain.entity.js';
 import type { DomainStore } from './domain.store.js';
 import { requireCustomDomains } from './domain-plan.js';
+import type { DomainRemoval } from './domain-removal.js';
 import { type ParsedHostname, parseHostname } from './hostname.js';
 import type { Inspector } from './inspector.js';
 
@@ -19,6 +21,7 @@ interface AttachmentParts {
   store: DomainStore;
   projects: ProjectService;
   inspector: Inspector;
+  removal: DomainRemoval;
   audit: AuditLog;
 }
 
@@ -50,7 +53,7 @@ export class DomainAttachment {
     const holder = await store.findAttached(name.hostname);
     if (holder?.projectId === projectId) {
       if (holder.id === id) return holder;
-      throw new AppError('conflict', `${name.hostname} is attached to this project already.`);
+      throw attachedHere(name.hostname);
     }
     if ((await store.count(projectId)) >= MAX_DOMAINS) {
       throw new AppError('conflict', `A project has at most ${MAX_DOMAINS} domains. Remove one first.`);
@@ -62,7 +65,8 @@ export class DomainAttachment {
     }
     const survey = await inspector.survey(name.hostname);
     const wasClaimed = await store.wasHeldByAnother(name.hostname, projectId, this.now() - CLAIM_MS);
-    const mustProve = survey.leadsHere || survey.isUnderWildcard || wasClaimed;
+    // What could not be asked may be the case.
+    const mustProve = survey.leadsHere !== false || survey.isUnderWildcard !== false || wasClaimed;
     const wanted = {
       projectId,
       hostname: name.hostname,
@@ -79,36 +83,31 @@ export class DomainAttachment {
     wanted: Parameters<DomainStore['insert']>[1],
     { holder, id }: { holder: Domain | null; id: bigint | undefined },
   ): Promise<Domain> {
-    const { store, audit } = this.parts;
+    const { store, removal, audit } = this.parts;
     const { projectId, hostname } = wanted;
     try {
-      return await store.transaction(async (manager) => {
-        if (holder) await this.detach(manager, actor, holder);
+      const attached = await store.transaction(async (manager) => {
+        if (holder) await this.moveAway(manager, actor, holder);
         const domain = await store.insert(manager, wanted, id);
         const message = `${hostname} was attached to the project.`;
         await store.record(manager, domain, { name: 'domain.added', message });
         await audit.record(manager, actor, { action: 'domain.add', projectId, subject: hostname });
         return domain;
       });
+      if (holder) await removal.ended(holder.id);
+      return attached;
     } catch (error) {
-      if (isDuplicate(error)) throw attachedElsewhere(projectId, hostname);
-      throw error;
+      if (!isDuplicate(error)) throw error;
+      const winner = await store.findAttached(hostname);
+      throw winner?.projectId === projectId ? attachedHere(hostname) : attachedElsewhere(projectId, hostname);
     }
   }
 
-  private async detach(
-    manager: Parameters<Parameters<DomainStore['transaction']>[0]>[0],
-    actor: Actor,
-    holder: Domain,
-  ): Promise<void> {
-    const { store, audit } = this.parts;
-    const message = `${holder.hostname} was moved to another project, whose TXT record proves ownership.`;
-    await store.reviseIn(manager, holder.id, () => ({
-      changes: { attachedHostname: null, removedAtMs: this.now() },
-      happenings: [{ name: 'domain.moved', message }],
-      isServed: true,
-    }));
+  private async moveAway(manager: EntityManager, actor: Actor, holder: Domain): Promise<void> {
+    const { removal, audit } = this.parts;
     const { projectId, hostname } = holder;
+    const message = `${hostname} was moved to another project, whose TXT record proves ownership.`;
+    await removal.end(manager, holder, { name: 'domain.moved', message });
     await audit.record(manager, actor, { action: 'domain.move_away', projectId, subject: hostname });
   }
 
@@ -130,6 +129,10 @@ export class DomainAttachment {
         : null,
     );
   }
+}
+
+function attachedHere(hostname: string): AppError {
+  return new AppError('conflict', `${hostname} is attached to this project already.`);
 }
 
 function attachedElsewhere(projectId: bigint, hostname: ParsedHostname['hostname']): AppError {

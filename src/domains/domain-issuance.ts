@@ -5,6 +5,7 @@ import {
   type IssuedCertificate,
   type OrderFailure,
 } from '../certificates/certificate-authority.js';
+import { startDeadline } from '../deadline.js';
 import type { Answer, Question } from '../dns/dns-message.js';
 import type { ProjectService } from '../projects/project.service.js';
 import { checkCaa } from './caa.js';
@@ -19,6 +20,7 @@ import { failedOrder, issuedOrder } from './order-outcome.js';
 /** DNS that was looked at this recently is not looked at again before an order. */
 const FRESH_MS = 60_000;
 const LOOK_AHEAD_MS = 10_000;
+const CAA_MS = 3_000;
 /** Other processes may still be about to load the certificate that was replaced. */
 const REPLACED_KEPT_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -30,7 +32,7 @@ interface IssuanceParts {
   projects: ProjectService;
   authority: CertificateAuthority;
   certificates: CertificateStore;
-  ask(question: Question): Promise<Answer>;
+  ask(question: Question, signal: AbortSignal): Promise<Answer>;
   platformHost: string;
   /** Told of every certificate put in force. */
   announce(): Promise<void>;
@@ -64,6 +66,7 @@ export class DomainIssuance {
     if (certificateId === null || orderState !== 'ISSUED') return;
     const certificate = await certificates.find(certificateId);
     if (!certificate) return;
+    await certificates.deleteReplaced(id, certificateId, this.now() - REPLACED_KEPT_MS);
     const renewAtMs = await authority.renewalTime(certificate, AbortSignal.timeout(LOOK_AHEAD_MS));
     if (renewAtMs !== null) {
       await store.revise(id, (newest) =>
@@ -72,7 +75,6 @@ export class DomainIssuance {
           : null,
       );
     }
-    await certificates.deleteReplaced(id, certificateId, this.now() - REPLACED_KEPT_MS);
   }
 
   /** Ends an order that runs in this process; its result will not be used. */
@@ -89,7 +91,7 @@ export class DomainIssuance {
     const domain = await this.ready(lease);
     if (!domain) return this.release(lease);
     try {
-      await this.begin(lease, domain);
+      await this.store(lease, () => ({ changes: { orderState: 'ORDERING' } }));
       const caa = (await this.caaFindings(domain, lease.signal)).filter(isBlocking);
       if (caa.length > 0) return await this.fail(lease, caa);
       await this.succeed(lease, await this.order(lease, domain));
@@ -118,40 +120,32 @@ export class DomainIssuance {
     const checked = isFresh ? domain : await check.run(domain, { isAsked: false, signal: lease.signal });
     if (checked.dns === 'MATCHES' && checked.mismatchSinceMs === null) return checked;
     if (checked.certificateId !== null) await this.fail(lease, []);
+    // The next look that finds it right orders.
+    else await this.store(lease, () => ({ changes: { nextOrderAtMs: null } }));
     return null;
   }
 
-  private begin(lease: DomainLease, { hostname, certificateId }: Domain): Promise<unknown> {
-    const what = certificateId === null ? 'A certificate' : 'The renewal of the certificate';
-    return this.store(lease, ({ orderState }) => ({
-      changes: { orderState: 'ORDERING' },
-      happenings:
-        orderState === 'ORDERING'
-          ? []
-          : [{ name: 'certificate.ordered', message: `${what} for ${hostname} is being ordered.` }],
-    }));
-  }
-
   private async caaFindings({ hostname }: Domain, signal: AbortSignal): Promise<Diagnosis[]> {
-    const { authority, ask } = this.parts;
+    const { authority, ask, platformHost } = this.parts;
     const { accountUrl } = await authority.account(signal);
     const identities = await authority.caaIdentities(signal);
-    return checkCaa(ask, hostname, {
-      identities,
-      accountUrl,
-      method: 'http-01',
-      platformHost: this.parts.platformHost,
-      now: this.now,
-    });
+    const deadline = startDeadline(CAA_MS, signal);
+    const rule = { identities, accountUrl, method: 'http-01' as const, platformHost, now: this.now };
+    try {
+      return await checkCaa((question) => ask(question, deadline.signal), hostname, rule);
+    } finally {
+      deadline.end();
+    }
   }
 
   private async order(lease: DomainLease, domain: Domain): Promise<IssuedCertificate> {
     const { authority, certificates } = this.parts;
-    const { id, hostname, registrableDomain, orderUrl, orderSealedKey, certificateId } = domain;
+    const { id, projectId, hostname, registrableDomain, orderUrl, orderSealedKey, certificateId } = domain;
     const replaced = certificateId === null ? null : await certificates.find(certificateId);
     return authority.order(
       {
         domainId: id,
+        projectId,
         hostname,
         registrableDomain,
         resume: orderUrl && orderSealedKey ? { orderUrl, sealedKey: orderSealedKey } : null,
@@ -160,8 +154,12 @@ export class DomainIssuance {
       {
         signal: lease.signal,
         onOrdered: async (url, sealedKey) => {
+          const what = certificateId === null ? 'A certificate' : 'The renewal of the certificate';
           const stored = await this.store(lease, () => ({
             changes: { orderUrl: url, orderSealedKey: sealedKey },
+            happenings: [
+              { name: 'certificate.ordered', message: `${what} for ${hostname} is being ordered.` },
+            ],
           }));
           if (!stored) throw new Error('the domain was removed or taken over');
         },

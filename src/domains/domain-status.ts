@@ -19,7 +19,13 @@ export type DomainStatus = keyof typeof DOMAIN_STATUSES;
 
 type Axes = Pick<
   Domain,
-  'removedAtMs' | 'suspendedAtMs' | 'certificateEndsAtMs' | 'dns' | 'ownership' | 'orderState'
+  | 'removedAtMs'
+  | 'suspendedAtMs'
+  | 'verifiedAtMs'
+  | 'certificateEndsAtMs'
+  | 'dns'
+  | 'ownership'
+  | 'orderState'
 >;
 
 /** The status that the stored axes amount to at a moment. */
@@ -38,8 +44,13 @@ export function statusOf(domain: Axes, atMs: number): DomainStatus {
   return orderState === 'FAILED' ? 'ISSUE_FAILED' : 'VERIFIED';
 }
 
-/** Whether requests for the host are answered. */
-export function isServing(domain: Axes, atMs: number): boolean {
+/**
+ * Whether requests for the host are answered. Where TLS ends in front of the gateway (`endsTls` false) the certificate is
+ * not ours to know, and a verified domain is served.
+ */
+export function isServing(domain: Axes, { atMs, endsTls }: { atMs: number; endsTls: boolean }): boolean {
+  if (!endsTls)
+    return domain.verifiedAtMs !== null && domain.removedAtMs === null && domain.suspendedAtMs === null;
   const status = statusOf(domain, atMs);
   return status === 'ACTIVE' || status === 'DRIFTED';
 }

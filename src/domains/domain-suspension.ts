@@ -24,6 +24,8 @@ export class DomainSuspension {
   async run(): Promise<void> {
     const newest = await newestChange(this.db);
     if (newest === this.seen) return;
+    // A database that lost its last changes in a failover gives their numbers to others.
+    if (this.seen !== null && newest < this.seen) this.seen = null;
     const domains = await this.wrong();
     for (const { id, suspendedAtMs } of domains) {
       const becomes = suspendedAtMs === null ? this.suspend : this.resume;
@@ -43,7 +45,10 @@ export class DomainSuspension {
       .where('domain.removedAtMs IS NULL')
       .andWhere("(project.plan = 'FREE') <> (domain.suspendedAtMs IS NOT NULL)")
       .limit(BATCH);
-    if (this.seen !== null) query.andWhere('project.changeNumber > :seen', { seen: this.seen });
+    // A domain may have been added while the plan was changed.
+    if (this.seen !== null) {
+      query.andWhere('(project.changeNumber > :seen OR domain.changeNumber > :seen)', { seen: this.seen });
+    }
     return query.getMany();
   }
 
@@ -58,13 +63,11 @@ export class DomainSuspension {
     isServed: true,
   });
 
-  private readonly resume = ({ hostname, orderState, nextOrderAtMs }: Domain): Revision => ({
+  private readonly resume = ({ hostname }: Domain): Revision => ({
     changes: {
       suspendedAtMs: null,
       waitingSinceMs: this.now(),
       nextCheckAtMs: this.now(),
-      // Null = it was due meanwhile.
-      nextOrderAtMs: nextOrderAtMs ?? (orderState === 'NONE' ? null : this.now()),
     },
     happenings: [{ name: 'domain.resumed', message: `${hostname} is looked after again.` }],
     isServed: true,

@@ -1,19 +1,25 @@
 import { IsNull, LessThanOrEqual } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { Domain } from './domain.entity.js';
+import type { DomainStore } from './domain.store.js';
 import type { DomainCheck } from './domain-check.js';
 import type { DomainIssuance } from './domain-issuance.js';
 import type { DomainSuspension } from './domain-suspension.js';
 
 const EVERY_MS = 1_000;
+const PAUSE_MS = 20;
 /** Separate, so that an authority that hangs keeps nobody's DNS from being looked at. */
 const MAX_CHECKS = 20;
 const MAX_ORDERS = 20;
+/** One owner's names, however long the CA takes over them, leave room for those of others. */
+const MAX_ORDERS_OF_PROJECT = 6;
+const CANDIDATES = 200;
 /** A process that dies while it looks leaves the domain to others after this time. */
 const CHECK_CLAIM_MS = 60_000;
 
 interface WorkerParts {
   db: Database;
+  store: DomainStore;
   check: DomainCheck;
   /** Null = no CA is configured. */
   issuance: DomainIssuance | null;
@@ -28,6 +34,7 @@ interface WorkerLog {
 export class DomainWorker {
   private readonly checks = new Map<bigint, Promise<void>>();
   private readonly orders = new Map<bigint, Promise<void>>();
+  private readonly ordersOf = new Map<bigint, number>();
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | null = null;
   private looking: Promise<void> | null = null;
@@ -82,6 +89,7 @@ export class DomainWorker {
       if (!(await this.claimCheck(domain))) continue;
       this.inBackground(this.checks, domain.id, async () => {
         const checked = await check.run(domain, { isAsked: false, signal: this.stopping.signal });
+        await this.parts.store.prune(domain.id);
         await this.parts.issuance?.lookAhead(checked);
       });
     }
@@ -99,9 +107,20 @@ export class DomainWorker {
   }
 
   private async startOrders(issuance: DomainIssuance): Promise<void> {
-    const due = await this.due('nextOrderAtMs', MAX_ORDERS - this.orders.size);
-    for (const domain of due) {
-      if (!this.orders.has(domain.id)) this.inBackground(this.orders, domain.id, () => issuance.run(domain));
+    if (this.orders.size >= MAX_ORDERS) return;
+    for (const domain of await this.due('nextOrderAtMs', CANDIDATES)) {
+      if (this.orders.size >= MAX_ORDERS) return;
+      const { id, projectId } = domain;
+      const ofProject = this.ordersOf.get(projectId) ?? 0;
+      if (this.orders.has(id) || ofProject >= MAX_ORDERS_OF_PROJECT) continue;
+      this.ordersOf.set(projectId, ofProject + 1);
+      this.inBackground(this.orders, id, () =>
+        issuance.run(domain).finally(() => {
+          const left = (this.ordersOf.get(projectId) ?? 1) - 1;
+          if (left === 0) this.ordersOf.delete(projectId);
+          else this.ordersOf.set(projectId, left);
+        }),
+      );
     }
   }
 
@@ -122,12 +141,15 @@ export class DomainWorker {
   private inBackground(running: Map<bigint, Promise<void>>, id: bigint, work: () => Promise<unknown>): void {
     const ended = work().then(
       () => {},
-      (error) => this.log.warn({ err: error, domainId: String(id) }, 'a domain could not be looked after'),
+      (error) => {
+        if (this.stopping.signal.aborted) return;
+        this.log.warn({ err: error, domainId: String(id) }, 'a domain could not be looked after');
+      },
     );
     const settled = ended.then(() => {
       running.delete(id);
-      // A slot is free, and what was found may be due at once.
-      this.kick();
+      // A slot is free, and what was found may be due. Not at once: whatever is due again and again must not fill the day.
+      setTimeout(() => this.kick(), PAUSE_MS).unref();
     });
     running.set(id, settled);
   }

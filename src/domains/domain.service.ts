@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { Actor, AuditLog } from '../audit/audit-log.js';
-import type { CertificateStore } from '../certificates/certificate.store.js';
 import { AppError, invalidRequest } from '../errors.js';
 import { type Diagnosis, isBlocking } from './diagnosis.js';
 import { type DnsRecord, ownershipRecord, recordsFor } from './dns-records.js';
@@ -9,8 +7,8 @@ import type { Domain } from './domain.entity.js';
 import type { DomainStore } from './domain.store.js';
 import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
 import type { DomainEvent } from './domain-event.entity.js';
-import { KNOWLEDGE_MS } from './host-index.js';
 import { normalizeHostname } from './hostname.js';
+import { delayedCertificate } from './order-outcome.js';
 
 /** What the owner has configured, and what it does to each attached host. */
 export interface ConfiguredDomains {
@@ -21,20 +19,16 @@ export interface ConfiguredDomains {
 
 interface DomainParts {
   store: DomainStore;
-  certificates: CertificateStore;
   audit: AuditLog;
   /** Tells the other processes at once, where there is a way to. */
   announce(): Promise<void>;
-  /** Ends what this process still does for a domain that was removed. */
-  onRemoved(id: bigint): void;
 }
 
-/** The domains of a project: what they are, what they do, and their end. */
+/** The domains of a project: what they are, and what they do. */
 export class DomainService {
   constructor(
     private readonly parts: DomainParts,
     private readonly platformHost: string,
-    private readonly now: () => number,
   ) {}
 
   list(projectId: bigint): Promise<Domain[]> {
@@ -94,6 +88,7 @@ export class DomainService {
       await audit.record(manager, actor, { action: 'domain.configure', projectId, subject, detail });
     });
     await this.parts.announce();
+    for (const { id } of attached) await store.prune(id);
     return { config, effects, isApplied: true };
   }
 
@@ -128,55 +123,12 @@ export class DomainService {
     };
     return { config, effects: effectOf(config, attached), isApplied: true };
   }
-
-  /**
-   * Ends a domain. Resolves when no process serves it any more: none uses what it knew of hosts for longer than
-   * `KNOWLEDGE_MS`. Redirects to it end too. Throws `AppError not_found`. Spec: Custom domains 11.
-   */
-  async remove(
-    actor: Actor,
-    projectId: bigint,
-    id: bigint,
-  ): Promise<{ domain: Domain; stoppedAtMs: number }> {
-    const { store, certificates, audit } = this.parts;
-    const domain = await store.get(projectId, id);
-    const others = (await store.list(projectId)).filter(({ redirectTo }) => redirectTo === domain.hostname);
-    await store.transaction(async (manager) => {
-      const message = `${domain.hostname} was removed and is no longer served.`;
-      const removed = await store.reviseIn(manager, id, () => ({
-        changes: {
-          attachedHostname: null,
-          removedAtMs: this.now(),
-          nextCheckAtMs: null,
-          nextOrderAtMs: null,
-        },
-        happenings: [{ name: 'domain.removed', message }],
-        isServed: true,
-      }));
-      if (!removed) throw new AppError('not_found', 'There is no such domain in this project.');
-      for (const { id: otherId, hostname } of others) {
-        await store.reviseIn(manager, otherId, () => ({
-          changes: { redirectTo: null, redirectStatus: null },
-          happenings: [
-            {
-              name: 'domain.configured',
-              message: `${hostname} no longer redirects to ${domain.hostname}, which was removed.`,
-            },
-          ],
-          isServed: true,
-        }));
-      }
-      await certificates.destroy(manager, domain);
-      await audit.record(manager, actor, { action: 'domain.remove', projectId, subject: domain.hostname });
-    });
-    this.parts.onRemoved(id);
-    await this.parts.announce();
-    await sleep(KNOWLEDGE_MS);
-    return { domain, stoppedAtMs: this.now() };
-  }
 }
 
 /** Everything found about a domain, DNS first. */
-export function diagnosesOf({ dnsDiagnoses, orderDiagnoses }: Domain): Diagnosis[] {
-  return [...JSON.parse(dnsDiagnoses), ...JSON.parse(orderDiagnoses)];
+export function diagnosesOf(domain: Domain, atMs: number): Diagnosis[] {
+  const ofOrder: Diagnosis[] = JSON.parse(domain.orderDiagnoses);
+  const isTold = ofOrder.some(({ code }) => code === 'CERTIFICATE_DELAYED');
+  const delayed = isTold ? null : delayedCertificate(domain, ofOrder, atMs);
+  return [...JSON.parse(domain.dnsDiagnoses), ...ofOrder, ...(delayed ? [delayed] : [])];
 }

@@ -1,4 +1,4 @@
-import { type EntityManager, IsNull, MoreThan, Not } from 'typeorm';
+import { type EntityManager, IsNull, LessThan, MoreThan, Not } from 'typeorm';
 import { nextChange } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { AppError } from '../errors.js';
@@ -21,6 +21,8 @@ type NewDomain = Pick<
   Domain,
   'projectId' | 'hostname' | 'registrableDomain' | 'isApex' | 'ownership' | 'nextCheckAtMs'
 >;
+
+const MAX_EVENTS = 500;
 
 /** The rows of domains. A domain that was removed is never changed again, whoever still works on it. */
 export class DomainStore {
@@ -60,14 +62,38 @@ export class DomainStore {
     return this.table.existsBy({ hostname, projectId: Not(projectId), removedAtMs: MoreThan(sinceMs) });
   }
 
+  /** The project's other domains that send their visitors there. */
+  redirectingTo(manager: EntityManager, { projectId, hostname }: Domain): Promise<Domain[]> {
+    const where = { projectId, redirectTo: hostname, removedAtMs: IsNull() };
+    return manager.find(Domain, { where, ...this.db.forUpdate });
+  }
+
   /** Newest first. */
   events(domainId: bigint, count: number): Promise<DomainEvent[]> {
     const events = this.db.repository(DomainEvent);
     return events.find({ where: { domainId }, order: { id: 'DESC' }, take: count });
   }
 
-  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.db.transaction(work);
+  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    let latest: EntityManager | null = null;
+    const result = await this.db.transaction((manager) => {
+      latest = manager;
+      return work(manager);
+    });
+    if (latest) this.timeline.committed(latest);
+    return result;
+  }
+
+  /** Forgets all but the newest events of a domain: its owner can make any number of them. */
+  async prune(domainId: bigint): Promise<void> {
+    const events = this.db.repository(DomainEvent);
+    const [oldest] = await events.find({
+      where: { domainId },
+      order: { id: 'DESC' },
+      skip: MAX_EVENTS - 1,
+      take: 1,
+    });
+    if (oldest) await this.db.write(() => events.delete({ domainId, id: LessThan(oldest.id) }));
   }
 
   /** Throws what the database throws when the name is attached already (`isDuplicate`). */
@@ -109,7 +135,7 @@ export class DomainStore {
    * the domain is removed, or `decide` returns null.
    */
   revise(id: bigint, decide: (domain: Domain) => Revision | null): Promise<Domain | null> {
-    return this.db.transaction((manager) => this.reviseIn(manager, id, decide));
+    return this.transaction((manager) => this.reviseIn(manager, id, decide));
   }
 
   /** As `revise`, within a transaction. */

@@ -1,9 +1,11 @@
 import { startDeadline } from '../deadline.js';
+import { DnsUnreachable } from '../dns/dns-unreachable.js';
 import type { NameServers } from '../dns/name-servers.js';
 import type { Resolver } from '../dns/resolver.js';
 import { diagnose, type Verdict } from './diagnose.js';
+import type { Reply } from './evidence.js';
 import { addressSet } from './judgement.js';
-import { type Ask, lookUp, replyTo, siblingOf } from './lookup.js';
+import { type Ask, type Lookup, lookUp, replyTo, siblingOf } from './lookup.js';
 import { isApexOf, observe, type Subject } from './observation.js';
 import { leadsTo } from './record-findings.js';
 
@@ -18,8 +20,9 @@ export interface Inspection extends Verdict {
 export interface Survey {
   /** Whether a zone begins at the name; null = could not ask. */
   isApex: boolean | null;
-  leadsHere: boolean;
-  isUnderWildcard: boolean;
+  /** Null = could not ask. */
+  leadsHere: boolean | null;
+  isUnderWildcard: boolean | null;
 }
 
 /** Looks at a host name in DNS. Nothing is ever sent to the host itself. */
@@ -65,11 +68,19 @@ export class Inspector {
       const isBelow = beside.endsWith(`.${hostname}`);
       return {
         isApex: isApexOf(cut),
-        leadsHere: leadsTo(host, aim),
-        isUnderWildcard: !isBelow && leadsTo(sibling, aim),
+        leadsHere: leadsTo(host, aim) || unlessUnknown(host, platform),
+        isUnderWildcard: !isBelow && (leadsTo(sibling, aim) || unlessUnknown(sibling, platform)),
       };
     } finally {
       deadline.end();
     }
   }
+}
+
+/** False when everything was answered. Null otherwise: silence does not say that nothing leads here. */
+function unlessUnknown(...lookups: readonly Lookup[]): false | null {
+  const replies = lookups.flatMap(({ cname, a, aaaa }) => [cname, a, aaaa]);
+  const isAnswered = (reply: Reply) =>
+    !(reply instanceof DnsUnreachable) && (reply.rcode === 'NOERROR' || reply.rcode === 'NXDOMAIN');
+  return replies.every(isAnswered) ? false : null;
 }

@@ -1,6 +1,6 @@
 import type { Certificate } from '../certificates/certificate.entity.js';
 import { nextOrderAtMs, OVERDUE_MS } from './back-off.js';
-import type { Diagnosis } from './diagnosis.js';
+import { type Diagnosis, toJson } from './diagnosis.js';
 import type { Domain } from './domain.entity.js';
 import type { Revision } from './domain.store.js';
 import type { Happening } from './timeline.js';
@@ -30,7 +30,7 @@ export function issuedOrder({ certificateId, hostname }: Domain, certificate: Ce
 
 /** What a failed order makes of its domain. `found` says why; empty = DNS does not lead here. Pure. */
 export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: number): Revision {
-  const { hostname, certificateId, certificateEndsAtMs, verifiedAtMs } = domain;
+  const { hostname, certificateId, certificateEndsAtMs, verifiedAtMs, orderUrl, orderSealedKey } = domain;
   const failures = domain.failedOrders + 1;
   const retryAtMs = Math.max(0, ...found.map((diagnosis) => diagnosis.retryAtMs ?? 0)) || null;
   const nextMs = nextOrderAtMs({ failures, retryAtMs, verifiedAtMs, certificateEndsAtMs }, atMs);
@@ -56,7 +56,9 @@ export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: n
   return {
     changes: {
       ...settled('FAILED', failures),
-      orderDiagnoses: JSON.stringify(diagnoses),
+      // The order may be good, and whoever tries again goes on with it.
+      ...(found.some(({ code }) => code === 'CA_DOWN') ? { orderUrl, orderSealedKey } : {}),
+      orderDiagnoses: toJson(diagnoses),
       nextOrderAtMs: nextMs,
     },
     happenings,
@@ -65,6 +67,20 @@ export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: n
 
 function settled(orderState: 'ISSUED' | 'FAILED', failedOrders: number) {
   return { orderState, failedOrders, leaseUntilMs: 0, orderUrl: null, orderSealedKey: null };
+}
+
+/** What is said of a domain that still waits for its first certificate; null = it does not, or not for long. */
+export function delayedCertificate(
+  domain: Domain,
+  found: readonly Diagnosis[],
+  atMs: number,
+): Diagnosis | null {
+  if (domain.dns !== 'MATCHES' || domain.certificateId !== null || domain.suspendedAtMs !== null) return null;
+  const { verifiedAtMs } = domain;
+  if (verifiedAtMs === null || atMs - verifiedAtMs < OVERDUE_MS) return null;
+  const minutes = Math.round((atMs - verifiedAtMs) / MINUTE_MS);
+  const cause = `There is no certificate ${minutes} minutes after DNS was right.`;
+  return { ...adviceOf(found, domain.nextOrderAtMs), code: 'CERTIFICATE_DELAYED', cause };
 }
 
 /** Spec: Custom domains 9. */
@@ -83,11 +99,11 @@ function atRisk(certificateEndsAtMs: number): Pick<Diagnosis, 'code' | 'cause'> 
   };
 }
 
-function adviceOf([first]: readonly Diagnosis[], retryAtMs: number) {
+function adviceOf([first]: readonly Diagnosis[], retryAtMs: number | null) {
   return {
     severity: 'WARNING' as const,
-    actor: first?.actor ?? ('OWNER' as const),
-    remedy: first?.remedy ?? 'Correct the DNS records; it is tried again by itself.',
+    actor: first?.actor ?? ('PLATFORM' as const),
+    remedy: first?.remedy ?? 'Nothing: it is tried again by itself.',
     retryAtMs,
     evidence: [],
   };

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { IdGenerator } from '../ids.js';
-import type { Diagnosis } from './diagnosis.js';
+import { type Diagnosis, toJson } from './diagnosis.js';
 import type { Domain } from './domain.entity.js';
 import { DomainEvent } from './domain-event.entity.js';
 
@@ -35,6 +35,8 @@ export type OnDomainEvent = (event: { name: DomainEventName; hostname: string; m
 
 /** What happened to each domain, for its owner to read. */
 export class Timeline {
+  private readonly pending = new WeakMap<EntityManager, Parameters<OnDomainEvent>[0][]>();
+
   constructor(
     private readonly ids: IdGenerator,
     private readonly now: () => number,
@@ -53,8 +55,14 @@ export class Timeline {
       atMs: this.now(),
       name,
       message,
-      diagnoses: JSON.stringify(diagnoses),
+      diagnoses: toJson(diagnoses),
     });
-    this.onEvent({ name, hostname, message });
+    const pending = this.pending.get(manager) ?? [];
+    this.pending.set(manager, [...pending, { name, hostname, message }]);
+  }
+
+  /** Tells of what a transaction recorded, once it is committed. One that was undone is never told of. */
+  committed(manager: EntityManager): void {
+    for (const event of this.pending.get(manager) ?? []) this.onEvent(event);
   }
 }

@@ -19,6 +19,7 @@ import type { Domain } from '../domains/domain.entity.js';
 import type { DomainService } from '../domains/domain.service.js';
 import type { DomainAttachment } from '../domains/domain-attachment.js';
 import type { DomainCheck } from '../domains/domain-check.js';
+import type { DomainRemoval } from '../domains/domain-removal.js';
 import { AppError, invalidRequest } from '../errors.js';
 import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
 import { parseInt64 } from '../int64.js';
@@ -40,6 +41,8 @@ interface DomainResolverParts {
   domains: DomainService;
   attachment: DomainAttachment;
   check: DomainCheck;
+  removal: DomainRemoval;
+  endsTls: boolean;
   certificates: CertificateStore;
 }
 
@@ -149,7 +152,7 @@ export class DomainResolver {
   ): Promise<RemovedDomainType> {
     const { projectId } = context.caller;
     return this.once(context, info, [id], REMOVED_JSON, async (actor) => {
-      const { domain, stoppedAtMs } = await this.parts.domains.remove(actor, projectId, domainId(id));
+      const { domain, stoppedAtMs } = await this.parts.removal.remove(actor, projectId, domainId(id));
       return { id: String(domain.id), hostname: domain.hostname, stoppedAt: new Date(stoppedAtMs) };
     });
   }
@@ -209,7 +212,10 @@ export class DomainResolver {
   }
 
   private present(domain: Domain): DomainType {
-    const presented = presentDomain(domain, this.parts.domains.instructions(domain), this.now());
+    const presented = presentDomain(domain, this.parts.domains.instructions(domain), {
+      atMs: this.now(),
+      endsTls: this.parts.endsTls,
+    });
     this.rows.set(presented, domain);
     return presented;
   }

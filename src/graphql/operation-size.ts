@@ -3,6 +3,8 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLSchema,
+  getNullableType,
+  isListType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
@@ -120,17 +122,21 @@ function isLeftOut({ directives = [] }: SelectionNode, variables: Record<string,
 /** The page size of each paged field where the client gives none, by the field's name. */
 export type PageSizes = ReadonlyMap<string, number>;
 
-/** A field is paged when it has an argument `first`. */
+/** A field is paged when it has an argument `first`; a list at the root without one is a page of the largest size. */
 export function pageSizesOf(schema: GraphQLSchema): PageSizes {
   const fields = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) => Object.values(type.getFields()));
-  return new Map(
-    fields.flatMap((field) => {
-      const first = field.args.find(({ name }) => name === 'first');
-      return first ? [[field.name, Number(first.defaultValue ?? MAX_PAGE)]] : [];
-    }),
+  const lists = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ type }) =>
+    isListType(getNullableType(type)),
   );
+  return new Map([
+    ...lists.map(({ name }) => [name, MAX_PAGE] as const),
+    ...fields.flatMap((field) => {
+      const first = field.args.find(({ name }) => name === 'first');
+      return first ? [[field.name, Number(first.defaultValue ?? MAX_PAGE)] as const] : [];
+    }),
+  ]);
 }
 
 /** How often what is inside a field may be resolved. A value that is no page size is refused later, by the service. */

@@ -16,13 +16,17 @@ import type {
 
 const date = (atMs: number | null) => (atMs === null ? null : new Date(atMs));
 
-export function presentDomain(domain: Domain, instructions: readonly DnsRecord[], atMs: number): DomainType {
+export function presentDomain(
+  domain: Domain,
+  instructions: readonly DnsRecord[],
+  { atMs, endsTls }: { atMs: number; endsTls: boolean },
+): DomainType {
   const { id, hostname, redirectTo, redirectStatus } = domain;
   return {
     id: String(id),
     hostname,
     status: statusOf(domain, atMs),
-    serving: isServing(domain, atMs),
+    serving: isServing(domain, { atMs, endsTls }),
     primary: domain.isPrimary === 1,
     redirect: redirectTo === null ? null : { from: hostname, to: redirectTo, status: redirectStatus ?? 301 },
     instructions: instructions.map(({ type, name, value, ttlSeconds }) => ({
@@ -31,7 +35,7 @@ export function presentDomain(domain: Domain, instructions: readonly DnsRecord[]
       value,
       ttl: ttlSeconds,
     })),
-    diagnoses: diagnosesOf(domain).map(presentDiagnosis),
+    diagnoses: diagnosesOf(domain, atMs).map(presentDiagnosis),
     checkedAt: date(domain.checkedAtMs),
     nextCheckAt: date(domain.nextCheckAtMs),
     nextOrderAt: date(domain.nextOrderAtMs),
