@@ -30,3 +30,10 @@ export function addressesOf(config: Config, port: number): Addresses {
     },
   };
 }
+
+/** The host names of the platform itself, where every key counts. */
+export function platformNames(config: Config) {
+  const { production, staging } = addressesOf(config, config.port);
+  const ofAddresses = [production, staging].map((address) => new URL(address).hostname);
+  return { platformHost: config.platformHost, aliases: [config.host, ...ofAddresses] };
+}

@@ -1,14 +1,18 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { type Addresses, addressesOf } from './addresses.js';
+import { type Addresses, addressesOf, platformNames } from './addresses.js';
 import { Admission } from './admission/admission.js';
 import { Meter } from './admission/meter.js';
 import { ApiKeyService } from './api-keys/api-key.service.js';
+import { KeyUses } from './api-keys/key-uses.js';
+import { ProjectKeys } from './api-keys/project-keys.js';
 import { AuditLog } from './audit/audit-log.js';
+import { startChores } from './chores.js';
 import type { Config } from './config.js';
 import { type CustomDomains, createCustomDomains } from './custom-domains.js';
 import type { Database } from './database/database.js';
 import { HostIndex } from './domains/host-index.js';
 import { ProjectSlugs } from './domains/project-slugs.js';
+import { ApiKeyResolver } from './graphql/api-key.resolver.js';
 import { DomainResolver } from './graphql/domain.resolver.js';
 import { graphqlDoor } from './graphql/graphql.door.js';
 import { PetResolver } from './graphql/pet.resolver.js';
@@ -32,8 +36,10 @@ import { ProjectService } from './projects/project.service.js';
 import { startLimiter } from './rate-limit/start-limiter.js';
 import { openApiDocument } from './rest/openapi.js';
 import { restDoor } from './rest/rest.door.js';
+import { UsageService } from './usage/usage.service.js';
 
 const SWEEP_MS = 60_000;
+const STORE_USAGE_MS = 5_000;
 
 export interface Services {
   ids: IdGenerator;
@@ -43,6 +49,9 @@ export interface Services {
   pets: PetService;
   petImports: PetImportService;
   idempotency: IdempotencyService;
+  projectKeys: ProjectKeys;
+  keyUses: KeyUses;
+  usage: UsageService;
 }
 
 /** Every service, made once. The command line uses the same ones. */
@@ -50,14 +59,18 @@ export function createServices(db: Database, now: () => number): Services {
   const ids = new IdGenerator(now);
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, ids, now);
+  const apiKeys = new ApiKeyService(db, ids, audit, now);
   return {
     ids,
     audit,
     projects: new ProjectService(db, ids, audit, now),
-    apiKeys: new ApiKeyService(db, ids, audit, now),
+    apiKeys,
     pets: new PetService(db, ids, idempotency, now),
     petImports: new PetImportService(db, ids, audit, now),
     idempotency,
+    projectKeys: new ProjectKeys(db, apiKeys, idempotency, now),
+    keyUses: new KeyUses(db, now),
+    usage: new UsageService(db, now),
   };
 }
 
@@ -129,11 +142,23 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
       new DomainResolver(customDomains, services.idempotency, now),
       new PetResolver(services.pets),
       new RateLimitResolver(),
-      new ProjectResolver(services.projects, services.idempotency, (slug) => addresses.ofProject(slug)),
+      new ApiKeyResolver(services.projectKeys, services.keyUses),
+      new ProjectResolver(services.projects, services.idempotency, services.usage, {
+        base: () => addresses.base,
+        ofProject: (slug) => addresses.ofProject(slug),
+      }),
     ],
     running.limiter,
   );
-  http.addHook('onResponse', async (request, reply) => metrics.observe(metricOf(request, reply)));
+  http.addHook('onResponse', async (request, reply) => {
+    const metric = metricOf(request, reply);
+    metrics.observe(metric);
+    if (!request.caller) return;
+    const { keyId, projectId } = request.caller;
+    services.keyUses.note(keyId);
+    const { door, decision } = metric;
+    if (decision && door !== 'other') services.usage.count(projectId, door, decision);
+  });
   await http.register(graphqlDoor, { prefix: '/graphql', meter, schema });
   await http.register(restDoor, {
     prefix: '/v1',
@@ -143,13 +168,16 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     openApiDocument: () => openApiDocument(addresses),
   });
 
-  const sweep = async () => {
-    await services.idempotency.sweep();
-    await customDomains.authority?.sweep();
-  };
-  const sweeper = setInterval(() => {
-    sweep().catch((error) => logger.warn({ reason: String(error) }, 'sweep failed'));
-  }, SWEEP_MS).unref();
+  const { usage, keyUses, idempotency } = services;
+  const sweep = () => Promise.all([idempotency.sweep(), usage.sweep(), customDomains.authority?.sweep()]);
+  const chores = startChores(
+    [
+      { name: 'sweeping', everyMs: SWEEP_MS, work: sweep },
+      { name: 'storing usage', everyMs: STORE_USAGE_MS, work: () => usage.flush(), isLast: true },
+      { name: 'storing uses of keys', everyMs: SWEEP_MS, work: () => keyUses.flush(), isLast: true },
+    ],
+    logger,
+  );
   let endMetrics: () => void = () => {};
   let tlsEnded: Promise<void> | undefined;
   http.addHook('preClose', async () => {
@@ -157,12 +185,11 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     await customDomains.stop();
   });
   http.addHook('onClose', async () => {
-    clearInterval(sweeper);
     endMetrics();
     hosts.stop();
     // Only then: what the last requests counted is stored at the end.
     await tlsEnded;
-    await running.close();
+    await Promise.all([running.close(), chores.end()]);
   });
 
   const listen = async () => {
@@ -179,10 +206,4 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     return addresses;
   };
   return { http, services, customDomains, hosts, drain, listen };
-}
-
-function platformNames(config: Config) {
-  const { production, staging } = addressesOf(config, config.port);
-  const ofAddresses = [production, staging].map((address) => new URL(address).hostname);
-  return { platformHost: config.platformHost, aliases: [config.host, ...ofAddresses] };
 }

@@ -1,7 +1,7 @@
 import { AppError } from './errors.js';
 import type { Quota } from './rate-limit/windows.js';
 
-export const SCOPES = ['pets:read', 'pets:write', 'domains'] as const;
+export const SCOPES = ['pets:read', 'pets:write', 'domains', 'keys'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Who sends a request, as the API key says. The only source of a project id: it never comes from input. */

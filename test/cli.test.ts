@@ -131,6 +131,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       createdAt: TIME,
       expiresAt: TIME,
       revokedAt: null,
+      lastUsedAt: null,
     });
     const lifetimeMs = Date.parse(made.expiresAt) - Date.parse(made.createdAt);
     expect(Math.abs(lifetimeMs - 90 * 86_400_000)).toBeLessThan(10_000);
@@ -276,7 +277,7 @@ describe('usage', () => {
 
   test('CLI-13: lists the scopes when one is unknown', async () => {
     const { stderr } = await run(['keys', 'create', 'a', '--scopes', 'all']);
-    expect(stderr).toContain('pets:read, pets:write, domains');
+    expect(stderr).toContain('pets:read, pets:write, domains, keys');
   });
 
   test('CLI-14: a configuration that cannot be used is exit code 2 and names the variable', async () => {

@@ -3,10 +3,13 @@ import type { Caller } from '../caller.js';
 import { AppError } from '../errors.js';
 import type { Decision, Refused, Standing } from '../rate-limit/decision.js';
 import type { Account, Limiter } from '../rate-limit/limiter.js';
-import { addressSubject, projectSubject } from '../rate-limit/subjects.js';
+import { addressSubject, projectSubject, schemaSubject } from '../rate-limit/subjects.js';
 
 /** Requests without a key in force, per client address. */
 const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
+
+/** Introspections, per project. */
+const SCHEMA_QUOTA = { perMinute: 60, perDay: null };
 
 export interface Cost {
   units: number;
@@ -37,6 +40,12 @@ export class Admission {
     return this.limiter.charge({ ...account, cost: units, connection });
   }
 
+  /** Charges reading the schema. No key is struck for it: the limit alone bounds what it costs. */
+  chargeSchema({ projectId }: Caller): Decision | Promise<Decision> {
+    const subject = schemaSubject(projectId);
+    return this.limiter.charge({ subject, keyId: null, quota: SCHEMA_QUOTA, cost: 1, connection: null });
+  }
+
   /** Puts a ban on record. The refusal that started it is the one moment it is known. */
   recordBan(caller: Caller, { ban }: Refused, requestId: string): Promise<void> {
     const untilMs = (ban?.untilSeconds ?? 0) * 1000;
@@ -54,6 +63,13 @@ export function unauthorized(): AppError {
     'unauthorized',
     'The API key is missing or not valid. Send it as "Authorization: Bearer <API_KEY>".',
   );
+}
+
+/** The 429 for who reads the schema too often. */
+export function schemaRateLimited({ code, retryAfterSeconds }: Refused): AppError {
+  const most = `The schema may be read ${SCHEMA_QUOTA.perMinute} times a minute (UTC) by a project`;
+  const message = `${most}. Keep it, or ask with If-None-Match; try again in ${retryAfterSeconds} s.`;
+  return new AppError(code, message, { retryAfterSeconds, limit: SCHEMA_QUOTA.perMinute });
 }
 
 /** The 429 that a refusal is to the client. Spec: Limits 2 and 3. */

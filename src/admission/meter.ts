@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.js';
 import { AppError } from '../errors.js';
 import type { Standing } from '../rate-limit/decision.js';
-import { type Admission, rateLimited } from './admission.js';
+import { type Admission, rateLimited, schemaRateLimited } from './admission.js';
 import { rateLimitHeaders } from './rate-limit-headers.js';
 import { parseRehearsal, rehearsed } from './rehearsal.js';
 
@@ -38,6 +38,22 @@ export class Meter {
       recorded.catch((error) => request.log.error({ err: error }, 'a ban could not be audited'));
     }
     throw rateLimited(decision);
+  }
+
+  /**
+   * Lets the caller read the schema, which spends nothing of the plan; the headers show how the plan stands. Throws
+   * `AppError` 429 when that was done too often, or the key is banned.
+   */
+  async chargeSchema(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { caller } = request;
+    if (!caller || request.headers[REHEARSE] !== undefined) return this.charge(request, reply, 1);
+    const standing = await this.look(request, reply);
+    // A ban covers everything, and is answered in one way.
+    if (standing.ban?.untilSeconds) return this.charge(request, reply, 1);
+    request.isCharged = true;
+    const decision = await this.admission.chargeSchema(caller);
+    if (!decision.admitted) throw schemaRateLimited(decision);
+    request.standing = { ...standing, admitted: true };
   }
 
   /** Says what is left and spends nothing. */

@@ -4,11 +4,11 @@ import { Project } from '../projects/project.entity.js';
 
 /** What is stored of an API key: never the bearer token itself. */
 @Entity('api_keys')
+@Index('api_keys_project', ['projectId', 'revokedAtMs'])
 export class ApiKey {
   @PrimaryColumn(ID)
   id!: bigint;
 
-  @Index('api_keys_project')
   @Column({ ...ID, name: 'project_id' })
   projectId!: bigint;
 
@@ -44,6 +44,10 @@ export class ApiKey {
 
   @Column({ ...TIME_MS, name: 'revoked_at_ms', nullable: true })
   revokedAtMs!: number | null;
+
+  /** To about a minute; null = never. */
+  @Column({ ...TIME_MS, name: 'last_used_at_ms', nullable: true })
+  lastUsedAtMs!: number | null;
 
   /** The key it was rolled into. */
   @Column({ ...ID, name: 'successor_id', nullable: true })

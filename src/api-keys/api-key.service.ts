@@ -1,13 +1,12 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { Actor, AuditLog } from '../audit/audit-log.js';
 import type { Caller, Scope } from '../caller.js';
 import type { Database } from '../database/database.js';
 import { AppError } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
-import { quotaOf } from '../projects/plans.js';
 import { ApiKey } from './api-key.entity.js';
-import { CallerCache, type KnownKey } from './caller-cache.js';
+import { CallerCache } from './caller-cache.js';
+import { findKnownKey, hasPassed, scopesOf } from './known-key.js';
 import { digestOf, isToken, newToken, prefixOf } from './token.js';
 
 export interface NewApiKey {
@@ -23,6 +22,16 @@ export interface IssuedApiKey {
   key: ApiKey;
   token: string;
 }
+
+interface IssueOptions {
+  guard?: Guard;
+  /** Of the key that is made. */
+  id?: bigint;
+}
+
+/** Runs first in the transaction of an act; what it throws undoes the act. */
+export type Guard = (manager: EntityManager) => Promise<void>;
+const NO_GUARD: Guard = async () => {};
 
 export class ApiKeyService {
   private readonly callers: CallerCache;
@@ -40,13 +49,20 @@ export class ApiKeyService {
   async identify(token: string): Promise<Caller | null> {
     if (!isToken(token)) return null;
     const digest = digestOf(token);
-    const known = await this.callers.get(digest, () => this.load(digest));
+    const known = await this.callers.get(digest, () => findKnownKey(this.db, digest));
     if (!known || hasPassed(known.expiresAtMs, this.now())) return null;
     return known.caller;
   }
 
-  create(actor: Actor, wanted: NewApiKey): Promise<IssuedApiKey> {
-    return this.db.transaction((manager) => this.issue(manager, actor, wanted));
+  create(
+    actor: Actor,
+    wanted: NewApiKey,
+    { guard = NO_GUARD, id = this.ids.next() }: IssueOptions = {},
+  ): Promise<IssuedApiKey> {
+    return this.db.transaction(async (manager) => {
+      await guard(manager);
+      return this.issue(manager, actor, wanted, id);
+    });
   }
 
   list(projectId: bigint): Promise<ApiKey[]> {
@@ -54,9 +70,10 @@ export class ApiKeyService {
   }
 
   /** Ends a key at once; a second time changes nothing. Throws `AppError not_found`. */
-  async revoke(actor: Actor, id: bigint): Promise<ApiKey> {
+  async revoke(actor: Actor, id: bigint, guard = NO_GUARD): Promise<ApiKey> {
     const revoked = await this.db.transaction(async (manager) => {
-      const key = await find(manager, id);
+      await guard(manager);
+      const key = await this.locked(manager, id);
       if (key.revokedAtMs !== null) return key;
       key.revokedAtMs = this.now();
       await manager.update(ApiKey, { id }, { revokedAtMs: key.revokedAtMs });
@@ -75,9 +92,15 @@ export class ApiKeyService {
    * Replaces a key by a new one with the same rights; the old one stays in force for `overlapMs`, never beyond its own
    * expiry. Throws `AppError not_found`, `AppError conflict` for a key no longer in force or rolled already.
    */
-  async roll(actor: Actor, id: bigint, overlapMs: number): Promise<IssuedApiKey> {
+  async roll(
+    actor: Actor,
+    id: bigint,
+    overlapMs: number,
+    { guard = NO_GUARD, id: successorId = this.ids.next() }: IssueOptions = {},
+  ): Promise<IssuedApiKey> {
     const issued = await this.db.transaction(async (manager) => {
-      const old = await find(manager, id);
+      await guard(manager);
+      const old = await this.locked(manager, id);
       if (old.revokedAtMs !== null || hasPassed(old.expiresAtMs, this.now())) {
         throw new AppError('conflict', `API key ${id} is no longer in force. Create a new one instead.`);
       }
@@ -86,11 +109,8 @@ export class ApiKeyService {
         throw new AppError('conflict', `API key ${id} was rolled into ${old.successorId}. Roll that one.`);
       }
       const endsAtMs = Math.min(this.now() + overlapMs, old.expiresAtMs ?? Number.POSITIVE_INFINITY);
-      const successor = await this.issue(manager, actor, {
-        ...old,
-        scopes: scopesOf(old),
-        rehearses: old.rehearses === 1,
-      });
+      const rights = { scopes: scopesOf(old), rehearses: old.rehearses === 1 };
+      const successor = await this.issue(manager, actor, { ...old, ...rights }, successorId);
       await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs, successorId: successor.key.id });
       await this.audit.record(manager, actor, {
         action: 'key.roll',
@@ -121,10 +141,15 @@ export class ApiKeyService {
     );
   }
 
-  private async issue(manager: EntityManager, actor: Actor, wanted: NewApiKey): Promise<IssuedApiKey> {
+  private async issue(
+    manager: EntityManager,
+    actor: Actor,
+    wanted: NewApiKey,
+    id: bigint,
+  ): Promise<IssuedApiKey> {
     const token = newToken();
     const key = manager.create(ApiKey, {
-      id: this.ids.next(),
+      id,
       projectId: wanted.projectId,
       name: wanted.name,
       prefix: prefixOf(token),
@@ -134,6 +159,7 @@ export class ApiKeyService {
       createdAtMs: this.now(),
       expiresAtMs: wanted.expiresAtMs,
       revokedAtMs: null,
+      lastUsedAtMs: null,
       successorId: null,
     });
     await manager.insert(ApiKey, key);
@@ -146,37 +172,16 @@ export class ApiKeyService {
     return { key, token };
   }
 
-  private async load(digest: string): Promise<KnownKey | null> {
-    // Not findOne: with a join it asks twice. The digest is unique.
-    const [key] = await this.db.repository(ApiKey).find({ where: { digest }, relations: { project: true } });
-    if (!key || key.revokedAtMs !== null || !isSame(key.digest, digest)) return null;
-    return {
-      caller: {
-        keyId: key.id,
-        projectId: key.projectId,
-        quota: quotaOf(key.project),
-        scopes: new Set(scopesOf(key)),
-        rehearses: key.rehearses === 1,
-      },
-      expiresAtMs: key.expiresAtMs,
-    };
+  /** The key, which nobody else changes until the transaction ends: rolled twice at once it would have two successors. */
+  private async locked(manager: EntityManager, id: bigint): Promise<ApiKey> {
+    return (await manager.findOne(ApiKey, { where: { id }, ...this.db.forUpdate })) ?? refuseUnknown(id);
   }
 }
 
-function scopesOf(key: ApiKey): Scope[] {
-  return key.scopes.split(',').filter(Boolean) as Scope[];
-}
-
-function isSame(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-}
-
-function hasPassed(atMs: number | null, nowMs: number): boolean {
-  return atMs !== null && atMs <= nowMs;
-}
-
 async function find(manager: EntityManager, id: bigint): Promise<ApiKey> {
-  const key = await manager.findOneBy(ApiKey, { id });
-  if (!key) throw new AppError('not_found', `There is no API key ${id}.`);
-  return key;
+  return (await manager.findOneBy(ApiKey, { id })) ?? refuseUnknown(id);
+}
+
+export function refuseUnknown(id: bigint | string): never {
+  throw new AppError('not_found', `There is no API key ${id}.`);
 }

@@ -147,6 +147,7 @@ function toJson(key: ApiKey) {
     createdAt: isoTime(key.createdAtMs),
     expiresAt: isoTime(key.expiresAtMs),
     revokedAt: isoTime(key.revokedAtMs),
+    lastUsedAt: isoTime(key.lastUsedAtMs),
   };
 }
 
@@ -159,5 +160,6 @@ function toRow(key: ApiKey) {
     created: isoTime(key.createdAtMs),
     expires: isoTime(key.expiresAtMs) ?? 'never',
     revoked: isoTime(key.revokedAtMs),
+    used: isoTime(key.lastUsedAtMs),
   };
 }

@@ -14,11 +14,13 @@ import { Initial1770000000000 } from '../migrations/1770000000000-initial.js';
 import { PetImports1770000001000 } from '../migrations/1770000001000-pet-imports.js';
 import { RateLimits1770000002000 } from '../migrations/1770000002000-rate-limits.js';
 import { Domains1770000003000 } from '../migrations/1770000003000-domains.js';
+import { UsageAndKeys1770000004000 } from '../migrations/1770000004000-usage-and-keys.js';
 import { Pet } from '../pets/pet.entity.js';
 import { PetImport } from '../pets/pet-import.entity.js';
 import { Project } from '../projects/project.entity.js';
 import { KeyBanRow } from '../rate-limit/key-ban.entity.js';
 import { RateWindow } from '../rate-limit/rate-window.entity.js';
+import { UsageCount } from '../usage/usage-count.entity.js';
 import { boundedMysql } from './bounded-mysql.js';
 import { ChangeSequence } from './change-sequence.entity.js';
 import { SqliteDriver } from './sqlite-driver.js';
@@ -36,6 +38,7 @@ export const MIGRATIONS = [
   PetImports1770000001000,
   RateLimits1770000002000,
   Domains1770000003000,
+  UsageAndKeys1770000004000,
 ];
 
 const ENTITIES = [
@@ -54,6 +57,7 @@ const ENTITIES = [
   AcmeAccount,
   AcmeChallenge,
   AcmeOrder,
+  UsageCount,
 ];
 
 /** Schema work may take long; finding out that there is no server may not. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, Repository } from 'typeorm';
 import type { DatabaseTarget } from '../config.js';
+import { type Additions, additionStatement } from './add-up.js';
 import { createDataSource, MIGRATIONS } from './data-source.js';
 import { isLocked } from './database-errors.js';
 import { sqliteTransactions } from './sqlite-lane.js';
@@ -57,6 +58,14 @@ export class Database {
         await sleep(delayMs * (0.5 + Math.random()));
       }
     }
+  }
+
+  /** Adds to the counters of rows, in one statement. Rows that are not there yet begin with what is added. */
+  async addUp<E extends ObjectLiteral>(entity: EntityTarget<E>, additions: Additions<E>): Promise<void> {
+    if (additions.rows.length === 0) return;
+    const { metadata } = this.repository(entity);
+    const [sql, parameters] = additionStatement(metadata, additions);
+    await this.write(() => this.source.query(sql, parameters));
   }
 
   /**

@@ -11,8 +11,14 @@ export interface Context {
   idempotencyKey: string | null;
   /** Fields that the operation resolves at its root, aliases counted; set before execution. */
   rootFieldCount: number;
+  /** Where the client reached the project's own host; null = the platform's. */
+  origin: string | null;
   /** Spends units of the plan, once. Throws `AppError` 429 when they are not there. */
   charge(units: number): Promise<void>;
+  /** Lets the schema be read, instead of `charge`. Throws `AppError` 429 when that was done too often. */
+  chargeSchema(): Promise<void>;
+  /** The operation reads the schema and nothing else; set before execution. */
+  isIntrospection: boolean;
   /** Both windows and the bans, after this request; null before `charge`. */
   standing(): Standing | null;
 }

@@ -16,6 +16,7 @@ import { DEMO_QUERY } from './demo-query.js';
 import { formatError, refusal, refusalBody } from './errors.js';
 import { outcome } from './outcome.plugin.js';
 import { rateLimit } from './rate-limit.plugin.js';
+import { schemaTag } from './schema-tag.plugin.js';
 
 const MAX_TOKENS = 2_000;
 const MAX_RECURSIVE_SELECTIONS = 1_000;
@@ -41,7 +42,7 @@ export async function graphqlDoor(
     maxRecursiveSelections: MAX_RECURSIVE_SELECTIONS,
     parseOptions: { maxTokens: MAX_TOKENS },
     stopOnTerminationSignals: false,
-    plugins: [rateLimit(schema), outcome, sandbox()],
+    plugins: [rateLimit(schema), schemaTag(schema), outcome, sandbox()],
     logger: app.log,
   });
   await apollo.start();
@@ -64,7 +65,8 @@ export async function graphqlDoor(
       const body = await answer.call(app, request, reply);
       // What Apollo refused before the operation was known costs one unit; nothing was executed.
       if (request.caller && !request.isCharged) await meter.charge(request, reply, 1);
-      return body;
+      if (reply.statusCode !== 304) return body;
+      return reply.removeHeader('content-type').removeHeader('content-length').send();
     },
   });
 }
@@ -78,6 +80,9 @@ function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): 
     log: request.log,
     idempotencyKey: request.headers['idempotency-key']?.toString() ?? null,
     rootFieldCount: 1,
+    origin: request.site.origin,
+    isIntrospection: false,
+    chargeSchema: () => meter.chargeSchema(request, reply),
     charge: (units) => meter.charge(request, reply, units),
     standing: () => request.standing,
   };

@@ -38,10 +38,7 @@ export function measureOperation(
   variables: Record<string, unknown>,
   pages: PageSizes,
 ): OperationSize {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  }
+  const fragments = fragmentsOf(document);
   const measured = new Map<string, Counts>();
 
   const ofFragment = (name: string): Counts => {
@@ -80,22 +77,44 @@ export function measureOperation(
     }, NOTHING);
 
   const { directives, ...counts } = ofSelections(operation.selectionSet);
-  const rootFields = responseNames(operation.selectionSet, fragments, variables).size;
+  const rootFields = fieldsOf(operation.selectionSet, fragments, variables).size;
   return { rootFields, directives: directives + (operation.directives?.length ?? 0), ...counts };
 }
 
-/** The names under which a selection answers: what is asked for twice, or skipped, is resolved once, or not at all. */
-function responseNames(
+const SCHEMA_FIELDS: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
+
+/** Whether an operation reads the schema and nothing else. A `__typename` alone is a sign of life, which costs a unit. */
+export function readsOnlySchema(
+  document: DocumentNode,
+  { operation, selectionSet }: OperationDefinitionNode,
+  variables: Record<string, unknown>,
+): boolean {
+  if (operation !== 'query') return false;
+  const names = [...fieldsOf(selectionSet, fragmentsOf(document), variables).values()];
+  return names.every((name) => SCHEMA_FIELDS.has(name)) && names.some((name) => name !== '__typename');
+}
+
+function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
+  const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+}
+
+/**
+ * The fields of a selection by the names under which they answer: what is asked for twice, or skipped, is resolved once,
+ * or not at all.
+ */
+function fieldsOf(
   root: SelectionSetNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   variables: Record<string, unknown>,
-): Set<string> {
-  const names = new Set<string>();
+): Map<string, string> {
+  const fields = new Map<string, string>();
   const spread = new Set<string>();
   const collect = ({ selections }: SelectionSetNode): void => {
     for (const selection of selections) {
       if (isLeftOut(selection, variables)) continue;
-      if (selection.kind === Kind.FIELD) names.add(selection.alias?.value ?? selection.name.value);
+      if (selection.kind === Kind.FIELD)
+        fields.set(selection.alias?.value ?? selection.name.value, selection.name.value);
       else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet);
       else if (!spread.has(selection.name.value)) {
         spread.add(selection.name.value);
@@ -105,7 +124,7 @@ function responseNames(
     }
   };
   collect(root);
-  return names;
+  return fields;
 }
 
 function isLeftOut({ directives = [] }: SelectionNode, variables: Record<string, unknown>): boolean {

@@ -1,19 +1,30 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Ctx, Info, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, Info, Mutation, Query, Resolver } from 'type-graphql';
 import { keyActor } from '../audit/audit-log.js';
 import { requireScope } from '../caller.js';
 import type { IdempotencyService } from '../idempotency/idempotency.service.js';
 import type { Project } from '../projects/project.entity.js';
 import type { ProjectService } from '../projects/project.service.js';
+import type { UsageWindow } from '../usage/buckets.js';
+import type { UsageService } from '../usage/usage.service.js';
 import { type Context, idempotencyKeyOf } from './context.js';
 import { PROJECT_JSON, ProjectType, presentProject } from './project.type.js';
+import { presentUsage, UsageType, UsageWindowEnum } from './usage.type.js';
+
+/** Where clients find the gateway and its projects. */
+interface ProjectAddresses {
+  /** Without a trailing slash and without `/v1`. */
+  base: () => string;
+  ofProject: (slug: string) => string;
+}
 
 @Resolver(() => ProjectType)
 export class ProjectResolver {
   constructor(
     private readonly projects: ProjectService,
     private readonly idempotency: IdempotencyService,
-    private readonly addressOf: (slug: string) => string,
+    private readonly usages: UsageService,
+    private readonly addresses: ProjectAddresses,
   ) {}
 
   @Query(() => ProjectType, { description: "The caller's project." })
@@ -38,7 +49,28 @@ export class ProjectResolver {
     );
   }
 
+  @FieldResolver(() => String, { description: 'Where its REST interface is reached, ending in `/v1`.' })
+  apiUrl(@Ctx() { origin }: Context): string {
+    return `${origin ?? this.addresses.base()}/v1`;
+  }
+
+  @FieldResolver(() => String, { description: 'Where its GraphQL interface is reached.' })
+  graphqlUrl(@Ctx() { origin }: Context): string {
+    return `${origin ?? this.addresses.base()}/graphql`;
+  }
+
+  @FieldResolver(() => UsageType, {
+    description:
+      'How many requests its keys made, all processes together; those of the last seconds may be missing.',
+  })
+  async usage(
+    @Ctx() { caller }: Context,
+    @Arg('window', () => UsageWindowEnum, { description: 'Which time to look at.' }) window: UsageWindow,
+  ): Promise<UsageType> {
+    return presentUsage(await this.usages.read(caller.projectId, window));
+  }
+
   private present(project: Project): ProjectType {
-    return presentProject(project, this.addressOf(project.slug));
+    return presentProject(project, this.addresses.ofProject(project.slug));
   }
 }

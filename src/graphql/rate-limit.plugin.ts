@@ -4,12 +4,12 @@ import { toAppError } from '../http/to-app-error.js';
 import type { Context } from './context.js';
 import { refusal } from './errors.js';
 import { sizeProblem } from './operation-limits.js';
-import { measureOperation, pageSizesOf } from './operation-size.js';
+import { measureOperation, pageSizesOf, readsOnlySchema } from './operation-size.js';
 import { presentRateLimit } from './rate-limit.type.js';
 
 /**
  * Admits operations: refuses one that is too large, charges any other one unit for each root field, both before anything
- * of it executes. Adds the state of the quota to a response whose request asks: `"extensions": { "rateLimit": true }`.
+ * of it executes. Reading the schema spends nothing of the plan and has a limit of its own. Adds the state of the quota to a response whose request asks: `"extensions": { "rateLimit": true }`.
  */
 export function rateLimit(schema: GraphQLSchema): ApolloServerPlugin<Context> {
   const pages = pageSizesOf(schema);
@@ -24,8 +24,10 @@ export function rateLimit(schema: GraphQLSchema): ApolloServerPlugin<Context> {
           const problem = sizeProblem(size);
           if (problem) throw refusal(problem);
           contextValue.rootFieldCount = size.rootFields;
+          contextValue.isIntrospection = readsOnlySchema(document, operation, request.variables ?? {});
           try {
-            await contextValue.charge(size.rootFields);
+            if (contextValue.isIntrospection) await contextValue.chargeSchema();
+            else await contextValue.charge(size.rootFields);
           } catch (error) {
             throw refusal(toAppError(error));
           }

@@ -1,6 +1,7 @@
 import { type GraphQLSchema, lexicographicSortSchema, specifiedDirectives } from 'graphql';
 import { buildSchema } from 'type-graphql';
 import type { Limiter } from '../rate-limit/limiter.js';
+import { ApiKeyResolver } from './api-key.resolver.js';
 import { DomainResolver } from './domain.resolver.js';
 import { PetResolver } from './pet.resolver.js';
 import { ProjectResolver } from './project.resolver.js';
@@ -11,7 +12,7 @@ import { RateLimitResolver } from './rate-limit.resolver.js';
 export async function createSchema(resolvers: readonly object[], limiter: Limiter): Promise<GraphQLSchema> {
   const byClass = new Map<unknown, object>(resolvers.map((resolver) => [resolver.constructor, resolver]));
   const schema = await buildSchema({
-    resolvers: [DomainResolver, PetResolver, ProjectResolver, RateLimitResolver],
+    resolvers: [ApiKeyResolver, DomainResolver, PetResolver, ProjectResolver, RateLimitResolver],
     container: { get: (type: unknown) => byClass.get(type) },
     // Services check values, for both doors alike.
     validate: false,

@@ -10,6 +10,11 @@ export function fieldSubject(projectId: string, field: string): string {
   return `field:${projectId}:${field}`;
 }
 
+/** Reading the schema, which has a limit of its own and spends nothing of the plan. */
+export function schemaSubject(projectId: bigint): string {
+  return `schema:${projectId}`;
+}
+
 /**
  * Who has no valid key is counted by address, IPv6 by /64: a single customer of a provider has that many addresses.
  * An IPv4 address in IPv6 form is the IPv4 address; a port, which some proxies write, is no part of it. What is no

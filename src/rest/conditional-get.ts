@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { isKnownTag, strongTag } from '../http/entity-tag.js';
 
 /**
  * Gives every successful GET a strong ETag of its body alone, the same for every key, and answers 304 to a client that
@@ -9,17 +9,11 @@ export function conditionalGet(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead || reply.statusCode !== 200 || typeof payload !== 'string') return payload;
-    const etag = `"${createHash('sha256').update(payload).digest('base64url').slice(0, 27)}"`;
+    const etag = strongTag(payload);
     reply.header('etag', etag);
     reply.header('cache-control', 'private, no-cache');
-    if (!matches(request.headers['if-none-match'], etag)) return payload;
+    if (!isKnownTag(request.headers['if-none-match'], etag)) return payload;
     reply.code(304).removeHeader('content-type').removeHeader('content-length');
     return null;
   });
-}
-
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  const known = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return known.includes('*') || known.includes(etag);
 }

@@ -1,0 +1,61 @@
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { USAGE_WINDOWS } from '../usage/buckets.js';
+import type { UsagePoint } from '../usage/usage.service.js';
+import type { Outcomes } from '../usage/usage-counters.js';
+
+const INT_MAX = 2 ** 31 - 1;
+
+export const UsageWindowEnum = Object.fromEntries(Object.keys(USAGE_WINDOWS).map((name) => [name, name]));
+
+registerEnumType(UsageWindowEnum, {
+  name: 'UsageWindow',
+  description: 'Which time to look at, and how finely.',
+  valuesConfig: {
+    HOUR: { description: 'The last 60 UTC minutes, this one included, by minute.' },
+    MONTH: { description: 'The last 30 UTC days, this one included, by day.' },
+  },
+});
+
+@ObjectType('UsageCount', { description: 'Requests with a valid key at one door.' })
+export class UsageCountType {
+  @Field(() => Int, { description: 'Those that were within the limits.' })
+  admitted!: number;
+
+  @Field(() => Int, { description: 'Those that were answered with 429.' })
+  refused!: number;
+}
+
+@ObjectType('UsagePoint', { description: 'What was asked for in one UTC minute or day.' })
+export class UsagePointType {
+  @Field(() => GraphQLDateTime, { description: 'When the minute or day begins.' })
+  at!: Date;
+
+  @Field(() => UsageCountType, { description: 'At `/graphql`; a request counts once, whatever it costs.' })
+  graphql!: UsageCountType;
+
+  @Field(() => UsageCountType, { description: 'At `/v1`.' })
+  rest!: UsageCountType;
+}
+
+@ObjectType('Usage', { description: 'How many requests the keys of a project made.' })
+export class UsageType {
+  @Field(() => [UsagePointType], {
+    description: 'Every minute or day of the window, oldest first, also those in which nothing was asked.',
+  })
+  points!: UsagePointType[];
+}
+
+export function presentUsage(points: readonly UsagePoint[]): UsageType {
+  return {
+    points: points.map(({ atMs, graphql, rest }) => ({
+      at: new Date(atMs),
+      graphql: presentCount(graphql),
+      rest: presentCount(rest),
+    })),
+  };
+}
+
+function presentCount({ admitted, refused }: Outcomes): UsageCountType {
+  return { admitted: Math.min(admitted, INT_MAX), refused: Math.min(refused, INT_MAX) };
+}
