@@ -65,12 +65,16 @@ export class UsageService {
     return found;
   }
 
-  /** Stores what was counted. Only one runs at a time; throws what the driver throws, and keeps what was not stored. */
+  /** Stores what was counted so far, after what is being stored. Throws what the driver throws; what it refused is kept. */
   flush(): Promise<void> {
-    this.flushing ??= this.store().finally(() => {
-      this.flushing = null;
-    });
-    return this.flushing;
+    const before = this.flushing?.catch(() => {}) ?? Promise.resolve();
+    const flushing = before
+      .then(() => this.store())
+      .finally(() => {
+        if (this.flushing === flushing) this.flushing = null;
+      });
+    this.flushing = flushing;
+    return flushing;
   }
 
   /** Deletes what is older than is kept, in pieces. */
