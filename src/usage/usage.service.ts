@@ -6,7 +6,7 @@ import { UsageCount } from './usage-count.entity.js';
 import { type Door, type Outcomes, UsageCounters } from './usage-counters.js';
 import { rowsOf } from './usage-rows.js';
 
-/** Bounds memory to about 30 MB. */
+/** Bounds memory to about 20 MB. */
 const MAX_TALLIES = 100_000;
 /** A tally makes up to four rows. SQLite writes synchronously: this many take a few milliseconds. */
 const BATCH_TALLIES = 50;
