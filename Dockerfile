@@ -5,6 +5,7 @@ RUN npm ci
 COPY tsconfig.json ormconfig.ts ./
 COPY schema ./schema
 COPY src ./src
+COPY pages ./pages
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-slim

@@ -13,6 +13,7 @@ import type { Database } from './database/database.js';
 import { HostIndex } from './domains/host-index.js';
 import { ProjectSlugs } from './domains/project-slugs.js';
 import { ApiKeyResolver } from './graphql/api-key.resolver.js';
+import { DEMO_QUERY } from './graphql/demo-query.js';
 import { DomainResolver } from './graphql/domain.resolver.js';
 import { graphqlDoor } from './graphql/graphql.door.js';
 import { PetResolver } from './graphql/pet.resolver.js';
@@ -30,6 +31,8 @@ import { Ingress } from './ingress/ingress.js';
 import { SecureContexts } from './ingress/secure-contexts.js';
 import { TlsServer } from './ingress/tls-server.js';
 import { Metrics } from './metrics/metrics.js';
+import { pagesDoor } from './pages/pages.door.js';
+import { Pages } from './pages/pages.js';
 import { PetService } from './pets/pet.service.js';
 import { PetImportService } from './pets/pet-import.service.js';
 import { ProjectService } from './projects/project.service.js';
@@ -80,6 +83,7 @@ export interface App {
   customDomains: CustomDomains;
   hosts: HostIndex;
   drain: Drain;
+  pages: Pages;
   /** Starts listening and returns where clients find the gateway. */
   listen(): Promise<Addresses>;
 }
@@ -159,7 +163,15 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     const { door, decision } = metric;
     if (decision && door !== 'other') services.usage.count(projectId, door, decision);
   });
-  await http.register(graphqlDoor, { prefix: '/graphql', meter, schema });
+  const pages = await Pages.open({
+    projects: services.projects,
+    base: () => addresses.base,
+    openApiDocument: () => openApiDocument(addresses),
+    sandboxDocument: DEMO_QUERY,
+  });
+  const page: Pages['sandbox'] = (request, reply) => pages.sandbox(request, reply);
+  await http.register(graphqlDoor, { prefix: '/graphql', meter, schema, page });
+  await http.register(pagesDoor, { pages });
   await http.register(restDoor, {
     prefix: '/v1',
     meter,
@@ -205,5 +217,5 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     addresses = addressesOf(config, typeof address === 'object' && address ? address.port : config.port);
     return addresses;
   };
-  return { http, services, customDomains, hosts, drain, listen };
+  return { http, services, customDomains, hosts, drain, pages, listen };
 }

@@ -29,6 +29,7 @@ async function start(config: Config): Promise<{ app: App; db: Database }> {
   const addresses = await app.listen();
   // Not earlier: the key is shown once, and must not be lost to a port in use.
   const demoKey = config.demo ? await seedDemo(app.services) : null;
+  if (demoKey) app.pages.demoKey.offer(demoKey);
   console.log(greeting(addresses, demoKey, config.demo));
   return { app, db };
 }
@@ -38,7 +39,7 @@ function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean):
   const query = '{"query":"{ pets(first: 3) { nodes { id name status } } project { slug plan } }"}';
   return [
     '',
-    `Petstore Gateway listens on ${base}`,
+    `Petstore Gateway listens on ${base}   (open it in a browser for everything else)`,
     `  GraphQL   ${base}/graphql   (open it in a browser for Apollo Sandbox)`,
     `  REST      ${base}/v1/pets   (described by ${base}/v1/openapi.json)`,
     '',

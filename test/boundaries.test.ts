@@ -62,6 +62,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'idempotency',
     'audit',
   ],
+  pages: [...GROUND, 'http', 'projects'],
   demo: [...GROUND, 'app', 'pets'],
   'custom-domains': [...GROUND, 'database', 'audit', 'projects', 'dns', 'domains', 'certificates'],
   app: [
@@ -73,6 +74,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'admission',
     'rest',
     'graphql',
+    'pages',
     'ingress',
     'domains',
     'certificates',
@@ -110,7 +112,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const DOOR_LIBRARIES = /^(fastify|@fastify\/|@as-integrations\/|@apollo\/|graphql|type-graphql|negotiator)/;
 /** Where services are made. */
 const COMPOSITION = ['app.ts', 'custom-domains.ts'];
-const DOORS = ['http', 'admission', 'rest', 'graphql', 'ingress', 'app', 'main'];
+const DOORS = ['http', 'admission', 'rest', 'graphql', 'pages', 'ingress', 'app', 'main'];
 
 interface Import {
   file: string;

@@ -1,5 +1,5 @@
 import { ApolloServer } from '@apollo/server';
-import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
+import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
@@ -12,7 +12,6 @@ import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
 import { acceptJson, asNumberOrText } from '../http/json-body.js';
 import { toAppError } from '../http/to-app-error.js';
 import type { Context } from './context.js';
-import { DEMO_QUERY } from './demo-query.js';
 import { formatError, refusal, refusalBody } from './errors.js';
 import { outcome } from './outcome.plugin.js';
 import { rateLimit } from './rate-limit.plugin.js';
@@ -26,12 +25,14 @@ const GRAPHQL_TYPE = 'application/graphql-response+json';
 interface GraphQLDoorOptions {
   meter: Meter;
   schema: GraphQLSchema;
+  /** What browsers get. */
+  page: (request: FastifyRequest, reply: FastifyReply) => Promise<string>;
 }
 
 /** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */
 export async function graphqlDoor(
   app: FastifyInstance,
-  { meter, schema }: GraphQLDoorOptions,
+  { meter, schema, page }: GraphQLDoorOptions,
 ): Promise<void> {
   const apollo = new ApolloServer<Context>({
     schema,
@@ -42,7 +43,7 @@ export async function graphqlDoor(
     maxRecursiveSelections: MAX_RECURSIVE_SELECTIONS,
     parseOptions: { maxTokens: MAX_TOKENS },
     stopOnTerminationSignals: false,
-    plugins: [rateLimit(schema), schemaTag(schema), outcome, sandbox()],
+    plugins: [rateLimit(schema), schemaTag(schema), outcome, ApolloServerPluginLandingPageDisabled()],
     logger: app.log,
   });
   await apollo.start();
@@ -62,6 +63,7 @@ export async function graphqlDoor(
     url: '/',
     method: app.supportedMethods.filter((method) => method !== 'OPTIONS'),
     handler: async (request, reply) => {
+      if (isPage(request)) return reply.send(await page(request, reply));
       const body = await answer.call(app, request, reply);
       // What Apollo refused before the operation was known costs one unit; nothing was executed.
       if (request.caller && !request.isCharged) await meter.charge(request, reply, 1);
@@ -88,18 +90,7 @@ function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): 
   };
 }
 
-/** Apollo Sandbox, which reads the schema once and not every other second: reading it costs requests. */
-function sandbox() {
-  return ApolloServerPluginLandingPageLocalDefault({
-    embed: { initialState: { pollForSchemaUpdates: false }, runTelemetry: false },
-    document: DEMO_QUERY,
-    headers: { Authorization: 'Bearer <API_KEY>' },
-    footer: false,
-    includeCookies: false,
-  });
-}
-
-/** Apollo's own list, to the letter: with another one the two would disagree about who gets the page. */
+/** Apollo's own list, with the page's type: of what a client accepts equally, the first is what it gets. */
 const APOLLO_TYPES = [
   'application/json; charset=utf-8',
   'application/graphql-response+json; charset=utf-8',
@@ -109,9 +100,9 @@ const APOLLO_TYPES = [
   'text/html',
 ];
 
-/** Whether Apollo will answer with the Sandbox page and execute nothing: its own rule for browsers. */
+/** Whether this is a browser that wants the page, by the rule of Apollo's own landing page: nothing is executed. */
 function isPage(request: FastifyRequest): boolean {
-  const isRead = request.method === 'GET' && request.headers.accept !== undefined;
+  const isRead = ['GET', 'HEAD'].includes(request.method) && request.headers.accept !== undefined;
   return isRead && new Negotiator(request.raw).mediaType(APOLLO_TYPES) === 'text/html';
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../admission/admission.hook.js';
 import { AppError } from '../errors.js';
+import { restrictMethods } from '../http/methods.js';
 import { parseInt64 } from '../int64.js';
 import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
 import type { Pet } from '../pets/pet.entity.js';
@@ -8,7 +9,6 @@ import { parseNewPet } from '../pets/pet.rules.js';
 import type { PetListRequest, PetService } from '../pets/pet.service.js';
 import { encodeCursor } from '../pets/pet-cursor.js';
 import { parseListQuery } from './list-query.js';
-import { restrictMethods } from './methods.js';
 import { petSchema, petsSchema } from './schemas.js';
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { restrictMethods } from './methods.js';
+import { restrictMethods } from '../http/methods.js';
 import { rateLimitSchema } from './schemas.js';
 
 /** What is left of the quota and how the key stands, free of charge and also while the key is banned. */

@@ -3,10 +3,10 @@ import Negotiator from 'negotiator';
 import { admitCallers } from '../admission/admission.hook.js';
 import type { Meter } from '../admission/meter.js';
 import { AppError } from '../errors.js';
+import { conditionalGet } from '../http/conditional-get.js';
 import { acceptJson, asBigInt } from '../http/json-body.js';
+import { restrictMethods } from '../http/methods.js';
 import type { PetService } from '../pets/pet.service.js';
-import { conditionalGet } from './conditional-get.js';
-import { restrictMethods } from './methods.js';
 import { petsRoutes } from './pets.routes.js';
 import { rateLimitRoute } from './rate-limit.route.js';
 

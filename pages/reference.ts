@@ -1,0 +1,110 @@
+import './reference.css';
+import { apiKey } from './api-key.js';
+import { budgetOf } from './budget.js';
+
+/** Makes the forms of the reference send what they describe, to the host that served the page, with the key typed above. */
+const keyField = document.querySelector<HTMLInputElement>('#key');
+if (keyField) {
+  keyField.value = apiKey.read();
+  keyField.addEventListener('input', () => apiKey.keep(keyField.value.trim()));
+  keyField.form?.addEventListener('submit', (event) => event.preventDefault());
+}
+for (const form of document.querySelectorAll<HTMLFormElement>('form.try')) {
+  form.hidden = false;
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void send(form);
+  });
+}
+
+async function send(form: HTMLFormElement): Promise<void> {
+  const place = form.querySelector<HTMLElement>('.answer');
+  const button = form.querySelector('button');
+  if (!place || !button || button.disabled) return;
+  button.disabled = true;
+  try {
+    const { url, init } = requestOf(form);
+    const answer = await fetch(url, init);
+    // As text: a JavaScript number would lose digits of the ids.
+    show(place, summaryOf(answer), [...headLines(answer.headers), '', laidOut(await answer.text())]);
+  } catch {
+    show(place, 'The gateway could not be reached.', []);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+function requestOf(form: HTMLFormElement): { url: URL; init: RequestInit } {
+  const { method = 'GET', path = '/' } = form.dataset;
+  const headers = new Headers({ accept: 'application/json' });
+  if (apiKey.read() && form.dataset.public === undefined)
+    headers.set('authorization', `Bearer ${apiKey.read()}`);
+  const query = new URLSearchParams();
+  let target = path;
+  for (const field of form.querySelectorAll<HTMLInputElement | HTMLSelectElement>('[data-in]')) {
+    const { name, value } = field;
+    if (field.dataset.in === 'path') target = target.replace(`{${name}}`, encodeURIComponent(value));
+    else if (value === '') continue;
+    else if (field.dataset.in === 'query') query.set(name, value);
+    else if (field.dataset.in === 'header') headers.set(name, value);
+  }
+  const url = new URL(target, location.origin);
+  url.search = query.toString();
+  const body = form.querySelector('textarea')?.value;
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  return {
+    url,
+    init: {
+      method,
+      headers,
+      cache: 'no-store',
+      credentials: 'omit',
+      ...(body === undefined ? {} : { body }),
+    },
+  };
+}
+
+function summaryOf(answer: Response): string {
+  const budget = budgetOf(answer.headers);
+  const status = `${answer.status} ${answer.statusText}`.trim();
+  return budget === null ? status : `${status} · ${budget}`;
+}
+
+function headLines(headers: Headers): string[] {
+  return [...headers].map(([name, value]) => `${name}: ${value}`);
+}
+
+/** JSON with a line for each value, without reading the values: integers keep every digit. */
+function laidOut(json: string): string {
+  const tokens = json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g) ?? [];
+  let depth = 0;
+  const line = () => `\n${'  '.repeat(depth)}`;
+  return tokens
+    .map((token, index) => {
+      const isEmpty = tokens[index + 1] === (token === '{' ? '}' : ']');
+      if (token === '{' || token === '[') {
+        depth += 1;
+        return isEmpty ? token : token + line();
+      }
+      if (token === '}' || token === ']') {
+        depth -= 1;
+        const wasEmpty = tokens[index - 1] === (token === '}' ? '{' : '[');
+        return wasEmpty ? token : line() + token;
+      }
+      if (token === ',') return token + line();
+      return token === ':' ? ': ' : token;
+    })
+    .join('');
+}
+
+function show(place: HTMLElement, summary: string, lines: string[]): void {
+  const status = document.createElement('p');
+  status.textContent = summary;
+  const rest = document.createElement('pre');
+  rest.className = 'box';
+  rest.tabIndex = 0;
+  rest.setAttribute('aria-label', 'The answer');
+  rest.setAttribute('role', 'region');
+  rest.textContent = lines.join('\n');
+  place.replaceChildren(status, ...(lines.length > 0 ? [rest] : []));
+}
