@@ -1,10 +1,11 @@
 /** In words, what an answer says is left of the quota; null = it says nothing. Draft: RateLimit header fields for HTTP. */
 export function budgetOf(headers: Headers): string | null {
+  const words: Record<string, string> = { day: 'today' };
   const limits = windows(headers.get('ratelimit-policy'), 'q');
   const left = windows(headers.get('ratelimit'), 'r');
   const parts = [...left].map(([name, remaining]) => {
     const limit = limits.get(name);
-    return `${count(remaining)}${limit === undefined ? '' : ` of ${count(limit)}`} this ${name}`;
+    return `${count(remaining)}${limit === undefined ? '' : ` of ${count(limit)}`} ${words[name] ?? `this ${name}`}`;
   });
   return parts.length === 0 ? null : `${parts.join(', ')} left`;
 }

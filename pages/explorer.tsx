@@ -85,7 +85,9 @@ function Workbench({ apiKey: key, onLeave }: WorkbenchProps) {
   return (
     <main className="workbench">
       <header>
-        <h1>GraphiQL</h1>
+        <h1>
+          <a href="/">Petstore</a> GraphiQL
+        </h1>
         <select
           aria-label="Examples"
           value={example?.task}
@@ -107,10 +109,11 @@ function Workbench({ apiKey: key, onLeave }: WorkbenchProps) {
         isHeadersEditorEnabled
         shouldPersistHeaders={false}
         showPersistHeadersSettings={false}
+        forcedTheme="system"
         storage={sessionStorage}
       >
         <GraphiQL.Logo>
-          <a href="/">Petstore</a>
+          <span />
         </GraphiQL.Logo>
       </GraphiQL>
     </main>

@@ -2,6 +2,10 @@ import { createRoot } from 'react-dom/client';
 import 'graphiql/style.css';
 import './graphiql.css';
 import { Explorer } from './explorer.js';
+import { mendGraphiql } from './mend-graphiql.js';
 
 const place = document.getElementById('graphiql');
-if (place) createRoot(place).render(<Explorer />);
+if (place) {
+  mendGraphiql(place);
+  createRoot(place).render(<Explorer />);
+}

@@ -26,9 +26,9 @@ async function send(form: HTMLFormElement): Promise<void> {
     const { url, init } = requestOf(form);
     const answer = await fetch(url, init);
     // As text: a JavaScript number would lose digits of the ids.
-    show(place, summaryOf(answer), [...headLines(answer.headers), '', laidOut(await answer.text())]);
+    show(place, summaryOf(answer), laidOut(await answer.text()), linesOf(answer.headers));
   } catch {
-    show(place, 'The gateway could not be reached.', []);
+    show(place, 'The gateway could not be reached.', '', '');
   } finally {
     button.disabled = false;
   }
@@ -70,8 +70,10 @@ function summaryOf(answer: Response): string {
   return budget === null ? status : `${status} · ${budget}`;
 }
 
-function headLines(headers: Headers): string[] {
-  return [...headers].map(([name, value]) => `${name}: ${value}`);
+/** What the API says; not what browsers and connections arrange among themselves. */
+function linesOf(headers: Headers): string {
+  const lines = [...headers].filter(([name]) => !/^(access-control-|connection$|keep-alive$)/.test(name));
+  return lines.map(([name, value]) => `${name}: ${value}`).join('\n');
 }
 
 /** JSON with a line for each value, without reading the values: integers keep every digit. */
@@ -97,14 +99,23 @@ function laidOut(json: string): string {
     .join('');
 }
 
-function show(place: HTMLElement, summary: string, lines: string[]): void {
+function show(place: HTMLElement, summary: string, body: string, headers: string): void {
   const status = document.createElement('p');
   status.textContent = summary;
-  const rest = document.createElement('pre');
-  rest.className = 'box';
-  rest.tabIndex = 0;
-  rest.setAttribute('aria-label', 'The answer');
-  rest.setAttribute('role', 'region');
-  rest.textContent = lines.join('\n');
-  place.replaceChildren(status, ...(lines.length > 0 ? [rest] : []));
+  place.replaceChildren(status);
+  if (headers === '') return;
+  const details = document.createElement('details');
+  const title = document.createElement('summary');
+  title.textContent = 'Headers';
+  details.append(title, block(headers));
+  place.replaceChildren(status, ...(body === '' ? [] : [block(body)]), details);
+}
+
+function block(text: string): HTMLElement {
+  const element = document.createElement('pre');
+  element.className = 'box';
+  // It may have to be scrolled, without a mouse too.
+  element.tabIndex = 0;
+  element.textContent = text;
+  return element;
 }
