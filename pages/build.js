@@ -8,12 +8,15 @@ const here = import.meta.dirname;
 const root = join(here, '..');
 const out = join(root, 'dist/browser/pages');
 
-const madeAt = await newest([join(out, 'manifest.json')]);
+// Written last, and removed by the next build: half a build is none.
+const stamp = join(out, 'built');
+const madeAt = await newest([stamp]);
 const sources = (await readdir(here, { recursive: true })).map((name) => join(here, name));
 if ((await newest([...sources, join(root, 'package-lock.json')])) > madeAt) {
   const { build } = await import('vite');
   await build({ configFile: join(here, 'vite.config.ts') });
   await compress();
+  await writeFile(stamp, '');
 }
 
 /** When the latest of the files was changed; a missing one never was. */

@@ -29,7 +29,8 @@ async function start(config: Config): Promise<{ app: App; db: Database }> {
   const addresses = await app.listen();
   // Not earlier: the key is shown once, and must not be lost to a port in use.
   const demoKey = config.demo ? await seedDemo(app.services) : null;
-  if (demoKey) app.pages.demoKey.offer(demoKey);
+  const hasPublicAddress = config.publicBaseUrl !== null || config.stagingBaseUrl !== null;
+  if (demoKey && !hasPublicAddress) app.pages.demoKey.offer(demoKey);
   console.log(greeting(addresses, demoKey, config.demo));
   return { app, db };
 }

@@ -214,7 +214,7 @@ describe('the GraphQL door', () => {
     const page = await rest(app.url, '/graphql', {
       headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
     });
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html']);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.text).toMatch(/"pollForSchemaUpdates":false/);
     expect(page.text).toContain('query FirstPets');
   });
@@ -232,7 +232,9 @@ describe('the GraphQL door', () => {
     const answer = await rest(app.url, path, { token, headers });
     expect(answer.status).toBe(200);
     const anonymous = await rest(app.url, path, { headers });
-    expect(anonymous.status).toBe(answer.headers.get('content-type') === 'text/html' ? 200 : 401);
+    expect(anonymous.status).toBe(
+      answer.headers.get('content-type') === 'text/html; charset=utf-8' ? 200 : 401,
+    );
   });
 
   test('Errors-2: what Apollo refuses as HTTP has our code and the same status', async () => {

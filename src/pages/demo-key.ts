@@ -21,8 +21,9 @@ export class DemoKey {
   }
 }
 
-/** An address or a name that never leaves the machine. */
+/** An address or a name that never leaves the machine. RFC 6761 §6.3. */
 function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').replace(/^::ffff:/, '');
-  return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'));
+  const isName = bare === 'localhost' || bare.endsWith('.localhost');
+  return isName || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'));
 }

@@ -17,7 +17,7 @@ export function homePage(assets: PageAssets, base: string): string {
 <h1>Petstore Gateway</h1>
 <p class="lead">A typed, metered API in front of a pet store: GraphQL for frontend teams, REST for legacy clients. Every project has its own pets, API keys, quota and domains.</p>
 <ul class="links">
-${LINKS.map(([path, name, what]) => html`<li><a href="${path}">${name}<span>${what}</span></a></li>\n`)}</ul>
+${LINKS.map(([path, name, what]) => html`<li><a href="${path}">${name}</a><span>${what}</span></li>\n`)}</ul>
 <h2>First request</h2>
 <p>Every request carries an API key. The first start prints one for the demo project; <code>npm run -s petstore -- keys create demo</code> makes another.</p>
 <pre class="box" tabindex="0" role="region" aria-label="First request">curl "${base}/v1/pets?limit=3" \\

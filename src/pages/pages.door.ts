@@ -6,6 +6,8 @@ import { restrictMethods } from '../http/methods.js';
 import { ASSETS_PATH, type Encoding } from './page-assets.js';
 import type { Pages } from './pages.js';
 
+/** Browsers accept both equally. */
+const SMALLEST_FIRST = ['br', 'gzip'] as const;
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 
 /** The pages for people, and the files that they load: no key is asked for, nothing is counted. */
@@ -13,6 +15,7 @@ export async function pagesDoor(app: FastifyInstance, { pages }: { pages: Pages 
   await app.register(assetRoutes, { pages });
   conditionalGet(app);
   app.get('/', async (request, reply) => {
+    reply.header('vary', 'Origin, Accept');
     // Programs that look for an API here are told where it is not, as ever.
     if (new Negotiator(request.raw).mediaType(['text/html']) === undefined) {
       throw new AppError('not_found', 'There is only a page for browsers at this path.');
@@ -30,8 +33,8 @@ async function assetRoutes(app: FastifyInstance, { pages }: { pages: Pages }): P
   app.get<{ Params: { name: string } }>(path, async ({ params, raw }, reply) => {
     const asset = pages.assets.find(params.name);
     if (!asset) throw new AppError('not_found', 'There is nothing at this path.');
-    const encoding = new Negotiator(raw).encoding(['br', 'gzip', 'identity']) as Encoding | undefined;
-    const chosen = encoding ?? 'identity';
+    const accepted = new Negotiator(raw).encodings([...SMALLEST_FIRST]);
+    const chosen: Encoding = SMALLEST_FIRST.find((encoding) => accepted.includes(encoding)) ?? 'identity';
     if (chosen !== 'identity') reply.header('content-encoding', chosen);
     reply.headers({
       'content-type': asset.type,

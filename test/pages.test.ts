@@ -1,0 +1,245 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { buildSchema, parse, validate } from 'graphql';
+import { budgetOf } from '../pages/budget.js';
+import { EXAMPLE_QUERIES } from '../pages/example-queries.js';
+import { graphql, rest } from './support/client.js';
+import { eventually } from './support/eventually.js';
+import { startGateway } from './support/gateway-process.js';
+import { plain } from './support/served-domain.js';
+import { startApp, type TestApp } from './support/start-app.js';
+
+const PAGES = ['/', '/graphiql', '/v1/docs', '/graphql'];
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+const APOLLO = 'https://embeddable-sandbox.cdn.apollographql.com';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const page = (path: string, headers: Record<string, string> = {}) =>
+  rest(app.url, path, { headers: { ...BROWSER, ...headers } });
+
+/** What a page loads and where it leads. */
+const addressesIn = (markup: string) =>
+  [...markup.matchAll(/\s(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url);
+
+test.each(PAGES)(
+  'Pages-1: %s is a page without a key, under a policy that allows nothing inline',
+  async (path) => {
+    const { status, headers } = await page(path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const policy = new Map(
+      (headers.get('content-security-policy') ?? '').split('; ').map((rule) => {
+        const [name = '', ...sources] = rule.split(' ');
+        return [name, sources.join(' ')];
+      }),
+    );
+    const isSandbox = path === '/graphql';
+    expect(policy.get('default-src')).toBe("'none'");
+    expect(policy.get('script-src')).toBe(isSandbox ? `'self' ${APOLLO}` : "'self'");
+    expect(policy.get('frame-src')).toBe(isSandbox ? 'https://sandbox.embed.apollographql.com' : undefined);
+    expect(policy.get('style-src')).toBe("'self'");
+    expect(policy.get('connect-src')).toBe("'self'");
+    for (const rule of ['base-uri', 'form-action', 'frame-ancestors'])
+      expect(policy.get(rule)).toBe("'none'");
+    expect([...policy.values()].join(' ')).not.toMatch(/unsafe|\*/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('cross-origin-opener-policy')).toMatch(/^same-origin/);
+  },
+);
+
+test.each(PAGES)(
+  'Pages-2: nothing on %s stands inline or comes from elsewhere, and all it loads is there',
+  async (path) => {
+    const { text } = await page(path);
+    expect(text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
+    for (const [, attributes] of text.matchAll(/<script([^>]*)>/g)) {
+      expect(attributes).toMatch(/^ type="(module" src="\/pages\/|application\/json")/);
+    }
+    const addresses = addressesIn(text);
+    expect(addresses.filter((url) => !/^[/#]/.test(url) || url.startsWith('//'))).toEqual([]);
+    const assets = addresses.filter((url) => url.startsWith('/pages/'));
+    expect(assets.length).toBeGreaterThanOrEqual(2);
+    for (const url of assets) {
+      expect(url).toMatch(/-[\w-]{8}\.(js|css|svg)$/);
+      const { status, headers } = await rest(app.url, url);
+      expect([url, status, headers.get('cache-control')]).toEqual([
+        url,
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
+      const type = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' }[
+        url.split('.').at(-1) ?? ''
+      ];
+      expect(headers.get('content-type')).toMatch(new RegExp(`^${type?.replace('+', '\\+')}`));
+    }
+    for (const url of addresses.filter((at) => at.startsWith('#')))
+      expect(text).toContain(` id="${url.slice(1)}"`);
+  },
+);
+
+test('Pages-3: what a page loads is sent compressed to those who can read it, and is the same for all', async () => {
+  for (const url of addressesIn((await page('/graphiql')).text).filter((at) => at.startsWith('/pages/'))) {
+    const get = async (encoding: string) => {
+      const response = await fetch(app.url + url, { headers: { 'accept-encoding': encoding } });
+      expect(response.headers.get('vary')).toContain('Accept-Encoding');
+      return { encoding: response.headers.get('content-encoding'), text: await response.text() };
+    };
+    const [whole, gzip, br] = [await get('identity'), await get('gzip'), await get('gzip, br')];
+    expect([whole.encoding, gzip.encoding, br.encoding]).toEqual([null, 'gzip', 'br']);
+    expect([gzip.text, br.text]).toEqual([whole.text, whole.text]);
+  }
+  expect((await rest(app.url, '/pages/nothing.js')).body.code).toBe('not_found');
+  expect((await rest(app.url, '/pages/manifest.json')).status).toBe(404);
+  expect((await rest(app.url, '/pages/..%2fpackage.json')).status).toBe(404);
+});
+
+test('Pages-4: pages and what they load spend nothing, with a key or without', async () => {
+  const { token } = await app.tenant({ plan: 'FREE' });
+  const urls = [
+    ...PAGES,
+    ...addressesIn((await page('/graphiql')).text).filter((at) => at.startsWith('/pages/')),
+  ];
+  for (let round = 0; round < 20; round += 1) {
+    for (const url of urls) {
+      expect((await page(url)).status).toBe(200);
+      if (round < 3) expect((await page(url, { authorization: `Bearer ${token}` })).status).toBe(200);
+    }
+  }
+  expect((await rest(app.url, '/v1/pets', { token })).headers.get('x-ratelimit-remaining')).toBe('59');
+  expect((await rest(app.url, '/v1/pets')).headers.get('x-ratelimit-remaining')).toBe('59');
+});
+
+test.each(PAGES.filter((path) => path !== '/graphql'))(
+  'Pages-5: %s has GET, HEAD and OPTIONS, and is not sent again to those who have it',
+  async (path) => {
+    const got = await page(path);
+    const head = await rest(app.url, path, { method: 'HEAD', headers: BROWSER });
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(got.text)));
+    expect((await rest(app.url, path, { method: 'OPTIONS' })).headers.get('allow')).toBe(
+      'GET, HEAD, OPTIONS',
+    );
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const refused = await rest(app.url, path, { method, headers: BROWSER });
+      expect([refused.status, refused.body.code, refused.headers.get('allow')]).toEqual([
+        405,
+        'method_not_allowed',
+        'GET, HEAD, OPTIONS',
+      ]);
+    }
+    expect(got.headers.get('cache-control')).toBe('private, no-cache');
+    const again = await page(path, { 'if-none-match': got.headers.get('etag') ?? '' });
+    expect([again.status, again.text]).toEqual([304, '']);
+  },
+);
+
+test('Pages-6: a program that asks for JSON at / gets what it always got: 404 in our form', async () => {
+  const answer = await rest(app.url, '/', { headers: { accept: 'application/json' } });
+  expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+  expect((await rest(app.url, '/', { headers: { accept: '*/*' } })).status).toBe(200);
+});
+
+test('Pages-7: the front page says what this is and leads everywhere', async () => {
+  const { text } = await page('/');
+  for (const path of ['/dashboard', '/graphql', '/graphiql', '/v1/docs', '/v1/openapi.json', '/healthz']) {
+    expect(text).toContain(`href="${path}"`);
+  }
+  expect(text).not.toContain('<script');
+});
+
+test('Reference-1: every operation, parameter, answer, header and schema of the document is on the page, with a form', async () => {
+  const document = (await rest(app.url, '/v1/openapi.json')).body;
+  const { text } = await page('/v1/docs');
+  for (const [path, methods] of Object.entries<Record<string, never>>(document.paths)) {
+    for (const [method, operation] of Object.entries<{
+      operationId: string;
+      parameters?: { name: string }[];
+      responses: object;
+    }>(methods)) {
+      const section = text.split(`<section id="${operation.operationId}"`)[1]?.split('</section>')[0] ?? '';
+      expect(section).toContain(`>${method.toUpperCase()}</code> <code>/v1${path}<`);
+      expect(section).toContain(`data-method="${method.toUpperCase()}" data-path="/v1${path}"`);
+      for (const { name } of operation.parameters ?? []) expect(section).toContain(` name="${name}"`);
+      for (const status of Object.keys(operation.responses))
+        expect(section).toContain(`<code>${status}</code>`);
+    }
+  }
+  for (const name of Object.keys(document.components.schemas)) expect(text).toContain(` id="schema-${name}"`);
+  for (const name of Object.keys(document.components.headers)) expect(text).toContain(`<code>${name}</code>`);
+  for (const { url } of document.servers) expect(text).toContain(url);
+});
+
+test('GraphiQL-1: each example is a valid operation, for a task of its own', async () => {
+  const schema = buildSchema(await readFile('schema/schema.graphql', 'utf8'));
+  const problems = EXAMPLE_QUERIES.flatMap(({ query }) => validate(schema, parse(query)));
+  expect(problems).toEqual([]);
+  expect(new Set(EXAMPLE_QUERIES.map(({ task }) => task)).size).toBe(EXAMPLE_QUERIES.length);
+});
+
+test('GraphiQL-2: what is left is read from the headers of any answer', async () => {
+  const { token } = await app.tenant({ plan: 'FREE' });
+  const { headers } = await graphql(app.url, '{ project { slug } }', { token });
+  expect(budgetOf(headers)).toBe('59 of 60 this minute, 999 of 1,000 today left');
+  expect(budgetOf(new Headers())).toBe(null);
+});
+
+test('Sandbox-4: the page offers GraphiQL where Apollo can not be reached, and is kept nowhere', async () => {
+  const { text, headers } = await page('/graphql');
+  expect(text).toMatch(/id="offer" hidden>[\s\S]*href="\/graphiql"[\s\S]*<\/main>/);
+  expect(text).toMatch(/<noscript>[\s\S]*\/graphiql/);
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect((await rest(app.url, '/graphql', { method: 'HEAD', headers: BROWSER })).status).toBe(200);
+});
+
+test('Sandbox-5: the demo key is filled in for a browser on this machine only, and only while it is known', async () => {
+  const demo = await startApp();
+  const settings = async (host: string, headers: Record<string, string> = {}) => {
+    const { text } = await plain(demo, host, '/graphql', { headers: { ...BROWSER, ...headers } });
+    const [, json = ''] = /id="sandbox-settings">(.*?)<\/script>/s.exec(text) ?? [];
+    return JSON.parse(json).initialState.headers.Authorization;
+  };
+  expect(await settings('127.0.0.1:4000')).toBe('Bearer <API_KEY>');
+  demo.app.pages.demoKey.offer('pk_demo');
+  for (const host of ['127.0.0.1:4000', 'localhost:4000', '[::1]:4000', 'petstore.localhost']) {
+    expect([host, await settings(host)]).toEqual([host, 'Bearer pk_demo']);
+  }
+  for (const host of ['192.0.2.7:4000', '10.0.0.1']) {
+    expect([host, await settings(host)]).toEqual([host, 'Bearer <API_KEY>']);
+  }
+  for (const name of ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via']) {
+    expect([name, await settings('127.0.0.1:4000', { [name]: 'x' })]).toEqual([name, 'Bearer <API_KEY>']);
+  }
+  const { slug } = await demo.tenant();
+  expect(await settings(`${slug}.petstore.localhost`)).toBe('Bearer <API_KEY>');
+  await demo.stop();
+});
+
+test('Sandbox-6: the process that made the demo project fills in its key; the next one, and one with a public address, do not', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-demo-'));
+  const prefilled = async (name: string, extra: Record<string, string> = {}) => {
+    const env = { DATABASE_URL: `sqlite:${join(folder, name)}`, DEMO: '1', ...extra };
+    const gateway = await startGateway({ env });
+    try {
+      const key = await eventually('greeted', async () => /Demo key|For a key/.test(gateway.output())).then(
+        () => /Demo key, shown this once: (pk_\w+)/.exec(gateway.output())?.[1],
+      );
+      const { text } = await rest(gateway.url, '/graphql', { headers: BROWSER });
+      expect(text).toContain('sandbox-settings');
+      return { key, isFilledIn: key !== undefined && text.includes(key), hasAnyKey: /pk_\w/.test(text) };
+    } finally {
+      await gateway.kill('SIGKILL');
+    }
+  };
+  expect(await prefilled('a')).toMatchObject({ isFilledIn: true });
+  expect(await prefilled('a')).toEqual({ key: undefined, isFilledIn: false, hasAnyKey: false });
+  const exposed = await prefilled('b', { STAGING_BASE_URL: 'https://staging.example.com' });
+  expect(exposed).toEqual({ key: expect.stringMatching(/^pk_/), isFilledIn: false, hasAnyKey: false });
+  await rm(folder, { recursive: true, force: true });
+});
