@@ -340,7 +340,6 @@ onEachDatabase((app) => {
         '/v1/nope',
         '/v1/pets/1/2',
         '/nope',
-        '/',
         '/v1/pets/',
         `/v1/pets/${'1'.repeat(300)}`,
       ]) {
