@@ -4,6 +4,7 @@ COPY package.json package-lock.json ./
 RUN npm ci
 COPY tsconfig.json ormconfig.ts ./
 COPY schema ./schema
+COPY dashboard ./dashboard
 COPY src ./src
 COPY pages ./pages
 RUN npm run build && npm prune --omit=dev

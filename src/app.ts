@@ -9,6 +9,7 @@ import { AuditLog } from './audit/audit-log.js';
 import { startChores } from './chores.js';
 import type { Config } from './config.js';
 import { type CustomDomains, createCustomDomains } from './custom-domains.js';
+import { dashboardDoor } from './dashboard/dashboard.door.js';
 import type { Database } from './database/database.js';
 import { HostIndex } from './domains/host-index.js';
 import { ProjectSlugs } from './domains/project-slugs.js';
@@ -179,6 +180,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     baseUrl: ({ site }) => `${site.origin ?? addresses.base}/v1`,
     openApiDocument: () => openApiDocument(addresses),
   });
+  await http.register(dashboardDoor, { prefix: '/dashboard' });
 
   const { usage, keyUses, idempotency } = services;
   const sweep = () => Promise.all([idempotency.sweep(), usage.sweep(), customDomains.authority?.sweep()]);

@@ -43,6 +43,7 @@ function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean):
     `Petstore Gateway listens on ${base}   (open it in a browser for everything else)`,
     `  GraphQL   ${base}/graphql   (open it in a browser for Apollo Sandbox)`,
     `  REST      ${base}/v1/pets   (described by ${base}/v1/openapi.json)`,
+    `  Dashboard ${base}/dashboard   (sign in with an API key)`,
     '',
     demoKey
       ? `Demo key, shown this once: ${demoKey}`

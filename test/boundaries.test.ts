@@ -63,6 +63,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'audit',
   ],
   pages: [...GROUND, 'http', 'projects'],
+  dashboard: [...GROUND],
   demo: [...GROUND, 'app', 'pets'],
   'custom-domains': [...GROUND, 'database', 'audit', 'projects', 'dns', 'domains', 'certificates'],
   app: [
@@ -75,6 +76,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'rest',
     'graphql',
     'pages',
+    'dashboard',
     'ingress',
     'domains',
     'certificates',
@@ -112,7 +114,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const DOOR_LIBRARIES = /^(fastify|@fastify\/|@as-integrations\/|@apollo\/|graphql|type-graphql|negotiator)/;
 /** Where services are made. */
 const COMPOSITION = ['app.ts', 'custom-domains.ts'];
-const DOORS = ['http', 'admission', 'rest', 'graphql', 'pages', 'ingress', 'app', 'main'];
+const DOORS = ['http', 'admission', 'rest', 'graphql', 'pages', 'dashboard', 'ingress', 'app', 'main'];
 
 interface Import {
   file: string;

@@ -1,0 +1,30 @@
+import type { DomainDetailFragment } from '../graphql/generated.js';
+
+const FIRST_MS = 1_000;
+const LONGEST_MS = 10_000;
+const MOST_LOOKS = 60;
+/** After its own look the gateway needs a moment. */
+const AFTERWARDS_MS = 1_500;
+const SHORTEST_WAIT_MS = 5_000;
+const DAY_MS = 86_400_000;
+
+type Looked = Pick<DomainDetailFragment, 'status' | 'nextCheckAt' | 'nextOrderAt'>;
+
+/**
+ * How long to wait before the domain is read again; null = nothing will change by itself. While a certificate is under
+ * way often, then ever less; otherwise just after the gateway has looked itself: reading it earlier shows nothing new.
+ */
+export function nextLookMs(
+  { status, nextCheckAt, nextOrderAt }: Looked,
+  looks: number,
+  nowMs: number,
+): number | null {
+  if (status === 'VERIFIED' || status === 'ISSUING') {
+    return looks < MOST_LOOKS ? Math.min(LONGEST_MS, FIRST_MS * 1.5 ** looks) : null;
+  }
+  if (status === 'ACTIVE' || status === 'SUSPENDED' || status === 'REMOVED') return null;
+  const planned = [nextCheckAt, nextOrderAt].flatMap((at) => (at ? [Date.parse(at)] : []));
+  if (planned.length === 0) return null;
+  const waitMs = Math.min(...planned) - nowMs + AFTERWARDS_MS;
+  return waitMs > DAY_MS ? null : Math.max(SHORTEST_WAIT_MS, waitMs);
+}

@@ -1,0 +1,55 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { dashboardDoor } from '../src/dashboard/dashboard.door.js';
+
+let app: FastifyInstance;
+let folder: string;
+afterEach(async () => {
+  await app?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function open(): Promise<string> {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-dashboard-'));
+  app = Fastify();
+  app.decorateRequest('site');
+  app.addHook('onRequest', async (request) => {
+    request.site = { projectId: null, origin: null };
+  });
+  await app.register(dashboardDoor, { prefix: '/dashboard', folder });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+}
+
+test('Dashboard-2: a dashboard that is not built says how to build it, and is there as soon as it is', async () => {
+  const url = await open();
+  const missing = await fetch(`${url}/dashboard`);
+  expect([missing.status, missing.headers.get('cache-control')]).toEqual([503, 'no-store']);
+  expect(await missing.text()).toMatch(/not built.*npm run build/);
+
+  await writeFile(join(folder, 'index.html'), '<!doctype html><p>here</p>');
+  for (const path of ['/dashboard', '/dashboard/', '/dashboard/pets?status=sold']) {
+    const page = await fetch(`${url}${path}`);
+    expect([page.status, await page.text()]).toEqual([200, '<!doctype html><p>here</p>']);
+  }
+});
+
+test('Dashboard-2: nothing outside of its folder is ever sent, and a file that is gone is no page', async () => {
+  const url = await open();
+  await writeFile(join(folder, 'index.html'), 'page');
+  for (const path of ['..%2f..%2fetc%2fpasswd', '%2e%2e/%2e%2e/etc/passwd', '....//etc/passwd', '%00']) {
+    const { status, text } = await fetch(`${url}/dashboard/${path}`).then(async (answer) => ({
+      status: answer.status,
+      text: await answer.text(),
+    }));
+    expect(text).not.toContain('root:');
+    expect([200, 400, 404]).toContain(status);
+  }
+  const gone = await fetch(`${url}/dashboard/assets/index-12345678.js`);
+  expect(gone.headers.get('content-type')).not.toMatch(/html/);
+  expect(gone.ok).toBe(false);
+});
