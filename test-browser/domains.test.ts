@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { startBrowser } from '../test/support/browser.js';
+import {
+  type DomainRig,
+  letGo,
+  PLATFORM_HOST,
+  publishedTenant,
+  startDomainRig,
+} from '../test/support/domain-rig.js';
+import { visit as visitHost } from '../test/support/served-domain.js';
+import { type Visitor, visit } from './support/visitor.js';
+
+let rig: DomainRig;
+let browser: Browser;
+let visitor: Visitor;
+beforeAll(async () => {
+  rig = await startDomainRig('sqlite');
+  letGo(rig.clock);
+  browser = await startBrowser();
+}, 120_000);
+afterEach(() => visitor?.leave());
+afterAll(async () => {
+  await browser?.close();
+  await rig?.stop();
+});
+
+const press = (name: string | RegExp) => visitor.page.getByRole('button', { name }).first().click();
+const add = async (hostname: string) => {
+  const { page } = visitor;
+  await page.getByRole('link', { name: 'Domains', exact: true }).click();
+  await press('Add domain');
+  await page.getByLabel('Domain or subdomain').fill(hostname);
+  await page.getByRole('dialog').getByRole('button', { name: 'Add domain' }).click();
+  await page.getByRole('heading', { level: 1, name: hostname }).waitFor();
+};
+
+test('Dashboard-4: a domain is added, diagnosed, corrected, certified, made primary, redirected and removed', async () => {
+  const tenant = await publishedTenant(rig);
+  visitor = await visit(browser, rig.url);
+  const { page } = visitor;
+  let loads = 0;
+  page.on('load', () => {
+    loads += 1;
+  });
+  await visitor.signIn(tenant.token);
+  await add('shop.customer.test');
+  const [, row] = await page.getByRole('row').allInnerTexts();
+  expect(row).toMatch(new RegExp(`CNAME[\\s\\S]*shop.customer.test[\\s\\S]*${PLATFORM_HOST}[\\s\\S]*3600`));
+  await press('Copy the value of the CNAME record');
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(PLATFORM_HOST);
+  await page.getByText('Forward to whoever runs your DNS').click();
+  await press('Copy the message the message');
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(
+    /Type: {2}CNAME\n {2}Name: {2}shop/,
+  );
+
+  rig.dns.set('shop.customer.test', 'A', '203.0.113.7');
+  await press('Verify');
+  await page.getByText('which block the CNAME').first().waitFor();
+  const finding = page.getByRole('article').first();
+  expect(await finding.innerText()).toMatch(
+    /What to do\s+Delete these records[\s\S]*Who must act\s+Whoever manages/,
+  );
+  // Folded until somebody asks.
+  expect(await finding.getByText('203.0.113.7 (TTL').isVisible()).toBe(false);
+  await finding.getByText('Evidence').click();
+  expect(await finding.getByText('203.0.113.7 (TTL').isVisible()).toBe(true);
+
+  rig.dns.remove('shop.customer.test');
+  rig.dns.set('shop.customer.test', 'CNAME', PLATFORM_HOST);
+  await press('Verify');
+  await page.getByText('Served over HTTPS').waitFor({ timeout: 20_000 });
+  await page.getByText('Pebble Intermediate').first().waitFor();
+  expect(await page.locator('.step-state').allInnerTexts()).toEqual(['done', 'done', 'done']);
+  expect(await page.locator('.timeline code').allInnerTexts()).toEqual([
+    'certificate.issued',
+    'certificate.ordered',
+    'domain.verified',
+    'domain.check_failed',
+    'domain.added',
+  ]);
+  expect(loads).toBe(1);
+  expect((await visitHost(rig, 'shop.customer.test', '/v1/pets', { token: tenant.token })).status).toBe(200);
+
+  rig.dns.set('old.customer.test', 'CNAME', PLATFORM_HOST);
+  await add('old.customer.test');
+  await press('Verify');
+  // A name that led here before it was added must be proved: another could have meant it.
+  const proof = page.getByRole('row').filter({ hasText: 'TXT' });
+  if (await page.getByText('Proof of ownership needed').isVisible()) {
+    const [name = '', value = ''] = await proof.locator('code').allInnerTexts();
+    rig.dns.set(name, 'TXT', value);
+    await press('Verify');
+  }
+  await page.getByText('Served over HTTPS').waitFor({ timeout: 20_000 });
+
+  await page.getByRole('link', { name: '← All domains' }).click();
+  await page.getByLabel('Primary domain', { exact: true }).selectOption('shop.customer.test');
+  await page.getByLabel('What old.customer.test does').selectOption('shop.customer.test');
+  await press('Preview');
+  await page.getByText('https://old.customer.test/a?b → 301 https://shop.customer.test/a?b').waitFor();
+  expect((await visitHost(rig, 'old.customer.test', '/v1/pets')).status).toBe(401);
+  await press('Apply');
+  await page.getByText('In force now:').waitFor();
+  await page.getByText('Redirects to shop.customer.test (301)').waitFor();
+  await page.getByText('Primary domain', { exact: true }).first().waitFor();
+  const moved = await visitHost(rig, 'old.customer.test', '/v1/pets?limit=3');
+  expect([moved.status, moved.headers.location]).toEqual([
+    301,
+    `https://shop.customer.test:${rig.httpsPort}/v1/pets?limit=3`,
+  ]);
+
+  await press('Acts on shop.customer.test');
+  await page.getByRole('menuitem', { name: 'Remove…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('every request to https://shop.customer.test').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect((await visitHost(rig, 'shop.customer.test', '/v1/pets')).status).toBe(401);
+  await press('Acts on shop.customer.test');
+  await page.getByRole('menuitem', { name: 'Remove…' }).click();
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'shop.customer.test' }).waitFor({ state: 'detached' });
+  await expect(visitHost(rig, 'shop.customer.test', '/v1/pets')).rejects.toThrow();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-4: a domain whose records come later goes from DNS to active while the page is open, untouched', async () => {
+  const tenant = await publishedTenant(rig);
+  const ahead = letGo(rig.clock);
+  visitor = await visit(browser, rig.url);
+  const { page } = visitor;
+  await page.clock.install();
+  await visitor.signIn(tenant.token);
+  await add('later.customer.test');
+  await page.getByText('Waiting for DNS').waitFor();
+  rig.dns.set('later.customer.test', 'CNAME', PLATFORM_HOST);
+  // The gateway looks by itself after half a minute, and the page just afterwards.
+  ahead.aheadMs = 31_000;
+  for (let waited = 0; waited < 90 && !(await page.getByText('Served over HTTPS').isVisible()); waited += 1) {
+    await page.clock.runFor(2_000);
+    await page.waitForTimeout(150);
+  }
+  await page.getByText('Served over HTTPS').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-4: a plan without domains and a project that was never published are told what is missing', async () => {
+  const free = await rig.tenant({ plan: 'FREE' });
+  visitor = await visit(browser, rig.url);
+  await visitor.signIn(free.token);
+  await visitor.page.getByRole('link', { name: 'Domains', exact: true }).click();
+  await visitor.page.getByText('Custom domains need the plan Pro or above.').waitFor();
+  expect(await visitor.page.getByRole('button', { name: 'Add domain' }).count()).toBe(0);
+  await visitor.leave();
+
+  const unpublished = await rig.tenant({ plan: 'PRO' });
+  visitor = await visit(browser, rig.url);
+  await visitor.signIn(unpublished.token);
+  await visitor.page.getByRole('link', { name: 'Domains', exact: true }).click();
+  await press('Record a deploy now');
+  await visitor.page.getByRole('button', { name: 'Add domain' }).waitFor();
+  expect(visitor.complaints).toEqual([]);
+});

@@ -1,0 +1,114 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { startBrowser } from '../test/support/browser.js';
+import { graphql, rest } from '../test/support/client.js';
+import { letGo } from '../test/support/domain-rig.js';
+import { eventually } from '../test/support/eventually.js';
+import { startApp, type TestApp } from '../test/support/start-app.js';
+import { type Visitor, visit } from './support/visitor.js';
+
+let app: TestApp;
+let ahead: { aheadMs: number };
+let browser: Browser;
+let visitor: Visitor;
+beforeAll(async () => {
+  app = await startApp();
+  ahead = letGo(app.clock);
+  browser = await startBrowser();
+});
+afterEach(() => visitor?.leave());
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+const MINUTE_MS = 60_000;
+
+/** The sum in the legend of the plot of the last hour, by series. */
+const counted = async (series: string) => {
+  const plot = visitor.page.locator('section', {
+    has: visitor.page.getByRole('heading', { name: /last hour/ }),
+  });
+  const text = await plot.getByRole('listitem').filter({ hasText: series }).innerText();
+  return Number(text.replace(/\D/g, ''));
+};
+
+test('Dashboard-3: the plots show real traffic of both doors, admitted and refused, and follow it without a reload', async () => {
+  const { token } = await app.tenant({ plan: 'FREE' });
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await visitor.signIn(token);
+  await page.getByRole('heading', { name: /last 30 days/ }).waitFor();
+  expect(await counted('REST admitted')).toBe(0);
+
+  for (let sent = 0; sent < 7; sent += 1) await rest(app.url, '/v1/pets', { token });
+  for (let sent = 0; sent < 5; sent += 1) await graphql(app.url, '{ project { slug } }', { token });
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await eventually('the plot has the new requests', async () => (await counted('REST admitted')) === 7);
+  expect(await counted('GraphQL admitted')).toBeGreaterThanOrEqual(6);
+
+  const bars = page.locator('.plot-bars').first().locator('rect.rest-admitted');
+  expect(await bars.count()).toBe(1);
+  const month = page.locator('.plot-bars').nth(1).locator('rect.rest-admitted');
+  expect(await month.count()).toBe(1);
+  // The same for those who can't see it.
+  await page.locator('summary', { hasText: 'Show as a table' }).first().click();
+  expect(await page.getByRole('row').nth(1).innerText()).toMatch(/7/);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-3: bars count down, a spent quota and a ban are told with their end', async () => {
+  // What is spent in a minute must still be spent when it is looked at.
+  ahead.aheadMs = MINUTE_MS - (Date.now() % MINUTE_MS);
+  const { token } = await app.tenant({ plan: 'FREE' });
+  visitor = await visit(browser, app.url, { provokes: [429] });
+  const { page } = visitor;
+  await visitor.signIn(token);
+  const meter = page.getByRole('meter', { name: 'This minute' });
+  expect(await meter.getAttribute('aria-valuemax')).toBe('60');
+  const countdown = page.locator('.quota .countdown').first();
+  const before = await countdown.innerText();
+  await page.waitForFunction(
+    (text) => document.querySelector('.quota .countdown')?.textContent !== text,
+    before,
+  );
+
+  for (let sent = 0; sent < 61; sent += 1) await rest(app.url, '/v1/pets', { token });
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page
+    .getByText(/The quota of this minute is spent|banned for a while/)
+    .first()
+    .waitFor();
+  // Ten requests made after being told to wait, and not in the same burst.
+  ahead.aheadMs += 1_500;
+  for (let sent = 0; sent < 12; sent += 1) await rest(app.url, '/v1/pets', { token });
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page.getByText('This API key is banned for a while.').first().waitFor();
+  await page.getByText(/^Banned, .* left$/).waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-3: looking at the overview spends at most a twentieth of the minute, nothing when nobody looks', async () => {
+  const { token } = await app.tenant({ plan: 'PRO' });
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/graphql')) asked += 1;
+  });
+  await page.clock.install();
+  await visitor.signIn(token);
+  await page.getByRole('heading', { name: /last hour/ }).waitFor();
+  asked = 0;
+  for (let second = 0; second < 60; second += 5) {
+    await page.clock.runFor(5_000);
+    await page.waitForLoadState('networkidle');
+  }
+  expect(asked).toBeGreaterThanOrEqual(3);
+  expect(asked).toBeLessThanOrEqual(15);
+  for (let minute = 0; minute < 6; minute += 1) await page.clock.runFor(60_000);
+  await page.getByText('Paused to spare your quota').waitFor();
+  asked = 0;
+  for (let minute = 0; minute < 5; minute += 1) await page.clock.runFor(60_000);
+  expect(asked).toBe(0);
+});

@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { startBrowser } from '../test/support/browser.js';
+import { startApp, TEST_ACTOR, type TestApp } from '../test/support/start-app.js';
+import { type Visitor, visit } from './support/visitor.js';
+
+let app: TestApp;
+let browser: Browser;
+let visitor: Visitor;
+beforeAll(async () => {
+  app = await startApp();
+  browser = await startBrowser();
+});
+afterEach(() => visitor?.leave());
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+const submit = async (key: string) => {
+  await visitor.page.getByLabel('API key').fill(key);
+  await visitor.page.getByRole('button', { name: 'Sign in' }).click();
+};
+const alert = () => visitor.page.getByRole('alert').first();
+
+test('Dashboard-1: a good key opens the overview, and survives a reload in this tab only', async () => {
+  const { token } = await app.tenant();
+  visitor = await visit(browser, app.url);
+  const { page, context } = visitor;
+  await visitor.signIn(token);
+  await page.reload();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  expect(page.url()).not.toContain('pk_');
+  expect(await context.cookies()).toEqual([]);
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).toBe('{}');
+
+  const other = await context.newPage();
+  await other.goto(`${app.url}/dashboard/`);
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}');
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-1: text that is no key, a wrong key and a revoked key are told plainly', async () => {
+  const { token, keyId } = await app.tenant();
+  visitor = await visit(browser, app.url, { provokes: [401] });
+  await visitor.open('/');
+  await submit('hello');
+  await expect(alert().innerText()).resolves.toMatch(/not an API key/);
+  await submit(token.slice(0, -2));
+  await expect(alert().innerText()).resolves.toMatch(/not complete/);
+  await submit(`pk_${'0'.repeat(33)}`);
+  await visitor.page.getByText('This API key is not accepted.').waitFor();
+  await app.app.services.apiKeys.revoke(TEST_ACTOR, keyId);
+  await submit(token);
+  await visitor.page.getByText('mistyped, revoked or expired').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-1: a key without scopes is told what it may not do, without asking the gateway', async () => {
+  const { token } = await app.tenant({ scopes: [] });
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await visitor.signIn(token);
+  await page.getByText('This API key has no scopes.').waitFor();
+  for (const [name, scope] of [
+    ['Pets', 'pets:read'],
+    ['Domains', 'domains'],
+    ['API keys', 'keys'],
+  ] as const) {
+    await page.getByRole('link', { name }).click();
+    await page.getByText(`It lacks the scope ${scope}.`).waitFor();
+  }
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-1: a key that is revoked during the session ends it, and says why', async () => {
+  const { token, keyId } = await app.tenant();
+  visitor = await visit(browser, app.url, { provokes: [401] });
+  const { page } = visitor;
+  await visitor.signIn(token);
+  await app.app.services.apiKeys.revoke(TEST_ACTOR, keyId);
+  await page.getByRole('link', { name: 'Pets' }).click();
+  await page.getByText('no longer accepted').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});

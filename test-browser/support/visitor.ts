@@ -1,0 +1,65 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+interface VisitOptions {
+  width?: number;
+  height?: number;
+  colorScheme?: 'light' | 'dark';
+  /** HTTP statuses that the test provokes: the browser logs each as an error. */
+  provokes?: readonly number[];
+}
+
+export interface Visitor {
+  page: Page;
+  context: BrowserContext;
+  /** Console errors, uncaught errors, violations of the policy, requests to other hosts. A good page has none. */
+  complaints: string[];
+  /** Opens a page of the dashboard; `path` is below `/dashboard`. */
+  open(path: string): Promise<void>;
+  signIn(token: string): Promise<void>;
+  leave(): Promise<void>;
+}
+
+/** Someone with a browser profile of their own in front of the dashboard. */
+export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visitor> {
+  const { width = 1280, height = 900, colorScheme = 'light', provokes = [] } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme,
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const { origin } = new URL(url);
+  page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`));
+  page.on('console', (message) => {
+    const text = message.text();
+    const isProvoked = provokes.some((status) => text.includes(`responded with a status of ${status}`));
+    if (message.type() === 'error' && !isProvoked) complaints.push(`console: ${text}`);
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith('data:') && new URL(request.url()).origin !== origin) {
+      complaints.push(`another host: ${request.url()}`);
+    }
+  });
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`);
+    });
+  });
+  const open = async (path: string) => void (await page.goto(`${url}/dashboard${path}`));
+  return {
+    page,
+    context,
+    complaints,
+    open,
+    async signIn(token) {
+      await open('/');
+      await page.getByLabel('API key').fill(token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    },
+    leave: () => context.close(),
+  };
+}
