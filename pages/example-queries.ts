@@ -97,4 +97,30 @@ export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
 }
 `,
   },
+  {
+    task: 'See how much is used',
+    query: `query Usage {
+  project {
+    usage(window: HOUR) {
+      points { at graphql { admitted refused } rest { admitted refused } }
+    }
+  }
+}
+`,
+  },
+  {
+    task: 'List API keys',
+    query: `query ApiKeys {
+  apiKeys { id name prefix scopes createdAt lastUsedAt expiresAt revokedAt isCurrent }
+}
+`,
+  },
+  {
+    task: 'Make an API key',
+    query: `mutation MakeKey($key: NewApiKey!) {
+  createApiKey(input: $key) { token key { id prefix scopes } }
+}
+`,
+    variables: { key: { name: 'storefront', scopes: ['PETS_READ'] } },
+  },
 ];
