@@ -18,12 +18,13 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** Starts Chromium or Chrome: `CHROMIUM_PATH`, an installed one, or else Debian's package, installed where that may be. */
+/** Starts the browser that `findBrowser` found before the tests began. */
 export async function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: await findBrowser(), headless: true, args: ARGUMENTS });
 }
 
-async function findBrowser(): Promise<string> {
+/** Chromium or Chrome: `CHROMIUM_PATH`, an installed one, or else Debian's package, installed where that may be. */
+export async function findBrowser(): Promise<string> {
   const given = process.env.CHROMIUM_PATH;
   if (given) return given;
   const failures: string[] = [];
