@@ -2,10 +2,6 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type Addresses, addressesOf, platformNames } from './addresses.js';
 import { Admission } from './admission/admission.js';
 import { Meter } from './admission/meter.js';
-import { ApiKeyService } from './api-keys/api-key.service.js';
-import { KeyUses } from './api-keys/key-uses.js';
-import { ProjectKeys } from './api-keys/project-keys.js';
-import { AuditLog } from './audit/audit-log.js';
 import { startChores } from './chores.js';
 import type { Config } from './config.js';
 import { type CustomDomains, createCustomDomains } from './custom-domains.js';
@@ -25,8 +21,6 @@ import { Drain } from './http/drain.js';
 import { healthRoutes } from './http/health.routes.js';
 import { doorOf, metricOf } from './http/request-metric.js';
 import { createHttpServer, type HttpSettings } from './http/server.js';
-import { IdempotencyService } from './idempotency/idempotency.service.js';
-import { IdGenerator } from './ids.js';
 import { HostRouter } from './ingress/host-router.js';
 import { Ingress } from './ingress/ingress.js';
 import { SecureContexts } from './ingress/secure-contexts.js';
@@ -34,49 +28,13 @@ import { TlsServer } from './ingress/tls-server.js';
 import { Metrics } from './metrics/metrics.js';
 import { pagesDoor } from './pages/pages.door.js';
 import { Pages } from './pages/pages.js';
-import { PetService } from './pets/pet.service.js';
-import { PetImportService } from './pets/pet-import.service.js';
-import { ProjectService } from './projects/project.service.js';
 import { startLimiter } from './rate-limit/start-limiter.js';
 import { openApiDocument } from './rest/openapi.js';
 import { restDoor } from './rest/rest.door.js';
-import { UsageService } from './usage/usage.service.js';
+import { createServices, type Services } from './services.js';
 
 const SWEEP_MS = 60_000;
 const STORE_USAGE_MS = 5_000;
-
-export interface Services {
-  ids: IdGenerator;
-  audit: AuditLog;
-  projects: ProjectService;
-  apiKeys: ApiKeyService;
-  pets: PetService;
-  petImports: PetImportService;
-  idempotency: IdempotencyService;
-  projectKeys: ProjectKeys;
-  keyUses: KeyUses;
-  usage: UsageService;
-}
-
-/** Every service, made once. The command line uses the same ones. */
-export function createServices(db: Database, now: () => number): Services {
-  const ids = new IdGenerator(now);
-  const audit = new AuditLog(ids, now);
-  const idempotency = new IdempotencyService(db, ids, now);
-  const apiKeys = new ApiKeyService(db, ids, audit, now);
-  return {
-    ids,
-    audit,
-    projects: new ProjectService(db, ids, audit, now),
-    apiKeys,
-    pets: new PetService(db, ids, idempotency, now),
-    petImports: new PetImportService(db, ids, audit, now),
-    idempotency,
-    projectKeys: new ProjectKeys(db, apiKeys, idempotency, now),
-    keyUses: new KeyUses(db, now),
-    usage: new UsageService(db, now),
-  };
-}
 
 export interface App {
   http: FastifyInstance;

@@ -1,7 +1,7 @@
-import type { Services } from './app.js';
 import { SCOPES } from './caller.js';
 import { AppError } from './errors.js';
 import type { PetStatus } from './pets/pet.entity.js';
+import type { Services } from './services.js';
 
 const DEMO_SLUG = 'demo';
 

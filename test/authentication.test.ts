@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiKey } from '../src/api-keys/api-key.entity.js';
 import { isToken, newToken } from '../src/api-keys/token.js';
-import { createServices } from '../src/app.js';
 import { AuditEvent } from '../src/audit/audit-event.entity.js';
 import type { Scope } from '../src/caller.js';
 import { Database } from '../src/database/database.js';
+import { createServices } from '../src/services.js';
 import { graphql, rest } from './support/client.js';
 import { onEachDatabase } from './support/on-databases.js';
 import { startApp, TEST_ACTOR, type Tenant } from './support/start-app.js';

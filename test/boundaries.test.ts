@@ -64,13 +64,13 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   pages: [...GROUND, 'http', 'projects'],
   dashboard: [...GROUND],
-  demo: [...GROUND, 'app', 'pets'],
+  demo: [...GROUND, 'services', 'pets'],
+  services: [...GROUND, 'database', 'audit', 'projects', 'api-keys', 'pets', 'idempotency', 'usage'],
   'custom-domains': [...GROUND, 'database', 'audit', 'projects', 'dns', 'domains', 'certificates'],
   app: [
     ...GROUND,
     'addresses',
     'chores',
-    'usage',
     'http',
     'admission',
     'rest',
@@ -78,23 +78,16 @@ const MAY_IMPORT: Record<string, string[]> = {
     'pages',
     'dashboard',
     'ingress',
+    'services',
+    'custom-domains',
     'domains',
-    'certificates',
-    'projects',
-    'api-keys',
-    'pets',
-    'idempotency',
-    'audit',
     'database',
     'rate-limit',
     'metrics',
-    'custom-domains',
-    'domains',
-    'ingress',
   ],
   cli: [
     ...GROUND,
-    'app',
+    'services',
     'custom-domains',
     'redis',
     'rate-limit',
@@ -113,7 +106,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 /** Libraries of a door: nothing below a door may know them. */
 const DOOR_LIBRARIES = /^(fastify|@fastify\/|@as-integrations\/|@apollo\/|graphql|type-graphql|negotiator)/;
 /** Where services are made. */
-const COMPOSITION = ['app.ts', 'custom-domains.ts'];
+const COMPOSITION = ['app.ts', 'services.ts', 'custom-domains.ts'];
 const DOORS = ['http', 'admission', 'rest', 'graphql', 'pages', 'dashboard', 'ingress', 'app', 'main'];
 
 interface Import {

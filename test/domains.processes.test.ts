@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createServices } from '../src/app.js';
 import { SCOPES } from '../src/caller.js';
 import { Certificate } from '../src/certificates/certificate.entity.js';
 import { loadConfig } from '../src/config.js';
 import { Database } from '../src/database/database.js';
 import { migrate } from '../src/database/migrate.js';
+import { createServices } from '../src/services.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
 import { ownerOf, PLATFORM_HOST, type Surroundings, startSurroundings } from './support/domain-rig.js';
 import { eventually } from './support/eventually.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createServices } from '../src/app.js';
 import { SCOPES } from '../src/caller.js';
 import { loadConfig } from '../src/config.js';
 import { Database } from '../src/database/database.js';
 import { migrate } from '../src/database/migrate.js';
+import { createServices } from '../src/services.js';
 import { graphql, rest } from './support/client.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
 import { eventually } from './support/eventually.js';

@@ -4,11 +4,11 @@ import { appendFile, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createServices } from '../src/app.js';
 import { loadConfig } from '../src/config.js';
 import { Database } from '../src/database/database.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { PetImport } from '../src/pets/pet-import.entity.js';
+import { createServices } from '../src/services.js';
 import { rest } from './support/client.js';
 import { petstore } from './support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { Services } from '../app.js';
 import { commandLineActor } from '../audit/audit-log.js';
 import type { CustomDomains } from '../custom-domains.js';
 import { isBlocking } from '../domains/diagnosis.js';
@@ -10,6 +9,7 @@ import { exampleOf } from '../domains/domain-config.js';
 import { readDomainConfig } from '../domains/domain-config-file.js';
 import { isServing, statusOf } from '../domains/domain-status.js';
 import { AppError } from '../errors.js';
+import type { Services } from '../services.js';
 import { EXIT, isoTime, type Output, table } from './output.js';
 import { withDomains } from './session.js';
 

@@ -1,12 +1,12 @@
 import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Services } from '../app.js';
 import { commandLineActor } from '../audit/audit-log.js';
 import { AppError } from '../errors.js';
 import type { PetImport } from '../pets/pet-import.entity.js';
 import type { BeginMode } from '../pets/pet-import.service.js';
 import type { RefusedRow } from '../pets/pet-import-batch.js';
 import { openPetFile, type PetFile } from '../pets/pet-import-file.js';
+import type { Services } from '../services.js';
 import { EXIT, grouped, type Output } from './output.js';
 import { ProgressBar } from './progress-bar.js';
 import { RefusedReport } from './refused-report.js';

@@ -1,9 +1,9 @@
-import type { Services } from '../app.js';
 import { type DatabaseTarget, loadConfig } from '../config.js';
 import type { CustomDomains } from '../custom-domains.js';
 import type { Database } from '../database/database.js';
 import { isTableMissing } from '../database/database-errors.js';
 import { AppError } from '../errors.js';
+import type { Services } from '../services.js';
 
 /** Nobody's request waits for the answer, but a command must not hang either. */
 const QUERY_TIMEOUT_MS = 10_000;
@@ -13,9 +13,9 @@ export async function withServices<T>(
   work: (services: Services, shared: { db: Database; redisUrl: string | null }) => Promise<T>,
 ): Promise<T> {
   const { database, redisUrl } = loadConfig(process.env);
-  // Not imported above: the doors, which come along with the services, would make `--help` four times as slow.
+  // Not imported above: what comes along with the services would make `--help` four times as slow.
   const [{ createServices }, { Database: OpenDatabase }] = await Promise.all([
-    import('../app.js'),
+    import('../services.js'),
     import('../database/database.js'),
   ]);
   const db = await OpenDatabase.open(database, { queryTimeoutMs: QUERY_TIMEOUT_MS });

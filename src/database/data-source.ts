@@ -61,7 +61,7 @@ const ENTITIES = [
 ];
 
 /** Schema work may take long; finding out that there is no server may not. */
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 8_000;
 
 /** The one place where a DataSource is made; nothing is opened yet. */
 export function createDataSource(target: DatabaseTarget, settings: DataSourceSettings): DataSource {

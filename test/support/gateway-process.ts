@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { createServices } from '../../src/app.js';
 import { SCOPES } from '../../src/caller.js';
 import { loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/database.js';
+import { createServices } from '../../src/services.js';
 import { eventually } from './eventually.js';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/src/main.js');
