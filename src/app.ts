@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type Addresses, addressesOf, platformNames } from './addresses.js';
 import { Admission } from './admission/admission.js';
@@ -34,6 +35,7 @@ import { restDoor } from './rest/rest.door.js';
 import { createServices, type Services } from './services.js';
 
 const SWEEP_MS = 60_000;
+const HAND_OVER_MS = 1_000;
 const STORE_USAGE_MS = 5_000;
 
 export interface App {
@@ -154,7 +156,8 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   let tlsEnded: Promise<void> | undefined;
   http.addHook('preClose', async () => {
     tlsEnded = tls?.close();
-    await customDomains.stop();
+    // What is not handed over by then, others take up when its lease has run out.
+    await Promise.race([customDomains.stop(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
   });
   http.addHook('onClose', async () => {
     endMetrics();

@@ -10,6 +10,8 @@ import { seedDemo } from './demo.js';
 
 const USAGE = 2;
 const DATABASE_GOODBYE_MS = 200;
+/** What the end itself may take, of the time in which everything must be over. */
+const END_MS = 800;
 
 function readConfig(): Config {
   try {
@@ -61,7 +63,7 @@ function endOnSignals({ app, db }: { app: App; db: Database }, shutdownSeconds: 
   const end = async (exitCode: number, lameDuckMs: number) => {
     if (ending) process.exit(exitCode || 1);
     ending = true;
-    await app.drain.run({ lameDuckMs, withinMs: shutdownSeconds * 1000 - 500 });
+    await app.drain.run({ lameDuckMs, withinMs: shutdownSeconds * 1000 - END_MS });
     // After the server: its last act is to store what was counted. A silent database does not say goodbye.
     await Promise.race([db.close().catch(() => {}), sleep(DATABASE_GOODBYE_MS)]);
     process.exit(exitCode);

@@ -146,7 +146,8 @@ test('Domains-7: a renewed certificate is presented to new connections, and no r
     const answers: Visit[] = [];
     let isRenewed = false;
     const load = async (agent?: HttpsAgent) => {
-      while (!isRenewed) answers.push(await visit(app, HOST, '/v1/openapi.json', agent ? { agent } : {}));
+      while (!isRenewed || answers.length <= 20)
+        answers.push(await visit(app, HOST, '/v1/openapi.json', agent ? { agent } : {}));
     };
     const loads = [load(), load(), load(keptAlive)];
     const serial = async () => (await handshake(app, HOST)).getPeerCertificate().serialNumber;
