@@ -6,18 +6,9 @@ import {
   type TableColumnOptions,
   TableIndex,
 } from 'typeorm';
-import { createTables, dropTables } from './tables.js';
+import { createTables, dropTables, int64, integer, optional, primary, text } from './tables.js';
 
-const int64 = (name: string): TableColumnOptions => ({ name, type: 'bigint' });
-const integer = (name: string): TableColumnOptions => ({ name, type: 'integer' });
 const long = (name: string): TableColumnOptions => ({ name, type: 'text' });
-const text = (name: string, length: number): TableColumnOptions => ({
-  name,
-  type: 'varchar',
-  length: String(length),
-});
-const optional = (column: TableColumnOptions): TableColumnOptions => ({ ...column, isNullable: true });
-const primary = (column: TableColumnOptions): TableColumnOptions => ({ ...column, isPrimary: true });
 
 const TABLES = [
   new Table({

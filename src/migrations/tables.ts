@@ -1,4 +1,4 @@
-import type { QueryRunner, Table } from 'typeorm';
+import type { QueryRunner, Table, TableColumnOptions } from 'typeorm';
 
 /**
  * Creates tables whose text is utf8mb4 and compared by bytes. A server's default may be latin1 (MariaDB 10.11), which
@@ -16,3 +16,13 @@ export async function createTables(runner: QueryRunner, tables: readonly Table[]
 export async function dropTables(runner: QueryRunner, tables: readonly Table[]): Promise<void> {
   for (const table of tables.toReversed()) await runner.dropTable(table);
 }
+
+export const int64 = (name: string): TableColumnOptions => ({ name, type: 'bigint' });
+export const integer = (name: string): TableColumnOptions => ({ name, type: 'integer' });
+export const text = (name: string, length: number): TableColumnOptions => ({
+  name,
+  type: 'varchar',
+  length: String(length),
+});
+export const optional = (column: TableColumnOptions): TableColumnOptions => ({ ...column, isNullable: true });
+export const primary = (column: TableColumnOptions): TableColumnOptions => ({ ...column, isPrimary: true });
