@@ -10,7 +10,10 @@ export const ERRORS = {
   not_found: { status: 404, when: 'There is no such thing in this project.' },
   method_not_allowed: { status: 405, when: 'The path exists, the method does not; see `Allow`.' },
   not_acceptable: { status: 406, when: '`Accept` excludes JSON.' },
-  conflict: { status: 409, when: 'The same Idempotency-Key is still being worked on, or the name is taken.' },
+  conflict: {
+    status: 409,
+    when: 'The Idempotency-Key is in use or its answer was shown once, the name is taken, or there are too many.',
+  },
   not_published: { status: 409, when: 'A custom domain is asked for before the first deploy.' },
   gone: { status: 410, when: 'The operation was removed at its sunset.' },
   payload_too_large: { status: 413, when: 'The body is larger than 100 KB.' },
