@@ -67,7 +67,9 @@ test.each(databaseKinds())(
         Array.from({ length: HANDSHAKES }, (_, index) => handshake(app, `r${index}.example.com`)),
       );
       expect(refused.filter(({ status }) => status === 'fulfilled')).toEqual([]);
-      expect(queries.filter((sql) => !sql.includes('change_sequences'))).toEqual([]);
+      expect(queries.filter((sql) => /FROM .?certificates/.test(sql))).toEqual([]);
+      // What the gateway asks by its own clock, whoever knocks.
+      expect(queries.length).toBeLessThan(HANDSHAKES / 10);
       expect((await visit(app, HOST, '/healthz')).status).toBe(200);
     }, kind),
 );
