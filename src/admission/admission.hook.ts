@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.js';
 import type { Decision, Standing } from '../rate-limit/decision.js';
 import { unauthorized } from './admission.js';
@@ -37,23 +37,41 @@ export function admitCallers(app: FastifyInstance, options: AdmissionOptions): v
   app.decorateRequest('caller', null);
   app.decorateRequest('standing', null);
   app.decorateRequest('isCharged', false);
-  app.addHook('onRequest', async (request, reply) => {
-    // A preflight carries no credentials and spends nothing.
-    if (request.method === 'OPTIONS') return;
-    const rule = request.routeOptions.config.admission;
-    if (rule === 'public' || isPublic(request)) return void (await meter.look(request, reply));
-    try {
-      request.caller = await meter.identify(request);
-    } catch (error) {
+
+  const enter = (caller: Caller | null, request: FastifyRequest, reply: FastifyReply) => {
+    request.caller = caller;
+    if (!caller) return refuseUnknown(request, reply);
+    if (request.routeOptions.config.admission === 'free') return meter.look(request, reply);
+    return isChargedByDoor ? undefined : meter.charge(request, reply, 1);
+  };
+  const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply) => {
+    await meter.charge(request, reply, 1);
+    throw unauthorized();
+  };
+  const identify = async (
+    identified: Promise<Caller | null>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) => {
+    const caller = await identified.catch(async (error) => {
       await meter.look(request, reply);
       throw error;
-    }
-    if (!request.caller) {
-      await meter.charge(request, reply, 1);
-      throw unauthorized();
-    }
-    if (rule === 'free') await meter.look(request, reply);
-    else if (!isChargedByDoor) await meter.charge(request, reply, 1);
+    });
+    await enter(caller, request, reply);
+  };
+  const admit = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> | undefined => {
+    // A preflight carries no credentials and spends nothing.
+    if (request.method === 'OPTIONS') return undefined;
+    const isFree = request.routeOptions.config.admission === 'public' || isPublic(request);
+    if (isFree) return meter.look(request, reply);
+    const caller = meter.identify(request);
+    return caller instanceof Promise ? identify(caller, request, reply) : enter(caller, request, reply);
+  };
+  // A promise only where there is something to wait for: a key that is known, counted in memory, waits for nothing.
+  app.addHook('onRequest', (request, reply, done) => {
+    const waiting = admit(request, reply);
+    if (waiting) waiting.then(() => done(), done);
+    else done();
   });
 }
 

@@ -19,13 +19,16 @@ export interface Cost {
 
 /** The one step between a request and either door: from the bearer token to the caller, and from the caller to one charge. */
 export class Admission {
+  /** A caller is one object for as long as it is known. */
+  private readonly accounts = new WeakMap<Caller, Account>();
+
   constructor(
     private readonly apiKeys: ApiKeyService,
     private readonly limiter: Limiter,
   ) {}
 
   /** Who sends a request with this `Authorization` header; null when no key in force says so. RFC 6750 §2.1. */
-  async identify(authorization: string | undefined): Promise<Caller | null> {
+  identify(authorization: string | undefined): Caller | null | Promise<Caller | null> {
     const [, token] = /^bearer +([^ ]+)$/i.exec(authorization ?? '') ?? [];
     return token === undefined ? null : this.apiKeys.identify(token);
   }
@@ -33,11 +36,16 @@ export class Admission {
   /** Who pays: the caller's project, or without a caller the address. Bans belong to the key. Spec: Limits. */
   account(caller: Caller | null, address: string): Account {
     if (!caller) return { subject: addressSubject(address), keyId: null, quota: ANONYMOUS_QUOTA };
-    return { subject: projectSubject(caller.projectId), keyId: String(caller.keyId), quota: caller.quota };
+    const known = this.accounts.get(caller);
+    if (known) return known;
+    const { projectId, keyId, quota } = caller;
+    const account = { subject: projectSubject(projectId), keyId: String(keyId), quota };
+    this.accounts.set(caller, account);
+    return account;
   }
 
-  charge(account: Account, { units, connection }: Cost): Decision | Promise<Decision> {
-    return this.limiter.charge({ ...account, cost: units, connection });
+  charge({ subject, keyId, quota }: Account, { units, connection }: Cost): Decision | Promise<Decision> {
+    return this.limiter.charge({ subject, keyId, quota, cost: units, connection });
   }
 
   /** Charges reading the schema. No key is struck for it: the limit alone bounds what it costs. */

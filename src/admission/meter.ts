@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.js';
 import { AppError } from '../errors.js';
-import type { Standing } from '../rate-limit/decision.js';
+import type { Decision, Standing } from '../rate-limit/decision.js';
 import { type Admission, rateLimited, schemaRateLimited } from './admission.js';
 import { rateLimitHeaders } from './rate-limit-headers.js';
 import { parseRehearsal, rehearsed } from './rehearsal.js';
@@ -20,17 +20,29 @@ export class Meter {
   ) {}
 
   /** Who sends the request; null = no key in force. On a project's host only its own keys are. */
-  async identify({ headers, site }: FastifyRequest): Promise<Caller | null> {
-    const caller = await this.admission.identify(headers.authorization);
-    return site.projectId === null || caller?.projectId === site.projectId ? caller : null;
+  identify({ headers, site }: FastifyRequest): Caller | null | Promise<Caller | null> {
+    const caller = this.admission.identify(headers.authorization);
+    if (site.projectId === null) return caller;
+    const ownOnly = (known: Caller | null) => (known?.projectId === site.projectId ? known : null);
+    return caller instanceof Promise ? caller.then(ownOnly) : ownOnly(caller);
   }
 
-  /** Spends the units. Throws `AppError` 429 when they are not there. */
-  async charge(request: FastifyRequest, reply: FastifyReply, units: number): Promise<void> {
+  /** Spends the units; returns nothing where no wait is needed. Throws, or rejects with, `AppError` 429 when they are not there. */
+  charge(request: FastifyRequest, reply: FastifyReply, units: number): Promise<void> | undefined {
     request.isCharged = true;
-    if (request.headers[REHEARSE] !== undefined) await this.rehearse(request, reply);
+    if (request.headers[REHEARSE] === undefined) return this.spend(request, reply, units);
+    return this.rehearse(request, reply).then(() => this.spend(request, reply, units));
+  }
+
+  private spend(request: FastifyRequest, reply: FastifyReply, units: number): Promise<void> | undefined {
     const account = this.admission.account(request.caller ?? null, request.ip);
-    const decision = await this.admission.charge(account, { units, connection: this.connectionOf(request) });
+    const decision = this.admission.charge(account, { units, connection: this.connectionOf(request) });
+    if (decision instanceof Promise) return decision.then((known) => this.settle(request, reply, known));
+    this.settle(request, reply, decision);
+    return undefined;
+  }
+
+  private settle(request: FastifyRequest, reply: FastifyReply, decision: Decision): void {
     tell(request, reply, decision);
     if (decision.admitted) return;
     if (decision.startsBan && request.caller) {

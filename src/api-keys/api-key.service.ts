@@ -5,7 +5,7 @@ import type { Database } from '../database/database.js';
 import { AppError } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
 import { ApiKey } from './api-key.entity.js';
-import { CallerCache } from './caller-cache.js';
+import { CallerCache, type KnownKey } from './caller-cache.js';
 import { findKnownKey, hasPassed, scopesOf } from './known-key.js';
 import { digestOf, isToken, newToken, prefixOf } from './token.js';
 
@@ -46,12 +46,13 @@ export class ApiKeyService {
   }
 
   /** Whose bearer token this is; null for anything that is not a key in force, whatever the reason. */
-  async identify(token: string): Promise<Caller | null> {
-    if (!isToken(token)) return null;
+  identify(token: string): Caller | null | Promise<Caller | null> {
     const digest = digestOf(token);
-    const known = await this.callers.get(digest, () => findKnownKey(this.db, digest));
-    if (!known || hasPassed(known.expiresAtMs, this.now())) return null;
-    return known.caller;
+    const known = this.callers.find(digest);
+    if (known instanceof Promise) return known.then((key) => this.inForce(key));
+    if (known !== undefined) return this.inForce(known);
+    if (!isToken(token)) return null;
+    return this.callers.load(digest, () => findKnownKey(this.db, digest)).then((key) => this.inForce(key));
   }
 
   create(
@@ -139,6 +140,10 @@ export class ApiKeyService {
         ...(untilMs === null ? {} : { detail: { untilMs } }),
       }),
     );
+  }
+
+  private inForce(key: KnownKey | null): Caller | null {
+    return key && !hasPassed(key.expiresAtMs, this.now()) ? key.caller : null;
   }
 
   private async issue(

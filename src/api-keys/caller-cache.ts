@@ -9,9 +9,12 @@ export interface KnownKey {
   expiresAtMs: number | null;
 }
 
+type Answer = KnownKey | null | Promise<KnownKey | null>;
+
 interface Entry {
   startedAtMs: number;
-  answer: Promise<KnownKey | null>;
+  /** A promise while the look-up runs. */
+  answer: Answer;
 }
 
 /** Remembers for less than a second whose key a digest is, so that a busy key costs about one query a second. */
@@ -20,20 +23,29 @@ export class CallerCache {
 
   constructor(private readonly now: () => number) {}
 
-  /** Requests that arrive while the look-up runs share it; its age counts from its start. */
-  get(digest: string, load: () => Promise<KnownKey | null>): Promise<KnownKey | null> {
+  /** What is known of a digest; undefined = it must be looked up. */
+  find(digest: string): Answer | undefined {
     const known = this.entries.get(digest);
-    if (known && this.now() - known.startedAtMs < LIFETIME_MS) return known.answer;
+    return known && this.now() - known.startedAtMs < LIFETIME_MS ? known.answer : undefined;
+  }
 
-    const entry: Entry = { startedAtMs: this.now(), answer: load() };
-    entry.answer.catch(() => {
-      if (this.entries.get(digest) === entry) this.entries.delete(digest);
-    });
+  /** Requests that arrive while the look-up runs share it; its age counts from its start. */
+  load(digest: string, lookUp: () => Promise<KnownKey | null>): Promise<KnownKey | null> {
+    const answer = lookUp();
+    const entry: Entry = { startedAtMs: this.now(), answer };
+    answer.then(
+      (key) => {
+        entry.answer = key;
+      },
+      () => {
+        if (this.entries.get(digest) === entry) this.entries.delete(digest);
+      },
+    );
     // Deleted first, so that the oldest look-up is always the first of the map and the one evicted.
     this.entries.delete(digest);
     this.entries.set(digest, entry);
     if (this.entries.size > MAX_ENTRIES) this.entries.delete(this.entries.keys().next().value as string);
-    return entry.answer;
+    return answer;
   }
 
   clear(): void {

@@ -13,8 +13,8 @@ export interface Context {
   rootFieldCount: number;
   /** Where the client reached the project's own host; null = the platform's. */
   origin: string | null;
-  /** Spends units of the plan, once. Throws `AppError` 429 when they are not there. */
-  charge(units: number): Promise<void>;
+  /** Spends units of the plan, once. Throws, or rejects with, `AppError` 429 when they are not there. */
+  charge(units: number): Promise<void> | undefined;
   /** Lets the schema be read, instead of `charge`. Throws `AppError` 429 when that was done too often. */
   chargeSchema(): Promise<void>;
   /** The operation reads the schema and nothing else; set before execution. */

@@ -15,8 +15,9 @@ export class Drain {
 
   constructor(private readonly app: FastifyInstance) {
     this.watch(app.server);
-    app.addHook('onSend', async (_, reply) => {
+    app.addHook('onSend', (_, reply, payload, done) => {
       if (this.draining) reply.header('connection', 'close');
+      done(null, payload);
     });
   }
 

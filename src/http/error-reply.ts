@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.js';
+import { AnswerTooLate } from './answer-deadline.js';
 import { toAppError } from './to-app-error.js';
 
 /** SPEC's Error body, with the refused fields of a 400. */
@@ -18,8 +19,7 @@ export function errorHeaders(error: AppError): Record<string, string> {
 
 /** The error as the client of this request sees it. */
 export function refusalOf(error: unknown, request: FastifyRequest, reply: FastifyReply): AppError {
-  const isTooLate = (error as { code?: unknown } | null)?.code === 'FST_ERR_HANDLER_TIMEOUT';
-  if (!isTooLate || request.raw.complete) return toAppError(error);
+  if (!(error instanceof AnswerTooLate) || request.raw.complete) return toAppError(error);
   // The rest of the body may still arrive; after this answer it must not be acted upon.
   reply.header('connection', 'close');
   return new AppError('invalid_request', 'The request did not arrive in time.');

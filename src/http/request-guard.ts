@@ -13,9 +13,12 @@ type RequestHead = Pick<IncomingMessage, 'url' | 'rawHeaders' | 'httpVersion'>;
 export function requestProblem({ url = '/', rawHeaders, httpVersion }: RequestHead): AppError | null {
   if (rawHeaders.length / 2 > MAX_HEADERS)
     return invalid(`The request has more than ${MAX_HEADERS} headers.`);
-  const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]));
-  if (hosts.length > 1) return invalid('The request has more than one Host header.');
-  const [host] = hosts;
+  let host: string | undefined;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (!isHost(rawHeaders[index])) continue;
+    if (host !== undefined) return invalid('The request has more than one Host header.');
+    host = rawHeaders[index + 1];
+  }
   if (host === undefined && httpVersion === '1.1') return invalid('The request has no Host header.');
   if (host !== undefined && !HOST.test(host)) return invalid('The Host header is no host name.');
   if (!url.startsWith('/') && url !== '*')
@@ -33,7 +36,7 @@ export function originForm(url: string, host: string | undefined): string {
 }
 
 function isHost(name: string | undefined): boolean {
-  return name?.toLowerCase() === 'host';
+  return name?.length === 4 && name.toLowerCase() === 'host';
 }
 
 function invalid(message: string): AppError {

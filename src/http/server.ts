@@ -10,6 +10,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { AppError } from '../errors.js';
+import { answerWithin } from './answer-deadline.js';
 import { replyWithError } from './error-reply.js';
 import { EXPOSED_HEADERS } from './headers.js';
 import { originForm, requestProblem } from './request-guard.js';
@@ -69,7 +70,6 @@ export async function createHttpServer({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     genReqId: () => randomUUID(),
     bodyLimit: BODY_BYTES,
-    handlerTimeout: ANSWER_MS,
     requestTimeout: HTTP_LIMITS.requestTimeout,
     return503OnClosing: false,
     http: HTTP_LIMITS,
@@ -90,6 +90,7 @@ export async function createHttpServer({
   const missing = METHODS.filter((name) => name !== 'CONNECT' && !app.supportedMethods.includes(name));
   for (const method of missing) app.addHttpMethod(method, { hasBody: true });
 
+  answerWithin(app, ANSWER_MS);
   app.decorateRequest('isPipelined', false);
   app.addHook('onRequest', (request, reply, done) => {
     // Only at this moment: an answer that waits for the one before it is given its socket later.
@@ -124,14 +125,20 @@ export async function createHttpServer({
       replyWithError(refusal, request, reply);
     }
   };
-  app.addHook('onRequest', async (request, reply) => {
-    const entering = guard(request, reply);
-    if (entering) await entering;
-    if (reply.sent) return reply;
+  const goOn = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+    if (reply.sent) return;
     // The CORS plugin's own route, for every path that has none.
-    if (request.routeOptions.url === '*' && request.url !== '*') throw nothingHere();
+    done(request.routeOptions.url === '*' && request.url !== '*' ? nothingHere() : undefined);
+  };
+  app.addHook('onRequest', (request, reply, done) => {
+    const entering = guard(request, reply);
+    if (entering) entering.then(() => goOn(request, reply, done), done);
+    else goOn(request, reply, done);
   });
-  app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
+  app.addHook('onResponse', (request, reply, done) => {
+    logRequest(request, reply);
+    done();
+  });
   app.setErrorHandler(replyWithError);
   app.setNotFoundHandler(() => {
     throw nothingHere();

@@ -10,16 +10,13 @@ const OF_FASTIFY: Record<string, [ErrorCode, string]> = {
   ],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The path is not a valid URL path.'],
-  FST_ERR_HANDLER_TIMEOUT: ['unavailable', 'The answer took too long. Try again shortly.'],
 };
 
 /** Any error as one that a client may see. What is unknown becomes `internal` and keeps the original as its cause. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const [code, message] = OF_FASTIFY[String((error as { code?: unknown } | null)?.code)] ?? [];
-  if (code && message) {
-    return new AppError(code, message, code === 'unavailable' ? { retryAfterSeconds: 1 } : {});
-  }
+  if (code && message) return new AppError(code, message);
   if (isRefusal(error)) return new AppError('invalid_request', 'The request is not valid.', { cause: error });
   return (
     unavailableIfDatabaseAway(error) ??
