@@ -30,6 +30,7 @@ import { Metrics } from './metrics/metrics.js';
 import { pagesDoor } from './pages/pages.door.js';
 import { Pages } from './pages/pages.js';
 import { startLimiter } from './rate-limit/start-limiter.js';
+import { ResponseCache } from './response-cache/response-cache.js';
 import { openApiDocument } from './rest/openapi.js';
 import { restDoor } from './rest/rest.door.js';
 import { createServices, type Services } from './services.js';
@@ -58,9 +59,10 @@ export interface AppParts {
 
 /** The composition root: services, then admission, then the doors. Several apps can live in one process. */
 export async function createApp({ config, db, logger, now }: AppParts): Promise<App> {
-  const services = createServices(db, now);
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
+  const services = createServices(db, now, running.versions);
   const admission = new Admission(services.apiKeys, running.limiter);
+  const cache = new ResponseCache();
   const meter = new Meter(admission, config.environment === 'staging');
   const metrics = new Metrics(running.sharing);
   const hosts = new HostIndex(db);
@@ -131,12 +133,13 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     sandboxDocument: DEMO_QUERY,
   });
   const page: Pages['sandbox'] = (request, reply) => pages.sandbox(request, reply);
-  await http.register(graphqlDoor, { prefix: '/graphql', meter, schema, page });
+  await http.register(graphqlDoor, { prefix: '/graphql', meter, schema, cache, page });
   await http.register(pagesDoor, { pages });
   await http.register(restDoor, {
     prefix: '/v1',
     meter,
     pets: services.pets,
+    cache,
     baseUrl: ({ site }) => `${site.origin ?? addresses.base}/v1`,
     openApiDocument: () => openApiDocument(addresses),
   });

@@ -6,8 +6,9 @@ import { expect, test } from '@jest/globals';
  * Who may import whom: folders of `src`, and its top-level files by name. What is not listed is forbidden.
  * Arrows point down: process → composition root → doors → admission → nouns → what everything stands on.
  */
-const GROUND = ['errors', 'deadline', 'int64', 'ids', 'caller', 'config', 'validation'];
+const GROUND = ['data-versions', 'errors', 'deadline', 'int64', 'ids', 'caller', 'config', 'validation'];
 const MAY_IMPORT: Record<string, string[]> = {
+  'data-versions': [],
   errors: [],
   deadline: [],
   int64: [],
@@ -46,10 +47,12 @@ const MAY_IMPORT: Record<string, string[]> = {
   'rate-limit': [...GROUND, 'database', 'redis'],
   http: [...GROUND, 'database', 'metrics'],
   metrics: [],
+  'response-cache': [...GROUND, 'rate-limit'],
   admission: [...GROUND, 'api-keys', 'rate-limit'],
-  rest: [...GROUND, 'http', 'admission', 'pets'],
+  rest: [...GROUND, 'http', 'admission', 'response-cache', 'pets'],
   graphql: [
     ...GROUND,
+    'response-cache',
     'rate-limit',
     'http',
     'admission',
@@ -83,6 +86,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'domains',
     'database',
     'rate-limit',
+    'response-cache',
     'metrics',
   ],
   cli: [

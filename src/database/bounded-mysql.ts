@@ -48,23 +48,24 @@ class Trust {
 
 function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trust): void {
   trust.answered(connection);
-  const query = connection.query.bind(connection) as Query;
-  const bounded: Query = (statement, values, done) => {
-    const callback = typeof values === 'function' ? (values as typeof done) : done;
-    const options = typeof statement === 'string' ? { sql: statement } : (statement as object);
-    return query(
-      { ...options, timeout: timeoutMs },
-      typeof values === 'function' ? undefined : values,
-      (error, ...rest) => {
+  const bound =
+    (send: Query): Query =>
+    (statement, values, done) => {
+      const callback = typeof values === 'function' ? (values as typeof done) : done;
+      const options =
+        typeof statement === 'string'
+          ? { sql: statement, timeout: timeoutMs }
+          : { ...(statement as object), timeout: timeoutMs };
+      return send(options, typeof values === 'function' ? undefined : values, (error, ...rest) => {
         const code = (error as NodeJS.ErrnoException | null)?.code;
         if (code === 'PROTOCOL_SEQUENCE_TIMEOUT') trust.wasSilent();
         else trust.answered(connection);
         if (FATAL_FOR_CONNECTION.has(code)) connection.destroy();
         callback?.(error, ...rest);
-      },
-    );
-  };
-  connection.query = bounded as typeof connection.query;
+      });
+    };
+  connection.query = bound(connection.query.bind(connection) as Query) as typeof connection.query;
+  connection.execute = bound(connection.execute.bind(connection) as Query) as typeof connection.execute;
 }
 
 function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {

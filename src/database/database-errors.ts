@@ -57,12 +57,21 @@ export function isTableMissing(error: unknown): boolean {
 /** The error as a client may see it when the database is away, full or overloaded; otherwise null. */
 export function unavailableIfDatabaseAway(error: unknown): AppError | null {
   const code = codeOf(error);
-  const away = AWAY.has(code) || /^(Queue limit reached|Pool is closed)/.test(messageOf(error));
+  const away =
+    AWAY.has(code) ||
+    isOfLostConnection(error) ||
+    /^(Queue limit reached|Pool is closed)/.test(messageOf(error));
   if (!away) return null;
   return new AppError('unavailable', 'The database does not answer at the moment. Try again shortly.', {
     retryAfterSeconds: 1,
     cause: error,
   });
+}
+
+/** mysql2 has no code for a statement that it was given after the connection had ended. */
+function isOfLostConnection(error: unknown): boolean {
+  const { driverError, fatal } = (error ?? {}) as { driverError?: unknown; fatal?: unknown };
+  return driverError ? isOfLostConnection(driverError) : fatal === true;
 }
 
 function codeOf(error: unknown): string {

@@ -1,5 +1,8 @@
 import { ApolloServer } from '@apollo/server';
-import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from '@apollo/server/plugin/disabled';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
@@ -9,10 +12,14 @@ import { unauthorized } from '../admission/admission.js';
 import type { Meter } from '../admission/meter.js';
 import { AppError } from '../errors.js';
 import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
-import { acceptJson, asNumberOrText } from '../http/json-body.js';
+import { acceptJson, asNumberOrText, JsonText } from '../http/json-body.js';
 import { toAppError } from '../http/to-app-error.js';
+import type { ResponseCache } from '../response-cache/response-cache.js';
+import { CompiledOperations } from './compiled-operations.js';
 import type { Context } from './context.js';
 import { formatError, refusal, refusalBody } from './errors.js';
+import { FastPath } from './fast-path.js';
+import { learn } from './learn.plugin.js';
 import { outcome } from './outcome.plugin.js';
 import { rateLimit } from './rate-limit.plugin.js';
 import { schemaTag } from './schema-tag.plugin.js';
@@ -22,9 +29,16 @@ const MAX_RECURSIVE_SELECTIONS = 1_000;
 const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    context: Context | null;
+  }
+}
+
 interface GraphQLDoorOptions {
   meter: Meter;
   schema: GraphQLSchema;
+  cache: ResponseCache;
   /** What browsers get. */
   page: (request: FastifyRequest, reply: FastifyReply) => Promise<string>;
 }
@@ -32,8 +46,10 @@ interface GraphQLDoorOptions {
 /** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */
 export async function graphqlDoor(
   app: FastifyInstance,
-  { meter, schema, page }: GraphQLDoorOptions,
+  { meter, schema, cache, page }: GraphQLDoorOptions,
 ): Promise<void> {
+  const operations = new CompiledOperations(schema);
+  const fastPath = new FastPath(schema, operations, cache);
   const apollo = new ApolloServer<Context>({
     schema,
     formatError,
@@ -43,13 +59,22 @@ export async function graphqlDoor(
     maxRecursiveSelections: MAX_RECURSIVE_SELECTIONS,
     parseOptions: { maxTokens: MAX_TOKENS },
     stopOnTerminationSignals: false,
-    plugins: [rateLimit(schema), schemaTag(schema), outcome, ApolloServerPluginLandingPageDisabled()],
+    plugins: [
+      rateLimit(schema),
+      learn(operations),
+      schemaTag(schema),
+      outcome,
+      ApolloServerPluginLandingPageDisabled(),
+      // It would wrap every resolver of every type; what may be kept is decided before execution.
+      ApolloServerPluginCacheControlDisabled(),
+    ],
     logger: app.log,
   });
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
 
-  acceptJson(app, asNumberOrText);
+  acceptJson(app, (body) => body, asNumberOrText);
+  app.decorateRequest('context', null);
   admitCallers(app, { meter, isChargedByDoor: true, isPublic: isPage });
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply, meter));
   app.setNotFoundHandler(() => {
@@ -57,14 +82,23 @@ export async function graphqlDoor(
   });
   app.options('/', async (_, reply) => reply.code(204).header('allow', 'GET, HEAD, POST, OPTIONS').send());
   const answer = fastifyApolloHandler(apollo, {
-    context: async (request, reply) => contextOf(request, reply, meter),
+    context: async (request, reply) => request.context ?? contextOf(request, reply, meter),
   });
   app.route({
     url: '/',
     method: app.supportedMethods.filter((method) => method !== 'OPTIONS'),
     handler: async (request, reply) => {
       if (isPage(request)) return reply.send(await page(request, reply));
+      if (request.body instanceof JsonText) {
+        const text = request.body;
+        request.context = contextOf(request, reply, meter);
+        const known =
+          request.method === 'POST' ? await fastPath.answer(request, text, request.context) : null;
+        if (known) return reply.headers(known.headers).send(known.body);
+        request.body = text.parse();
+      }
       const body = await answer.call(app, request, reply);
+      if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
       // What Apollo refused before the operation was known costs one unit; nothing was executed.
       if (request.caller && !request.isCharged) await meter.charge(request, reply, 1);
       if (reply.statusCode !== 304) return body;
@@ -85,7 +119,7 @@ function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): 
     origin: request.site.origin,
     isIntrospection: false,
     chargeSchema: () => meter.chargeSchema(request, reply),
-    charge: (units) => meter.charge(request, reply, units),
+    charge: (units) => (request.isCharged ? undefined : meter.charge(request, reply, units)),
     standing: () => request.standing,
   };
 }

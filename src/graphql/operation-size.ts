@@ -94,6 +94,25 @@ export function readsOnlySchema(
   return names.every((name) => SCHEMA_FIELDS.has(name)) && names.some((name) => name !== '__typename');
 }
 
+/** The names of all fields at the root, those that a variable may leave out included. */
+export function rootFieldNames(document: DocumentNode, { selectionSet }: OperationDefinitionNode): string[] {
+  const names = new Set<string>();
+  const fragments = fragmentsOf(document);
+  const collect = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) names.add(selection.name.value);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet);
+      else {
+        const fragment = fragments.get(selection.name.value);
+        fragments.delete(selection.name.value);
+        if (fragment) collect(fragment.selectionSet);
+      }
+    }
+  };
+  collect(selectionSet);
+  return [...names];
+}
+
 function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
   const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));

@@ -22,6 +22,7 @@ import {
 export class PetResolver {
   constructor(private readonly service: PetService) {}
 
+  @Directive('@cacheControl(maxAge: 0, scope: PRIVATE)')
   @Query(() => PetConnectionType, { description: 'Pets of the project, oldest first.' })
   async pets(
     @Ctx() { caller }: Context,

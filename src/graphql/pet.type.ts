@@ -1,8 +1,11 @@
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import { PET_STATUSES, type Pet, type PetStatus } from '../pets/pet.entity.js';
-import type { PetPage } from '../pets/pet.service.js';
+import type { PetPage } from '../pets/pet.store.js';
 import { encodeCursor } from '../pets/pet-cursor.js';
+
+/** Fields are properties: type-graphql's own resolvers would make a promise for each field of each pet. */
+const PLAIN = { simpleResolvers: true } as const;
 
 export const PetStatusEnum = Object.fromEntries(PET_STATUSES.map((status) => [status, status]));
 
@@ -16,7 +19,7 @@ registerEnumType(PetStatusEnum, {
   },
 });
 
-@ObjectType('Pet', { description: 'An animal.' })
+@ObjectType('Pet', { description: 'An animal.', ...PLAIN })
 export class PetType {
   @Field(() => ID, { description: 'Unique identifier assigned on creation: the digits of a 64-bit integer.' })
   id!: string;
@@ -39,7 +42,7 @@ export class PetType {
   createdAt!: Date;
 }
 
-@ObjectType('PetEdge', { description: 'A pet and its position in the list.' })
+@ObjectType('PetEdge', { description: 'A pet and its position in the list.', ...PLAIN })
 export class PetEdgeType {
   @Field(() => String, { description: 'The position of this pet, for `after`.' })
   cursor!: string;
@@ -48,7 +51,7 @@ export class PetEdgeType {
   node!: PetType;
 }
 
-@ObjectType('PageInfo', { description: 'Where a page lies in its list. Relay connections.' })
+@ObjectType('PageInfo', { description: 'Where a page lies in its list. Relay connections.', ...PLAIN })
 export class PageInfoType {
   @Field(() => Boolean, { description: 'Whether more pets follow.' })
   hasNextPage!: boolean;
@@ -63,7 +66,7 @@ export class PageInfoType {
   endCursor!: string | null;
 }
 
-@ObjectType('PetConnection', { description: 'A page of pets, oldest first.' })
+@ObjectType('PetConnection', { description: 'A page of pets, oldest first.', ...PLAIN })
 export class PetConnectionType {
   @Field(() => [PetEdgeType], { description: 'The pets with their cursors.' })
   edges!: PetEdgeType[];
@@ -111,15 +114,23 @@ export function presentPet(pet: Pet): PetType {
 }
 
 export function presentPage({ pets, hasNextPage }: PetPage, isContinued: boolean): PetConnectionType {
-  const edges = pets.map((pet) => ({ cursor: encodeCursor(pet.id), node: presentPet(pet) }));
+  const nodes = pets.map(presentPet);
+  const cursorOf = (pet: Pet | undefined) => (pet ? encodeCursor(pet.id) : null);
+  // Cursors are made when they are asked for.
   return {
-    edges,
-    nodes: edges.map(({ node }) => node),
+    get edges() {
+      return pets.map((pet, index) => ({ cursor: encodeCursor(pet.id), node: nodes[index] as PetType }));
+    },
+    nodes,
     pageInfo: {
       hasNextPage,
       hasPreviousPage: isContinued,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
+      get startCursor() {
+        return cursorOf(pets[0]);
+      },
+      get endCursor() {
+        return cursorOf(pets.at(-1));
+      },
     },
   };
 }

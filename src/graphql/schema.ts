@@ -2,6 +2,7 @@ import { type GraphQLSchema, lexicographicSortSchema, specifiedDirectives } from
 import { buildSchema } from 'type-graphql';
 import type { Limiter } from '../rate-limit/limiter.js';
 import { ApiKeyResolver } from './api-key.resolver.js';
+import { CACHE_CONTROL_DIRECTIVE } from './cache-control.directive.js';
 import { DomainResolver } from './domain.resolver.js';
 import { PetResolver } from './pet.resolver.js';
 import { ProjectResolver } from './project.resolver.js';
@@ -16,7 +17,7 @@ export async function createSchema(resolvers: readonly object[], limiter: Limite
     container: { get: (type: unknown) => byClass.get(type) },
     // Services check values, for both doors alike.
     validate: false,
-    directives: [...specifiedDirectives, RATE_LIMIT_DIRECTIVE],
+    directives: [...specifiedDirectives, RATE_LIMIT_DIRECTIVE, CACHE_CONTROL_DIRECTIVE],
   });
   return lexicographicSortSchema(limitFields(schema, limiter));
 }

@@ -6,14 +6,14 @@ import { isKnownTag, strongTag } from '../http/entity-tag.js';
  * has it already. RFC 9110 §8.8.3, §13.1.2.
  */
 export function conditionalGet(app: FastifyInstance): void {
-  app.addHook('onSend', async (request, reply, payload) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (!isRead || reply.statusCode !== 200 || typeof payload !== 'string') return payload;
-    const etag = strongTag(payload);
+    if (!isRead || reply.statusCode !== 200 || typeof payload !== 'string') return done(null, payload);
+    const etag = String(reply.getHeader('etag') ?? strongTag(payload));
     reply.header('etag', etag);
     reply.header('cache-control', 'private, no-cache');
-    if (!isKnownTag(request.headers['if-none-match'], etag)) return payload;
+    if (!isKnownTag(request.headers['if-none-match'], etag)) return done(null, payload);
     reply.code(304).removeHeader('content-type').removeHeader('content-length');
-    return null;
+    done(null, null);
   });
 }

@@ -16,8 +16,28 @@ export const asNumberOrText: ReadInteger = (text) => {
   return Number.isSafeInteger(number) ? number : text;
 };
 
-/** Makes this part of the server accept JSON in UTF-8, exact to the last digit, and nothing else. */
-export function acceptJson(app: FastifyInstance, readInteger: ReadInteger): void {
+/** A body that is valid UTF-8, and JSON only when somebody asks. */
+export class JsonText {
+  private parsed: { value: unknown } | null = null;
+
+  constructor(
+    readonly text: string,
+    private readonly readInteger: ReadInteger,
+  ) {}
+
+  /** Throws `AppError invalid_request` unless the text is JSON. The work is done once. */
+  parse(): unknown {
+    this.parsed ??= { value: parseJson(this.text, this.readInteger) };
+    return this.parsed.value;
+  }
+}
+
+/** Makes this part of the server accept JSON in UTF-8, exact to the last digit, and nothing else; `read` gives `request.body`. */
+export function acceptJson(
+  app: FastifyInstance,
+  read: (body: JsonText) => unknown,
+  readInteger: ReadInteger,
+): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(
     'application/json',
@@ -27,14 +47,22 @@ export function acceptJson(app: FastifyInstance, readInteger: ReadInteger): void
       if (charset && !/^utf-?8$/i.test(charset)) {
         throw new AppError('unsupported_media_type', 'Send the body as application/json in UTF-8.');
       }
-      return parseJson(body, readInteger);
+      return read(new JsonText(textOf(body), readInteger));
     },
   );
 }
 
-function parseJson(body: Buffer, readInteger: ReadInteger): unknown {
+function textOf(body: Buffer): string {
   try {
-    return parse(utf8.decode(body), null, (text) => readNumber(text, readInteger));
+    return utf8.decode(body);
+  } catch {
+    throw invalidRequest([{ field: 'body', message: 'must be valid JSON in UTF-8' }]);
+  }
+}
+
+function parseJson(json: string, readInteger: ReadInteger): unknown {
+  try {
+    return parse(json, null, (text) => readNumber(text, readInteger));
   } catch (error) {
     // Also a RangeError, from nesting deeper than the stack.
     const reason = error instanceof SyntaxError ? `: ${error.message}` : '';

@@ -1,47 +1,26 @@
-import { MoreThan } from 'typeorm';
 import { type Caller, requireScope } from '../caller.js';
-import type { Database } from '../database/database.js';
 import { isDuplicate } from '../database/database-errors.js';
 import { AppError } from '../errors.js';
 import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
 import type { IdGenerator } from '../ids.js';
 import { GET_PET_DEPRECATION } from './get-pet-deprecation.js';
-import { Pet, type PetStatus } from './pet.entity.js';
+import type { Pet } from './pet.entity.js';
 import type { NewPet, PetChanges } from './pet.rules.js';
-
-export interface PetListRequest {
-  pageSize: number;
-  status: PetStatus | null;
-  afterId: bigint | null;
-}
-
-export interface PetPage {
-  pets: Pet[];
-  hasNextPage: boolean;
-}
+import type { PetListRequest, PetPage, PetStore } from './pet.store.js';
 
 /** Pets of the caller's project, and of no other: to the caller, those of others do not exist. */
 export class PetService {
   constructor(
-    private readonly db: Database,
+    private readonly store: PetStore,
     private readonly ids: IdGenerator,
     private readonly idempotency: IdempotencyService,
     private readonly now: () => number,
   ) {}
 
   /** One query, by index, however far the page. Throws `AppError forbidden`. Spec: listPets. */
-  async list(caller: Caller, { pageSize, status, afterId }: PetListRequest): Promise<PetPage> {
+  async list(caller: Caller, wanted: PetListRequest): Promise<PetPage> {
     requireScope(caller, 'pets:read');
-    const rows = await this.db.repository(Pet).find({
-      where: {
-        projectId: caller.projectId,
-        ...(status === null ? {} : { status }),
-        ...(afterId === null ? {} : { id: MoreThan(afterId) }),
-      },
-      order: { id: 'ASC' },
-      take: pageSize + 1,
-    });
-    return { pets: rows.slice(0, pageSize), hasNextPage: rows.length > pageSize };
+    return this.store.page(caller.projectId, wanted);
   }
 
   /** Throws `AppError forbidden`, `not_found`, and `gone` from the sunset on. Spec: getPet. */
@@ -104,20 +83,19 @@ export class PetService {
 
   private async insertAs(caller: Caller, pet: NewPet, id: bigint): Promise<Pet> {
     const row = { projectId: caller.projectId, id, ...pet, createdAtMs: this.now() };
-    await this.db.write(() => this.db.repository(Pet).insert({ ...row }));
+    await this.store.insert(row);
     return row;
   }
 
   private async change(caller: Caller, id: bigint, changes: PetChanges): Promise<Pet> {
     if (Object.keys(changes).length > 0) {
-      const which = { projectId: caller.projectId, id };
-      await this.db.write(() => this.db.repository(Pet).update(which, changes));
+      await this.store.update(caller.projectId, id, changes);
     }
     return this.find(caller, id);
   }
 
   private async find(caller: Caller, id: bigint): Promise<Pet> {
-    const pet = await this.db.repository(Pet).findOneBy({ projectId: caller.projectId, id });
+    const pet = await this.store.find(caller.projectId, id);
     if (!pet) throw new AppError('not_found', `There is no pet ${id}.`);
     return pet;
   }

@@ -1,16 +1,22 @@
+import { VERSION_MS } from '../data-versions.js';
 import { BURST_MS, LADDER_MINUTES, QUIET_MS, STRIKES_TO_BAN } from './bans.js';
+
+/** The version of data that is being written: nobody may answer from memory. */
+export const WRITING = 'writing';
 
 /**
  * The decision of `MemoryLimiter.charge` as one atomic step inside Redis, by Redis's own clock. `windows.ts` and `bans.ts`
  * say the reasons; a test runs the same requests through both.
  *
  * KEYS 1 the subject's windows, four packed integers · 2 the key's ban record, absent without a key
+ *      3 the version of the project's data, absent when nobody asks; made here when there is none
  * ARGV 1 cost, -1 = peek · 2 per minute · 3 per day, -1 = none · 4 connection, empty = null
  *      5 milliseconds since 1970 instead of Redis's clock, for tests
  *
- * Replies with a flat array, which may grow at its end (issue 6 adds the project's data version):
+ * Replies with a flat array, which may grow at its end:
  * 1 the clock in milliseconds · 2 outcome: 0 admitted or peeked, 1 refused, 2 refused and thereby banned
  * 3 minute · 4 minuteUsed · 5 day · 6 dayUsed · 7 the ban record as text, empty = none
+ * 8 the version of the data, empty = not asked for, or it is being written
  *
  * Keys outlive their windows by a minute because a clock may be set back; the windows' numbers, not their expiry, decide.
  * Only the first write of a window sets the expiry: SET with PX takes Redis twice as long as SETRANGE, and this script
@@ -19,15 +25,24 @@ import { BURST_MS, LADDER_MINUTES, QUIET_MS, STRIKES_TO_BAN } from './bans.js';
 export const CHARGE_SCRIPT = `
 local call = redis.call
 local now = ARGV[5]
+local micros = now
 if now then
   now = now + 0
 else
   local time = call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
+  micros = time[1] .. '.' .. time[2]
 end
 local cost, perMinute, perDay = ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0
 local hasKey = KEYS[2] ~= nil
-local stored = call('MGET', KEYS[1], KEYS[2] or KEYS[1])
+local stored = call('MGET', KEYS[1], KEYS[2] or KEYS[1], KEYS[3] or KEYS[1])
+local version = KEYS[3] and stored[3] or ''
+if KEYS[3] and version == '' then
+  version = micros
+  call('SET', KEYS[3], version, 'PX', ${VERSION_MS})
+elseif version == '${WRITING}' then
+  version = ''
+end
 
 local minute, minuteUsed = (now - now % 60000) / 60000, 0
 local day, dayUsed = (now - now % 86400000) / 86400000, 0
@@ -44,14 +59,14 @@ if stored[1] then
 end
 
 local text = hasKey and stored[2] or ''
-if cost < 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text} end
+if cost < 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text, version} end
 local strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = 0, 0, 0, 0, 0, 0, ''
 if text ~= '' then
   local pattern = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (.*)$'
   strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = string.match(text, pattern)
   strikes, step, quietSince, untilMs = strikes + 0, step + 0, quietSince + 0, untilMs + 0
   refusedAt, retryAt = refusedAt + 0, retryAt + 0
-  if now < untilMs then return {now, 1, minute, minuteUsed, day, dayUsed, text} end
+  if now < untilMs then return {now, 1, minute, minuteUsed, day, dayUsed, text, version} end
 end
 
 local minuteOver, dayOver = minuteUsed + cost > perMinute, perDay >= 0 and dayUsed + cost > perDay
@@ -65,9 +80,9 @@ if fits then
     local windowsEnd = perDay >= 0 and (day + 1) * 86400000 or (minute + 1) * 60000
     call('SET', KEYS[1], packed, 'PX', windowsEnd - now + 60000)
   end
-  if retryAt == 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text} end
+  if retryAt == 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text, version} end
 elseif not hasKey then
-  return {now, 1, minute, minuteUsed, day, dayUsed, text}
+  return {now, 1, minute, minuteUsed, day, dayUsed, text, version}
 end
 
 local quiet = math.floor((now - quietSince) / ${QUIET_MS})
@@ -95,5 +110,5 @@ text = string.format(format, strikes, step, quietSince, untilMs, refusedAt, retr
 local quietHours = step > 0 and step or (strikes > 0 and 1 or 0)
 local forgottenAt = math.max(untilMs, retryAt, quietHours > 0 and quietSince + quietHours * ${QUIET_MS} or 0)
 call('SET', KEYS[2], text, 'PX', math.max(0, forgottenAt - now) + 60000)
-return {now, outcome, minute, minuteUsed, day, dayUsed, text}
+return {now, outcome, minute, minuteUsed, day, dayUsed, text, version}
 `;

@@ -21,6 +21,8 @@ export interface Standing {
 
 export interface Admitted extends Standing {
   readonly admitted: true;
+  /** Of the project's data when the request was admitted; null = not known, or being written. See `DataVersions`. */
+  readonly dataVersion: string | null;
 }
 
 type RefusalCode = 'rate_limited_minute' | 'rate_limited_day' | 'key_banned';
@@ -49,11 +51,13 @@ export interface Decided {
   quota: Quota;
   cost: number;
   nowMs: number;
+  dataVersion: string | null;
 }
 
-export function admitted({ usage, record, quota, nowMs }: Decided): Admitted {
+export function admitted({ usage, record, quota, nowMs, dataVersion }: Decided): Admitted {
   return {
     admitted: true,
+    dataVersion,
     atMs: nowMs,
     minute: minuteStanding(usage, quota, 0),
     day: dayStanding(usage, quota, 0),
@@ -80,7 +84,12 @@ export function refused({ usage, record, quota, cost, nowMs }: Decided, startsBa
 }
 
 /** What a request that spends nothing sees. */
-export function standing({ usage, record, quota, nowMs }: Omit<Decided, 'cost'>): Standing {
+export function standing({
+  usage,
+  record,
+  quota,
+  nowMs,
+}: Pick<Decided, 'usage' | 'record' | 'quota' | 'nowMs'>): Standing {
   return {
     atMs: nowMs,
     minute: minuteStanding(usage, quota, 0),

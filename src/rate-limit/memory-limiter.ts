@@ -9,6 +9,7 @@ import {
 } from './bans.js';
 import { admitted, type Decision, refused, type Standing, standing } from './decision.js';
 import type { Account, Charge, Limiter } from './limiter.js';
+import type { MemoryVersions } from './memory-versions.js';
 import { ShardedMap } from './sharded-map.js';
 import { isAddress } from './subjects.js';
 import { enterWindows, retryAtMs, spend, type Usage } from './windows.js';
@@ -54,6 +55,7 @@ export class MemoryLimiter implements Limiter {
   constructor(
     private readonly now: () => number,
     private readonly maxSubjects = MAX_SUBJECTS,
+    private readonly versions: MemoryVersions | null = null,
   ) {
     this.projects = new ShardedMap(maxSubjects);
     this.addresses = new ShardedMap(maxSubjects);
@@ -66,7 +68,8 @@ export class MemoryLimiter implements Limiter {
     const usage = copy(counter ?? UNUSED, this.usage);
     enterWindows(usage, nowMs);
     const known = keyId === null ? null : (this.bans.get(keyId) ?? NO_RECORD);
-    const decided = { usage, record: known, quota, cost, nowMs };
+    const dataVersion = known === null || this.versions === null ? null : this.versions.current(subject);
+    const decided = { usage, record: known, quota, cost, nowMs, dataVersion };
 
     if (known !== null && isBanned(known, nowMs)) return refused(decided, false);
     if (spend(usage, quota, cost)) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { VERSION_MS } from '../data-versions.js';
 import { type RedisConnection, sendTogether } from '../redis/redis-connection.js';
 import { type BanRecord, NO_RECORD } from './bans.js';
 import { CHARGE_SCRIPT } from './charge-script.js';
@@ -25,6 +26,8 @@ interface Options {
   mirror?: Mirror;
   /** For tests: another clock than Redis's own. */
   now?: () => number;
+  /** Whether charges of a project are to tell the version of its data. */
+  hasVersions?: boolean;
 }
 
 /**
@@ -39,11 +42,18 @@ export class RedisLimiter implements Limiter {
   private pending = 0;
   private silentTicks = 0;
   private watch: NodeJS.Timeout | null = null;
+  /** Grows whenever a server was lost: a restarted one may know versions of long ago. */
+  private losses = 0;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly options: Options = {},
-  ) {}
+  ) {
+    const lost = () => {
+      this.losses += 1;
+    };
+    redis.on('close', lost).on('-node', lost);
+  }
 
   charge(request: Charge): Promise<Decision> {
     return this.run(request, request.cost, request.connection).then((decided) =>
@@ -58,6 +68,11 @@ export class RedisLimiter implements Limiter {
   async unban({ subject, keyId }: { subject: string; keyId: string }): Promise<void> {
     await this.within(() => this.redis.del(banKey(subject, keyId)));
     this.options.mirror?.adopt(null, { keyId, record: null });
+  }
+
+  /** Makes this the version of the subject's data. */
+  async stamp(subject: string, version: string): Promise<void> {
+    await this.within(() => this.redis.set(versionKey(subject), version, 'PX', VERSION_MS));
   }
 
   /**
@@ -90,18 +105,26 @@ export class RedisLimiter implements Limiter {
 
   private run(account: Account, cost: number, connection: string | null): Promise<State> {
     const { subject, keyId, quota } = account;
-    const input: (string | number)[] =
-      keyId === null ? [1, windowsKey(subject)] : [2, windowsKey(subject), banKey(subject, keyId)];
+    const input: (string | number)[] = this.keysOf(account);
     input.push(cost, quota.perMinute, quota.perDay ?? -1, connection ?? '');
     if (this.options.now) input.push(this.options.now());
     return this.within(() => this.evaluate(input)).then((reply) => {
-      const [nowMs, outcome, minute, minuteUsed, day, dayUsed, text] = reply;
+      const [nowMs, outcome, minute, minuteUsed, day, dayUsed, text, version] = reply;
       const usage = { minute, minuteUsed, day, dayUsed };
       const known = text === '' ? null : decodeRecord(text);
       const record = keyId === null ? null : (known ?? NO_RECORD);
       this.options.mirror?.adopt({ subject, ...usage }, keyId === null ? null : { keyId, record: known });
-      return { outcome, usage, record, quota, cost, nowMs };
+      const dataVersion = version === '' ? null : `${this.losses} ${version}`;
+      return { outcome, usage, record, quota, cost, nowMs, dataVersion };
     });
+  }
+
+  /** How many keys, and which. Only who has a key reads data. */
+  private keysOf({ subject, keyId }: Account): (string | number)[] {
+    if (keyId === null) return [1, windowsKey(subject)];
+    const keys = [windowsKey(subject), banKey(subject, keyId)];
+    if (this.options.hasVersions) keys.push(versionKey(subject));
+    return [keys.length, ...keys];
   }
 
   private evaluate(input: (string | number)[]): Promise<Reply> {
@@ -168,6 +191,7 @@ type Reply = [
   day: number,
   dayUsed: number,
   record: string,
+  version: string,
 ];
 
 type State = Decided & { outcome: number };
@@ -178,6 +202,10 @@ function windowsKey(subject: string): string {
 
 function banKey(subject: string, keyId: string): string {
   return `${PREFIX}:{${subject}}:ban:${keyId}`;
+}
+
+function versionKey(subject: string): string {
+  return `${PREFIX}:{${subject}}:version`;
 }
 
 function decodeRecord(text: string): BanRecord {

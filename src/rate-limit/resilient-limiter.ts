@@ -49,6 +49,11 @@ export class ResilientLimiter implements Limiter {
     this.local.unban(key);
   }
 
+  async stamp(subject: string, version: string): Promise<void> {
+    if (this.isDegraded) return;
+    await this.shared.stamp(subject, version).catch((error) => this.degrade(error));
+  }
+
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.probing) clearTimeout(this.probing);

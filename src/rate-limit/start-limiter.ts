@@ -1,10 +1,13 @@
+import type { DataVersions } from '../data-versions.js';
 import type { Database } from '../database/database.js';
 import { connectRedis } from '../redis/redis-connection.js';
 import { CounterStore, liftStoredBan } from './counter-store.js';
 import type { Limiter, LimiterLog } from './limiter.js';
 import { MemoryLimiter } from './memory-limiter.js';
+import { MemoryVersions } from './memory-versions.js';
 import { RedisLimiter } from './redis-limiter.js';
 import { ResilientLimiter } from './resilient-limiter.js';
+import { SharedVersions } from './shared-versions.js';
 
 interface LimiterParts {
   /** Null = this process counts by itself, and stores what it counted. */
@@ -26,6 +29,7 @@ const ALONE: Sharing = { isDegraded: false, outages: 0, localDecisions: 0 };
 
 export interface RunningLimiter {
   limiter: Limiter;
+  versions: DataVersions;
   sharing(): Sharing;
   /** Stores what is not stored yet. */
   close(): Promise<void>;
@@ -33,16 +37,18 @@ export interface RunningLimiter {
 
 /** The limiter of one process without Redis, or of one among several that share it. */
 export async function startLimiter({ redisUrl, db, log, now }: LimiterParts): Promise<RunningLimiter> {
-  const memory = new MemoryLimiter(now);
   if (redisUrl === null) {
-    const store = new CounterStore(db, memory, log, now);
+    const versions = new MemoryVersions(now);
+    const limiter = new MemoryLimiter(now, undefined, versions);
+    const store = new CounterStore(db, limiter, log, now);
     await store.start();
-    return { limiter: memory, sharing: () => ALONE, close: () => store.close() };
+    return { limiter, versions, sharing: () => ALONE, close: () => store.close() };
   }
-  const shared = new RedisLimiter(await connectRedis(redisUrl), { mirror: memory });
-  const limiter = new ResilientLimiter(shared, memory, log);
+  const mirror = new MemoryLimiter(now);
+  const shared = new RedisLimiter(await connectRedis(redisUrl), { mirror, hasVersions: true });
+  const limiter = new ResilientLimiter(shared, mirror, log);
   const sharing = () => ({ isDegraded: limiter.isDegraded, ...limiter.counts });
-  return { limiter, sharing, close: () => limiter.close() };
+  return { limiter, versions: new SharedVersions(limiter), sharing, close: () => limiter.close() };
 }
 
 /** Ends a key's ban from another process than those that serve. They know it within two seconds. */

@@ -1,7 +1,7 @@
 import { invalidRequest } from '../errors.js';
 import type { PetStatus } from '../pets/pet.entity.js';
 import { PAGE_SIZE } from '../pets/pet.rules.js';
-import type { PetListRequest } from '../pets/pet.service.js';
+import type { PetListRequest } from '../pets/pet.store.js';
 import { decodeCursor } from '../pets/pet-cursor.js';
 import { validator } from '../validation.js';
 import { listQuerySchema } from './schemas.js';
@@ -14,7 +14,10 @@ const problemsOf = validator(listQuerySchema);
  */
 export function parseListQuery(query: Record<string, unknown>): PetListRequest {
   const { limit, status, cursor } = query;
-  const values = withoutUndefined({ limit: wholeNumber(limit), status, cursor });
+  const values: Record<string, unknown> = {};
+  if (limit !== undefined) values.limit = wholeNumber(limit);
+  if (status !== undefined) values.status = status;
+  if (cursor !== undefined) values.cursor = cursor;
   const problems = problemsOf(values);
   const afterId = typeof cursor === 'string' ? decodeCursor(cursor) : null;
   if (cursor !== undefined && afterId === null && !problems.some(({ field }) => field === 'cursor')) {
@@ -31,8 +34,4 @@ export function parseListQuery(query: Record<string, unknown>): PetListRequest {
 /** Digits only: `Number` would also read ` 20`, `1e2` and `0x14`. */
 function wholeNumber(value: unknown): unknown {
   return typeof value === 'string' && /^(0|[1-9]\d{0,9})$/.test(value) ? Number(value) : value;
-}
-
-function withoutUndefined(values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

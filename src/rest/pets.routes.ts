@@ -6,7 +6,8 @@ import { parseInt64 } from '../int64.js';
 import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
 import type { Pet } from '../pets/pet.entity.js';
 import { parseNewPet } from '../pets/pet.rules.js';
-import type { PetListRequest, PetService } from '../pets/pet.service.js';
+import type { PetService } from '../pets/pet.service.js';
+import type { PetListRequest } from '../pets/pet.store.js';
 import { encodeCursor } from '../pets/pet-cursor.js';
 import { parseListQuery } from './list-query.js';
 import { petSchema, petsSchema } from './schemas.js';
@@ -28,7 +29,7 @@ export function petsRoutes(
 
   app.get<{ Querystring: Record<string, unknown> }>(
     '/pets',
-    { schema: { response: { 200: petsSchema } } },
+    { schema: { response: { 200: petsSchema } }, config: { isKept: true } },
     async (request, reply) => {
       const wanted = parseListQuery(request.query);
       const page = await pets.list(callerOf(request), wanted);
@@ -70,15 +71,15 @@ export function petsRoutes(
 
 /** SPEC's Pet. A status that was never stated is left out: SPEC's status is optional, not nullable. */
 function present({ id, name, categoryId, status }: Pet) {
-  return { id, name, categoryId, ...(status === null ? {} : { status }) };
+  return { id, name, categoryId, status: status ?? undefined };
 }
 
 /** RFC 8288. The filters of the request are kept, its unknown parameters are not. */
 function link(url: string, { pageSize, status }: PetListRequest, cursor: string | null, rel: string): string {
-  const query = new URLSearchParams({ limit: String(pageSize) });
-  if (status !== null) query.set('status', status);
-  if (cursor !== null) query.set('cursor', cursor);
-  return `<${url}?${query}>; rel="${rel}"`;
+  // None of the values needs escaping.
+  const filter = status === null ? '' : `&status=${status}`;
+  const position = cursor === null ? '' : `&cursor=${cursor}`;
+  return `<${url}?limit=${pageSize}${filter}${position}>; rel="${rel}"`;
 }
 
 /** RFC 9745 §2, RFC 8594 §3. */

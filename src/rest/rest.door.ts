@@ -7,12 +7,15 @@ import { conditionalGet } from '../http/conditional-get.js';
 import { acceptJson, asBigInt } from '../http/json-body.js';
 import { restrictMethods } from '../http/methods.js';
 import type { PetService } from '../pets/pet.service.js';
+import type { ResponseCache } from '../response-cache/response-cache.js';
+import { keepResponses } from './keep-responses.js';
 import { petsRoutes } from './pets.routes.js';
 import { rateLimitRoute } from './rate-limit.route.js';
 
 interface RestDoorOptions {
   meter: Meter;
   pets: PetService;
+  cache: ResponseCache;
   /** The address of `/v1` as the client of a request sees it. */
   baseUrl: (request: FastifyRequest) => string;
   openApiDocument: () => object;
@@ -20,18 +23,18 @@ interface RestDoorOptions {
 
 /** DOOR 2: SPEC's interface, to the byte. Mounted at `/v1`. */
 export async function restDoor(app: FastifyInstance, options: RestDoorOptions): Promise<void> {
-  acceptJson(app, asBigInt);
-  app.addHook('onRequest', async (request, reply) => {
+  acceptJson(app, (body) => body.parse(), asBigInt);
+  app.addHook('onRequest', (request, reply, done) => {
     varyByKey(reply);
     request.routeOptions.config.announce?.(reply);
+    done();
   });
   admitCallers(app, options);
-  app.addHook('onRequest', async (request) => {
-    if (request.method === 'OPTIONS') return;
-    if (new Negotiator(request.raw).mediaType(['application/json']) === undefined) {
-      throw new AppError('not_acceptable', 'Answers here are application/json; change the Accept header.');
-    }
+  app.addHook('onRequest', (request, _, done) => {
+    if (request.method === 'OPTIONS' || acceptsJson(request)) return done();
+    done(new AppError('not_acceptable', 'Answers here are application/json; change the Accept header.'));
   });
+  keepResponses(app, options.cache);
   conditionalGet(app);
 
   petsRoutes(app, options.pets, options.baseUrl);
@@ -41,6 +44,12 @@ export async function restDoor(app: FastifyInstance, options: RestDoorOptions): 
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing at this path.');
   });
+}
+
+function acceptsJson({ headers: { accept }, raw }: FastifyRequest): boolean {
+  // What most clients send needs no parser.
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return true;
+  return new Negotiator(raw).mediaType(['application/json']) !== undefined;
 }
 
 /** Beside what CORS varies by. */

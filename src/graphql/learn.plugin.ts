@@ -1,0 +1,21 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { CompiledOperations } from './compiled-operations.js';
+import type { Context } from './context.js';
+
+/** Tells of operations that are valid and of an allowed size, so that the next one like it need not be checked again. */
+export function learn(operations: CompiledOperations): ApolloServerPlugin<Context> {
+  return {
+    async requestDidStart() {
+      return {
+        async willSendResponse({ source, queryHash, request, document, operation, errors }) {
+          if (!source || !queryHash || !document || !operation || errors) return;
+          operations.learn(
+            { source, queryHash, operationName: request.operationName ?? null },
+            document,
+            operation,
+          );
+        },
+      };
+    },
+  };
+}
