@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Tenant } from './dataset.js';
+import { atExit, CONTESTANT_CORE, spawnPinned } from './processes.js';
+
+/** A server under load. */
+export interface Contestant {
+  name: string;
+  origin: string;
+  processId: number;
+  startMs: number;
+  /** Of the gateway; peers ask for none. */
+  token: string | null;
+  stop(): Promise<void>;
+}
+
+export const GATEWAY = 'this gateway';
+
+export type Peer = keyof typeof PEERS;
+
+/** Plain programs run where they are; the one in TypeScript where it was compiled to. */
+const PEERS = {
+  'node:http + mysql2': 'bench/peers/http-mysql.js',
+  'node:http, constant body': 'bench/peers/http-constant.js',
+  'Mercurius JIT + mysql2': 'bench/peers/mercurius.js',
+  'GraphQL Yoga + mysql2': 'bench/peers/yoga.js',
+  'Apollo Server + mysql2': 'bench/peers/apollo.js',
+  'Apollo + type-graphql + TypeORM': 'dist/bench/peers/apollo-typeorm.js',
+};
+
+interface GatewayOptions {
+  name?: string;
+  redisUrl?: string;
+  cores?: number | null;
+  /** Where V8 leaves its profile when the process ends; null = no profile. */
+  profileFolder?: string | null;
+}
+
+/** As a user starts it, all settings at their defaults but the address of the database. */
+export function startGateway(tenant: Tenant, options: GatewayOptions = {}): Promise<Contestant> {
+  const { name = GATEWAY, redisUrl, cores = CONTESTANT_CORE, profileFolder = null } = options;
+  const profile = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
+  return start({
+    name,
+    cores,
+    command: [process.execPath, ...profile, 'dist/src/main.js'],
+    env: { DATABASE_URL: tenant.databaseUrl, DEMO: '0', ...(redisUrl ? { REDIS_URL: redisUrl } : {}) },
+    token: tenant.token,
+    readOrigin: (output) => /listens on (http:\/\/\S+)/.exec(output)?.[1],
+  });
+}
+
+export function startPeer(name: Peer, { databaseUrl, projectId }: Tenant): Promise<Contestant> {
+  return start({
+    name,
+    cores: CONTESTANT_CORE,
+    command: [process.execPath, PEERS[name]],
+    // Several frameworks are slower without; the gateway makes no difference.
+    env: { DATABASE_URL: databaseUrl, PROJECT_ID: projectId, NODE_ENV: 'production' },
+    token: null,
+    readOrigin: (output) => /^(\d+)$/m.exec(output)?.[1]?.replace(/^/, 'http://127.0.0.1:'),
+  });
+}
+
+interface StartOptions {
+  name: string;
+  cores: number | null;
+  command: string[];
+  env: Record<string, string>;
+  token: string | null;
+  readOrigin(output: string): string | undefined;
+}
+
+/** Resolves when the process has said where it listens. Rejects with its output when it ends before. */
+async function start({ name, cores, command, env, token, readOrigin }: StartOptions): Promise<Contestant> {
+  const home = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
+  const outputFile = join(home, 'output');
+  // A file and not a pipe: somebody would have to read the log of each request from it.
+  const output = openSync(outputFile, 'w');
+  const startedAt = performance.now();
+  const child = spawnPinned(cores, command, {
+    env: { PATH: String(process.env.PATH), HOME: home, PORT: '0', ...env },
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  const forget = atExit(() => rmSync(home, { recursive: true, force: true }));
+  let hasEnded = false;
+  const ended = once(child, 'exit').then(() => {
+    hasEnded = true;
+  });
+  for (;;) {
+    const said = readFileSync(outputFile, 'utf8');
+    const origin = readOrigin(said);
+    if (origin !== undefined) {
+      const startMs = performance.now() - startedAt;
+      const stop = async () => {
+        child.kill('SIGINT');
+        await ended;
+        await rm(home, { recursive: true, force: true });
+        forget();
+      };
+      return { name, origin, processId: Number(child.pid), startMs, token, stop };
+    }
+    if (hasEnded) throw new Error(`${name} could not start:\n${said}`);
+    await pause(1);
+  }
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { startMysql } from '../test/support/servers/mysql.js';
+import { startRedis } from '../test/support/servers/redis.js';
+import { createDataset, dropDataset, type Tenant } from './dataset.js';
+import { moveTo, OTHER_CORE } from './processes.js';
+
+/** The servers behind the contestants and what is stored in them, each made when a row first asks for it. */
+export interface Environment {
+  mysqlVersion: string;
+  /** 20,000 pets. */
+  listed(): Promise<Tenant>;
+  /** Beside it in the same table: new pets change nothing of the list. */
+  written(): Promise<Tenant>;
+  /** 10,000 pets in a table of their own. */
+  small(): Promise<Tenant>;
+  /** A table of its own with as many as the options say. */
+  large(): Promise<Tenant>;
+  redisUrl(): Promise<string>;
+  /** Null = MySQL runs on any core. */
+  moveDatabase(core: number | null): void;
+  stop(): Promise<void>;
+}
+
+/** The large table fits into the buffer pool: what is measured are indexes, not disks. */
+const MYSQL_ARGS = ['--innodb-buffer-pool-size=3G', '--innodb-redo-log-capacity=1G'];
+const DATABASES = { lists: 'petstore_bench', small: 'petstore_bench_small', large: 'petstore_bench_large' };
+
+export async function startEnvironment({ largeRows }: { largeRows: number }): Promise<Environment> {
+  const mysql = await startMysql({ args: MYSQL_ARGS });
+  const { version, processId } = await describe(mysql.url);
+  moveTo(OTHER_CORE, processId);
+
+  const make = (name: keyof typeof DATABASES, sizes: number[]) =>
+    onFirstUse(() => createDataset(mysql.url, DATABASES[name], sizes));
+  const lists = make('lists', [20_000, 0]);
+  const small = make('small', [10_000]);
+  const large = make('large', [largeRows]);
+  const nth = async (tenants: Promise<Tenant[]>, index: number) => (await tenants)[index] as Tenant;
+  let stopRedis = async () => {};
+  const redisUrl = onFirstUse(async () => {
+    const redis = await startRedis();
+    stopRedis = () => redis.stop();
+    return redis.url;
+  });
+
+  return {
+    mysqlVersion: version,
+    listed: () => nth(lists(), 0),
+    written: () => nth(lists(), 1),
+    small: () => nth(small(), 0),
+    large: () => nth(large(), 0),
+    redisUrl,
+    moveDatabase: (core) => moveTo(core, processId),
+    stop: async () => {
+      for (const name of Object.values(DATABASES)) await dropDataset(mysql.url, name);
+      await mysql.stop();
+      await stopRedis();
+    },
+  };
+}
+
+/** The process id is null when the server is somebody else's, who may run it on another machine. */
+async function describe(url: string): Promise<{ version: string; processId: number | null }> {
+  const connection = await createConnection({ uri: url });
+  const [rows] = await connection.query<RowDataPacket[]>('SELECT @@version AS version, @@pid_file AS file');
+  await connection.end();
+  const isOurs = !process.env.TEST_MYSQL_URL;
+  return {
+    version: String(rows[0]?.version),
+    processId: isOurs ? Number(readFileSync(String(rows[0]?.file), 'utf8')) : null,
+  };
+}
+
+function onFirstUse<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,71 @@
+import { encodeCursor } from '../src/pets/pet-cursor.js';
+
+/** What the load generator is told. */
+export interface LoadJob {
+  /** Where the contestant listens; connections are divided among them. */
+  origins: string[];
+  request: RequestTemplate;
+  connections: number;
+  seconds: number;
+  /** Null = each connection asks again as soon as it is answered. */
+  requestsPerSecond: number | null;
+}
+
+/** `{after}` in path and body is replaced by a position in the list. */
+export interface RequestTemplate {
+  method: 'GET' | 'POST';
+  path: string;
+  body: string | null;
+  headers: Record<string, string>;
+  /** Null = the same request each time. */
+  positions: Positions | null;
+}
+
+/** Ids between these two are drawn at random: none twice but by chance. */
+export interface Positions {
+  fromId: number;
+  toId: number;
+  /** As the gateway writes a cursor; peers take the id itself. */
+  asCursor: boolean;
+}
+
+/** What the load generator tells. */
+export interface LoadResult {
+  requestsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  answered: number;
+}
+
+export interface PlainRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export function requestsOf(template: RequestTemplate, count: number): PlainRequest[] {
+  const { positions, method, headers } = template;
+  return Array.from({ length: count }, () => {
+    const after = positions ? position(positions) : '';
+    const path = template.path.replace('{after}', after);
+    const body = template.body?.replace('{after}', after);
+    return { method, path, headers, ...(body === undefined ? {} : { body }) };
+  });
+}
+
+function position({ fromId, toId, asCursor }: Positions): string {
+  const id = Math.floor(fromId + Math.random() * (toId - fromId));
+  return asCursor ? encodeCursor(BigInt(id)) : String(id);
+}
+
+export function summary(latenciesMs: number[], elapsedSeconds: number): LoadResult {
+  const sorted = Float64Array.from(latenciesMs).sort();
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return {
+    requestsPerSecond: sorted.length / elapsedSeconds,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    answered: sorted.length,
+  };
+}

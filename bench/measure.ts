@@ -1,0 +1,93 @@
+import { GATEWAY } from './contestant.js';
+import { generateLoad } from './load-generator.js';
+import type { LoadJob } from './load-job.js';
+import { cpuSecondsOf, OTHER_CORE } from './processes.js';
+
+/** Who is measured, and by what. */
+export interface Subject {
+  name: string;
+  processIds: number[];
+  job: LoadJob;
+}
+
+/** What one contestant did: each number is the median of the rounds. */
+export interface Measured {
+  name: string;
+  requestsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Processor time of its processes for each answer; null where there is no /proc. */
+  cpuMicros: number | null;
+  /** How much of the time its processes worked, 1 = one whole core: less means that something else was the bottleneck. */
+  busyCores: number | null;
+}
+
+export interface Pace {
+  rounds: number;
+  seconds: number;
+  /** At least; repeated, within reason, until the contestant has answered often enough to be warm. */
+  warmUpSeconds: number;
+  /** Null = the load generator runs on any core, too. */
+  loadCore?: number | null;
+}
+
+const WARM_UP_ANSWERS = 5_000;
+const MOST_WARM_UPS = 4;
+
+/** Contestants take turns within each round, so that what else the machine does meets all of them. */
+export async function measureInTurns(subjects: readonly Subject[], pace: Pace): Promise<Measured[]> {
+  const { rounds, seconds, warmUpSeconds, loadCore = OTHER_CORE } = pace;
+  const runs = subjects.map((subject) => ({ subject, results: [] as Omit<Measured, 'name'>[] }));
+  for (const { subject } of runs) await warmUp(subject, warmUpSeconds, loadCore);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { subject, results } of runs) results.push(await runOnce(subject, seconds, loadCore));
+  }
+  return runs.map(({ subject, results }) => {
+    const of = (field: keyof Omit<Measured, 'name'>) =>
+      median(results.map((result) => result[field] ?? Number.NaN));
+    const known = (number: number) => (Number.isNaN(number) ? null : number);
+    return {
+      name: subject.name,
+      requestsPerSecond: of('requestsPerSecond'),
+      p50Ms: of('p50Ms'),
+      p99Ms: of('p99Ms'),
+      cpuMicros: known(of('cpuMicros')),
+      busyCores: known(of('busyCores')),
+    };
+  });
+}
+
+/** V8 optimizes what ran often: a slow server needs longer than a quick one until it is as quick as it gets. */
+async function warmUp(subject: Subject, seconds: number, loadCore: number | null): Promise<void> {
+  const wanted = WARM_UP_ANSWERS * subject.processIds.length;
+  // At an even pace a server that is not warm may fall behind for good.
+  const unpaced = { ...subject, job: { ...subject.job, requestsPerSecond: null } };
+  let answered = 0;
+  for (let turn = 0; turn < MOST_WARM_UPS && answered < wanted; turn += 1) {
+    answered += (await runOnce(unpaced, seconds, loadCore)).requestsPerSecond * seconds;
+  }
+}
+
+async function runOnce(
+  { processIds, job }: Subject,
+  seconds: number,
+  loadCore: number | null,
+): Promise<Omit<Measured, 'name'>> {
+  const cpuSeconds = () => processIds.reduce((sum, id) => sum + (cpuSecondsOf(id) ?? Number.NaN), 0);
+  const before = cpuSeconds();
+  const { answered, ...result } = await generateLoad({ ...job, seconds }, loadCore);
+  const spentSeconds = cpuSeconds() - before;
+  return {
+    ...result,
+    cpuMicros: (spentSeconds / answered) * 1e6,
+    busyCores: (spentSeconds * result.requestsPerSecond) / answered,
+  };
+}
+
+export function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}
+
+export function gatewayOf(measured: readonly Measured[]): Measured {
+  return measured.find(({ name }) => name === GATEWAY) as Measured;
+}

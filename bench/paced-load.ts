@@ -1,0 +1,43 @@
+import { Agent, request as open } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type LoadJob, type LoadResult, type PlainRequest, requestsOf, summary } from './load-job.js';
+
+/**
+ * Requests at an even pace, whether or not those before are answered: a slow answer delays no other one. (autocannon's
+ * `overallRate` sends the requests of each second at once, one after the other on each connection.)
+ */
+export async function pacedLoad(job: LoadJob): Promise<LoadResult> {
+  const perSecond = Number(job.requestsPerSecond);
+  const origin = String(job.origins[0]);
+  const agent = new Agent({ keepAlive: true, maxSockets: job.connections });
+  const requests = requestsOf(job.request, perSecond * job.seconds);
+  const answers: Promise<number>[] = [];
+  const startedAt = performance.now();
+  while (answers.length < requests.length) {
+    const due = Math.min(requests.length, ((performance.now() - startedAt) / 1000) * perSecond);
+    for (const request of requests.slice(answers.length, due)) answers.push(ask(origin, agent, request));
+    await pause(1);
+  }
+  const latenciesMs = await Promise.all(answers);
+  const elapsedSeconds = (performance.now() - startedAt) / 1000;
+  agent.destroy();
+  return summary(latenciesMs, elapsedSeconds);
+}
+
+/** Milliseconds until the whole answer is there, waiting for a free connection included. Rejects unless it is 2xx. */
+function ask(origin: string, agent: Agent, { method, path, headers, body }: PlainRequest): Promise<number> {
+  const sentAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const sent = open(`${origin}${path}`, { method, headers, agent }, (response) => {
+      const status = Number(response.statusCode);
+      response.on('error', reject);
+      response.on('end', () => {
+        if (status >= 200 && status < 300) resolve(performance.now() - sentAt);
+        else reject(new Error(`an answer was ${status}`));
+      });
+      response.resume();
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
