@@ -1,0 +1,97 @@
+import { writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { chart } from './chart.js';
+import type { Measured, Pace } from './measure.js';
+import { type Goal, isMet, type RowResult } from './row.js';
+
+export interface NamedResult extends RowResult {
+  name: string;
+  goal: Goal;
+  isInChart: boolean;
+}
+
+export interface RunResult {
+  isQuick: boolean;
+  pace: Pace;
+  largeRows: number;
+  machine: Machine;
+  rows: NamedResult[];
+}
+
+interface Machine {
+  processor: string;
+  cores: number;
+  node: string;
+  mysql: string;
+  isPinned: boolean;
+}
+
+/** In the large table of a full run. */
+export const FULL_ROWS = 10_000_000;
+const NO_NUMBER = '–';
+const ONE_CORE_IS_BUSY = 0.9;
+
+export function machineOf(mysql: string, isPinned: boolean): Machine {
+  const processors = cpus();
+  const processor = processors[0]?.model ?? 'unknown';
+  return { processor, cores: processors.length, node: process.version, mysql, isPinned };
+}
+
+/** As soon as a row is measured. */
+export function printRow(row: NamedResult, tookSeconds: number): void {
+  console.log(
+    `\n${row.name}: ${measuredOf(row)} (goal ${goalOf(row.goal)}; ${row.note}; took ${Math.round(tookSeconds)} s)`,
+  );
+  if (row.measured.length > 0) console.table(row.measured.map(contestantRow));
+}
+
+export function printTable({ rows, pace, machine, largeRows }: RunResult): void {
+  console.table(
+    rows.map((row) => ({
+      workload: row.name,
+      measured: measuredOf(row),
+      goal: goalOf(row.goal),
+      'met?': row.value === null ? NO_NUMBER : isMet(row.goal, row.value) ? 'yes' : 'NO',
+    })),
+  );
+  const { processor, cores, node, mysql, isPinned } = machine;
+  const footnotes = [
+    `${processor}, ${cores} cores, Node ${node}, MySQL ${mysql}. ${largeRows.toLocaleString('en')} rows in the large table${largeRows < FULL_ROWS ? `, ${FULL_ROWS.toLocaleString('en')} in a full run` : ''}.`,
+    `Medians of ${pace.rounds} rounds of ${pace.seconds} s in turns, after at least ${pace.warmUpSeconds} s to warm up; 20 of 20,000 pets, 32 keep-alive connections.`,
+    'The gateway runs with its defaults: keys, quotas and validation are on, and its log of every request goes to a file. Peers have none of these.',
+    isPinned
+      ? 'Each contestant ran on core 0, MySQL and the load generator on core 1; the rows of two processes and of the start ran on any.'
+      : 'NOT PINNED: this needs two cores and `taskset`. Contestants, MySQL and the load generator shared all cores.',
+    `Busy cores below ${ONE_CORE_IS_BUSY} mean that MySQL or the load generator was the bottleneck; CPU per request still tells.`,
+  ];
+  console.log(footnotes.join('\n'));
+}
+
+export async function writeResults(result: RunResult): Promise<void> {
+  await writeFile('bench/results.json', `${JSON.stringify(result, null, 2)}\n`);
+  await writeFile('bench/results.svg', chart(result));
+  console.log('Written: bench/results.json, bench/results.svg');
+}
+
+function contestantRow({ name, requestsPerSecond, p50Ms, p99Ms, cpuMicros, busyCores }: Measured) {
+  return {
+    contestant: name,
+    'requests/s': Math.round(requestsPerSecond).toLocaleString('en'),
+    'p50 ms': p50Ms.toFixed(2),
+    'p99 ms': p99Ms.toFixed(2),
+    'CPU µs/request': cpuMicros === null ? NO_NUMBER : Math.round(cpuMicros),
+    'busy cores': busyCores === null ? NO_NUMBER : busyCores.toFixed(2),
+  };
+}
+
+function measuredOf({ value, goal }: NamedResult): string {
+  return value === null ? 'not told by this system' : withUnit(value, goal.unit);
+}
+
+function goalOf({ unit, atLeast, atMost = Number.NaN }: Goal): string {
+  return atLeast === undefined ? `≤ ${atMost.toLocaleString('en')} ${unit}` : `≥ ${atLeast} ${unit}`;
+}
+
+function withUnit(value: number, unit: Goal['unit']): string {
+  return unit === '×' ? `${value.toFixed(2)} ×` : `${Math.round(value).toLocaleString('en')} ${unit}`;
+}

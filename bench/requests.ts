@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Contestant } from './contestant.js';
+import { idOf, type Tenant } from './dataset.js';
+import { type Positions, type RequestTemplate, requestsOf } from './load-job.js';
+
+export type Door = 'rest' | 'graphql';
+
+/** Ids are numbers or text, as the contestant likes. */
+interface PetAnswer {
+  id: number | string;
+  name: string;
+  categoryId: number | string;
+  status?: string | null;
+}
+
+interface GraphQLAnswer {
+  data: { pets: { nodes: PetAnswer[] } };
+}
+
+/** Which pages are asked for: always the first, or pages after the nth pets, from the first of these to the last. */
+export type Pages = 'first' | { fromNth: number; toNth: number };
+
+/** Everywhere in the list, as far as pages are full. */
+export const everywhere = ({ pets }: Tenant): Pages => ({ fromNth: 1, toNth: pets - 21 });
+
+const QUERY = `query ($after: String) {
+  pets(first: 20, after: $after) { nodes { id name categoryId status } pageInfo { hasNextPage endCursor } }
+}`;
+
+export function listRequest({ token }: Contestant, door: Door, pages: Pages): RequestTemplate {
+  const positions: Positions | null =
+    pages === 'first'
+      ? null
+      : { fromId: idOf(pages.fromNth), toId: idOf(pages.toNth), asCursor: token !== null };
+  const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+  if (door === 'rest') {
+    const path = positions ? '/v1/pets?limit=20&cursor={after}' : '/v1/pets?limit=20';
+    return { method: 'GET', path, body: null, headers, positions };
+  }
+  const body = JSON.stringify({ query: QUERY, variables: { after: positions ? '{after}' : null } });
+  const json = { 'content-type': 'application/json', ...headers };
+  return { method: 'POST', path: '/graphql', body, headers: json, positions };
+}
+
+export function createRequest({ token }: Contestant): RequestTemplate {
+  const body = JSON.stringify({ name: 'Rex', categoryId: 3, status: 'available' });
+  const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+  const headers = { 'content-type': 'application/json', ...authorization };
+  return { method: 'POST', path: '/v1/pets', body, headers, positions: null };
+}
+
+/** Rejects unless all of them give the same 20 pets, for the first page and for the one after the 7th pet. */
+export async function checkLists(contestants: readonly Contestant[], door: Door): Promise<void> {
+  for (const pages of ['first', { fromNth: 7, toNth: 7 }] as const) {
+    const answers = await Promise.all(
+      contestants.map(async (contestant) => {
+        const body = await ask(contestant, listRequest(contestant, door, pages), 200);
+        const nodes = door === 'rest' ? (body as PetAnswer[]) : (body as GraphQLAnswer).data.pets.nodes;
+        if (nodes.length !== 20) throw new Error(`${contestant.name} listed ${nodes.length} pets, not 20`);
+        return nodes.map(({ id, name, categoryId, status }) =>
+          [id, name, categoryId, status ?? ''].map(String),
+        );
+      }),
+    );
+    for (const [index, { name }] of contestants.entries()) {
+      if (!isDeepStrictEqual(answers[index], answers[0]))
+        throw new Error(`${name} lists other pets than the first`);
+    }
+  }
+}
+
+/** Rejects unless all of them create the pet. */
+export async function checkCreates(contestants: readonly Contestant[]): Promise<void> {
+  for (const contestant of contestants) {
+    const pet = (await ask(contestant, createRequest(contestant), 201)) as PetAnswer;
+    if (pet.name !== 'Rex' || pet.categoryId !== 3 || pet.status !== 'available' || !pet.id) {
+      throw new Error(`${contestant.name} answered ${JSON.stringify(pet)} to the creation of a pet`);
+    }
+  }
+}
+
+async function ask(
+  { name, origin }: Contestant,
+  template: RequestTemplate,
+  status: number,
+): Promise<unknown> {
+  const [request] = requestsOf(template, 1);
+  const response = await fetch(`${origin}${request?.path}`, { ...request });
+  const text = await response.text();
+  if (response.status !== status) throw new Error(`${name} answered ${response.status}: ${text}`);
+  return JSON.parse(text);
+}

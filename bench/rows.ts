@@ -1,0 +1,20 @@
+import { createRow, listRow, pacedRow } from './peer-rows.js';
+import type { Row } from './row.js';
+import { deepPageRow, largeListRow, twoProcessesRow } from './scale-rows.js';
+import { memoryRow, readyRow } from './start-rows.js';
+
+/** Every workload with its goal, in the order of the table. */
+export const ROWS: readonly Row[] = [
+  listRow({ door: 'rest', isHot: true, atLeast: 3 }),
+  listRow({ door: 'rest', isHot: false, atLeast: 0.95 }),
+  listRow({ door: 'graphql', isHot: true, atLeast: 2.5 }),
+  listRow({ door: 'graphql', isHot: false, atLeast: 1 }),
+  createRow,
+  pacedRow,
+  largeListRow,
+  deepPageRow,
+  twoProcessesRow,
+  readyRow,
+  memoryRow('idle'),
+  memoryRow('under load'),
+];

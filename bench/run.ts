@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startEnvironment } from './environment.js';
+import { canPin } from './processes.js';
+import { printProfile } from './profile.js';
+import { FULL_ROWS, machineOf, printRow, printTable, type RunResult, writeResults } from './report.js';
+import { ROWS } from './rows.js';
+
+const USAGE = `npm run bench                          every row; writes bench/results.json and bench/results.svg
+npm run bench -- quick                 shorter rounds, a smaller table, no peers without a goal
+npm run bench -- --only 'list, cold'   the rows whose name contains this, peers without a goal left out; writes nothing
+  --rounds <n>  --seconds <n>          how often, and how long each time
+  --rows <n>                           in the large table, at least 250,000
+  --peers                              with the peers without a goal
+  --profile                            with --only: what the gateway spent its time on`;
+
+const { values: options, positionals } = (() => {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        only: { type: 'string' },
+        rounds: { type: 'string' },
+        seconds: { type: 'string' },
+        rows: { type: 'string' },
+        peers: { type: 'boolean', default: false },
+        profile: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+})();
+const isQuick = positionals[0] === 'quick';
+if (positionals.length > (isQuick ? 1 : 0)) refuse(`unknown: ${positionals.join(' ')}`);
+if (options.profile && options.only === undefined) refuse('--profile needs --only');
+const isShort = isQuick || options.only !== undefined;
+const pace = {
+  rounds: atLeast('rounds', 1, 3),
+  seconds: atLeast('seconds', 0.5, options.profile ? 3 : isShort ? 0.8 : 8),
+  warmUpSeconds: isShort ? 1 : 3,
+};
+const rows = ROWS.filter(({ name }) => name.toLowerCase().includes((options.only ?? '').toLowerCase()));
+if (rows.length === 0)
+  refuse(`no row contains ${options.only}. Rows:\n${ROWS.map(({ name }) => name).join('\n')}`);
+
+const largeRows = atLeast('rows', 250_000, isShort ? FULL_ROWS / 10 : FULL_ROWS);
+const failed: string[] = [];
+const environment = await startEnvironment({ largeRows });
+const profileFolder = options.profile ? await mkdtemp(join(tmpdir(), 'petstore-profile-')) : null;
+try {
+  const machine = machineOf(environment.mysqlVersion, canPin);
+  const result: RunResult = { isQuick: isShort, pace, largeRows, machine, rows: [] };
+  for (const { name, goal, isInChart = false, run } of rows) {
+    const setting = {
+      environment,
+      pace,
+      withOrientation: !isShort || options.peers,
+      largeRows,
+      profileFolder,
+    };
+    const startedAt = performance.now();
+    try {
+      const row = { name, goal, isInChart, ...(await run(setting)) };
+      result.rows.push(row);
+      printRow(row, (performance.now() - startedAt) / 1000);
+    } catch (error) {
+      // The other rows took their time, too.
+      console.error(`\nFAILED: ${name}\n`, error);
+      failed.push(name);
+    }
+  }
+  printTable(result);
+  if (profileFolder !== null) await printProfile(profileFolder);
+  if (failed.length > 0) console.error(`FAILED, so that nothing is written: ${failed.join('; ')}`);
+  else if (options.only === undefined) await writeResults(result);
+} finally {
+  await environment.stop();
+  if (profileFolder !== null) await rm(profileFolder, { recursive: true, force: true });
+}
+// The load generator would be waited for.
+process.exit(failed.length > 0 ? 1 : 0);
+
+function atLeast(name: 'rounds' | 'seconds' | 'rows', least: number, fallback: number): number {
+  const given = options[name];
+  if (given === undefined) return fallback;
+  const number = Number(given);
+  return number >= least ? number : refuse(`--${name} must be a number of at least ${least}`);
+}
+
+function refuse(problem: string): never {
+  console.error(`${problem}\n\n${USAGE}`);
+  process.exit(2);
+}

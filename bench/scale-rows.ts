@@ -1,0 +1,89 @@
+import { type Contestant, startGateway } from './contestant.js';
+import { type Measured, measureInTurns } from './measure.js';
+import { OTHER_CORE } from './processes.js';
+import { checkLists, everywhere, listRequest, type Pages } from './requests.js';
+import { CONNECTIONS, gateway, type Row, withContestants } from './row.js';
+
+/** Each list is alone in a table, so that the small one's indexes are small, too. */
+export const largeListRow: Row = {
+  name: 'REST list, cold: the large table / 10,000 rows',
+  goal: { unit: '×', atMost: 1.2 },
+  run: async (setting) => {
+    const large = await setting.environment.large();
+    const small = await setting.environment.small();
+    return withContestants([gateway(setting, large), gateway(setting, small)], async ([ofLarge, ofSmall]) => {
+      if (!ofLarge || !ofSmall) throw new Error('both were started');
+      const subjects = [
+        subject(`${setting.largeRows.toLocaleString('en')} rows`, [ofLarge], everywhere(large)),
+        subject('10,000 rows', [ofSmall], everywhere(small)),
+      ];
+      return timeRatio(await measureInTurns(subjects, setting.pace));
+    });
+  },
+};
+
+/** Near those pages, not only there: the same page again and again would be hot. */
+export const deepPageRow: Row = {
+  name: 'REST list, cold, the large table: page 10,000 / page 1',
+  goal: { unit: '×', atMost: 1.2 },
+  run: async (setting) => {
+    const large = await setting.environment.large();
+    return withContestants([gateway(setting, large)], async (started) => {
+      const subjects = [
+        subject('around page 10,000', started, { fromNth: 199_000, toNth: 201_000 }),
+        subject('around page 1', started, { fromNth: 1, toNth: 2_000 }),
+      ];
+      return timeRatio(await measureInTurns(subjects, setting.pace));
+    });
+  },
+};
+
+/**
+ * Where the load generator and MySQL share the cores with the gateway, two processes can't answer twice as much; what two
+ * would answer with a core each is told by the processor time that a request costs them.
+ */
+export const twoProcessesRow: Row = {
+  name: 'Two processes that share Redis / one with Redis',
+  goal: { unit: '×', atLeast: 1.7 },
+  run: async (setting) => {
+    const { environment, pace } = setting;
+    const tenant = await environment.listed();
+    const redisUrl = await environment.redisUrl();
+    const start = (name: string) => startGateway(tenant, { name, redisUrl, cores: null });
+    environment.moveDatabase(null);
+    try {
+      return await withContestants(['alone', 'first', 'second'].map(start), async (started) => {
+        await checkLists(started, 'rest');
+        const pages = everywhere(tenant);
+        const subjects = [
+          subject('two processes', started.slice(1), pages),
+          subject('one process', started.slice(0, 1), pages),
+        ];
+        const measured = await measureInTurns(subjects, { ...pace, loadCore: null });
+        const [two, one] = measured as [Measured, Measured];
+        const raw = two.requestsPerSecond / one.requestsPerSecond;
+        const [cpuOfTwo, cpuOfOne] = [two.cpuMicros, one.cpuMicros];
+        const value = cpuOfTwo === null || cpuOfOne === null ? null : (2 * cpuOfOne) / cpuOfTwo;
+        const note = `requests per second of processor time, times processes; raw requests/s: ${raw.toFixed(2)} ×`;
+        return { value, note, measured };
+      });
+    } finally {
+      environment.moveDatabase(OTHER_CORE);
+    }
+  },
+};
+
+function subject(name: string, contestants: Contestant[], pages: Pages) {
+  const [first] = contestants;
+  if (!first) throw new Error(`nobody runs for ${name}`);
+  const origins = contestants.map(({ origin }) => origin);
+  const request = listRequest(first, 'rest', pages);
+  const job = { origins, request, connections: CONNECTIONS, seconds: 0, requestsPerSecond: null };
+  return { name, processIds: contestants.map(({ processId }) => processId), job };
+}
+
+function timeRatio(measured: Measured[]) {
+  const [large, small] = measured as [Measured, Measured];
+  const value = small.requestsPerSecond / large.requestsPerSecond;
+  return { value, note: 'time per request, less is better', measured };
+}

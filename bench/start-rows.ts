@@ -1,0 +1,60 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { startGateway } from './contestant.js';
+import { type Measured, measureInTurns, median } from './measure.js';
+import { memoryMbOf } from './processes.js';
+import { everywhere, listRequest } from './requests.js';
+import { CONNECTIONS, gateway, type Row, withContestants } from './row.js';
+
+const STARTS = 3;
+const IDLE_MS = 2_000;
+
+export const readyRow: Row = {
+  name: 'Start to ready',
+  goal: { unit: 'ms', atMost: 1_000 },
+  run: async ({ environment }) => {
+    const tenant = await environment.listed();
+    const startMs: number[] = [];
+    for (let turn = 0; turn < STARTS; turn += 1) {
+      await withContestants([startGateway(tenant, { cores: null })], async ([started]) => {
+        startMs.push(started?.startMs ?? Number.NaN);
+      });
+    }
+    const note = `median of ${STARTS}, from the start of Node to the line that says where it listens`;
+    return { value: median(startMs), note, measured: [] };
+  },
+};
+
+export function memoryRow(when: 'idle' | 'under load'): Row {
+  const isIdle = when === 'idle';
+  return {
+    name: `Memory, ${when}`,
+    goal: { unit: 'MB', atMost: isIdle ? 120 : 300 },
+    run: async (setting) => {
+      const tenant = await setting.environment.listed();
+      return withContestants([gateway(setting, tenant)], async ([started]) => {
+        if (!started) throw new Error('it was started');
+        const { name, origin, processId } = started;
+        if (isIdle) {
+          await pause(IDLE_MS);
+          const note = `resident, ${IDLE_MS / 1000} s after it was ready`;
+          return { value: memoryMbOf(processId, 'VmRSS'), note, measured: [] };
+        }
+        const measured: Measured[] = [];
+        for (const door of ['rest', 'graphql'] as const) {
+          const request = listRequest(started, door, everywhere(tenant));
+          const job = {
+            origins: [origin],
+            request,
+            connections: CONNECTIONS,
+            seconds: 0,
+            requestsPerSecond: null,
+          };
+          const subject = { name: `${name}, ${door}`, processIds: [processId], job };
+          measured.push(...(await measureInTurns([subject], { ...setting.pace, rounds: 1 })));
+        }
+        const note = 'resident at most, while lists are read cold at both doors';
+        return { value: memoryMbOf(processId, 'VmHWM'), note, measured };
+      });
+    },
+  };
+}
