@@ -40,7 +40,11 @@ export async function measureInTurns(subjects: readonly Subject[], pace: Pace): 
   const runs = subjects.map((subject) => ({ subject, results: [] as Omit<Measured, 'name'>[] }));
   for (const { subject } of runs) await warmUp(subject, warmUpSeconds, loadCore);
   for (let round = 0; round < rounds; round += 1) {
-    for (const { subject, results } of runs) results.push(await runOnce(subject, seconds, loadCore));
+    for (const { subject, results } of runs) {
+      const result = await runOnce(subject, seconds, loadCore);
+      if (result.requestsPerSecond === 0) throw new Error(`${subject.name} answered nothing in ${seconds} s`);
+      results.push(result);
+    }
   }
   return runs.map(({ subject, results }) => {
     const of = (field: keyof Omit<Measured, 'name'>) =>
@@ -57,7 +61,10 @@ export async function measureInTurns(subjects: readonly Subject[], pace: Pace): 
   });
 }
 
-/** V8 optimizes what ran often: a slow server needs longer than a quick one until it is as quick as it gets. */
+/**
+ * V8 optimizes what ran often: a slow server needs longer than a quick one until it is as quick as it gets. On a machine
+ * that is busy otherwise its very first answers may take longer than a turn.
+ */
 async function warmUp(subject: Subject, seconds: number, loadCore: number | null): Promise<void> {
   const wanted = WARM_UP_ANSWERS * subject.processIds.length;
   // At an even pace a server that is not warm may fall behind for good.

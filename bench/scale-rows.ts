@@ -13,6 +13,7 @@ export const largeListRow: Row = {
     const small = await setting.environment.small();
     return withContestants([gateway(setting, large), gateway(setting, small)], async ([ofLarge, ofSmall]) => {
       if (!ofLarge || !ofSmall) throw new Error('both were started');
+      await checkLists([ofLarge, ofSmall], 'rest');
       const subjects = [
         subject(`${setting.largeRows.toLocaleString('en')} rows`, [ofLarge], everywhere(large)),
         subject('10,000 rows', [ofSmall], everywhere(small)),
@@ -29,6 +30,7 @@ export const deepPageRow: Row = {
   run: async (setting) => {
     const large = await setting.environment.large();
     return withContestants([gateway(setting, large)], async (started) => {
+      await checkLists(started, 'rest');
       const subjects = [
         subject('around page 10,000', started, { fromNth: 199_000, toNth: 201_000 }),
         subject('around page 1', started, { fromNth: 1, toNth: 2_000 }),
