@@ -12,19 +12,19 @@ export interface Environment {
   listed(): Promise<Tenant>;
   /** Beside it in the same table: new pets change nothing of the list. */
   written(): Promise<Tenant>;
-  /** 10,000 pets in a table of their own. */
-  small(): Promise<Tenant>;
-  /** A table of its own with as many as the options say. */
+  /** As many pets as the options say, in a table of their own. */
   large(): Promise<Tenant>;
+  /** 10,000 pets in that same table. */
+  small(): Promise<Tenant>;
   redisUrl(): Promise<string>;
   /** Null = MySQL runs on any core. */
   moveDatabase(core: number | null): void;
   stop(): Promise<void>;
 }
 
-/** The large table fits into the buffer pool: what is measured are indexes, not disks. */
+/** The large project fits into the buffer pool: what is measured are indexes, not disks. */
 const MYSQL_ARGS = ['--innodb-buffer-pool-size=3G', '--innodb-redo-log-capacity=1G'];
-const DATABASES = { lists: 'petstore_bench', small: 'petstore_bench_small', large: 'petstore_bench_large' };
+const DATABASES = { lists: 'petstore_bench', large: 'petstore_bench_large' };
 
 export async function startEnvironment({ largeRows }: { largeRows: number }): Promise<Environment> {
   const mysql = await startMysql({ args: MYSQL_ARGS });
@@ -34,8 +34,7 @@ export async function startEnvironment({ largeRows }: { largeRows: number }): Pr
   const make = (name: keyof typeof DATABASES, sizes: number[]) =>
     onFirstUse(() => createDataset(mysql.url, DATABASES[name], sizes));
   const lists = make('lists', [20_000, 0]);
-  const small = make('small', [10_000]);
-  const large = make('large', [largeRows]);
+  const large = make('large', [largeRows, 10_000]);
   const nth = async (tenants: Promise<Tenant[]>, index: number) => (await tenants)[index] as Tenant;
   let stopRedis = async () => {};
   const redisUrl = onFirstUse(async () => {
@@ -48,8 +47,8 @@ export async function startEnvironment({ largeRows }: { largeRows: number }): Pr
     mysqlVersion: version,
     listed: () => nth(lists(), 0),
     written: () => nth(lists(), 1),
-    small: () => nth(small(), 0),
     large: () => nth(large(), 0),
+    small: () => nth(large(), 1),
     redisUrl,
     moveDatabase: (core) => moveTo(core, processId),
     stop: async () => {

@@ -26,7 +26,7 @@ interface Machine {
   isPinned: boolean;
 }
 
-/** In the large table of a full run. */
+/** In the large project of a full run. */
 export const FULL_ROWS = 10_000_000;
 const NO_NUMBER = '–';
 const ONE_CORE_IS_BUSY = 0.9;
@@ -56,7 +56,7 @@ export function printTable({ rows, pace, machine, largeRows }: RunResult): void 
   );
   const { processor, cores, node, mysql, isPinned } = machine;
   const footnotes = [
-    `${processor}, ${cores} cores, Node ${node}, MySQL ${mysql}. ${largeRows.toLocaleString('en')} rows in the large table${largeRows < FULL_ROWS ? `, ${FULL_ROWS.toLocaleString('en')} in a full run` : ''}.`,
+    `${processor}, ${cores} cores, Node ${node}, MySQL ${mysql}. ${largeRows.toLocaleString('en')} pets in the large project${largeRows < FULL_ROWS ? `, ${FULL_ROWS.toLocaleString('en')} in a full run` : ''}.`,
     `Medians of ${pace.rounds} rounds of ${pace.seconds} s in turns, after at least ${pace.warmUpSeconds} s to warm up; 20 of 20,000 pets, 32 keep-alive connections.`,
     'The gateway runs with its defaults: keys, quotas and validation are on, and its log of every request goes to a file. Peers have none of these.',
     isPinned

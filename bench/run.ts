@@ -9,10 +9,10 @@ import { FULL_ROWS, machineOf, printRow, printTable, type RunResult, writeResult
 import { ROWS } from './rows.js';
 
 const USAGE = `npm run bench                          every row; writes bench/results.json and bench/results.svg
-npm run bench -- quick                 shorter rounds, a smaller table, no peers without a goal
+npm run bench -- quick                 shorter rounds, a smaller project, no peers without a goal
 npm run bench -- --only 'list, cold'   the rows whose name contains this, peers without a goal left out; writes nothing
   --rounds <n>  --seconds <n>          how often, and how long each time
-  --rows <n>                           in the large table, at least 250,000
+  --rows <n>                           in the large project, at least 250,000
   --peers                              with the peers without a goal
   --profile                            with --only: what the gateway spent its time on`;
 
