@@ -7,12 +7,10 @@ import { type Config, ConfigError, loadConfig } from './config.js';
 import { Database } from './database/database.js';
 import { migrate } from './database/migrate.js';
 import { seedDemo } from './demo.js';
+import { LogLines } from './log-lines.js';
 
 const USAGE = 2;
 const DATABASE_GOODBYE_MS = 200;
-/** The log is written when so much is there, or so often. What is left when the process exits, pino writes then. */
-const LOG_BYTES = 16_000;
-const LOG_EVERY_MS = 100;
 /** What the end itself may take, of the time in which everything must be over. */
 const END_MS = 800;
 
@@ -29,10 +27,7 @@ function readConfig(): Config {
 async function start(config: Config): Promise<{ app: App; db: Database }> {
   await migrate(config.database);
   const db = await Database.open(config.database, { poolSize: config.databasePoolSize });
-  // Lines are written together, a write for each would cost a request more than making it.
-  const lines = pino.destination({ sync: false, minLength: LOG_BYTES });
-  setInterval(() => lines.flush(), LOG_EVERY_MS).unref();
-  const logger = pino({ level: config.logLevel }, lines);
+  const logger = pino({ level: config.logLevel }, new LogLines());
   const app = await createApp({ config, db, logger, now: Date.now });
   const addresses = await app.listen();
   // Not earlier: the key is shown once, and must not be lost to a port in use.

@@ -1,9 +1,11 @@
 import type { ApiKeyService } from '../api-keys/api-key.service.js';
+import { digestOf, isToken } from '../api-keys/token.js';
 import type { Caller } from '../caller.js';
 import { AppError } from '../errors.js';
 import type { Decision, Refused, Standing } from '../rate-limit/decision.js';
 import type { Account, Limiter } from '../rate-limit/limiter.js';
 import { addressSubject, projectSubject, schemaSubject } from '../rate-limit/subjects.js';
+import { newConnection } from './connections.js';
 
 /** Requests without a key in force, per client address. */
 const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
@@ -28,9 +30,16 @@ export class Admission {
   ) {}
 
   /** Who sends a request with this `Authorization` header; null when no key in force says so. RFC 6750 §2.1. */
-  identify(authorization: string | undefined): Caller | null | Promise<Caller | null> {
-    const [, token] = /^bearer +([^ ]+)$/i.exec(authorization ?? '') ?? [];
-    return token === undefined ? null : this.apiKeys.identify(token);
+  identify(
+    authorization: string | undefined,
+    connection = newConnection(),
+  ): Caller | null | Promise<Caller | null> {
+    if (authorization !== connection.authorization) {
+      const [, token] = /^bearer +([^ ]+)$/i.exec(authorization ?? '') ?? [];
+      connection.digest = token !== undefined && isToken(token) ? digestOf(token) : null;
+      connection.authorization = authorization;
+    }
+    return connection.digest === null ? null : this.apiKeys.identifyDigest(connection.digest);
   }
 
   /** Who pays: the caller's project, or without a caller the address. Bans belong to the key. Spec: Limits. */

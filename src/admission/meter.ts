@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.js';
 import { AppError } from '../errors.js';
 import type { Decision, Standing } from '../rate-limit/decision.js';
 import { type Admission, rateLimited, schemaRateLimited } from './admission.js';
+import { Connections } from './connections.js';
 import { rateLimitHeaders } from './rate-limit-headers.js';
 import { parseRehearsal, rehearsed } from './rehearsal.js';
 
@@ -12,7 +11,7 @@ const REHEARSE = 'petstore-rehearse';
 
 /** Charges the requests of both doors, and writes what is left into their answers. */
 export class Meter {
-  private readonly names = new WeakMap<Socket, string>();
+  private readonly connections = new Connections();
 
   constructor(
     private readonly admission: Admission,
@@ -20,8 +19,8 @@ export class Meter {
   ) {}
 
   /** Who sends the request; null = no key in force. On a project's host only its own keys are. */
-  identify({ headers, site }: FastifyRequest): Caller | null | Promise<Caller | null> {
-    const caller = this.admission.identify(headers.authorization);
+  identify({ headers, site, raw }: FastifyRequest): Caller | null | Promise<Caller | null> {
+    const caller = this.admission.identify(headers.authorization, this.connections.of(raw.socket));
     if (site.projectId === null) return caller;
     const ownOnly = (known: Caller | null) => (known?.projectId === site.projectId ? known : null);
     return caller instanceof Promise ? caller.then(ownOnly) : ownOnly(caller);
@@ -95,11 +94,7 @@ export class Meter {
    */
   private connectionOf({ ips, raw, isPipelined }: FastifyRequest): string | null {
     if (isPipelined || (ips && ips.length > 1)) return null;
-    const known = this.names.get(raw.socket);
-    if (known) return known;
-    const name = randomUUID();
-    this.names.set(raw.socket, name);
-    return name;
+    return this.connections.of(raw.socket).name;
   }
 }
 

@@ -47,11 +47,14 @@ export class ApiKeyService {
 
   /** Whose bearer token this is; null for anything that is not a key in force, whatever the reason. */
   identify(token: string): Caller | null | Promise<Caller | null> {
-    const digest = digestOf(token);
+    return isToken(token) ? this.identifyDigest(digestOf(token)) : null;
+  }
+
+  /** As `identify`, for who has checked and hashed the token before. */
+  identifyDigest(digest: string): Caller | null | Promise<Caller | null> {
     const known = this.callers.find(digest);
     if (known instanceof Promise) return known.then((key) => this.inForce(key));
     if (known !== undefined) return this.inForce(known);
-    if (!isToken(token)) return null;
     return this.callers.load(digest, () => findKnownKey(this.db, digest)).then((key) => this.inForce(key));
   }
 

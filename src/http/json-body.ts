@@ -1,8 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'lossless-json';
 import { AppError, invalidRequest } from '../errors.js';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** RFC 8259 §8.1: no part of the text, and may be ignored. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
 
 /** How a door wants the integers of a body that a JavaScript number may not hold. `text` is an integer in JSON's grammar. */
 type ReadInteger = (text: string) => unknown;
@@ -42,22 +44,19 @@ export function acceptJson(
   app.addContentTypeParser<Buffer>(
     'application/json',
     { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) => {
+    (request: FastifyRequest, body: Buffer, done) => {
       const [, charset] = /;\s*charset="?([^";\s]+)/i.exec(request.headers['content-type'] ?? '') ?? [];
       if (charset && !/^utf-?8$/i.test(charset)) {
-        throw new AppError('unsupported_media_type', 'Send the body as application/json in UTF-8.');
+        return done(new AppError('unsupported_media_type', 'Send the body as application/json in UTF-8.'));
       }
-      return read(new JsonText(textOf(body), readInteger));
+      if (!isUtf8(body)) return done(notJson());
+      try {
+        done(null, read(new JsonText(body.toString().replace(BYTE_ORDER_MARK, ''), readInteger)));
+      } catch (error) {
+        done(error as Error);
+      }
     },
   );
-}
-
-function textOf(body: Buffer): string {
-  try {
-    return utf8.decode(body);
-  } catch {
-    throw invalidRequest([{ field: 'body', message: 'must be valid JSON in UTF-8' }]);
-  }
 }
 
 function parseJson(json: string, readInteger: ReadInteger): unknown {
@@ -66,8 +65,12 @@ function parseJson(json: string, readInteger: ReadInteger): unknown {
   } catch (error) {
     // Also a RangeError, from nesting deeper than the stack.
     const reason = error instanceof SyntaxError ? `: ${error.message}` : '';
-    throw invalidRequest([{ field: 'body', message: `must be valid JSON in UTF-8${reason}` }]);
+    throw notJson(reason);
   }
+}
+
+function notJson(reason = ''): AppError {
+  return invalidRequest([{ field: 'body', message: `must be valid JSON in UTF-8${reason}` }]);
 }
 
 function readNumber(text: string, readInteger: ReadInteger): unknown {

@@ -14,6 +14,7 @@ import { answerWithin } from './answer-deadline.js';
 import { replyWithError } from './error-reply.js';
 import { EXPOSED_HEADERS } from './headers.js';
 import { originForm, requestProblem } from './request-guard.js';
+import { RequestLog } from './request-log.js';
 import { noteParsed, refuseRaw, refuseUnparsable } from './unparsable.js';
 
 const BODY_BYTES = 100 * 1024;
@@ -68,6 +69,7 @@ export async function createHttpServer({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    childLoggerFactory: (parent, bindings) => new RequestLog(parent, bindings) as FastifyBaseLogger,
     genReqId: () => randomUUID(),
     bodyLimit: BODY_BYTES,
     requestTimeout: HTTP_LIMITS.requestTimeout,
@@ -162,8 +164,9 @@ function nothingHere(): AppError {
 
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { caller, standing } = request;
-  request.log.info(
+  request.server.log.info(
     {
+      requestId: request.id,
       method: request.method,
       path: request.url.split('?', 1)[0],
       status: reply.statusCode,
