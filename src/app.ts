@@ -64,7 +64,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   const admission = new Admission(services.apiKeys, running.limiter);
   const cache = new ResponseCache();
   const meter = new Meter(admission, config.environment === 'staging');
-  const metrics = new Metrics(running.sharing);
+  const metrics = new Metrics(running.sharing, () => cache.counts);
   const hosts = new HostIndex(db);
   const customDomains = createCustomDomains({
     config,

@@ -131,7 +131,7 @@ export class CertificateOrders {
     const { flow, log, sealer, ids, now, random } = this.parts;
     return this.noted(logId, { hostname, signal }, async () => {
       const chainPem = await flow.complete({ signer, order, hostname, keyPem }, signal);
-      const facts = readChain(chainPem, { hostname, keyPem, nowMs: now() });
+      const facts = await readChain(chainPem, { hostname, keyPem, nowMs: now() });
       if (logId !== null) await log.end(logId, ISSUED);
       const isOutdated = sealer.isOutdated(sealedKey);
       return {

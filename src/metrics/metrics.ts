@@ -33,7 +33,10 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  constructor(sharing: () => { isDegraded: boolean; outages: number; localDecisions: number }) {
+  constructor(
+    sharing: () => { isDegraded: boolean; outages: number; localDecisions: number },
+    cached: () => { hits: number; shared: number; misses: number },
+  ) {
     this.read(
       'petstore_rate_limit_degraded',
       '1 while Redis is away and this process limits by itself.',
@@ -44,6 +47,17 @@ export class Metrics {
       'petstore_rate_limit_local_decisions',
       'Requests decided without Redis.',
       () => sharing().localDecisions,
+    );
+    this.read('petstore_response_cache_hits', 'Lists answered from memory.', () => cached().hits);
+    this.read(
+      'petstore_response_cache_shared',
+      'Lists answered by a read that was under way for another request.',
+      () => cached().shared,
+    );
+    this.read(
+      'petstore_response_cache_misses',
+      'Lists that might have been in memory and were read from the database.',
+      () => cached().misses,
     );
     collectDefaultMetrics({ register: this.registry });
   }

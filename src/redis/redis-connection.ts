@@ -1,4 +1,4 @@
-import { Cluster, Redis } from 'ioredis';
+import type { Cluster, ClusterOptions, Redis } from 'ioredis';
 
 const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_EVERY_MS = 250;
@@ -15,8 +15,10 @@ export async function connectRedis(address: string): Promise<RedisConnection> {
   const url = new URL(address);
   const isCluster = url.searchParams.get('cluster') === 'true';
   url.search = '';
+  // Not above: most start without Redis.
+  const { Cluster, Redis } = await import('ioredis');
   const redis = isCluster
-    ? clusterOf(url)
+    ? new Cluster(...clusterAt(url))
     : new Redis(url.href, { ...OPTIONS, retryStrategy: () => RECONNECT_EVERY_MS });
   // Whoever sends a command learns of it there.
   redis.on('error', () => {});
@@ -37,10 +39,10 @@ const OPTIONS = {
   enableReadyCheck: false,
 };
 
-function clusterOf(url: URL): Cluster {
+function clusterAt(url: URL): ConstructorParameters<typeof Cluster> {
   const { username, password, protocol, hostname, port } = url;
   const { lazyConnect, enableOfflineQueue: _, enableReadyCheck, ...redisOptions } = OPTIONS;
-  return new Cluster([{ host: hostname, port: Number(port || 6379) }], {
+  const options: ClusterOptions = {
     lazyConnect,
     enableReadyCheck,
     // What is asked while the slots are looked up anew may wait: the limiter's own deadline ends it.
@@ -53,7 +55,8 @@ function clusterOf(url: URL): Cluster {
       ...(password ? { password: decodeURIComponent(password) } : {}),
       ...(protocol === 'rediss:' ? { tls: {} } : {}),
     },
-  });
+  };
+  return [[{ host: hostname, port: Number(port || 6379) }], options];
 }
 
 /**
