@@ -4,11 +4,11 @@ import { FATAL_FOR_CONNECTION } from './database-errors.js';
 type GetConnection = (
   callback: (error: NodeJS.ErrnoException | null, connection?: PoolConnection) => void,
 ) => void;
-type Query = (
-  statement: unknown,
-  values?: unknown,
-  done?: (error: unknown, ...rest: unknown[]) => void,
-) => unknown;
+type Done = (error: unknown, ...rest: unknown[]) => void;
+type Query = (statement: unknown, values?: unknown, done?: Done) => unknown;
+
+/** mysql2's code for a statement that was not answered in time. */
+const SILENT = 'PROTOCOL_SEQUENCE_TIMEOUT';
 
 /**
  * mysql2 with a deadline on every wait. Left alone it waits for ever for a free connection and for an answer, and hands a
@@ -48,24 +48,44 @@ class Trust {
 
 function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trust): void {
   trust.answered(connection);
-  const bound =
-    (send: Query): Query =>
-    (statement, values, done) => {
-      const callback = typeof values === 'function' ? (values as typeof done) : done;
-      const options =
-        typeof statement === 'string'
-          ? { sql: statement, timeout: timeoutMs }
-          : { ...(statement as object), timeout: timeoutMs };
-      return send(options, typeof values === 'function' ? undefined : values, (error, ...rest) => {
-        const code = (error as NodeJS.ErrnoException | null)?.code;
-        if (code === 'PROTOCOL_SEQUENCE_TIMEOUT') trust.wasSilent();
-        else trust.answered(connection);
-        if (FATAL_FOR_CONNECTION.has(code)) connection.destroy();
-        callback?.(error, ...rest);
-      });
+  const note = (error: unknown) => {
+    const code = (error as NodeJS.ErrnoException | null)?.code;
+    if (code === SILENT) trust.wasSilent();
+    else trust.answered(connection);
+    if (FATAL_FOR_CONNECTION.has(code)) connection.destroy();
+  };
+  const query = connection.query.bind(connection) as Query;
+  const boundedQuery: Query = (statement, values, done) => {
+    const callback = typeof values === 'function' ? (values as Done) : done;
+    const options = typeof statement === 'string' ? { sql: statement } : (statement as object);
+    const given = typeof values === 'function' ? undefined : values;
+    return query({ ...options, timeout: timeoutMs }, given, (error, ...rest) => {
+      note(error);
+      callback?.(error, ...rest);
+    });
+  };
+  connection.query = boundedQuery as typeof connection.query;
+
+  const execute = connection.execute.bind(connection) as Query;
+  const boundedExecute: Query = (statement, values, done) => {
+    let isOver = false;
+    // A connection lost between preparing and executing fails both: released twice, it would serve two at once.
+    const end: Done = (error, ...rest) => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      note(error);
+      done?.(error, ...rest);
     };
-  connection.query = bound(connection.query.bind(connection) as Query) as typeof connection.query;
-  connection.execute = bound(connection.execute.bind(connection) as Query) as typeof connection.execute;
+    // mysql2's own deadline does not cover the preparation.
+    const timer = setTimeout(() => {
+      const error: NodeJS.ErrnoException = new Error(`no answer from the database within ${timeoutMs} ms`);
+      error.code = SILENT;
+      end(error);
+    }, timeoutMs);
+    return execute(statement, values, end);
+  };
+  connection.execute = boundedExecute as typeof connection.execute;
 }
 
 function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {

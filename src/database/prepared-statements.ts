@@ -16,11 +16,7 @@ export function mysqlExecute(source: DataSource): Execute {
       source.logger.logQuery(sql, [...values]);
       pool.getConnection((error: unknown, connection?: PoolConnection) => {
         if (!connection) return reject(error);
-        let isOver = false;
         connection.execute(sql, values.map(asText), (failure: unknown, rows: unknown) => {
-          // A connection lost between preparing and executing fails both. Released twice, it would serve two at once.
-          if (isOver) return;
-          isOver = true;
           connection.release();
           if (failure) reject(failure);
           else resolve(rows as unknown[]);
