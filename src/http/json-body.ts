@@ -50,11 +50,13 @@ export function acceptJson(
         return done(new AppError('unsupported_media_type', 'Send the body as application/json in UTF-8.'));
       }
       if (!isUtf8(body)) return done(notJson());
+      let value: unknown;
       try {
-        done(null, read(new JsonText(body.toString().replace(BYTE_ORDER_MARK, ''), readInteger)));
+        value = read(new JsonText(body.toString().replace(BYTE_ORDER_MARK, ''), readInteger));
       } catch (error) {
-        done(error as Error);
+        return done(error as Error);
       }
+      done(null, value);
     },
   );
 }
