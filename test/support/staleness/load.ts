@@ -1,0 +1,137 @@
+import { type Answered, KeepAliveClient, NoAnswer } from '../keep-alive-client.js';
+import { Herd, type HerdPet, nameOf } from './herd.js';
+
+const CLIENTS = 16;
+const HERDS = 4;
+const WRITE_SHARE = 0.03;
+const CREATE_SHARE = 0.3;
+const UPDATE = 'mutation ($id: ID!, $input: PetChanges!) { updatePet(id: $id, input: $input) { id } }';
+const NODES = '{ pets(first: 100) { nodes { name categoryId } } }';
+const EDGES = 'query Edges($n: Int) { pets(first: $n) { edges { cursor node { id name categoryId } } } }';
+
+/** Where a client may ask. The address stays the same when the process is another one. */
+export interface Target {
+  readonly name: string;
+  readonly url: string;
+  isUp: boolean;
+  /** Is told of each write that is on its way to it. */
+  onWrite?: () => void;
+}
+
+interface Asked {
+  path: string;
+  pageSize: number;
+  body?: unknown;
+}
+
+const READS: readonly Asked[] = [
+  { path: '/v1/pets?limit=100', pageSize: 100 },
+  { path: '/v1/pets?limit=5', pageSize: 5 },
+  { path: '/graphql', pageSize: 100, body: { query: NODES } },
+  { path: '/graphql', pageSize: 100, body: { query: EDGES, variables: { n: 100 } } },
+];
+
+/** Clients that read and write pets at random places without pause, and the histories of what they saw. */
+export class StalenessLoad {
+  readonly counts = { reads: 0, writes: 0, unacknowledged: 0, refused: 0, failed: 0 };
+  private readonly all: Herd[] = [];
+  private readonly herds: Herd[] = [];
+
+  constructor(
+    private readonly targets: readonly Target[],
+    /** A token of a new project. */
+    private readonly newToken: () => Promise<string>,
+  ) {}
+
+  get operations(): number {
+    return this.counts.reads + this.counts.writes;
+  }
+
+  get histories() {
+    return this.all.map(({ history }) => history);
+  }
+
+  /** Resolves when all clients have stopped. */
+  async run(isOver: () => boolean): Promise<void> {
+    for (let index = 0; index < HERDS; index += 1) await this.replace(index);
+    await Promise.all(Array.from({ length: CLIENTS }, () => this.loop(isOver)));
+  }
+
+  private async loop(isOver: () => boolean): Promise<void> {
+    const clients = new Map(this.targets.map((target) => [target, new KeepAliveClient(target.url, '')]));
+    while (!isOver()) {
+      const target = oneOf(this.targets.filter(({ isUp }) => isUp));
+      const client = clients.get(target) as KeepAliveClient;
+      const index = Math.floor(Math.random() * HERDS);
+      if (this.herds[index]?.isSpent) await this.replace(index);
+      const herd = this.herds[index] as Herd;
+      if (Math.random() < WRITE_SHARE) await this.write(client, target, herd);
+      else await this.read(client, target, herd);
+    }
+    for (const client of clients.values()) client.close();
+  }
+
+  private async replace(index: number): Promise<void> {
+    const spent = this.herds[index];
+    const herd = new Herd(await this.newToken());
+    // Another client was faster.
+    if (this.herds[index] !== spent) return;
+    spent?.retire();
+    this.herds[index] = herd;
+    this.all.push(herd);
+  }
+
+  private async read(client: KeepAliveClient, target: Target, herd: Herd): Promise<void> {
+    const { path, pageSize, body } = oneOf(READS);
+    const answer = await this.send(client, herd, path, body);
+    if (!answer) return;
+    this.counts.reads += 1;
+    herd.addRead(answer, pageSize, `${target.name} ${path}`);
+  }
+
+  private async write(client: KeepAliveClient, target: Target, herd: Herd): Promise<void> {
+    const known = Math.random() < CREATE_SHARE ? null : herd.takePet();
+    const pet = known ?? herd.newPet();
+    const write = herd.beginWrite(pet, target.name);
+    const sent = known ? this.update(client, herd, pet) : this.create(client, herd, pet);
+    target.onWrite?.();
+    const answer = await sent;
+    this.counts.writes += 1;
+    if (!answer) this.counts.unacknowledged += 1;
+    herd.endWrite(pet, write, answer);
+  }
+
+  private create(client: KeepAliveClient, herd: Herd, pet: HerdPet): Promise<Answered | null> {
+    return this.send(client, herd, '/v1/pets', { name: nameOf(pet), categoryId: pet.value });
+  }
+
+  private update(client: KeepAliveClient, herd: Herd, pet: HerdPet): Promise<Answered | null> {
+    const input = { name: nameOf(pet), categoryId: String(pet.value) };
+    return this.send(client, herd, '/graphql', { query: UPDATE, variables: { id: pet.id, input } });
+  }
+
+  /** Null = the client did not get what it asked for. */
+  private async send(
+    client: KeepAliveClient,
+    { token }: Herd,
+    path: string,
+    body: unknown,
+  ): Promise<Answered | null> {
+    const method = body === undefined ? 'GET' : 'POST';
+    try {
+      const answer = await client.send(path, { method, body, headers: { authorization: `Bearer ${token}` } });
+      if (answer.status < 300 && !answer.text.startsWith('{"errors"')) return answer;
+      this.counts.refused += 1;
+      if (this.counts.refused < 6)
+        process.stdout.write(`${JSON.stringify(body)} ${answer.status} ${answer.text}\n`);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      this.counts.failed += 1;
+    }
+    return null;
+  }
+}
+
+function oneOf<T>(values: readonly T[]): T {
+  return values[Math.floor(Math.random() * values.length)] as T;
+}

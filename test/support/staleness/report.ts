@@ -1,0 +1,46 @@
+import type { History } from './history.js';
+import type { Violation } from './violations.js';
+
+const MAX_REPORTED = 5;
+const NEAR_MS = 2_500;
+
+/** Something that was done to the processes. */
+export interface Mishap {
+  readonly what: string;
+  readonly begunAt: number;
+  readonly endedAt: number;
+}
+
+interface Found {
+  history: History;
+  violation: Violation;
+}
+
+/** Violations, with what happened around them, for who has to find the reason. Empty = there are none. */
+export function report(found: readonly Found[], mishaps: readonly Mishap[]): string {
+  if (found.length === 0) return '';
+  const texts = found.slice(0, MAX_REPORTED).map((one) => describe(one, mishaps));
+  return [`${found.length} violations`, ...texts].join('\n');
+}
+
+function describe({ history, violation }: Found, mishaps: readonly Mishap[]): string {
+  const { kind, pet, read, seen, write } = violation;
+  const writes = history.writes.filter((other) => other.pet === pet && other.begunAt < read.endedAt);
+  const near = mishaps.filter(
+    ({ begunAt, endedAt }) => endedAt > read.begunAt - NEAR_MS && begunAt < read.endedAt,
+  );
+  return [
+    `${kind}: ${pet} is ${seen} instead of ${write?.value}`,
+    `  read at ${read.at}, ${times(read)}`,
+    ...writes
+      .slice(-4)
+      .map(
+        (one) => `  write of ${one.value} at ${one.at}, ${times(one)}${one.isAcknowledged ? '' : ', failed'}`,
+      ),
+    ...near.map((one) => `  ${one.what}, ${times(one)}`),
+  ].join('\n');
+}
+
+function times({ begunAt, endedAt }: { begunAt: number; endedAt: number }): string {
+  return `${begunAt.toFixed(1)} to ${endedAt.toFixed(1)}`;
+}
