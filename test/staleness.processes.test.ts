@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from './support/eventually.js';
+import { Gateways } from './support/staleness/gateways.js';
+import { StalenessLoad } from './support/staleness/load.js';
+import { dieAndReturn, type Return } from './support/staleness/redis-mishaps.js';
+import { type Mishap, report } from './support/staleness/report.js';
+import { violationsOf } from './support/staleness/violations.js';
+
+/** Set, it makes the run as long as that many operations take. */
+const WANTED = Number(process.env.STALENESS_OPERATIONS ?? 0);
+const RUN_MS = 10_000;
+/** For a busy machine. */
+const MOST_MS = 16_000;
+const FEWEST = 5_000;
+const LONGEST_MS = 3_600_000;
+const BETWEEN = 600;
+const WHILE_AWAY = 40;
+const RETURNS: Return[] = ['with its data', 'empty', 'with the data of a while ago'];
+
+let gateways: Gateways;
+beforeAll(async () => {
+  gateways = await Gateways.start();
+}, 120_000);
+afterAll(() => gateways.stop());
+
+test(
+  'Staleness-1: with three processes every read returns the latest write acknowledged before it began, while Redis restarts and writers are killed',
+  async () => {
+    const load = new StalenessLoad(gateways.targets, () => gateways.newToken());
+    const events: Mishap[] = [];
+    const selectsBefore = await gateways.selects();
+    const startedAt = performance.now();
+    const isOver = () => {
+      if (WANTED > 0) return load.operations >= WANTED;
+      const tookMs = performance.now() - startedAt;
+      return tookMs > MOST_MS || (tookMs > RUN_MS && load.operations >= FEWEST);
+    };
+    const more = (operations: number) => {
+      const wanted = load.operations + operations;
+      return eventually('operations', () => isOver() || load.operations >= wanted, 60_000);
+    };
+    const noted = async (what: string, work: () => Promise<void>) => {
+      const begunAt = performance.now();
+      await work();
+      events.push({ what, begunAt, endedAt: performance.now() });
+    };
+    let deaths = 0;
+    let kills = 0;
+    const endRedis = async () => {
+      for (; !isOver(); deaths += 1) {
+        const how = RETURNS[deaths % RETURNS.length] as Return;
+        const meanwhile = async () => void (await more(WHILE_AWAY));
+        await noted(`Redis died and came back ${how}`, () => dieAndReturn(gateways.redis, how, meanwhile));
+        await more(BETWEEN);
+      }
+    };
+    const endWriters = async () => {
+      for (; !isOver(); kills += 1) {
+        const index = kills % gateways.targets.length;
+        await noted(`process ${index} died and came back`, () => gateways.killWriter(index));
+        await more(BETWEEN);
+      }
+    };
+    let isCalm = false;
+    const mishaps = Promise.all([endRedis(), endWriters()]).finally(() => {
+      isCalm = true;
+    });
+    // Whoever waits for a write to be killed needs writers.
+    await load.run(() => isOver() && isCalm);
+    await mishaps;
+
+    const selects = (await gateways.selects()) - selectsBefore;
+    const found = load.histories.flatMap((history) =>
+      violationsOf(history).map((violation) => ({ history, violation })),
+    );
+    const { reads } = load.counts;
+    const fromMemory = reads - selects;
+    process.stdout.write(
+      `${JSON.stringify({ ...load.counts, selects, fromMemory, deaths, kills, violations: found.length, tookMs: Math.round(performance.now() - startedAt) })}\n`,
+    );
+    expect(report(found, events)).toBe('');
+    expect(load.operations).toBeGreaterThanOrEqual(FEWEST);
+    expect(Math.min(deaths, kills)).toBeGreaterThan(0);
+    expect(fromMemory).toBeGreaterThan(reads / 4);
+    expect(gateways.faults()).toEqual([]);
+  },
+  LONGEST_MS,
+);
