@@ -1,0 +1,31 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Request } from './operations.js';
+
+/** Those that are each request's own, or its connection's. */
+const OWN = /^(date|x-request-id|x-ratelimit-.*|ratelimit.*|keep-alive|connection)$/;
+
+/** What a client gets for a body: the answer without the headers of which each request has its own. */
+export interface Posted {
+  status: number | undefined;
+  headers: Record<string, unknown>;
+  body: string;
+}
+
+/** Sends the bytes, and no header that is not asked for. */
+export function post(url: string, token: string, { body, accept }: Request): Promise<Posted> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      ...(accept === undefined ? {} : { accept }),
+    };
+    request(`${url}/graphql`, { method: 'POST', headers }, (response) => {
+      const kept = Object.entries(response.headers).filter(([name]) => !OWN.test(name));
+      const answer = { status: response.statusCode, headers: Object.fromEntries(kept) };
+      text(response).then((body) => resolve({ ...answer, body }), reject);
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
