@@ -27,6 +27,11 @@ const FIELD_AGAIN =
 const SUBFIELDS =
   'query ($x: Boolean!) { pets { nodes @skip(if: $x) { id status } nodes { name } ... on PetConnection @skip(if: $x) { nodes { categoryId } } } }';
 const TWO = `query ($x: Boolean!, $y: Boolean!) { pets { nodes { ...Fields @skip(if: $x) ...Fields @skip(if: $y) name @skip(if: $x) name @skip(if: $y) } } } ${FIELDS}`;
+const ELSEWHERE = `query ($x: Boolean!) { a: pets(first: 1) { nodes { ...Fields @skip(if: $x) } } b: pets(first: 2) { nodes { ...Fields } } } ${FIELDS}`;
+const PIECE =
+  'query ($x: Boolean!) { pets { nodes { name } nodes @skip(if: $x) { ... on Pet { id status } } } }';
+const ORDER = 'query ($x: Boolean!) { pets { nodes { id @skip(if: $x) name id } } }';
+const CONDITION = 'query ($x: Boolean = true) { pets { nodes { id @skip(if: $x) name } } }';
 const REQUIRED = 'query ($n: Int! = 2) { pets(first: $n) { nodes { id } } }';
 const NAMED = 'query A { pets { nodes { id } } }';
 /** What every object of JavaScript has. */
@@ -129,6 +134,11 @@ export function operations(cursor: string): Request[] {
     asked('two variables that leave out the same', TWO, { x: true, y: false }),
     asked('two variables that leave out the same, the other', TWO, { x: false, y: true }),
     asked('two variables that leave out the same, both', TWO, { x: true, y: true }),
+    asked('a fragment left out in another place', ELSEWHERE, { x: true }),
+    asked('a page asked for twice, a piece left out with a fragment in it', PIECE, { x: true }),
+    asked('the order of a field left out and asked for again', ORDER, { x: true }),
+    asked('a condition', CONDITION, { x: true }),
+    asked('null for a condition', CONDITION, { x: null }),
     asked('a fragment spread twice', AGAIN, { x: false }),
     asked(
       'directives without variables',
