@@ -66,10 +66,10 @@ export class Gateways {
     target.isUp = true;
   }
 
-  /** Every SELECT that the database has executed since its start, whoever asked. */
-  async selects(): Promise<number> {
+  /** How often a prepared statement was executed since the start of the database: each list of pets is one. */
+  async executed(): Promise<number> {
     const connection = await createConnection(this.mysql.url);
-    const [rows] = await connection.query<RowDataPacket[]>("SHOW GLOBAL STATUS LIKE 'Com_select'");
+    const [rows] = await connection.query<RowDataPacket[]>("SHOW GLOBAL STATUS LIKE 'Com_stmt_execute'");
     await connection.end();
     return Number(rows[0]?.Value);
   }

@@ -2,8 +2,9 @@ import { type Answered, KeepAliveClient, NoAnswer } from '../keep-alive-client.j
 import { Herd, type HerdPet, nameOf } from './herd.js';
 
 const CLIENTS = 16;
-const HERDS = 4;
-const WRITE_SHARE = 0.03;
+const HERDS = 2;
+/** Of the operations, unless told otherwise. */
+export const WRITE_SHARE = 0.03;
 const CREATE_SHARE = 0.3;
 const UPDATE = 'mutation ($id: ID!, $input: PetChanges!) { updatePet(id: $id, input: $input) { id } }';
 const NODES = '{ pets(first: 100) { nodes { name categoryId } } }';
@@ -34,6 +35,7 @@ const READS: readonly Asked[] = [
 /** Clients that read and write pets at random places without pause, and the histories of what they saw. */
 export class StalenessLoad {
   readonly counts = { reads: 0, writes: 0, unacknowledged: 0, refused: 0, failed: 0 };
+  writeShare = WRITE_SHARE;
   private readonly all: Herd[] = [];
   private readonly herds: Herd[] = [];
 
@@ -65,7 +67,7 @@ export class StalenessLoad {
       const index = Math.floor(Math.random() * HERDS);
       if (this.herds[index]?.isSpent) await this.replace(index);
       const herd = this.herds[index] as Herd;
-      if (Math.random() < WRITE_SHARE) await this.write(client, target, herd);
+      if (Math.random() < this.writeShare) await this.write(client, target, herd);
       else await this.read(client, target, herd);
     }
     for (const client of clients.values()) client.close();
