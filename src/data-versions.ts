@@ -2,7 +2,7 @@
  * How old a data version gets. A write that was announced to nobody, as by a process that died in the middle of it, by
  * the command line, or by hand in the database, is seen after this time by whoever is answered from memory.
  */
-export const VERSION_MS = 800;
+export const VERSION_MS = 500;
 
 /**
  * Names the states of each project's pets. What was read after a version was given out is current as long as that version

@@ -1,5 +1,11 @@
-import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  execute,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import { mayBeKept } from './cache-control.directive.js';
 
@@ -8,10 +14,20 @@ const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
 /** Compiling takes milliseconds: only for who comes again. */
 const TIMES_BEFORE_COMPILING = 2;
 
+/**
+ * graphql-jit 0.8.9 merges what @skip and @include leave out with what they do not (a fragment spread twice, a field asked
+ * for twice), and loses what is called `__proto__`. Such operations are executed by graphql itself.
+ */
+const MISCOMPILED = /@|__proto__/;
+
 export interface CompiledOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  readonly query: CompiledQuery['query'];
+  query(
+    root: undefined,
+    context: unknown,
+    variables: Record<string, unknown>,
+  ): ExecutionResult | Promise<ExecutionResult>;
 }
 
 interface Known {
@@ -43,7 +59,9 @@ export class CompiledOperations {
     const known = this.known.get(keyOf(source, operationName));
     if (!known) return null;
     known.times += 1;
-    if (known.times === TIMES_BEFORE_COMPILING) known.compiled = this.compile(known, operationName);
+    if (known.times === TIMES_BEFORE_COMPILING) {
+      known.compiled = this.compile(known, source, operationName);
+    }
     return known.compiled;
   }
 
@@ -64,12 +82,23 @@ export class CompiledOperations {
     this.sources.set(queryHash, source);
   }
 
-  private compile({ document, operation }: Known, operationName: string | null): CompiledOperation | null {
+  private compile(
+    { document, operation }: Known,
+    source: string,
+    operationName: string | null,
+  ): CompiledOperation | null {
+    if (MISCOMPILED.test(source))
+      return { document, operation, query: this.interpreted(document, operationName) };
     const compiled = compileQuery(this.schema, document, operationName ?? undefined);
     return isCompiledQuery(compiled) ? { document, operation, query: compiled.query } : null;
+  }
+
+  private interpreted(document: DocumentNode, operationName: string | null): CompiledOperation['query'] {
+    return (_, contextValue, variableValues) =>
+      execute({ schema: this.schema, document, operationName, contextValue, variableValues });
   }
 }
 
 function keyOf(source: string, operationName: string | null): string {
-  return `${operationName ?? ''}\n${source}`;
+  return `${JSON.stringify(operationName)}${source}`;
 }

@@ -49,9 +49,16 @@ export class ResilientLimiter implements Limiter {
     this.local.unban(key);
   }
 
-  async stamp(subject: string, version: string): Promise<void> {
-    if (this.isDegraded) return;
-    await this.shared.stamp(subject, version).catch((error) => this.degrade(error));
+  /** Makes this the version of the subject's data for all processes; false = they can't be told. Never rejects. */
+  async stamp(subject: string, version: string): Promise<boolean> {
+    if (this.isDegraded) return false;
+    try {
+      await this.shared.stamp(subject, version);
+      return true;
+    } catch (error) {
+      this.degrade(error);
+      return false;
+    }
   }
 
   async close(): Promise<void> {

@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { DataVersions } from '../data-versions.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DataVersions, VERSION_MS } from '../data-versions.js';
 import { WRITING } from './charge-script.js';
+import type { ResilientLimiter } from './resilient-limiter.js';
 import { projectSubject } from './subjects.js';
 
-interface Stamped {
-  /** Makes this the subject's version for everybody who shares the counters. Never throws. */
-  stamp(subject: string, version: string): Promise<void>;
-}
+/** Redis counts the life of a version in whole milliseconds, by a clock of its own. */
+const MARGIN_MS = 20;
 
 /**
- * The data versions of processes that share Redis, where they are read with every charge. When Redis is away nobody gets
- * a version, so nobody answers from memory; and who has lost the connection never believes what it knew before.
+ * The data versions of processes that share Redis, where they are read with every charge. Who has lost the connection gets
+ * no version, answers nothing from memory, and never believes what it knew before.
+ *
+ * But others may still have it, or have it again, and know nothing of what is written here: a write that could not be
+ * announced is acknowledged when every version from before it has run out.
  */
 export class SharedVersions implements DataVersions {
-  constructor(private readonly limiter: Stamped) {}
+  constructor(private readonly limiter: Pick<ResilientLimiter, 'stamp'>) {}
 
   async change<T>(projectId: bigint, write: () => Promise<T>): Promise<T> {
     const subject = projectSubject(projectId);
@@ -21,7 +24,8 @@ export class SharedVersions implements DataVersions {
     try {
       return await write();
     } finally {
-      await this.limiter.stamp(subject, randomUUID());
+      const isKnown = await this.limiter.stamp(subject, randomUUID());
+      if (!isKnown) await sleep(VERSION_MS + MARGIN_MS);
     }
   }
 }
