@@ -28,12 +28,13 @@ export function listRow({ door, isHot, atLeast }: { door: Door; isHot: boolean; 
     isInChart: true,
     run: async (setting) => {
       const tenant = await setting.environment.listed();
-      const peers = setting.withOrientation ? [main, ...others] : [main];
+      // The constant body has no second page.
+      const beside = others.filter((name) => isHot || name !== CONSTANT);
+      const peers = setting.withOrientation ? [main, ...beside] : [main];
       const starting = [gateway(setting, tenant), ...peers.map((peer) => startPeer(peer, tenant))];
       return withContestants(starting, async (contestants) => {
-        // The constant body has no second page.
         await checkLists(
-          contestants.filter(({ name }) => !name.includes('constant')),
+          contestants.filter(({ name }) => name !== CONSTANT),
           door,
         );
         const pages = isHot ? 'first' : everywhere(tenant);
