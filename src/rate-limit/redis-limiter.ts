@@ -10,7 +10,7 @@ import type { KeyBan, SubjectUsage } from './memory-limiter.js';
 const SCRIPT_SHA = createHash('sha1').update(CHARGE_SCRIPT).digest('hex');
 const PREFIX = 'petstore:rate';
 const TICK_MS = 10;
-const SILENT_TICKS = 9;
+const SILENT_TICKS = 8;
 
 /** Is told what the shared counters say, so that who must go on without them starts from there. */
 interface Mirror {
@@ -32,7 +32,7 @@ interface Options {
 
 /**
  * Counts in Redis for any number of processes: one script, one round trip, all keys of a subject in one hash slot.
- * Rejects with `SharedCountersAway`, within about 90 ms whatever Redis does; `ResilientLimiter` goes on from there.
+ * Rejects with `SharedCountersAway`, within about 80 ms whatever Redis does; `ResilientLimiter` goes on from there.
  *
  * The deadline counts turns of the event loop without any reply instead of milliseconds per command (ioredis's
  * `commandTimeout`): after a pause of this process timers run before sockets are read, and replies that have long
