@@ -2,6 +2,7 @@ import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
 import { Dialog } from '../elements/dialog.js';
 import { Field } from '../elements/field.js';
+import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { fieldProblem } from '../errors/in-words.js';
 import { AddDomainDocument, DomainDocument, DomainsDocument } from '../graphql/generated.js';
@@ -57,14 +58,7 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
         </Field>
         <p className="hint">The next page shows the DNS record to create.</p>
         {error && refused === null && <ErrorNotice error={error} />}
-        <div className="actions">
-          <button type="submit" className="primary" disabled={loading}>
-            {loading ? 'Adding…' : 'Add domain'}
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
+        <FormActions submit="Add domain" submitting="Adding…" isBusy={loading} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -2,6 +2,7 @@ import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
 import { Dialog } from '../elements/dialog.js';
 import { Field } from '../elements/field.js';
+import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { type ApiKeyScope, ApiKeysDocument, CreateApiKeyDocument } from '../graphql/generated.js';
 import { useSession } from '../session/signed-in.js';
@@ -82,14 +83,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           )}
         </Field>
         {error && <ErrorNotice error={error} />}
-        <div className="actions">
-          <button type="submit" className="primary" disabled={loading}>
-            {loading ? 'Creating…' : 'Create key'}
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
+        <FormActions submit="Create key" submitting="Creating…" isBusy={loading} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -2,6 +2,7 @@ import { useApolloClient, useMutation } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
 import { Dialog } from '../elements/dialog.js';
 import { Field } from '../elements/field.js';
+import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import {
   ApiKeysDocument,
@@ -83,14 +84,7 @@ export function RollKey({ apiKey, onClose }: Props) {
           )}
         </Field>
         {error && <ErrorNotice error={error} />}
-        <div className="actions">
-          <button type="submit" className="primary" disabled={loading}>
-            {loading ? 'Rolling…' : 'Roll key'}
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
+        <FormActions submit="Roll key" submitting="Rolling…" isBusy={loading} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -2,6 +2,7 @@ import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
 import { Dialog } from '../elements/dialog.js';
 import { Field } from '../elements/field.js';
+import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { fieldProblem } from '../errors/in-words.js';
 import {
@@ -105,14 +106,12 @@ export function PetEditor({ pet, onSaved, onClose }: Props) {
           )}
         </Field>
         {error && !hasFieldProblem && <ErrorNotice error={error} />}
-        <div className="actions">
-          <button type="submit" className="primary" disabled={isBusy}>
-            {isBusy ? 'Saving…' : pet ? 'Save' : 'Add pet'}
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
+        <FormActions
+          submit={pet ? 'Save' : 'Add pet'}
+          submitting="Saving…"
+          isBusy={isBusy}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   );
