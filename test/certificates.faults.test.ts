@@ -163,11 +163,14 @@ describe('a CA that fails', () => {
 
   test('an order whose answer is lost is not placed a second time by itself', async () => {
     const stop = rig.proxy.inject((call) => call.resource === 'newOrder', { kind: 'lose-answer' });
-    const authority = rig.authority();
-    await authority.account(NEVER);
-    expect(await failureOf('lost-order.test')).toMatchObject({ code: 'CA_DOWN' });
-    expect(rig.proxy.newOrders('lost-order.test')).toBe(1);
-    stop();
+    try {
+      const authority = rig.authority();
+      await authority.account(NEVER);
+      expect(await failureOf('lost-order.test')).toMatchObject({ code: 'CA_DOWN' });
+      expect(rig.proxy.newOrders('lost-order.test')).toBe(1);
+    } finally {
+      stop();
+    }
   });
 
   test('a certificate for another host, or for another key, is not put in force', async () => {
