@@ -140,21 +140,28 @@ describe.each(databaseKinds())('on %s', (kind) => {
         for (const afterId of [null, 500_000n]) {
           queries.length = 0;
           const startedAt = performance.now();
-          const page = await app.app.services.pets.list(caller, { pageSize: 20, status, afterId });
+          const list = () => app.app.services.pets.list(caller, { pageSize: 20, status, afterId });
+          const page = await list();
           expect(performance.now() - startedAt).toBeLessThan(200);
           expect(page).toMatchObject({ pets: { length: 20 }, hasNextPage: true });
-          const [list] = queries;
+          expect(await Promise.all([list(), list()])).toEqual([page, page]);
           const explain = {
             sqlite: 'EXPLAIN QUERY PLAN',
             mysql: 'EXPLAIN FORMAT=TRADITIONAL',
             mariadb: 'EXPLAIN',
           }[kind];
-          const rows = await manager.query(`${explain} ${list?.sql}`, list?.parameters);
-          const plan = JSON.stringify(rows, (_, value) =>
-            typeof value === 'bigint' ? Number(value) : value,
-          );
-          expect(plan).not.toMatch(/filesort|temporary|\bSCAN\b|TEMP B-TREE|"type":"(ALL|index)"/i);
-          expect(plan).toMatch(/"type":"(ref|range)"|SEARCH/);
+          const lists = queries.filter(({ sql }) => sql.includes('FROM pets'));
+          expect(lists).toHaveLength(kind === 'sqlite' ? 3 : 2);
+          for (const { sql, parameters } of lists) {
+            const rows: { table?: string }[] = await manager.query(`${explain} ${sql}`, parameters);
+            // MariaDB lists the union itself as well, `<union1,2>`.
+            const reads = rows.filter(({ table }) => !table?.startsWith('<'));
+            const plan = JSON.stringify(reads, (_, value) =>
+              typeof value === 'bigint' ? Number(value) : value,
+            );
+            expect(plan).not.toMatch(/filesort|temporary|\bSCAN\b|TEMP B-TREE|"type":"(ALL|index)"/i);
+            expect(plan).toMatch(/"type":"(ref|range)"|SEARCH/);
+          }
         }
       }
     } finally {

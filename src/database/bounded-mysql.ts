@@ -94,9 +94,7 @@ function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {
     let waiting = true;
     const timer = setTimeout(() => {
       waiting = false;
-      const error: NodeJS.ErrnoException = new Error(`no database connection within ${timeoutMs} ms`);
-      error.code = 'POOL_TIMEOUT';
-      callback(error);
+      callback(noConnection(timeoutMs));
     }, timeoutMs);
     const take = () =>
       getConnection((error, connection) => {
@@ -112,4 +110,10 @@ function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {
     take();
   };
   pool.getConnection = bounded as typeof pool.getConnection;
+}
+
+export function noConnection(withinMs: number): NodeJS.ErrnoException {
+  const error: NodeJS.ErrnoException = new Error(`no database connection within ${withinMs} ms`);
+  error.code = 'POOL_TIMEOUT';
+  return error;
 }

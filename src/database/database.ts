@@ -4,6 +4,7 @@ import type { DatabaseTarget } from '../config.js';
 import { type Additions, additionStatement } from './add-up.js';
 import { createDataSource, MIGRATIONS } from './data-source.js';
 import { isLocked } from './database-errors.js';
+import { JointReads } from './joint-reads.js';
 import { type Execute, mysqlExecute } from './prepared-statements.js';
 import { sqliteTransactions } from './sqlite-lane.js';
 
@@ -22,23 +23,25 @@ export class Database {
     private readonly source: DataSource,
     private readonly runTransaction: <T>(work: (manager: EntityManager) => Promise<T>) => Promise<T>,
     private readonly executePrepared: Execute,
+    private readonly jointReads: JointReads | null,
   ) {}
 
   static async open(target: DatabaseTarget, options: OpenOptions = {}): Promise<Database> {
+    const { poolSize = 10, queryTimeoutMs = REQUEST_TIMEOUT_MS } = options;
     const source = createDataSource(target, {
-      poolSize: options.poolSize ?? 10,
-      queryTimeoutMs: options.queryTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      poolSize,
+      queryTimeoutMs,
       exactIntegers: true,
     });
     await source.initialize();
     // A database in memory lives and dies with its connection, so nobody else can have migrated it.
     if (target.kind === 'sqlite' && target.path === ':memory:') await source.runMigrations();
     if (target.kind === 'sqlite') {
-      return new Database(source, sqliteTransactions(source), (sql, values) =>
-        source.query(sql, [...values]),
-      );
+      const execute: Execute = (sql, values) => source.query(sql, [...values]);
+      return new Database(source, sqliteTransactions(source), execute, null);
     }
-    return new Database(source, (work) => source.transaction(work), mysqlExecute(source));
+    const transactions = source.transaction.bind(source);
+    return new Database(source, transactions, mysqlExecute(source), new JointReads(source, queryTimeoutMs));
   }
 
   /** Options of a read in a transaction that keeps the rows as they are until its end. SQLite has but one writer anyway. */
@@ -57,6 +60,15 @@ export class Database {
    */
   execute<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
     return this.executePrepared(sql, values) as Promise<Row[]>;
+  }
+
+  /**
+   * As `execute`, for a SELECT that is asked for again and again: together with those of the same group that come at the
+   * same moment. The rows come in any order.
+   */
+  read<Row>(group: string, select: string, values: readonly unknown[]): Promise<Row[]> {
+    if (!this.jointReads) return this.execute(select, values);
+    return this.jointReads.read(group, select, values) as Promise<Row[]>;
   }
 
   /** Runs one statement that writes; again when another writer held a lock. */

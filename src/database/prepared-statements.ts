@@ -10,13 +10,13 @@ export type Execute = (sql: string, values: readonly unknown[]) => Promise<unkno
  * a stack for each promise.
  */
 export function mysqlExecute(source: DataSource): Execute {
-  const pool = (source.driver as MysqlDriver).pool as Pool;
+  const pool = poolOf(source);
   return (sql, values) =>
     new Promise((resolve, reject) => {
       source.logger.logQuery(sql, [...values]);
       pool.getConnection((error: unknown, connection?: PoolConnection) => {
         if (!connection) return reject(error);
-        connection.execute(sql, values.map(asText), (failure: unknown, rows: unknown) => {
+        connection.execute(sql, asParameters(values), (failure: unknown, rows: unknown) => {
           connection.release();
           if (failure) reject(failure);
           else resolve(rows as unknown[]);
@@ -25,7 +25,11 @@ export function mysqlExecute(source: DataSource): Execute {
     });
 }
 
-/** mysql2 may bind a number as a DOUBLE, which no LIMIT takes and no 64-bit integer survives. */
-function asText(value: unknown): string | null {
-  return value === null ? null : String(value);
+export function poolOf(source: DataSource): Pool {
+  return (source.driver as MysqlDriver).pool as Pool;
+}
+
+/** As text: mysql2 may bind a number as a DOUBLE, which no LIMIT takes and no 64-bit integer survives. */
+export function asParameters(values: readonly unknown[]): (string | null)[] {
+  return values.map((value) => (value === null ? null : String(value)));
 }

@@ -44,10 +44,11 @@ export class PetStore {
     }
     values.push(pageSize + 1);
     const sql = `SELECT ${COLUMNS} FROM pets WHERE ${where} ORDER BY id LIMIT ?`;
-    const rows = await this.db.execute<PetRow>(sql, values);
-    const hasNextPage = rows.length > pageSize;
-    if (hasNextPage) rows.length = pageSize;
-    return { pets: rows.map((row) => petOf(projectId, row)), hasNextPage };
+    const rows = await this.db.read<PetRow>(String(projectId), sql, values);
+    const pets = rows.map((row) => petOf(projectId, row)).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const hasNextPage = pets.length > pageSize;
+    if (hasNextPage) pets.length = pageSize;
+    return { pets, hasNextPage };
   }
 
   find(projectId: bigint, id: bigint): Promise<Pet | null> {

@@ -1,0 +1,147 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Caller } from '../src/caller.js';
+import { Database } from '../src/database/database.js';
+import { PET_STATUSES, type Pet, type PetStatus } from '../src/pets/pet.entity.js';
+import { encodeCursor } from '../src/pets/pet-cursor.js';
+import { rest } from './support/client.js';
+import { createTestDatabase, databaseKinds } from './support/databases.js';
+import { startFaultProxy } from './support/fault-proxy.js';
+import { onEachDatabase } from './support/on-databases.js';
+import { startApp, type Tenant } from './support/start-app.js';
+
+const PETS = 150;
+const LISTS = 200;
+const AT_ONCE = 64;
+const DEADLINE_MS = 300;
+const READ = 'SELECT CAST(? AS CHAR) AS value';
+
+interface Wanted {
+  tenant: Tenant;
+  limit: number;
+  status: PetStatus | null;
+  afterId: bigint | null;
+}
+
+onEachDatabase((app, kind) => {
+  test(`Database-8: ${LISTS} different lists of two projects, asked for at once, are each answered with their own page`, async () => {
+    const tenants = [await app().tenant(), await app().tenant()];
+    const stored = new Map<Tenant, Pet[]>();
+    for (const tenant of tenants) stored.set(tenant, await withPets(tenant));
+    const wanted = Array.from({ length: LISTS }, (_, index): Wanted => {
+      const tenant = tenants[index % 2] as Tenant;
+      const pets = stored.get(tenant) ?? [];
+      return {
+        tenant,
+        limit: 1 + ((index * 7) % 100),
+        status: PET_STATUSES[index % 4] ?? null,
+        afterId: index % 5 === 0 ? null : (pets[(index * 11) % PETS]?.id ?? null),
+      };
+    });
+    const answers = await Promise.all(
+      wanted.map(({ tenant, limit, status, afterId }) => {
+        const filter = status === null ? '' : `&status=${status}`;
+        const position = afterId === null ? '' : `&cursor=${encodeCursor(afterId)}`;
+        return rest(app().url, `/v1/pets?limit=${limit}${filter}${position}`, { token: tenant.token });
+      }),
+    );
+    for (const [index, { tenant, limit, status, afterId }] of wanted.entries()) {
+      const page = (stored.get(tenant) ?? [])
+        .filter((pet) => (status === null || pet.status === status) && pet.id > (afterId ?? 0n))
+        .slice(0, limit);
+      const { status: code, body } = answers[index] as (typeof answers)[number];
+      expect([code, body.map((pet: { name: string }) => pet.name)]).toEqual([
+        200,
+        page.map(({ name }) => name),
+      ]);
+    }
+  });
+
+  /** In a shuffled order, so that no list is right by chance. */
+  async function withPets(tenant: Tenant): Promise<Pet[]> {
+    const caller = callerOf(tenant);
+    const pets: Pet[] = [];
+    for (let index = 0; index < PETS; index += 1) {
+      const pet = {
+        name: `${tenant.slug} ${index}`,
+        categoryId: 1n,
+        status: PET_STATUSES[(index * index) % 4] ?? null,
+      };
+      pets.push(await app().app.services.pets.create(caller, pet, null));
+    }
+    return pets.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  if (kind === 'sqlite') return;
+
+  test(`Database-9: ${AT_ONCE} lists asked for at once are few statements, each of one project`, async () => {
+    const statements: { sql: string; parameters: unknown[] }[] = [];
+    const running = await startApp({
+      kind,
+      onQuery: (sql, parameters) => statements.push({ sql, parameters }),
+    });
+    try {
+      const tenants = [await running.tenant(), await running.tenant()];
+      const { pets } = running.app.services;
+      statements.length = 0;
+      const wanted = { pageSize: 20, status: null, afterId: 5n };
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, (_, index) =>
+          pets.list(callerOf(tenants[index % 2] as Tenant), wanted),
+        ),
+      );
+      expect(statements.length).toBeLessThanOrEqual(AT_ONCE / 4);
+      for (const { parameters } of statements) {
+        const projects = tenants.filter(({ projectId }) => parameters.includes(projectId));
+        expect(projects).toHaveLength(1);
+      }
+    } finally {
+      await running.stop();
+    }
+  });
+});
+
+describe.each(databaseKinds().filter((kind) => kind !== 'sqlite'))(
+  'on %s, through a network that fails',
+  (kind) => {
+    test('Reliability-2: reads that wait for each other are all given up in time, and the next ones are answered', async () => {
+      const database = await createTestDatabase(kind);
+      const url = new URL(database.url);
+      const proxy = await startFaultProxy(Number(url.port));
+      url.port = String(proxy.port);
+      const target = { kind, url: url.href, tls: false } as const;
+      const db = await Database.open(target, { poolSize: 4, queryTimeoutMs: DEADLINE_MS });
+      const read = (value: number) => db.read<{ value: string }>('test', READ, [value]);
+      const all = () => Promise.allSettled(Array.from({ length: AT_ONCE }, (_, value) => read(value)));
+      try {
+        const values = async () =>
+          (await all()).map((result) => (result.status === 'fulfilled' ? result.value[0]?.value : 'failed'));
+        const expected = Array.from({ length: AT_ONCE }, (_, value) => String(value));
+        expect(await values()).toEqual(expected);
+        await proxy.set('black hole');
+        const beganAt = performance.now();
+        expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set(['rejected']));
+        expect(performance.now() - beganAt).toBeLessThan(10 * DEADLINE_MS);
+        await proxy.set('pass');
+        expect(await values()).toEqual(expected);
+        await proxy.set('refuse');
+        expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set(['rejected']));
+        await proxy.set('pass');
+        expect(await values()).toEqual(expected);
+      } finally {
+        await db.close();
+        await proxy.stop();
+        await database.remove();
+      }
+    });
+  },
+);
+
+function callerOf({ keyId, projectId }: Tenant): Caller {
+  return {
+    keyId,
+    projectId,
+    quota: { perMinute: 1, perDay: null },
+    scopes: new Set(['pets:read', 'pets:write']),
+    rehearses: false,
+  };
+}
