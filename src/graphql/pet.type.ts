@@ -1,7 +1,7 @@
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import { PET_STATUSES, type Pet, type PetStatus } from '../pets/pet.entity.js';
-import type { PetPage } from '../pets/pet.store.js';
+import type { ListedPet, PetPage } from '../pets/pet.store.js';
 import { encodeCursor } from '../pets/pet-cursor.js';
 
 /** Fields are properties: type-graphql's own resolvers would make a promise for each field of each pet. */
@@ -113,23 +113,53 @@ export function presentPet(pet: Pet): PetType {
   };
 }
 
+/** What is not asked for is not made: there are up to a hundred. */
+class ListedPetType implements PetType {
+  constructor(private readonly row: ListedPet) {}
+
+  get id() {
+    return this.row.id;
+  }
+
+  get name() {
+    return this.row.name;
+  }
+
+  get categoryId() {
+    return this.row.categoryId;
+  }
+
+  get status() {
+    return this.row.status;
+  }
+
+  get createdAt() {
+    return new Date(Number(this.row.createdAtMs));
+  }
+
+  get cursor() {
+    return encodeCursor(BigInt(this.row.id));
+  }
+
+  get node() {
+    return this;
+  }
+}
+
 export function presentPage({ pets, hasNextPage }: PetPage, isContinued: boolean): PetConnectionType {
-  const nodes = pets.map(presentPet);
-  const cursorOf = (pet: Pet | undefined) => (pet ? encodeCursor(pet.id) : null);
-  // Cursors are made when they are asked for.
+  const nodes = pets.map((row) => new ListedPetType(row));
   return {
-    get edges() {
-      return pets.map((pet, index) => ({ cursor: encodeCursor(pet.id), node: nodes[index] as PetType }));
-    },
     nodes,
+    // Each is its own edge.
+    edges: nodes,
     pageInfo: {
       hasNextPage,
       hasPreviousPage: isContinued,
       get startCursor() {
-        return cursorOf(pets[0]);
+        return nodes[0]?.cursor ?? null;
       },
       get endCursor() {
-        return cursorOf(pets.at(-1));
+        return nodes.at(-1)?.cursor ?? null;
       },
     },
   };

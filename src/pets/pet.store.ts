@@ -9,14 +9,23 @@ export interface PetListRequest {
   afterId: bigint | null;
 }
 
+/** A row of a list. Its 64-bit integers are digits, as they leave again. */
+export interface ListedPet {
+  id: string;
+  name: string;
+  categoryId: string;
+  status: PetStatus | null;
+  createdAtMs: string;
+}
+
 export interface PetPage {
-  pets: Pet[];
+  pets: ListedPet[];
   hasNextPage: boolean;
 }
 
 // Digits as text: mysql2 takes several times as long to read a 64-bit integer exactly.
 const COLUMNS =
-  'CAST(id AS CHAR) AS pet_id, name, CAST(category_id AS CHAR) AS category, status, CAST(created_at_ms AS CHAR) AS created';
+  'CAST(id AS CHAR) AS id, name, CAST(category_id AS CHAR) AS categoryId, status, CAST(created_at_ms AS CHAR) AS createdAtMs';
 const INSERT =
   'INSERT INTO pets (project_id, id, name, category_id, status, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)';
 
@@ -43,9 +52,12 @@ export class PetStore {
       values.push(afterId);
     }
     values.push(pageSize + 1);
-    const sql = `SELECT ${COLUMNS} FROM pets WHERE ${where} ORDER BY id LIMIT ?`;
-    const rows = await this.db.read<PetRow>(String(projectId), sql, values);
-    const pets = rows.map((row) => petOf(projectId, row)).sort((a, b) => (a.id < b.id ? -1 : 1));
+    // Without the name of the table, these would be the digits.
+    const sql = `SELECT ${COLUMNS} FROM pets WHERE ${where} ORDER BY pets.id LIMIT ?`;
+    const pets = await this.db.read<ListedPet>(String(projectId), sql, values);
+    if (!pets.every((pet, index) => index === 0 || isBefore(pets[index - 1] as ListedPet, pet))) {
+      pets.sort((a, b) => (isBefore(a, b) ? -1 : 1));
+    }
     const hasNextPage = pets.length > pageSize;
     if (hasNextPage) pets.length = pageSize;
     return { pets, hasNextPage };
@@ -67,21 +79,7 @@ export class PetStore {
   }
 }
 
-interface PetRow {
-  pet_id: string;
-  name: string;
-  category: string;
-  status: PetStatus | null;
-  created: string;
-}
-
-function petOf(projectId: bigint, { pet_id, name, category, status, created }: PetRow): Pet {
-  return {
-    projectId,
-    id: BigInt(pet_id),
-    name,
-    categoryId: BigInt(category),
-    status,
-    createdAtMs: Number(created),
-  };
+/** Ids are never negative. */
+function isBefore({ id: a }: ListedPet, { id: b }: ListedPet): boolean {
+  return a.length === b.length ? a < b : a.length < b.length;
 }

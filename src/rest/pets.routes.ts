@@ -7,7 +7,7 @@ import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
 import type { Pet } from '../pets/pet.entity.js';
 import { parseNewPet } from '../pets/pet.rules.js';
 import type { PetService } from '../pets/pet.service.js';
-import type { PetListRequest } from '../pets/pet.store.js';
+import type { ListedPet, PetListRequest } from '../pets/pet.store.js';
 import { encodeCursor } from '../pets/pet-cursor.js';
 import { parseListQuery } from './list-query.js';
 import { petSchema, petsSchema } from './schemas.js';
@@ -36,7 +36,7 @@ export function petsRoutes(
       const last = page.pets.at(-1);
       const url = listUrl(request);
       const links = [link(url, wanted, null, 'first')];
-      if (page.hasNextPage && last) links.push(link(url, wanted, encodeCursor(last.id), 'next'));
+      if (page.hasNextPage && last) links.push(link(url, wanted, encodeCursor(BigInt(last.id)), 'next'));
       reply.header('link', links.join(', '));
       return page.pets.map(present);
     },
@@ -70,8 +70,8 @@ export function petsRoutes(
 }
 
 /** SPEC's Pet. A status that was never stated is left out: SPEC's status is optional, not nullable. */
-function present({ id, name, categoryId, status }: Pet) {
-  return { id, name, categoryId, status: status ?? undefined };
+function present({ id, name, categoryId, status }: Pet | ListedPet) {
+  return { id: BigInt(id), name, categoryId: BigInt(categoryId), status: status ?? undefined };
 }
 
 /** RFC 8288. The filters of the request are kept, its unknown parameters are not. */
