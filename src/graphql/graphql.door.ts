@@ -12,7 +12,7 @@ import { unauthorized } from '../admission/admission.js';
 import type { Meter } from '../admission/meter.js';
 import { AppError } from '../errors.js';
 import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
-import { acceptJson, asNumberOrText, JsonText } from '../http/json-body.js';
+import { acceptJson, JsonText, withNumbersOrText } from '../http/json-body.js';
 import { toAppError } from '../http/to-app-error.js';
 import type { ResponseCache } from '../response-cache/response-cache.js';
 import { CompiledOperations } from './compiled-operations.js';
@@ -73,7 +73,7 @@ export async function graphqlDoor(
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
 
-  acceptJson(app, (body) => body, asNumberOrText);
+  acceptJson(app, (body) => body, withNumbersOrText);
   app.decorateRequest('context', null);
   admitCallers(app, { meter, isChargedByDoor: true, isPublic: isPage });
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply, meter));

@@ -4,7 +4,7 @@ import { admitCallers } from '../admission/admission.hook.js';
 import type { Meter } from '../admission/meter.js';
 import { AppError } from '../errors.js';
 import { conditionalGet } from '../http/conditional-get.js';
-import { acceptJson, asBigInt } from '../http/json-body.js';
+import { acceptJson, withBigInts } from '../http/json-body.js';
 import { restrictMethods } from '../http/methods.js';
 import type { PetService } from '../pets/pet.service.js';
 import type { ResponseCache } from '../response-cache/response-cache.js';
@@ -23,7 +23,7 @@ interface RestDoorOptions {
 
 /** DOOR 2: SPEC's interface, to the byte. Mounted at `/v1`. */
 export async function restDoor(app: FastifyInstance, options: RestDoorOptions): Promise<void> {
-  acceptJson(app, (body) => body.parse(), asBigInt);
+  acceptJson(app, (body) => body.parse(), withBigInts);
   app.addHook('onRequest', (request, reply, done) => {
     varyByKey(reply);
     request.routeOptions.config.announce?.(reply);
