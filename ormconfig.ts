@@ -2,7 +2,7 @@ import { loadConfig } from './src/config.js';
 import { createDataSource } from './src/database/data-source.js';
 
 /** For TypeORM's own command line, on the built file: `npx typeorm -d dist/ormconfig.js schema:log`. */
-export default createDataSource(loadConfig(process.env).database, {
+export default await createDataSource(loadConfig(process.env).database, {
   poolSize: 1,
   queryTimeoutMs: 60_000,
   exactIntegers: false,

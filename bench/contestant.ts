@@ -47,7 +47,7 @@ export function startGateway(tenant: Tenant, options: GatewayOptions = {}): Prom
   return start({
     name,
     cores,
-    command: [process.execPath, '--max-semi-space-size=8', ...profile, 'dist/src/main.js'],
+    command: [process.execPath, ...profile, 'dist/src/main.js'],
     env: { DATABASE_URL: tenant.databaseUrl, DEMO: '0', ...(redisUrl ? { REDIS_URL: redisUrl } : {}) },
     token: tenant.token,
     readOrigin: (output) => /listens on (http:\/\/\S+)/.exec(output)?.[1],

@@ -6,7 +6,7 @@ import { everywhere, listRequest } from './requests.js';
 import { CONNECTIONS, gateway, type Row, withContestants } from './row.js';
 
 const STARTS = 3;
-const IDLE_MS = 2_000;
+const IDLE_MS = 20_000;
 
 export const readyRow: Row = {
   name: 'Start to ready',

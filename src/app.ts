@@ -26,7 +26,7 @@ import { HostRouter } from './ingress/host-router.js';
 import { Ingress } from './ingress/ingress.js';
 import { SecureContexts } from './ingress/secure-contexts.js';
 import { TlsServer } from './ingress/tls-server.js';
-import { Metrics } from './metrics/metrics.js';
+import type { Metrics } from './metrics/metrics.js';
 import { pagesDoor } from './pages/pages.door.js';
 import { Pages } from './pages/pages.js';
 import { startLimiter } from './rate-limit/start-limiter.js';
@@ -64,7 +64,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   const admission = new Admission(services.apiKeys, running.limiter);
   const cache = new ResponseCache();
   const meter = new Meter(admission, config.environment === 'staging');
-  const metrics = new Metrics(running.sharing, () => cache.counts);
+  const metrics = config.metricsPort === 0 ? null : await newMetrics(running.sharing, () => cache.counts);
   const hosts = new HostIndex(db);
   const customDomains = createCustomDomains({
     config,
@@ -72,7 +72,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     services,
     log: logger,
     onEvent: (event) => {
-      metrics.observeDomain(event.name);
+      metrics?.observeDomain(event.name);
       // `hostname` is the machine's in every line of the log.
       const { name, hostname, message } = event;
       logger.info({ event: name, domain: hostname, detail: message }, 'domain event');
@@ -117,14 +117,16 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     ],
     running.limiter,
   );
-  http.addHook('onResponse', async (request, reply) => {
+  http.addHook('onResponse', (request, reply, done) => {
     const metric = metricOf(request, reply);
-    metrics.observe(metric);
-    if (!request.caller) return;
-    const { keyId, projectId } = request.caller;
-    services.keyUses.note(keyId);
-    const { door, decision } = metric;
-    if (decision && door !== 'other') services.usage.count(projectId, door, decision);
+    metrics?.observe(metric);
+    if (request.caller) {
+      const { keyId, projectId } = request.caller;
+      services.keyUses.note(keyId);
+      const { door, decision } = metric;
+      if (decision && door !== 'other') services.usage.count(projectId, door, decision);
+    }
+    done();
   });
   const pages = await Pages.open({
     projects: services.projects,
@@ -171,7 +173,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   });
 
   const listen = async () => {
-    if (config.metricsPort !== 0) {
+    if (metrics) {
       const server = await metrics.listen(config.host, config.metricsPort);
       endMetrics = () => server.close();
     }
@@ -184,4 +186,10 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     return addresses;
   };
   return { http, services, customDomains, hosts, drain, pages, listen };
+}
+
+/** Who does not ask for metrics need not load what counts them. */
+async function newMetrics(...sources: ConstructorParameters<typeof Metrics>): Promise<Metrics> {
+  const module = await import('./metrics/metrics.js');
+  return new module.Metrics(...sources);
 }

@@ -22,7 +22,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   afterEach(() => database.remove());
 
   async function schemaDrift(): Promise<string[]> {
-    const source = await createDataSource(target, SCHEMA_WORK).initialize();
+    const source = await (await createDataSource(target, SCHEMA_WORK)).initialize();
     try {
       const { upQueries } = await source.driver.createSchemaBuilder().log();
       return upQueries.map(({ query }) => query);
@@ -32,7 +32,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   }
 
   async function tables(): Promise<string[]> {
-    const source = await createDataSource(target, SCHEMA_WORK).initialize();
+    const source = await (await createDataSource(target, SCHEMA_WORK)).initialize();
     const runner = source.createQueryRunner();
     const names = source.entityMetadatas.map(({ tableName }) => tableName);
     const found = await Promise.all(names.map((name) => runner.hasTable(name)));
@@ -126,7 +126,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const { manager } = app.db.repository(Pet);
     try {
       const { projectId, keyId } = await app.tenant();
-      const source = await createDataSource(app.config.database, SCHEMA_WORK).initialize();
+      const source = await (await createDataSource(app.config.database, SCHEMA_WORK)).initialize();
       await fillMillion((sql) => source.query(sql), projectId, kind === 'sqlite');
       await source.destroy();
       const caller: Caller = {

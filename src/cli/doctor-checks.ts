@@ -151,7 +151,7 @@ async function behindNewestAct(source: DataSource): Promise<number> {
 
 async function ask<T>(database: DatabaseTarget, question: (source: DataSource) => Promise<T>): Promise<T> {
   const { createDataSource } = await import('../database/data-source.js');
-  const source = createDataSource(database, {
+  const source = await createDataSource(database, {
     poolSize: 1,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     exactIntegers: false,

@@ -1,5 +1,5 @@
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2';
-import { FATAL_FOR_CONNECTION } from './database-errors.js';
+import { FATAL_FOR_CONNECTION, noConnection } from './database-errors.js';
 
 type GetConnection = (
   callback: (error: NodeJS.ErrnoException | null, connection?: PoolConnection) => void,
@@ -110,10 +110,4 @@ function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {
     take();
   };
   pool.getConnection = bounded as typeof pool.getConnection;
-}
-
-export function noConnection(withinMs: number): NodeJS.ErrnoException {
-  const error: NodeJS.ErrnoException = new Error(`no database connection within ${withinMs} ms`);
-  error.code = 'POOL_TIMEOUT';
-  return error;
 }

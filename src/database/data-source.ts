@@ -21,9 +21,7 @@ import { Project } from '../projects/project.entity.js';
 import { KeyBanRow } from '../rate-limit/key-ban.entity.js';
 import { RateWindow } from '../rate-limit/rate-window.entity.js';
 import { UsageCount } from '../usage/usage-count.entity.js';
-import { boundedMysql } from './bounded-mysql.js';
 import { ChangeSequence } from './change-sequence.entity.js';
-import { SqliteDriver } from './sqlite-driver.js';
 
 export interface DataSourceSettings {
   poolSize: number;
@@ -63,8 +61,11 @@ const ENTITIES = [
 /** Schema work may take long; finding out that there is no server may not. */
 const CONNECT_TIMEOUT_MS = 8_000;
 
-/** The one place where a DataSource is made; nothing is opened yet. */
-export function createDataSource(target: DatabaseTarget, settings: DataSourceSettings): DataSource {
+/** The one place where a DataSource is made; nothing is opened yet. Of the two drivers only the one that is used is loaded. */
+export async function createDataSource(
+  target: DatabaseTarget,
+  settings: DataSourceSettings,
+): Promise<DataSource> {
   const shared = {
     entities: ENTITIES,
     migrations: MIGRATIONS,
@@ -73,6 +74,7 @@ export function createDataSource(target: DatabaseTarget, settings: DataSourceSet
   } satisfies Partial<DataSourceOptions>;
 
   if (target.kind === 'sqlite') {
+    const { SqliteDriver } = await import('./sqlite-driver.js');
     return new DataSource({
       ...shared,
       type: 'better-sqlite3',
@@ -87,6 +89,7 @@ export function createDataSource(target: DatabaseTarget, settings: DataSourceSet
       },
     });
   }
+  const { boundedMysql } = await import('./bounded-mysql.js');
   return new DataSource({
     ...shared,
     type: target.kind,

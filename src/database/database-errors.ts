@@ -40,6 +40,12 @@ const AWAY = new Set<unknown>([
   'SQLITE_IOERR',
 ]);
 
+export function noConnection(withinMs: number): NodeJS.ErrnoException {
+  const error: NodeJS.ErrnoException = new Error(`no database connection within ${withinMs} ms`);
+  error.code = 'POOL_TIMEOUT';
+  return error;
+}
+
 export function isDuplicate(error: unknown): boolean {
   return DUPLICATE.has(codeOf(error));
 }

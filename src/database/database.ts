@@ -28,7 +28,7 @@ export class Database {
 
   static async open(target: DatabaseTarget, options: OpenOptions = {}): Promise<Database> {
     const { poolSize = 10, queryTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-    const source = createDataSource(target, {
+    const source = await createDataSource(target, {
       poolSize,
       queryTimeoutMs,
       exactIntegers: true,

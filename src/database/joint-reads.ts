@@ -1,6 +1,6 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
-import { noConnection } from './bounded-mysql.js';
+import { noConnection } from './database-errors.js';
 import { asParameters, poolOf } from './prepared-statements.js';
 
 /** Powers of two, so that few different statements are prepared. */

@@ -28,7 +28,7 @@ async function withSchemaLock<T>(
   target: DatabaseTarget,
   work: (source: DataSource) => Promise<T>,
 ): Promise<T> {
-  const source = createDataSource(target, {
+  const source = await createDataSource(target, {
     poolSize: 2,
     queryTimeoutMs: MIGRATION_TIMEOUT_MS,
     exactIntegers: false,

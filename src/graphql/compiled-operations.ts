@@ -5,7 +5,6 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import { mayBeKept } from './cache-control.directive.js';
 
@@ -31,11 +30,12 @@ export interface CompiledOperation {
 }
 
 interface Known {
+  readonly source: string;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   times: number;
-  /** Null = not yet, or it can't be compiled. */
-  compiled: CompiledOperation | null;
+  /** Null = it can't be compiled. */
+  compiled?: CompiledOperation | null;
 }
 
 /**
@@ -50,6 +50,8 @@ export class CompiledOperations {
   });
   private readonly sources = new LRUCache<string, string>({ max: MAX_OPERATIONS });
   private readonly mayBeKept: ReturnType<typeof mayBeKept>;
+  /** Loaded for the first operation that may be compiled. */
+  private jit: typeof import('graphql-jit') | null = null;
 
   constructor(private readonly schema: GraphQLSchema) {
     this.mayBeKept = mayBeKept(schema);
@@ -59,10 +61,10 @@ export class CompiledOperations {
     const known = this.known.get(keyOf(source, operationName));
     if (!known) return null;
     known.times += 1;
-    if (known.times === TIMES_BEFORE_COMPILING) {
-      known.compiled = this.compile(known, source, operationName);
+    if (known.compiled === undefined && known.times >= TIMES_BEFORE_COMPILING && this.jit) {
+      known.compiled = this.compile(this.jit, known, operationName);
     }
-    return known.compiled;
+    return known.compiled ?? null;
   }
 
   /** The source with this SHA-256, of those that were seen. */
@@ -78,13 +80,18 @@ export class CompiledOperations {
   ): void {
     const key = keyOf(source, operationName);
     if (this.known.has(key) || !this.mayBeKept(document, operation)) return;
-    this.known.set(key, { document, operation, times: 0, compiled: null });
+    this.known.set(key, { source, document, operation, times: 0 });
     this.sources.set(queryHash, source);
+    if (!this.jit) void this.load();
+  }
+
+  private async load(): Promise<void> {
+    this.jit ??= await import('graphql-jit');
   }
 
   private compile(
-    { document, operation }: Known,
-    source: string,
+    { compileQuery, isCompiledQuery }: typeof import('graphql-jit'),
+    { source, document, operation }: Known,
     operationName: string | null,
   ): CompiledOperation | null {
     if (MISCOMPILED.test(source))

@@ -9,7 +9,7 @@ import {
   type GraphQLSchema,
   GraphQLString,
 } from 'graphql';
-import { getGraphQLRateLimiter, type Identity, Store } from 'graphql-rate-limit';
+import type { Identity, Store } from 'graphql-rate-limit';
 import { AppError } from '../errors.js';
 import type { Decision } from '../rate-limit/decision.js';
 import type { Limiter } from '../rate-limit/limiter.js';
@@ -66,6 +66,8 @@ function limited(
 ): GraphQLFieldResolver<unknown, Context> {
   const quota = { perMinute: max, perDay: window === '1d' ? max : null };
   return async (parent, args, context, info) => {
+    // With what it depends on it takes 60 ms: a process that only reads need not load it.
+    const { getGraphQLRateLimiter } = await import('graphql-rate-limit');
     const store = new CountingStore(limiter, quota);
     const limit = getGraphQLRateLimiter({ identifyContext: projectOf, store });
     // The library counts by field name alone: Query.name and Pet.name would share a counter.
@@ -80,15 +82,13 @@ function limited(
  * The library asks for the uses so far, compares, and stores them with the new one: between the two, any number of others
  * do the same. Here asking already counts, in the limiter's one atomic step, and storing has nothing left to do.
  */
-class CountingStore extends Store {
+class CountingStore implements Store {
   decision: Decision | null = null;
 
   constructor(
     private readonly limiter: Limiter,
     private readonly quota: Quota,
-  ) {
-    super();
-  }
+  ) {}
 
   async getForIdentity({ contextIdentity, fieldIdentity }: Identity): Promise<number[]> {
     const subject = fieldSubject(contextIdentity, fieldIdentity);

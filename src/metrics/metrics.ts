@@ -62,8 +62,6 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  private isServed = false;
-
   private read(name: string, help: string, value: () => number): void {
     new Gauge({
       name,
@@ -76,8 +74,6 @@ export class Metrics {
   }
 
   observe({ door, status, seconds, decision }: RequestMetric): void {
-    // Nobody could read it.
-    if (!this.isServed) return;
     this.requests.observe({ door, status }, seconds);
     if (decision !== null) this.decisions.inc({ decision });
   }
@@ -88,7 +84,6 @@ export class Metrics {
 
   /** Serves `/metrics` on a port of its own, which no client can reach unless it is published. Throws what `listen` throws. */
   async listen(host: string, port: number): Promise<Server> {
-    this.isServed = true;
     const server = createServer(async (request, response) => {
       if (request.url !== '/metrics') return void response.writeHead(404).end();
       try {

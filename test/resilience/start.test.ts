@@ -82,7 +82,11 @@ test.each(databaseKinds())(
     try {
       await Promise.all(both.map(ready));
       const { database: target } = loadConfig({ DATABASE_URL: database.url });
-      const source = createDataSource(target, { poolSize: 1, queryTimeoutMs: 5_000, exactIntegers: false });
+      const source = await createDataSource(target, {
+        poolSize: 1,
+        queryTimeoutMs: 5_000,
+        exactIntegers: false,
+      });
       await source.initialize();
       const applied: { name: string }[] = await source.query('SELECT name FROM migrations');
       expect(applied.map(({ name }) => name).sort()).toEqual(
