@@ -58,6 +58,23 @@ describe('the GraphQL door', () => {
     expect((await ask(100)).body.errors[0].extensions).toEqual({ code: 'INVALID_REQUEST', status: 400 });
   });
 
+  test('Limits-GraphQL-6: an operation that is known and compiled is measured again when its variables count', async () => {
+    const pages = repeat(
+      10,
+      (at) => `p${at}: pets(first: $n) @skip(if: $no) { nodes { id name categoryId status createdAt } }`,
+    );
+    for (const query of [
+      `query($n: Int = 7) { ${pages.replaceAll(' @skip(if: $no)', '')} }`,
+      `query($n: Int = 8, $no: Boolean = false) { ${pages} }`,
+    ]) {
+      const ask = async (n: number) =>
+        (await graphql(app.url, query, { token: tenant.token, variables: { n } })).status;
+      for (const n of [1, 2, 3, 4]) expect(await ask(n)).toBe(200);
+      expect(await ask(100)).toBe(400);
+      expect(await ask(5)).toBe(200);
+    }
+  });
+
   test('Limits-GraphQL-3: what people use passes: introspection, a full page with everything', async () => {
     const page = `{ pets(first: 100) {
       edges { cursor node { id name categoryId status createdAt } }

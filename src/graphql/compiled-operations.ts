@@ -7,6 +7,13 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { mayBeKept } from './cache-control.directive.js';
+import {
+  constantSize,
+  measureOperation,
+  type OperationSize,
+  type PageSizes,
+  pageSizesOf,
+} from './operation-size.js';
 
 const MAX_OPERATIONS = 500;
 const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
@@ -20,8 +27,7 @@ const TIMES_BEFORE_COMPILING = 2;
 const MISCOMPILED = /@|__proto__/;
 
 export interface CompiledOperation {
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
+  sizeWith(variables: Record<string, unknown>): OperationSize;
   query(
     root: undefined,
     context: unknown,
@@ -50,11 +56,13 @@ export class CompiledOperations {
   });
   private readonly sources = new LRUCache<string, string>({ max: MAX_OPERATIONS });
   private readonly mayBeKept: ReturnType<typeof mayBeKept>;
+  private readonly pages: PageSizes;
   /** Loaded for the first operation that may be compiled. */
   private jit: typeof import('graphql-jit') | null = null;
 
   constructor(private readonly schema: GraphQLSchema) {
     this.mayBeKept = mayBeKept(schema);
+    this.pages = pageSizesOf(schema);
   }
 
   find(source: string, operationName: string | null): CompiledOperation | null {
@@ -94,15 +102,17 @@ export class CompiledOperations {
     { source, document, operation }: Known,
     operationName: string | null,
   ): CompiledOperation | null {
-    if (MISCOMPILED.test(source))
-      return { document, operation, query: this.interpreted(document, operationName) };
-    const compiled = compileQuery(this.schema, document, operationName ?? undefined);
-    return isCompiledQuery(compiled) ? { document, operation, query: compiled.query } : null;
-  }
-
-  private interpreted(document: DocumentNode, operationName: string | null): CompiledOperation['query'] {
-    return (_, contextValue, variableValues) =>
-      execute({ schema: this.schema, document, operationName, contextValue, variableValues });
+    const { schema, pages } = this;
+    const constant = constantSize(document, operation, pages);
+    const sizeWith: CompiledOperation['sizeWith'] = (variables) =>
+      constant ?? measureOperation(document, operation, variables, pages);
+    if (MISCOMPILED.test(source)) {
+      const query: CompiledOperation['query'] = (_, contextValue, variableValues) =>
+        execute({ schema, document, operationName, contextValue, variableValues });
+      return { sizeWith, query };
+    }
+    const compiled = compileQuery(schema, document, operationName ?? undefined);
+    return isCompiledQuery(compiled) ? { sizeWith, query: compiled.query } : null;
   }
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import type { JsonText } from '../http/json-body.js';
@@ -8,7 +7,6 @@ import { Flight, type KeptResponse, type ResponseCache } from '../response-cache
 import type { CompiledOperation, CompiledOperations } from './compiled-operations.js';
 import type { Context } from './context.js';
 import { sizeProblem } from './operation-limits.js';
-import { measureOperation, type PageSizes, pageSizesOf } from './operation-size.js';
 
 const MAX_ASKED = 2_000;
 const MAX_ASKED_BYTES = 4 * 1024 * 1024;
@@ -34,15 +32,11 @@ export class FastPath {
     maxSize: MAX_ASKED_BYTES,
     sizeCalculation: (_, text) => text.length,
   });
-  private readonly pages: PageSizes;
 
   constructor(
-    schema: GraphQLSchema,
     private readonly operations: CompiledOperations,
     private readonly cache: ResponseCache,
-  ) {
-    this.pages = pageSizesOf(schema);
-  }
+  ) {}
 
   /** Null = Apollo answers; what was charged stays charged. Throws `AppError` 429 when the quota is spent. */
   async answer(request: FastifyRequest, body: JsonText, context: Context): Promise<KeptResponse | null> {
@@ -75,7 +69,7 @@ export class FastPath {
     const type = headers.accept === undefined ? TYPES[0] : new Negotiator({ headers }).mediaType(TYPES);
     if (!operation || type === undefined) return null;
     const { variables } = asked;
-    const size = measureOperation(operation.document, operation.operation, variables, this.pages);
+    const size = operation.sizeWith(variables);
     return sizeProblem(size) ? null : { operation, variables, units: size.rootFields, type };
   }
 }

@@ -49,7 +49,7 @@ export async function graphqlDoor(
   { meter, schema, cache, page }: GraphQLDoorOptions,
 ): Promise<void> {
   const operations = new CompiledOperations(schema);
-  const fastPath = new FastPath(schema, operations, cache);
+  const fastPath = new FastPath(operations, cache);
   const apollo = new ApolloServer<Context>({
     schema,
     formatError,

@@ -157,6 +157,18 @@ function isLeftOut({ directives = [] }: SelectionNode, variables: Record<string,
   });
 }
 
+/** The size for whatever variables; null when it depends on them. */
+export function constantSize(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  pages: PageSizes,
+): OperationSize | null {
+  const asked: unknown[] = [];
+  const variables = new Proxy({}, { get: (_, name) => void asked.push(name) });
+  const size = measureOperation(document, operation, variables, pages);
+  return asked.length === 0 ? size : null;
+}
+
 /** The page size of each paged field where the client gives none, by the field's name. */
 export type PageSizes = ReadonlyMap<string, number>;
 
