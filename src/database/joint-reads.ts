@@ -23,7 +23,10 @@ export class JointReads {
     private readonly patienceMs: number,
   ) {}
 
-  /** The rows in any order. Reads under different names are never joined, and fail separately. */
+  /**
+   * The rows in any order; those of a joint statement also carry the number of their read. Reads under different names are
+   * never joined, and fail separately.
+   */
   read(name: string, select: string, values: readonly unknown[]): Promise<unknown[]> {
     const key = `${name} ${select}`;
     let group = this.groups.get(key);
@@ -70,8 +73,8 @@ class Group {
   read(values: readonly unknown[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ values, sinceMs: performance.now(), resolve, reject });
-      // Not before all requests that have arrived by now have come this far.
-      if (this.waiting.length === 1) setImmediate(() => this.begin());
+      // The others are seen to by who waits longer.
+      if (this.waiting.length === 1) this.begin();
     });
   }
 
