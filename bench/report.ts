@@ -57,7 +57,7 @@ export function printTable({ rows, pace, machine, largeRows }: RunResult): void 
   const { processor, cores, node, mysql, isPinned } = machine;
   const footnotes = [
     `${processor}, ${cores} cores, Node ${node}, MySQL ${mysql}. ${largeRows.toLocaleString('en')} pets in the large project${largeRows < FULL_ROWS ? `, ${FULL_ROWS.toLocaleString('en')} in a full run` : ''}.`,
-    `Medians of ${pace.rounds} rounds of ${pace.seconds} s in turns, after at least ${pace.warmUpSeconds} s to warm up; 20 of 20,000 pets, 32 keep-alive connections.`,
+    `Medians of ${pace.rounds} rounds of ${pace.seconds} s in turns, after at least ${pace.warmUpSeconds} s to warm up; 20 of 20,000 pets, 32 keep-alive connections to each process.`,
     'The gateway runs with its defaults: keys, quotas and validation are on, and its log of every request goes to a file. Peers have none of these.',
     isPinned
       ? 'Each contestant ran on core 0, MySQL and the load generator on core 1; the rows of two processes and of the start ran on any.'
