@@ -20,7 +20,7 @@ export class LogLines {
     maxLength: MAX_WAITING_BYTES,
     maxWrite: 2 * BUFFER_BYTES,
   });
-  private buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  private readonly buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   private used = 0;
 
   constructor() {
@@ -33,15 +33,20 @@ export class LogLines {
 
   write(line: string): void {
     const bytes = line.length * CHARACTER_BYTES;
-    if (this.used + bytes > BUFFER_BYTES) this.hand(Math.max(bytes, BUFFER_BYTES));
-    this.used += this.buffer.write(line, this.used);
+    if (this.used + bytes > BUFFER_BYTES) this.hand();
+    if (bytes > BUFFER_BYTES) this.give(Buffer.from(line));
+    else this.used += this.buffer.write(line, this.used);
   }
 
-  private hand(nextBytes = BUFFER_BYTES): void {
-    if (this.used === 0 && nextBytes === this.buffer.length) return;
-    // Its types know texts only.
-    this.out.write(this.buffer.subarray(0, this.used) as unknown as string);
-    this.buffer = Buffer.allocUnsafeSlow(nextBytes);
+  private hand(): void {
+    if (this.used === 0) return;
+    // A copy of its size: what waits to be written may be many of them.
+    this.give(Buffer.from(this.buffer.subarray(0, this.used)));
     this.used = 0;
+  }
+
+  private give(lines: Buffer): void {
+    // Its types know texts only.
+    this.out.write(lines as unknown as string);
   }
 }
