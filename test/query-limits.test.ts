@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { getIntrospectionQuery, parse } from 'graphql';
-import { measureOperation } from '../src/graphql/operation-size.js';
+import { getIntrospectionQuery, type OperationDefinitionNode, parse } from 'graphql';
+import { constantSize, measureOperation } from '../src/graphql/operation-size.js';
 import { graphql, rest } from './support/client.js';
 import { startApp, type Tenant, type TestApp } from './support/start-app.js';
 
@@ -59,20 +59,44 @@ describe('the GraphQL door', () => {
   });
 
   test('Limits-GraphQL-6: an operation that is known and compiled is measured again when its variables count', async () => {
-    const pages = repeat(
+    const query = `query($n: Int = 7, $no: Boolean = false) { ${repeat(
       10,
       (at) => `p${at}: pets(first: $n) @skip(if: $no) { nodes { id name categoryId status createdAt } }`,
-    );
-    for (const query of [
-      `query($n: Int = 7) { ${pages.replaceAll(' @skip(if: $no)', '')} }`,
-      `query($n: Int = 8, $no: Boolean = false) { ${pages} }`,
-    ]) {
-      const ask = async (n: number) =>
-        (await graphql(app.url, query, { token: tenant.token, variables: { n } })).status;
-      for (const n of [1, 2, 3, 4]) expect(await ask(n)).toBe(200);
-      expect(await ask(100)).toBe(400);
-      expect(await ask(5)).toBe(200);
+    )} sign: __typename }`;
+    const ask = async (variables: Record<string, unknown>) => {
+      const { status, headers } = await graphql(app.url, query, { token: tenant.token, variables });
+      return { status, left: Number(headers.get('x-ratelimit-remaining')) };
+    };
+    const unitsOf = async (variables: Record<string, unknown>) => {
+      const before = await ask({ no: true });
+      const after = await ask(variables);
+      expect(after.status).toBe(200);
+      return before.left - after.left;
+    };
+    for (let time = 0; time < 4; time += 1) {
+      expect(await unitsOf({ n: 1, no: false })).toBe(11);
+      expect(await unitsOf({ n: 2, no: true })).toBe(1);
     }
+    expect((await ask({ n: 100, no: false })).status).toBe(400);
+    expect((await ask({ n: 3, no: false })).status).toBe(200);
+  });
+
+  test('Limits-GraphQL-7: a size is the same for all variables only where none of them counts', () => {
+    const pages = new Map([['pets', 20]]);
+    const isConstant = (source: string) => {
+      const document = parse(source);
+      const [operation] = document.definitions as [OperationDefinitionNode];
+      return constantSize(document, operation, pages) !== null;
+    };
+    expect(isConstant('query($a: String) { pets(after: $a, first: 5) { nodes { id } } }')).toBe(true);
+    expect(isConstant('query($a: String) { pets(after: $a) { nodes { id @include(if: true) } } }')).toBe(
+      true,
+    );
+    expect(isConstant('query($n: Int) { pets(first: $n) { nodes { id } } }')).toBe(false);
+    expect(isConstant('query($no: Boolean!) { pets @skip(if: $no) { nodes { id } } }')).toBe(false);
+    expect(
+      isConstant('query($n: Int) { ...f } fragment f on Query { pets(first: $n) { nodes { id } } }'),
+    ).toBe(false);
   });
 
   test('Limits-GraphQL-3: what people use passes: introspection, a full page with everything', async () => {
