@@ -26,7 +26,6 @@ import { HostRouter } from './ingress/host-router.js';
 import { Ingress } from './ingress/ingress.js';
 import { SecureContexts } from './ingress/secure-contexts.js';
 import { TlsServer } from './ingress/tls-server.js';
-import type { Metrics } from './metrics/metrics.js';
 import { pagesDoor } from './pages/pages.door.js';
 import { Pages } from './pages/pages.js';
 import { startLimiter } from './rate-limit/start-limiter.js';
@@ -64,7 +63,11 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   const admission = new Admission(services.apiKeys, running.limiter);
   const cache = new ResponseCache();
   const meter = new Meter(admission, config.environment === 'staging');
-  const metrics = config.metricsPort === 0 ? null : await newMetrics(running.sharing, () => cache.counts);
+  // Who does not ask for metrics need not load what counts them.
+  const metrics =
+    config.metricsPort === 0
+      ? null
+      : new (await import('./metrics/metrics.js')).Metrics(running.sharing, () => cache.counts);
   const hosts = new HostIndex(db);
   const customDomains = createCustomDomains({
     config,
@@ -186,10 +189,4 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     return addresses;
   };
   return { http, services, customDomains, hosts, drain, pages, listen };
-}
-
-/** Who does not ask for metrics need not load what counts them. */
-async function newMetrics(...sources: ConstructorParameters<typeof Metrics>): Promise<Metrics> {
-  const module = await import('./metrics/metrics.js');
-  return new module.Metrics(...sources);
 }

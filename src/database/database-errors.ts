@@ -40,6 +40,11 @@ const AWAY = new Set<unknown>([
   'SQLITE_IOERR',
 ]);
 
+/** mysql2's own error for a pool that has too many waiting. */
+export function tooManyWaiting(): Error {
+  return new Error('Queue limit reached.');
+}
+
 export function noConnection(withinMs: number): NodeJS.ErrnoException {
   const error: NodeJS.ErrnoException = new Error(`no database connection within ${withinMs} ms`);
   error.code = 'POOL_TIMEOUT';

@@ -63,8 +63,9 @@ export class Database {
   }
 
   /**
-   * As `execute`, for a SELECT that is asked for again and again: together with those of the same group that come at the
-   * same moment. The rows come in any order.
+   * As `execute`, for a statement that begins with `SELECT ` and a column and is asked for again and again: together with
+   * those of the same group and SQL that come at the same moment, never with others. The rows come in any order, and may
+   * have a `read_number` beside what was asked for.
    */
   read<Row>(group: string, select: string, values: readonly unknown[]): Promise<Row[]> {
     if (!this.jointReads) return this.execute(select, values);

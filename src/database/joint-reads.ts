@@ -1,42 +1,46 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
-import { noConnection } from './database-errors.js';
+import { noConnection, tooManyWaiting } from './database-errors.js';
 import { asParameters, poolOf } from './prepared-statements.js';
 
 /** Powers of two, so that few different statements are prepared. */
 const MOST_IN_STATEMENT = 8;
-/** At the same time, of one group. With more there would be less to join, and fewer connections for anybody else. */
+/** Of one group at the same time. With more there would be less to join, and fewer connections for others. */
 const MOST_STATEMENTS = 4;
+/** Of one group. More could not be read in time. */
+const MOST_WAITING = 500;
 
 /**
  * Runs reads that ask with the same SQL at the same time as one statement: what a statement costs on both sides is then
  * paid once. The busier the process, the more there are to join; a read that is alone waits for no other.
  */
 export class JointReads {
+  private readonly pool: Pool;
   private readonly groups = new Map<string, Group>();
   /** By their part, then by how many parts there are. */
   private readonly unions = new Map<string, string[]>();
 
-  /** `patienceMs` is how long a read waits for those before it; how long for a connection and for its answer, the pool knows. */
+  /** `patienceMs` is how long a read waits for those before it; for a connection and for its answer the pool has limits. */
   constructor(
     private readonly source: DataSource,
     private readonly patienceMs: number,
-  ) {}
+  ) {
+    this.pool = poolOf(source);
+  }
 
-  /**
-   * The rows in any order; those of a joint statement also carry the number of their read. Reads under different names are
-   * never joined, and fail separately.
-   */
-  read(name: string, select: string, values: readonly unknown[]): Promise<unknown[]> {
-    const key = `${name} ${select}`;
-    let group = this.groups.get(key);
-    if (!group) {
-      const whenIdle = () => this.groups.delete(key);
-      const sqlFor = (size: number) => this.union(select, size);
-      group = new Group(this.source, sqlFor, { patienceMs: this.patienceMs, whenIdle });
-      this.groups.set(key, group);
-    }
-    return group.read(values);
+  /** As `Database.read`. */
+  read(group: string, select: string, values: readonly unknown[]): Promise<unknown[]> {
+    const key = `${group} ${select}`;
+    const known = this.groups.get(key);
+    if (known) return known.read(values);
+    const made = new Group(this.pool, {
+      patienceMs: this.patienceMs,
+      sqlFor: (size) => this.union(select, size),
+      log: (sql, parameters) => this.source.logger.logQuery(sql, parameters),
+      whenIdle: () => this.groups.delete(key),
+    });
+    this.groups.set(key, made);
+    return made.read(values);
   }
 
   private union(select: string, size: number): string {
@@ -56,29 +60,33 @@ interface Read {
   reject(error: unknown): void;
 }
 
-/** The reads of one name and SQL. */
+interface GroupOptions {
+  patienceMs: number;
+  sqlFor(size: number): string;
+  log(sql: string, values: unknown[]): void;
+  whenIdle(): void;
+}
+
+/** The reads of one group and SQL. */
 class Group {
-  private readonly pool: Pool;
-  private waiting: Read[] = [];
+  private readonly waiting: Read[] = [];
   private statements = 0;
 
   constructor(
-    private readonly source: DataSource,
-    private readonly sqlFor: (size: number) => string,
-    private readonly options: { patienceMs: number; whenIdle(): void },
-  ) {
-    this.pool = poolOf(source);
-  }
+    private readonly pool: Pool,
+    private readonly options: GroupOptions,
+  ) {}
 
   read(values: readonly unknown[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
+      if (this.waiting.length === MOST_WAITING) return reject(tooManyWaiting());
       this.waiting.push({ values, sinceMs: performance.now(), resolve, reject });
-      // The others are seen to by who waits longer.
+      // When others wait, a connection is on its way, or all statements are under way, which look again at their end.
       if (this.waiting.length === 1) this.begin();
     });
   }
 
-  /** Who is to be read for is decided when there is a connection. */
+  /** Who is read for is decided when there is a connection: until then more may come. */
   private begin(): void {
     if (this.waiting.length === 0 || this.statements === MOST_STATEMENTS) return;
     this.statements += 1;
@@ -89,8 +97,7 @@ class Group {
         this.giveUp(beganAtMs, () => error);
         return this.end();
       }
-      const { patienceMs } = this.options;
-      this.giveUp(performance.now() - patienceMs, () => noConnection(patienceMs));
+      this.giveUpOverdue();
       const reads = this.waiting.splice(0, sizeFor(this.waiting.length));
       if (reads.length > 0) return this.run(connection, reads);
       connection.release();
@@ -99,28 +106,34 @@ class Group {
   }
 
   private run(connection: PoolConnection, reads: readonly Read[]): void {
-    const end = (error: unknown, rows?: unknown) => {
+    const finish = (error: unknown, rows?: unknown) => {
       connection.release();
       if (error) for (const { reject } of reads) reject(error);
       else deal(rows as NumberedRow[], reads);
       this.end();
     };
     try {
-      const sql = this.sqlFor(reads.length);
+      const sql = this.options.sqlFor(reads.length);
       const values = reads.flatMap((read) => read.values);
-      this.source.logger.logQuery(sql, values);
-      connection.execute(sql, asParameters(values), end);
+      this.options.log(sql, values);
+      connection.execute(sql, asParameters(values), finish);
     } catch (error) {
-      end(error);
+      finish(error);
     }
-    // For those that are left.
+    // A statement has room for so many; the rest takes the next one.
     this.begin();
   }
 
   private end(): void {
     this.statements -= 1;
+    this.giveUpOverdue();
     if (this.waiting.length > 0) this.begin();
     else if (this.statements === 0) this.options.whenIdle();
+  }
+
+  private giveUpOverdue(): void {
+    const { patienceMs } = this.options;
+    this.giveUp(performance.now() - patienceMs, () => noConnection(patienceMs));
   }
 
   /** Rejects those that have waited since then or longer. */

@@ -90,11 +90,15 @@ export class CompiledOperations {
     if (this.known.has(key) || !this.mayBeKept(document, operation)) return;
     this.known.set(key, { source, document, operation, times: 0 });
     this.sources.set(queryHash, source);
-    if (!this.jit) void this.load();
+    if (!this.jit) this.load();
   }
 
-  private async load(): Promise<void> {
-    this.jit ??= await import('graphql-jit');
+  private load(): void {
+    const keep = (jit: typeof import('graphql-jit')) => {
+      this.jit = jit;
+    };
+    // Apollo goes on answering, and the next operation tries again.
+    import('graphql-jit').then(keep, () => {});
   }
 
   private compile(

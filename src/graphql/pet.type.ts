@@ -148,7 +148,7 @@ class ListedPetType implements PetType {
   }
 
   get cursor() {
-    return encodeCursor(BigInt(this.row.id));
+    return encodeCursor(this.row.id);
   }
 }
 

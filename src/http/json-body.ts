@@ -6,6 +6,7 @@ import { AppError, invalidRequest } from '../errors.js';
 /** RFC 8259 §8.1: no part of the text, and may be ignored. */
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
+/** Nothing that reads variables may meet deeper nesting than its stack has room for. */
 const MOST_CHARACTERS_NATIVE = 8_192;
 
 /** How a door wants the integers of a body. Throws what is wrong with a text that is no JSON. */
@@ -16,7 +17,7 @@ export const withBigInts: ReadJson = (text) => parse(text, null, (digits) => num
 
 /** GraphQL's ids are strings, and its Int has 32 bits: what a number can't hold stays text, digit for digit. */
 export const withNumbersOrText: ReadJson = (text) => {
-  // Node's own parser is much faster. It rounds integers of more digits, and nests deeper than what reads its result.
+  // Node's own parser is several times as fast, and rounds integers of 16 digits. Of a key given twice the last one counts.
   if (text.length <= MOST_CHARACTERS_NATIVE && !/\d{16}/.test(text)) {
     try {
       return JSON.parse(text);

@@ -1,7 +1,7 @@
 import { parseInt64 } from '../int64.js';
 
-/** An opaque position in a list: after the pet with this id. The same at both doors. */
-export function encodeCursor(id: bigint): string {
+/** An opaque position in a list: after the pet with this id, or these digits of one. The same at both doors. */
+export function encodeCursor(id: bigint | string): string {
   return Buffer.from(`pet:${id}`).toString('base64url');
 }
 

@@ -55,9 +55,7 @@ export class PetStore {
     // Without the name of the table, these would be the digits.
     const sql = `SELECT ${COLUMNS} FROM pets WHERE ${where} ORDER BY pets.id LIMIT ?`;
     const pets = await this.db.read<ListedPet>(String(projectId), sql, values);
-    if (!pets.every((pet, index) => index === 0 || isBefore(pets[index - 1] as ListedPet, pet))) {
-      pets.sort((a, b) => (isBefore(a, b) ? -1 : 1));
-    }
+    pets.sort((a, b) => (isBefore(a, b) ? -1 : 1));
     const hasNextPage = pets.length > pageSize;
     if (hasNextPage) pets.length = pageSize;
     return { pets, hasNextPage };

@@ -36,7 +36,7 @@ export function petsRoutes(
       const last = page.pets.at(-1);
       const url = listUrl(request);
       const links = [link(url, wanted, null, 'first')];
-      if (page.hasNextPage && last) links.push(link(url, wanted, encodeCursor(BigInt(last.id)), 'next'));
+      if (page.hasNextPage && last) links.push(link(url, wanted, encodeCursor(last.id), 'next'));
       reply.header('link', links.join(', '));
       return page.pets.map(present);
     },
