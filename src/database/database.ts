@@ -5,10 +5,10 @@ import { type Additions, additionStatement } from './add-up.js';
 import { createDataSource, MIGRATIONS } from './data-source.js';
 import { isLocked } from './database-errors.js';
 import { JointReads } from './joint-reads.js';
-import { type Execute, mysqlExecute } from './prepared-statements.js';
+import { PreparedStatements } from './prepared-statements.js';
 import { sqliteTransactions } from './sqlite-lane.js';
 
-/** Two waits of this length, for a connection and for an answer, fit into the 5 s a request may take. */
+/** Two waits of this length, for a connection and for an answer, fit into the 5 s a request may take. A list that waited for others before is answered 503 when they do not. */
 const REQUEST_TIMEOUT_MS = 2_000;
 const LOCK_PATIENCE_MS = 2_000;
 
@@ -17,13 +17,18 @@ interface OpenOptions {
   queryTimeoutMs?: number;
 }
 
+/** What each kind of database does in its own way. */
+interface Statements {
+  execute(sql: string, values: readonly unknown[]): Promise<unknown[]>;
+  read(group: string, select: string, values: readonly unknown[]): Promise<unknown[]>;
+}
+
 /** The open database: repositories, transactions, and patience with locks. */
 export class Database {
   private constructor(
     private readonly source: DataSource,
     private readonly runTransaction: <T>(work: (manager: EntityManager) => Promise<T>) => Promise<T>,
-    private readonly executePrepared: Execute,
-    private readonly jointReads: JointReads | null,
+    private readonly statements: Statements,
   ) {}
 
   static async open(target: DatabaseTarget, options: OpenOptions = {}): Promise<Database> {
@@ -37,11 +42,16 @@ export class Database {
     // A database in memory lives and dies with its connection, so nobody else can have migrated it.
     if (target.kind === 'sqlite' && target.path === ':memory:') await source.runMigrations();
     if (target.kind === 'sqlite') {
-      const execute: Execute = (sql, values) => source.query(sql, [...values]);
-      return new Database(source, sqliteTransactions(source), execute, null);
+      const execute: Statements['execute'] = (sql, values) => source.query(sql, [...values]);
+      const read: Statements['read'] = (_, select, values) => execute(select, values);
+      return new Database(source, sqliteTransactions(source), { execute, read });
     }
-    const transactions = source.transaction.bind(source);
-    return new Database(source, transactions, mysqlExecute(source), new JointReads(source, queryTimeoutMs));
+    const prepared = new PreparedStatements(source);
+    const joint = new JointReads(prepared, queryTimeoutMs);
+    return new Database(source, (work) => source.transaction(work), {
+      execute: (sql, values) => prepared.execute(sql, values),
+      read: (group, select, values) => joint.read(group, select, values),
+    });
   }
 
   /** Options of a read in a transaction that keeps the rows as they are until its end. SQLite has but one writer anyway. */
@@ -59,7 +69,7 @@ export class Database {
    * exact, as text or as bigint.
    */
   execute<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.executePrepared(sql, values) as Promise<Row[]>;
+    return this.statements.execute(sql, values) as Promise<Row[]>;
   }
 
   /**
@@ -68,8 +78,7 @@ export class Database {
    * have a `read_number` beside what was asked for.
    */
   read<Row>(group: string, select: string, values: readonly unknown[]): Promise<Row[]> {
-    if (!this.jointReads) return this.execute(select, values);
-    return this.jointReads.read(group, select, values) as Promise<Row[]>;
+    return this.statements.read(group, select, values) as Promise<Row[]>;
   }
 
   /** Runs one statement that writes; again when another writer held a lock. */

@@ -1,7 +1,6 @@
-import type { Pool, PoolConnection } from 'mysql2';
-import type { DataSource } from 'typeorm';
+import type { PoolConnection } from 'mysql2';
 import { noConnection, tooManyWaiting } from './database-errors.js';
-import { asParameters, poolOf } from './prepared-statements.js';
+import type { PreparedStatements } from './prepared-statements.js';
 
 /** Powers of two, so that few different statements are prepared. */
 const MOST_IN_STATEMENT = 8;
@@ -15,28 +14,24 @@ const MOST_WAITING = 500;
  * paid once. The busier the process, the more there are to join; a read that is alone waits for no other.
  */
 export class JointReads {
-  private readonly pool: Pool;
   private readonly groups = new Map<string, Group>();
   /** By their part, then by how many parts there are. */
   private readonly unions = new Map<string, string[]>();
 
   /** `patienceMs` is how long a read waits for those before it; for a connection and for its answer the pool has limits. */
   constructor(
-    private readonly source: DataSource,
+    private readonly statements: PreparedStatements,
     private readonly patienceMs: number,
-  ) {
-    this.pool = poolOf(source);
-  }
+  ) {}
 
   /** As `Database.read`. */
   read(group: string, select: string, values: readonly unknown[]): Promise<unknown[]> {
     const key = `${group} ${select}`;
     const known = this.groups.get(key);
     if (known) return known.read(values);
-    const made = new Group(this.pool, {
+    const made = new Group(this.statements, {
       patienceMs: this.patienceMs,
       sqlFor: (size) => this.union(select, size),
-      log: (sql, parameters) => this.source.logger.logQuery(sql, parameters),
       whenIdle: () => this.groups.delete(key),
     });
     this.groups.set(key, made);
@@ -63,17 +58,16 @@ interface Read {
 interface GroupOptions {
   patienceMs: number;
   sqlFor(size: number): string;
-  log(sql: string, values: unknown[]): void;
   whenIdle(): void;
 }
 
 /** The reads of one group and SQL. */
 class Group {
   private readonly waiting: Read[] = [];
-  private statements = 0;
+  private underWay = 0;
 
   constructor(
-    private readonly pool: Pool,
+    private readonly statements: PreparedStatements,
     private readonly options: GroupOptions,
   ) {}
 
@@ -88,10 +82,10 @@ class Group {
 
   /** Who is read for is decided when there is a connection: until then more may come. */
   private begin(): void {
-    if (this.waiting.length === 0 || this.statements === MOST_STATEMENTS) return;
-    this.statements += 1;
+    if (this.waiting.length === 0 || this.underWay === MOST_STATEMENTS) return;
+    this.underWay += 1;
     const beganAtMs = performance.now();
-    this.pool.getConnection((error: unknown, connection?: PoolConnection) => {
+    this.statements.connect((error, connection) => {
       if (!connection) {
         // Who came later has a try of its own: the network may be back.
         this.giveUp(beganAtMs, () => error);
@@ -106,29 +100,22 @@ class Group {
   }
 
   private run(connection: PoolConnection, reads: readonly Read[]): void {
-    const finish = (error: unknown, rows?: unknown) => {
-      connection.release();
+    const sql = this.options.sqlFor(reads.length);
+    const values = reads.flatMap((read) => read.values);
+    this.statements.run(connection, [sql, values], (error, rows) => {
       if (error) for (const { reject } of reads) reject(error);
       else deal(rows as NumberedRow[], reads);
       this.end();
-    };
-    try {
-      const sql = this.options.sqlFor(reads.length);
-      const values = reads.flatMap((read) => read.values);
-      this.options.log(sql, values);
-      connection.execute(sql, asParameters(values), finish);
-    } catch (error) {
-      finish(error);
-    }
+    });
     // A statement has room for so many; the rest takes the next one.
     this.begin();
   }
 
   private end(): void {
-    this.statements -= 1;
+    this.underWay -= 1;
     this.giveUpOverdue();
     if (this.waiting.length > 0) this.begin();
-    else if (this.statements === 0) this.options.whenIdle();
+    else if (this.underWay === 0) this.options.whenIdle();
   }
 
   private giveUpOverdue(): void {

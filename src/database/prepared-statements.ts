@@ -2,34 +2,51 @@ import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
 import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
 
-/** Runs one statement by itself, prepared once for each connection. The rows of a read. */
-export type Execute = (sql: string, values: readonly unknown[]) => Promise<unknown[]>;
-
 /**
- * Prepared statements on the connections of TypeORM's pool, without its query runner, and by callbacks, as mysql2 captures
- * a stack for each promise.
+ * Statements on the connections of TypeORM's pool, without its query runner, each prepared once for a connection; and by
+ * callbacks, as mysql2 captures a stack for each promise.
  */
-export function mysqlExecute(source: DataSource): Execute {
-  const pool = poolOf(source);
-  return (sql, values) =>
-    new Promise((resolve, reject) => {
-      source.logger.logQuery(sql, [...values]);
-      pool.getConnection((error: unknown, connection?: PoolConnection) => {
+export class PreparedStatements {
+  private readonly pool: Pool;
+
+  constructor(private readonly source: DataSource) {
+    this.pool = (source.driver as MysqlDriver).pool as Pool;
+  }
+
+  /** The rows of a read. */
+  execute(sql: string, values: readonly unknown[]): Promise<unknown[]> {
+    return new Promise((resolve, reject) => {
+      this.connect((error, connection) => {
         if (!connection) return reject(error);
-        connection.execute(sql, asParameters(values), (failure: unknown, rows: unknown) => {
-          connection.release();
-          if (failure) reject(failure);
-          else resolve(rows as unknown[]);
-        });
+        this.run(connection, [sql, values], (failure, rows) => (failure ? reject(failure) : resolve(rows)));
       });
     });
+  }
+
+  connect(done: (error: unknown, connection?: PoolConnection) => void): void {
+    this.pool.getConnection(done);
+  }
+
+  /** Gives the connection back to the pool, whatever happens. */
+  run(
+    connection: PoolConnection,
+    [sql, values]: [sql: string, values: readonly unknown[]],
+    done: (error: unknown, rows: unknown[]) => void,
+  ): void {
+    const end = (error: unknown, rows: unknown) => {
+      connection.release();
+      done(error, rows as unknown[]);
+    };
+    try {
+      this.source.logger.logQuery(sql, [...values]);
+      connection.execute(sql, values.map(asText), end);
+    } catch (error) {
+      end(error, []);
+    }
+  }
 }
 
-export function poolOf(source: DataSource): Pool {
-  return (source.driver as MysqlDriver).pool as Pool;
-}
-
-/** As text: mysql2 may bind a number as a DOUBLE, which no LIMIT takes and no 64-bit integer survives. */
-export function asParameters(values: readonly unknown[]): (string | null)[] {
-  return values.map((value) => (value === null ? null : String(value)));
+/** mysql2 may bind a number as a DOUBLE, which no LIMIT takes and no 64-bit integer survives. */
+function asText(value: unknown): string | null {
+  return value === null ? null : String(value);
 }
