@@ -99,7 +99,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     now,
   );
   const enter: HttpSettings['enter'] = (request, reply) => ingress.enter(request, reply);
-  const http = await createHttpServer({ ...config, logger, enter, onEarlyRefusal });
+  const http = createHttpServer({ ...config, logger, enter, onEarlyRefusal });
   http.decorateRequest('site');
   const drain = new Drain(http);
   const contexts = new SecureContexts(db, customDomains.sealer);

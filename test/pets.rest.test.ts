@@ -379,6 +379,26 @@ onEachDatabase((app) => {
       }
     });
 
+    test('CORS-2: a preflight for a path that is not there gets its 404 in the form of the door', async () => {
+      const preflight = async (path: string) => {
+        const headers = {
+          origin: 'https://studio.apollographql.com',
+          'access-control-request-method': 'GET',
+        };
+        const { status, body } = await rest(app().url, path, { method: 'OPTIONS', headers });
+        return [status, body];
+      };
+      const error = { code: 'not_found', message: 'There is nothing at this path.', status: 404 };
+      for (const path of ['/v1/nope', '/v1/pets/1/2', '/nope']) {
+        expect([path, ...(await preflight(path))]).toEqual([path, 404, error]);
+      }
+      const extensions = { code: 'NOT_FOUND', status: 404 };
+      expect(await preflight('/graphql/nope')).toEqual([
+        404,
+        { errors: [{ message: error.message, extensions }] },
+      ]);
+    });
+
     test('Caching-1: answers are private and vary by key, refusals are not stored', async () => {
       const read = await get('/v1/pets?limit=1');
       expect(read.headers.get('cache-control')).toBe('private, no-cache');

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { METHODS, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import cors from '@fastify/cors';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -11,8 +10,8 @@ import Fastify, {
 } from 'fastify';
 import { AppError } from '../errors.js';
 import { answerWithin } from './answer-deadline.js';
+import { allowOrigins } from './cors.js';
 import { replyWithError } from './error-reply.js';
-import { EXPOSED_HEADERS } from './headers.js';
 import { originForm, requestProblem } from './request-guard.js';
 import { RequestLog } from './request-log.js';
 import { noteParsed, refuseRaw, refuseUnparsable } from './unparsable.js';
@@ -58,13 +57,13 @@ export interface HttpSettings {
 }
 
 /** The HTTP server without its doors: limits, request ids, the access log, CORS, and errors in our form from every layer. */
-export async function createHttpServer({
+export function createHttpServer({
   corsOrigins,
   trustedProxies,
   enter,
   onEarlyRefusal,
   logger,
-}: HttpSettings): Promise<FastifyInstance> {
+}: HttpSettings): FastifyInstance {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -101,16 +100,7 @@ export async function createHttpServer({
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
     done();
   });
-  await app.register(cors, {
-    origin: [APOLLO_STUDIO, ...corsOrigins],
-    methods: ['GET', 'HEAD', 'POST'],
-    // As one text: a list would be joined for each answer.
-    exposedHeaders: EXPOSED_HEADERS.join(', '),
-    maxAge: 600,
-    // The routes answer OPTIONS themselves, with `Allow`.
-    preflightContinue: true,
-    strictPreflight: false,
-  });
+  allowOrigins(app, new Set([APOLLO_STUDIO, ...corsOrigins]));
   const guard: HttpSettings['enter'] = (request, reply) => {
     const problem = requestProblem(request.raw);
     if (!problem) return enter(request, reply);
@@ -128,10 +118,11 @@ export async function createHttpServer({
       replyWithError(refusal, request, reply);
     }
   };
-  const goOn = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+  const goOn = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
     if (reply.sent) return;
-    // The CORS plugin's own route, for every path that has none.
-    done(request.routeOptions.url === '*' && request.url !== '*' ? nothingHere() : undefined);
+    // RFC 9110 §9.3.7: this asks for the server as a whole, and is the path of no route.
+    if (request.url === '*' && request.method === 'OPTIONS') reply.send();
+    else done();
   };
   app.addHook('onRequest', (request, reply, done) => {
     const entering = guard(request, reply);
