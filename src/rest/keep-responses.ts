@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, onRequestHookHandler } from 'fastify';
 import { strongTag } from '../http/entity-tag.js';
 import { readerOf } from '../response-cache/reader.js';
 import { Flight, type KeptResponse, type ResponseCache } from '../response-cache/response-cache.js';
@@ -19,9 +19,8 @@ const OWN_HEADERS = ['content-type', 'link'] as const;
 /** Answers from memory where a route allows it and the data is known to be unchanged. After admission. */
 export function keepResponses(app: FastifyInstance, cache: ResponseCache): void {
   app.decorateRequest('flight', null);
-  app.addHook('onRequest', (request, reply, done) => {
-    const isKept = request.routeOptions.config.isKept && request.method === 'GET';
-    const reader = isKept ? readerOf(request.caller, request.standing) : null;
+  const take: onRequestHookHandler = (request, reply, done) => {
+    const reader = readerOf(request.caller, request.standing);
     if (reader === null) return done();
     const text = `${request.site.origin ?? ''}${request.url}`;
     const taken = cache.take(reader, text);
@@ -33,6 +32,10 @@ export function keepResponses(app: FastifyInstance, cache: ResponseCache): void 
     } else {
       send(reply, taken);
     }
+  };
+  app.addHook('onRoute', (route) => {
+    if (route.config?.isKept && route.method === 'GET')
+      route.onRequest = [route.onRequest ?? [], take].flat();
   });
   // Before the answer may become a 304.
   app.addHook('onSend', (request, reply, payload, done) => {
