@@ -13,6 +13,8 @@ const MAX_ASKED_BYTES = 4 * 1024 * 1024;
 /** Apollo's own. */
 const TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
+type Answer = KeptResponse | null;
+
 /** What a request asks for, once that is known to be a compiled operation of an allowed size. */
 interface Asked {
   operation: CompiledOperation;
@@ -38,27 +40,28 @@ export class FastPath {
     private readonly cache: ResponseCache,
   ) {}
 
-  /** Null = Apollo answers; what was charged stays charged. Throws `AppError` 429 when the quota is spent. */
-  async answer(request: FastifyRequest, body: JsonText, context: Context): Promise<KeptResponse | null> {
+  /**
+   * Null = Apollo answers; what was charged stays charged. A promise only where there is something to wait for. Throws, or
+   * rejects with, `AppError` 429 when the quota is spent.
+   */
+  answer(request: FastifyRequest, body: JsonText, context: Context): Answer | Promise<Answer> {
     const text = `${request.headers.accept ?? ''}\n${context.origin ?? ''}\n${body.text}`;
     const asked = this.asked.get(text) ?? this.read(request, body);
     if (!asked) return null;
     const charging = context.charge(asked.units);
-    if (charging) await charging;
-    context.rootFieldCount = asked.units;
+    if (charging) return charging.then(() => this.find(text, asked, context));
+    return this.find(text, asked, context);
+  }
 
+  private find(text: string, asked: Asked, context: Context): Answer | Promise<Answer> {
+    context.rootFieldCount = asked.units;
     const reader = readerOf(context.caller, context.standing());
     if (reader === null) return execute(asked, context);
     const taken = this.cache.take(reader, text);
-    if (!(taken instanceof Flight)) return (await taken) ?? execute(asked, context);
+    if (taken instanceof Promise) return taken.then((shared) => shared ?? execute(asked, context));
+    if (!(taken instanceof Flight)) return taken;
     if (taken.isRepeated) this.asked.set(text, asked);
-    let response: KeptResponse | null = null;
-    try {
-      response = await execute(asked, context);
-    } finally {
-      taken.land(response);
-    }
-    return response;
+    return fly(taken, execute(asked, context));
   }
 
   private read({ headers }: FastifyRequest, body: JsonText): Asked | null {
@@ -74,10 +77,17 @@ export class FastPath {
   }
 }
 
-async function execute(
-  { operation, variables, type }: Asked,
-  context: Context,
-): Promise<KeptResponse | null> {
+async function fly(flight: Flight, answering: Promise<Answer>): Promise<Answer> {
+  let answer: Answer = null;
+  try {
+    answer = await answering;
+  } finally {
+    flight.land(answer);
+  }
+  return answer;
+}
+
+async function execute({ operation, variables, type }: Asked, context: Context): Promise<Answer> {
   const result = await operation.query(undefined, context, variables);
   // Errors are Apollo's to find again, to report and to write.
   if (result.errors) return null;

@@ -14,7 +14,7 @@ import { AppError } from '../errors.js';
 import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
 import { acceptJson, JsonText, withNumbersOrText } from '../http/json-body.js';
 import { toAppError } from '../http/to-app-error.js';
-import type { ResponseCache } from '../response-cache/response-cache.js';
+import type { KeptResponse, ResponseCache } from '../response-cache/response-cache.js';
 import { CompiledOperations } from './compiled-operations.js';
 import type { Context } from './context.js';
 import { formatError, refusal, refusalBody } from './errors.js';
@@ -81,28 +81,34 @@ export async function graphqlDoor(
     throw new AppError('not_found', 'There is nothing at this path.');
   });
   app.options('/', async (_, reply) => reply.code(204).header('allow', 'GET, HEAD, POST, OPTIONS').send());
-  const answer = fastifyApolloHandler(apollo, {
+  const apolloAnswer = fastifyApolloHandler(apollo, {
     context: async (request, reply) => request.context ?? contextOf(request, reply, meter),
   });
+  const execute = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (request.body instanceof JsonText) request.body = request.body.parse();
+    const body = await apolloAnswer.call(app, request, reply);
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+    // What Apollo refused before the operation was known costs one unit; nothing was executed.
+    if (request.caller && !request.isCharged) await meter.charge(request, reply, 1);
+    if (reply.statusCode !== 304) return body;
+    return reply.removeHeader('content-type').removeHeader('content-length').send();
+  };
   app.route({
     url: '/',
     method: app.supportedMethods.filter((method) => method !== 'OPTIONS'),
-    handler: async (request, reply) => {
-      if (isPage(request)) return reply.send(await page(request, reply));
-      if (request.body instanceof JsonText) {
-        const text = request.body;
-        request.context = contextOf(request, reply, meter);
-        const known =
-          request.method === 'POST' ? await fastPath.answer(request, text, request.context) : null;
-        if (known) return reply.headers(known.headers).send(known.body);
-        request.body = text.parse();
-      }
-      const body = await answer.call(app, request, reply);
-      if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
-      // What Apollo refused before the operation was known costs one unit; nothing was executed.
-      if (request.caller && !request.isCharged) await meter.charge(request, reply, 1);
-      if (reply.statusCode !== 304) return body;
-      return reply.removeHeader('content-type').removeHeader('content-length').send();
+    handler: (request, reply) => {
+      if (isPage(request)) return page(request, reply);
+      const { body } = request;
+      if (request.method !== 'POST' || !(body instanceof JsonText)) return execute(request, reply);
+      request.context = contextOf(request, reply, meter);
+      const known = fastPath.answer(request, body, request.context);
+      const answer = (response: KeptResponse | null) => {
+        if (!response) return execute(request, reply);
+        reply.headers(response.headers).send(response.body);
+        // Not the reply: Fastify would wait for its end.
+        return undefined;
+      };
+      return known instanceof Promise ? known.then(answer) : answer(known);
     },
   });
 }
