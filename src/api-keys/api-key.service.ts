@@ -42,7 +42,7 @@ export class ApiKeyService {
     private readonly audit: AuditLog,
     private readonly now: () => number,
   ) {
-    this.callers = new CallerCache(now);
+    this.callers = new CallerCache((digest) => findKnownKey(db, digest), now);
   }
 
   /** Whose bearer token this is; null for anything that is not a key in force, whatever the reason. */
@@ -53,9 +53,7 @@ export class ApiKeyService {
   /** As `identify`, for who has checked and hashed the token before. */
   identifyDigest(digest: string): Caller | null | Promise<Caller | null> {
     const known = this.callers.find(digest);
-    if (known instanceof Promise) return known.then((key) => this.inForce(key));
-    if (known !== undefined) return this.inForce(known);
-    return this.callers.load(digest, () => findKnownKey(this.db, digest)).then((key) => this.inForce(key));
+    return known instanceof Promise ? known.then((key) => this.inForce(key)) : this.inForce(known);
   }
 
   create(

@@ -1,31 +1,54 @@
 import { timingSafeEqual } from 'node:crypto';
 import { SCOPES, type Scope } from '../caller.js';
 import type { Database } from '../database/database.js';
-import { quotaOf } from '../projects/plans.js';
-import { ApiKey } from './api-key.entity.js';
+import { type Plan, quotaOf } from '../projects/plans.js';
+import type { ApiKey } from './api-key.entity.js';
 import type { KnownKey } from './caller-cache.js';
 
-/** The key in force with this digest. */
+// 64-bit integers as digits, as mysql2 takes several times as long to read them exactly.
+const BY_DIGEST = `SELECT digest, scopes, rehearses, CAST(api_keys.id AS CHAR) AS keyId,
+  CAST(project_id AS CHAR) AS projectId, CAST(expires_at_ms AS CHAR) AS expiresAtMs,
+  plan, per_minute AS perMinute, per_day AS perDay
+  FROM api_keys JOIN projects ON projects.id = project_id WHERE digest = ? AND revoked_at_ms IS NULL`;
+
+/** SQLite's integers are bigint. */
+interface Row {
+  digest: string;
+  scopes: string;
+  rehearses: number | bigint;
+  keyId: string;
+  projectId: string;
+  expiresAtMs: string | null;
+  plan: Plan;
+  perMinute: number | bigint | null;
+  perDay: number | bigint | null;
+}
+
+/** The key in force with this digest. A prepared statement: where many keys ask for little, most requests wait for one. */
 export async function findKnownKey(db: Database, digest: string): Promise<KnownKey | null> {
-  // Not findOne: with a join it asks twice. The digest is unique.
-  const [key] = await db.repository(ApiKey).find({ where: { digest }, relations: { project: true } });
-  if (!key || key.revokedAtMs !== null || !isSame(key.digest, digest)) return null;
+  const [row] = await db.execute<Row>(BY_DIGEST, [digest]);
+  if (!row || !isSame(row.digest, digest)) return null;
+  const { plan, perMinute, perDay } = row;
   return {
     caller: {
-      keyId: key.id,
-      projectId: key.projectId,
-      quota: quotaOf(key.project),
-      scopes: new Set(scopesOf(key)),
-      rehearses: key.rehearses === 1,
+      keyId: BigInt(row.keyId),
+      projectId: BigInt(row.projectId),
+      quota: quotaOf({ plan, perMinute: numberOrNull(perMinute), perDay: numberOrNull(perDay) }),
+      scopes: new Set(scopesOf(row)),
+      rehearses: Number(row.rehearses) === 1,
     },
-    expiresAtMs: key.expiresAtMs,
+    expiresAtMs: numberOrNull(row.expiresAtMs),
   };
 }
 
 /** What a key may do. A scope that only a newer program knows is left out. */
-export function scopesOf({ scopes }: ApiKey): Scope[] {
+export function scopesOf({ scopes }: Pick<ApiKey, 'scopes'>): Scope[] {
   const known = scopes.split(',');
   return SCOPES.filter((scope) => known.includes(scope));
+}
+
+function numberOrNull(value: string | number | bigint | null): number | null {
+  return value === null ? null : Number(value);
 }
 
 function isSame(a: string, b: string): boolean {
