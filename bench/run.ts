@@ -39,7 +39,7 @@ if (options.profile && options.only === undefined) refuse('--profile needs --onl
 const isShort = isQuick || options.only !== undefined;
 const pace = {
   rounds: atLeast('rounds', 1, 3),
-  seconds: atLeast('seconds', 0.5, options.profile ? 3 : isShort ? 0.8 : 8),
+  seconds: atLeast('seconds', 0.5, options.profile ? 3 : isShort ? 0.6 : 8),
   warmUpSeconds: isShort ? 1 : 3,
 };
 const rows = ROWS.filter(({ name }) => name.toLowerCase().includes((options.only ?? '').toLowerCase()));
