@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Pet } from '../src/pets/pet.entity.js';
 import { rest } from './support/client.js';
 import { onEachDatabase } from './support/on-databases.js';
-import type { Tenant } from './support/start-app.js';
+import { startApp, type Tenant } from './support/start-app.js';
 
 const SUNSET_MS = Date.UTC(2030, 11, 5);
 
-onEachDatabase((app) => {
+onEachDatabase((app, kind) => {
   let tenant: Tenant;
   beforeAll(async () => {
     tenant = await app().tenant();
@@ -302,6 +302,26 @@ onEachDatabase((app) => {
       expect((await get('/v1/pets/1', { 'if-none-match': '*' })).status).toBe(404);
     });
 
+    test.each(['/v1/pets?limit=1', '/v1/openapi.json', '/', '/graphiql', '/v1/docs'])(
+      'RFC9110-7: HEAD %s answers as GET does, without a body: 200, and 304 to who has it',
+      async (path) => {
+        const head = (headers = {}) =>
+          rest(app().url, path, {
+            method: 'HEAD',
+            token: tenant.token,
+            headers: { accept: '*/*', ...headers },
+          });
+        const known = await head();
+        expect([known.status, known.text]).toEqual([200, '']);
+        const etag = known.headers.get('etag') ?? '';
+        expect((await get(path, { accept: '*/*' })).headers.get('etag')).toBe(etag);
+        for (const tag of [etag, '*']) {
+          const unchanged = await head({ 'if-none-match': tag });
+          expect([unchanged.status, unchanged.text, unchanged.headers.get('etag')]).toEqual([304, '', etag]);
+        }
+      },
+    );
+
     test('RFC9110-2: HEAD answers as GET without a body', async () => {
       const full = await get('/v1/pets?limit=1');
       const head = await rest(app().url, '/v1/pets?limit=1', { method: 'HEAD', token: tenant.token });
@@ -397,6 +417,34 @@ onEachDatabase((app) => {
         404,
         { errors: [{ message: error.message, extensions }] },
       ]);
+    });
+
+    test('CORS-3: the origins of CORS_ORIGINS may call as well, and caches are told that answers vary by origin', async () => {
+      const origins = ['https://one.example', 'https://two.example:8443'];
+      const open = await startApp({ kind, env: { CORS_ORIGINS: origins.join(',') } });
+      const ask = async (origin: string, method: string) => {
+        const { headers } = await rest(open.url, '/v1/pets', { method, headers: { origin } });
+        const [allowed, vary] = ['access-control-allow-origin', 'vary'].map((name) => headers.get(name));
+        return { allowed, varies: vary?.split(', ').includes('Origin'), headers };
+      };
+      try {
+        for (const origin of [...origins, 'https://studio.apollographql.com']) {
+          for (const method of ['GET', 'OPTIONS']) {
+            expect(await ask(origin, method)).toMatchObject({ allowed: origin, varies: true });
+          }
+        }
+        for (const origin of ['https://two.example', 'http://one.example', 'null']) {
+          for (const method of ['GET', 'OPTIONS']) {
+            expect(await ask(origin, method)).toMatchObject({ allowed: null, varies: true });
+          }
+        }
+        const { headers } = await ask('https://one.example', 'OPTIONS');
+        expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST');
+        expect(headers.get('access-control-max-age')).toBe('600');
+        expect(headers.get('vary')).toContain('Access-Control-Request-Headers');
+      } finally {
+        await open.stop();
+      }
     });
 
     test('Caching-1: answers are private and vary by key, refusals are not stored', async () => {

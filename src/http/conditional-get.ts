@@ -14,6 +14,7 @@ export function conditionalGet(app: FastifyInstance): void {
     reply.header('cache-control', 'private, no-cache');
     if (!isKnownTag(request.headers['if-none-match'], etag)) return done(null, payload);
     reply.code(304).removeHeader('content-type').removeHeader('content-length');
-    done(null, null);
+    // The body of a HEAD is Fastify's to take away, which fails where there is none.
+    done(null, request.method === 'HEAD' ? payload : null);
   });
 }

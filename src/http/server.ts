@@ -120,7 +120,7 @@ export function createHttpServer({
   };
   const goOn = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
     if (reply.sent) return;
-    // RFC 9110 §9.3.7: this asks for the server as a whole, and is the path of no route.
+    // RFC 9110 §9.3.7: this asks for the server as a whole. Fastify's router takes it for `/`.
     if (request.url === '*' && request.method === 'OPTIONS') reply.send();
     else done();
   };

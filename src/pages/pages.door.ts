@@ -40,7 +40,7 @@ async function assetRoutes(app: FastifyInstance, { pages }: { pages: Pages }): P
       'content-type': asset.type,
       'cache-control': FOR_GOOD,
       'cross-origin-resource-policy': 'same-origin',
-      vary: 'Accept-Encoding',
+      vary: 'Origin, Accept-Encoding',
     });
     return reply.send(asset.content[chosen]);
   });
