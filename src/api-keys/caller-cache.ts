@@ -2,7 +2,7 @@ import type { Caller } from '../caller.js';
 
 /** Shorter than the second within which a revoked key or a changed plan must count in every process. */
 const LIFETIME_MS = 800;
-/** Who asks later has it looked up anew, without waiting for it. */
+/** A key that is asked for later is looked up anew, and nobody waits for it. */
 const RENEWAL_MS = 400;
 const MAX_ENTRIES = 20_000;
 
@@ -11,18 +11,19 @@ export interface KnownKey {
   expiresAtMs: number | null;
 }
 
-type Answer = KnownKey | null | Promise<KnownKey | null>;
-
-interface Entry {
+interface LookUp {
+  /** From which the age of the answer counts. */
   startedAtMs: number;
-  /** A promise while the look-up runs. */
-  answer: Answer;
-  isRenewed: boolean;
+  /** A promise while it runs, and for good when it failed. */
+  answer: KnownKey | null | Promise<KnownKey | null>;
+  hasFailed: boolean;
+  /** The one begun ahead of time. */
+  next: LookUp | null;
 }
 
-/** Remembers for less than a second whose key a digest is: a busy key costs about two queries a second, and waits for none. */
+/** Remembers for less than a second whose key a digest is: a busy key costs two or three queries a second, and mostly waits for none. */
 export class CallerCache {
-  private readonly entries = new Map<string, Entry>();
+  private readonly known = new Map<string, LookUp>();
 
   constructor(
     private readonly lookUp: (digest: string) => Promise<KnownKey | null>,
@@ -30,52 +31,56 @@ export class CallerCache {
   ) {}
 
   /** Requests that arrive while the look-up runs share it. Rejects with what it rejects with. */
-  find(digest: string): Answer {
-    const entry = this.entries.get(digest);
-    const ageMs = entry ? this.now() - entry.startedAtMs : 0;
-    // A clock that was set back makes nothing young again.
-    if (!entry || ageMs < 0 || ageMs >= LIFETIME_MS) return this.load(digest);
-    if (ageMs >= RENEWAL_MS && !entry.isRenewed && !(entry.answer instanceof Promise)) {
-      this.renew(digest, entry);
-    }
-    return entry.answer;
+  find(digest: string): LookUp['answer'] {
+    const latest = this.known.get(digest) ?? null;
+    const current = this.currentOf(latest) ?? this.begin(digest);
+    if (current !== latest) this.keep(digest, current);
+    const isInForce = current.answer !== null && !(current.answer instanceof Promise);
+    if (isInForce && !current.next && this.ageMs(current) >= RENEWAL_MS) current.next = this.begin(digest);
+    return current.answer;
   }
 
   clear(): void {
-    this.entries.clear();
+    this.known.clear();
   }
 
-  private load(digest: string): Promise<KnownKey | null> {
+  /** The newest that has its answer, else one that runs; null when there is none that may be believed. */
+  private currentOf(lookUp: LookUp | null): LookUp | null {
+    if (!lookUp) return null;
+    const next = this.currentOf(lookUp.next);
+    if (next && !(next.answer instanceof Promise)) return next;
+    return this.mayBeBelieved(lookUp) ? lookUp : next;
+  }
+
+  private mayBeBelieved(lookUp: LookUp): boolean {
+    const ageMs = this.ageMs(lookUp);
+    // A clock that was set back by an hour must not keep a revoked key in force for an hour.
+    return !lookUp.hasFailed && ageMs >= 0 && ageMs < LIFETIME_MS;
+  }
+
+  private ageMs({ startedAtMs }: LookUp): number {
+    return this.now() - startedAtMs;
+  }
+
+  private begin(digest: string): LookUp {
     const startedAtMs = this.now();
     const answer = this.lookUp(digest);
-    const entry: Entry = { startedAtMs, answer, isRenewed: false };
+    const lookUp: LookUp = { startedAtMs, answer, hasFailed: false, next: null };
     answer.then(
       (key) => {
-        entry.answer = key;
+        lookUp.answer = key;
       },
       () => {
-        if (this.entries.get(digest) === entry) this.entries.delete(digest);
+        lookUp.hasFailed = true;
       },
     );
-    this.keep(digest, entry);
-    return answer;
+    return lookUp;
   }
 
-  /** When it fails, who asks after the entry's time is told why. */
-  private renew(digest: string, entry: Entry): void {
-    entry.isRenewed = true;
-    const startedAtMs = this.now();
-    const replace = (answer: KnownKey | null) => {
-      // Not what was forgotten meanwhile.
-      if (this.entries.get(digest) === entry) this.keep(digest, { startedAtMs, answer, isRenewed: false });
-    };
-    this.lookUp(digest).then(replace, () => {});
-  }
-
-  /** Deleted first, so that the oldest look-up is always the first of the map and the one evicted. */
-  private keep(digest: string, entry: Entry): void {
-    this.entries.delete(digest);
-    this.entries.set(digest, entry);
-    if (this.entries.size > MAX_ENTRIES) this.entries.delete(this.entries.keys().next().value as string);
+  /** What was kept first is forgotten first. */
+  private keep(digest: string, lookUp: LookUp): void {
+    this.known.delete(digest);
+    this.known.set(digest, lookUp);
+    if (this.known.size > MAX_ENTRIES) this.known.delete(this.known.keys().next().value as string);
   }
 }

@@ -6,10 +6,11 @@ import type { ApiKey } from './api-key.entity.js';
 import type { KnownKey } from './caller-cache.js';
 
 // 64-bit integers as digits, as mysql2 takes several times as long to read them exactly.
-const BY_DIGEST = `SELECT digest, scopes, rehearses, CAST(api_keys.id AS CHAR) AS keyId,
-  CAST(project_id AS CHAR) AS projectId, CAST(expires_at_ms AS CHAR) AS expiresAtMs,
-  plan, per_minute AS perMinute, per_day AS perDay
-  FROM api_keys JOIN projects ON projects.id = project_id WHERE digest = ? AND revoked_at_ms IS NULL`;
+const BY_DIGEST = `SELECT api_keys.digest, api_keys.scopes, api_keys.rehearses, CAST(api_keys.id AS CHAR) AS keyId,
+  CAST(api_keys.project_id AS CHAR) AS projectId, CAST(api_keys.expires_at_ms AS CHAR) AS expiresAtMs,
+  projects.plan, projects.per_minute AS perMinute, projects.per_day AS perDay
+  FROM api_keys JOIN projects ON projects.id = api_keys.project_id
+  WHERE api_keys.digest = ? AND api_keys.revoked_at_ms IS NULL`;
 
 /** SQLite's integers are bigint. */
 interface Row {
