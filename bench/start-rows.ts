@@ -6,7 +6,7 @@ import { everywhere, listRequest } from './requests.js';
 import { CONNECTIONS, gateway, type Row, withContestants } from './row.js';
 
 const STARTS = 3;
-/** V8 gives back what the start needed with its first collection, which takes half a minute when nothing is asked. */
+/** V8 gives back what the start needed with its first collection, which comes within half a minute when nothing is asked. */
 const IDLE_MS = 40_000;
 
 export const readyRow: Row = {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { createConnection } from 'mysql2/promise';
 import { FastPath } from '../src/graphql/fast-path.js';
 import { encodeCursor } from '../src/pets/pet-cursor.js';
 import { rest } from './support/client.js';
@@ -69,4 +70,43 @@ describe('Staleness-6: the fast path answers byte for byte what Apollo answers',
     const { fromMemory } = await compare(requests);
     expect(fromMemory).toBeGreaterThanOrEqual(3);
   });
+});
+
+test('FastPath-1: a known operation is answered from memory to a POST alone', async () => {
+  const running = await startApp();
+  try {
+    const { token } = await running.tenant();
+    const body = JSON.stringify({ query: '{ pets { nodes { id } } }' });
+    const statuses: number[] = [];
+    for (const method of ['POST', 'POST', 'POST', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+      const { status } = await fetch(`${running.url}/graphql`, { method, headers, body });
+      statuses.push(status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 405, 405, 405]);
+  } finally {
+    await running.stop();
+  }
+});
+
+test('FastPath-2: who shares an answer in the making also shares its failure, and is told in time', async () => {
+  const running = await startApp({ kind: 'mysql' });
+  const { database } = running.config;
+  if (database.kind === 'sqlite') throw new Error('tables are locked on MySQL');
+  const locker = await createConnection(database.url);
+  try {
+    const { token } = await running.tenant();
+    const list = { what: 'a list', body: JSON.stringify({ query: '{ pets { nodes { id } } }' }) };
+    for (let time = 0; time < 3; time += 1) await post(running.url, token, list);
+    // From here on no answer is kept.
+    await rest(running.url, '/v1/pets', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
+    await locker.query('LOCK TABLES pets WRITE');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(running.url, token, list)));
+    const said = answers.map(({ status, body }) => [status, JSON.parse(body).errors[0].message]);
+    expect(new Set(said.map(String)).size).toBe(1);
+    expect(said[0]).toEqual([503, expect.not.stringContaining('took too long')]);
+  } finally {
+    await locker.end();
+    await running.stop();
+  }
 });

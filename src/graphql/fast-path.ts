@@ -54,11 +54,9 @@ export class FastPath {
   }
 
   private find(text: string, asked: Asked, context: Context): Answer | Promise<Answer> {
-    context.rootFieldCount = asked.units;
     const reader = readerOf(context.caller, context.standing());
     if (reader === null) return execute(asked, context);
     const taken = this.cache.take(reader, text);
-    if (taken instanceof Promise) return taken.then((shared) => shared ?? execute(asked, context));
     if (!(taken instanceof Flight)) return taken;
     if (taken.isRepeated) this.asked.set(text, asked);
     return fly(taken, execute(asked, context));

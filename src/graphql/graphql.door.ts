@@ -29,12 +29,6 @@ const MAX_RECURSIVE_SELECTIONS = 1_000;
 const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    context: Context | null;
-  }
-}
-
 interface GraphQLDoorOptions {
   meter: Meter;
   schema: GraphQLSchema;
@@ -74,19 +68,18 @@ export async function graphqlDoor(
   app.addHook('onClose', () => apollo.stop());
 
   acceptJson(app, (body) => body, withNumbersOrText);
-  app.decorateRequest('context', null);
   admitCallers(app, { meter, isChargedByDoor: true, isPublic: isPage });
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply, meter));
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing at this path.');
   });
   app.options('/', async (_, reply) => reply.code(204).header('allow', 'GET, HEAD, POST, OPTIONS').send());
-  const apolloAnswer = fastifyApolloHandler(apollo, {
-    context: async (request, reply) => request.context ?? contextOf(request, reply, meter),
+  const apolloHandler = fastifyApolloHandler(apollo, {
+    context: async (request, reply) => contextOf(request, reply, meter),
   });
-  const execute = async (request: FastifyRequest, reply: FastifyReply) => {
+  const byApollo = async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.body instanceof JsonText) request.body = request.body.parse();
-    const body = await apolloAnswer.call(app, request, reply);
+    const body = await apolloHandler.call(app, request, reply);
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     // What Apollo refused before the operation was known costs one unit; nothing was executed.
     if (request.caller && !request.isCharged) await meter.charge(request, reply, 1);
@@ -99,11 +92,10 @@ export async function graphqlDoor(
     handler: (request, reply) => {
       if (isPage(request)) return page(request, reply);
       const { body } = request;
-      if (request.method !== 'POST' || !(body instanceof JsonText)) return execute(request, reply);
-      request.context = contextOf(request, reply, meter);
-      const known = fastPath.answer(request, body, request.context);
+      if (request.method !== 'POST' || !(body instanceof JsonText)) return byApollo(request, reply);
+      const known = fastPath.answer(request, body, contextOf(request, reply, meter));
       const answer = (response: KeptResponse | null) => {
-        if (!response) return execute(request, reply);
+        if (!response) return byApollo(request, reply);
         reply.headers(response.headers).send(response.body);
         // Not the reply: Fastify would wait for its end.
         return undefined;
