@@ -33,6 +33,8 @@ export interface CompiledOperation {
     context: unknown,
     variables: Record<string, unknown>,
   ): ExecutionResult | Promise<ExecutionResult>;
+  /** The JSON of a result without errors. */
+  stringify(result: ExecutionResult): string;
 }
 
 interface Known {
@@ -113,10 +115,16 @@ export class CompiledOperations {
     if (MISCOMPILED.test(source)) {
       const query: CompiledOperation['query'] = (_, contextValue, variableValues) =>
         execute({ schema, document, operationName, contextValue, variableValues });
-      return { sizeWith, query };
+      return { sizeWith, query, stringify: JSON.stringify };
     }
-    const compiled = compileQuery(schema, document, operationName ?? undefined);
-    return isCompiledQuery(compiled) ? { sizeWith, query: compiled.query } : null;
+    const compileWith = (customJSONSerializer: boolean) =>
+      compileQuery(schema, document, operationName ?? undefined, { customJSONSerializer });
+    const withSerializer = compileWith(true);
+    // Its serializers know no scalars but GraphQL's own.
+    const compiled = isCompiledQuery(withSerializer) ? withSerializer : compileWith(false);
+    if (!isCompiledQuery(compiled)) return null;
+    const { query, stringify } = compiled;
+    return { sizeWith, query, stringify };
   }
 }
 

@@ -91,7 +91,7 @@ async function execute({ operation, variables, type }: Asked, context: Context):
   if (result.errors) return null;
   // Apollo ends each answer with a line feed.
   return {
-    body: `${JSON.stringify(result)}\n`,
+    body: `${operation.stringify(result)}\n`,
     headers: { 'content-type': type, 'cache-control': 'no-store' },
   };
 }
