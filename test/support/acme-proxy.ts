@@ -60,15 +60,12 @@ export function rateLimited(retryAfterSeconds: number | null, detail = 'too many
   };
 }
 
-const IDLE_SOCKET_MS = 1_000;
-
 export async function startAcmeProxy(pebble: Pebble, options: ProxyOptions = {}): Promise<AcmeProxy> {
   const calls: AcmeCall[] = [];
   const faults = new Set<{ matches(call: AcmeCall): boolean; fault: AcmeFault }>();
   const known = new KnownUrls();
   const refusedByCaa = new Set<string>();
-  // Pebble closes idle connections after seconds: one that it closes as a call is forwarded would fail that call.
-  const agent = new Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS, ca: pebble.tls.caPem });
+  const agent = new Agent({ keepAlive: true, ca: pebble.tls.caPem });
 
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const body = await textOf(incoming);
