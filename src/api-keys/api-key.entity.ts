@@ -1,6 +1,5 @@
-import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, INTEGER, TIME_MS, text } from '../database/columns.js';
-import { Project } from '../projects/project.entity.js';
 
 /** What is stored of an API key: never the bearer token itself. */
 @Entity('api_keys')
@@ -11,10 +10,6 @@ export class ApiKey {
 
   @Column({ ...ID, name: 'project_id' })
   projectId!: bigint;
-
-  @ManyToOne(() => Project, { createForeignKeyConstraints: false })
-  @JoinColumn({ name: 'project_id' })
-  project!: Project;
 
   @Column(text(255))
   name!: string;

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { SCOPES, type Scope } from '../caller.js';
+import { numberFrom } from '../database/columns.js';
 import type { Database } from '../database/database.js';
 import { type Plan, quotaOf } from '../projects/plans.js';
 import type { ApiKey } from './api-key.entity.js';
@@ -34,11 +35,11 @@ export async function findKnownKey(db: Database, digest: string): Promise<KnownK
     caller: {
       keyId: BigInt(row.keyId),
       projectId: BigInt(row.projectId),
-      quota: quotaOf({ plan, perMinute: numberOrNull(perMinute), perDay: numberOrNull(perDay) }),
+      quota: quotaOf({ plan, perMinute: numberFrom(perMinute), perDay: numberFrom(perDay) }),
       scopes: new Set(scopesOf(row)),
       rehearses: Number(row.rehearses) === 1,
     },
-    expiresAtMs: numberOrNull(row.expiresAtMs),
+    expiresAtMs: numberFrom(row.expiresAtMs),
   };
 }
 
@@ -46,10 +47,6 @@ export async function findKnownKey(db: Database, digest: string): Promise<KnownK
 export function scopesOf({ scopes }: Pick<ApiKey, 'scopes'>): Scope[] {
   const known = scopes.split(',');
   return SCOPES.filter((scope) => known.includes(scope));
-}
-
-function numberOrNull(value: string | number | bigint | null): number | null {
-  return value === null ? null : Number(value);
 }
 
 function isSame(a: string, b: string): boolean {

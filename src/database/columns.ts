@@ -6,10 +6,7 @@ const int64 = {
   from: (value: string | number | bigint | null) => (value === null ? null : BigInt(value)),
 };
 
-const number = {
-  to: (value: unknown) => value,
-  from: (value: string | number | bigint | null) => (value === null ? null : Number(value)),
-};
+const number = { to: (value: unknown) => value, from: numberFrom };
 
 export const ID = { type: 'bigint', transformer: int64 } satisfies ColumnOptions;
 /** Milliseconds since 1970: no time zone of a driver or a server can shift it. */
@@ -19,3 +16,8 @@ export const COUNT = { type: 'bigint', transformer: number } satisfies ColumnOpt
 export const INTEGER = { type: 'int', transformer: number } satisfies ColumnOptions;
 
 export const text = (length: number) => ({ type: 'varchar', length }) satisfies ColumnOptions;
+
+/** A number as either driver hands it out. */
+export function numberFrom(value: string | number | bigint | null): number | null {
+  return value === null ? null : Number(value);
+}
