@@ -81,7 +81,8 @@ export async function startAcmeProxy(pebble: Pebble, options: ProxyOptions = {})
     const answer = await forward(incoming, body, { port: pebble.port, agent });
     call.status = answer.status;
     known.learn(call, answer);
-    if (fault) return misbehave({ kind: 'reset' }, outgoing);
+    // What Pebble refused, as it does with one nonce of twenty, is still to come.
+    if (fault && answer.status < 400) return misbehave({ kind: 'reset' }, outgoing);
     const isRefused = hostname !== null && refusedByCaa.has(hostname);
     const text = isRefused ? withCaaRefusal(call, answer.body) : answer.body;
     const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...headers } = answer.headers;
