@@ -1,0 +1,64 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createTestDatabase, type DatabaseKind } from '../databases.js';
+import { createTenant, type GatewayProcess, startGateway } from '../gateway-process.js';
+import { Neighbour } from './neighbour.js';
+
+const HEAP_MB = 512;
+const MAX_DESCRIPTORS = 1_024;
+
+/** A built gateway with little memory and few descriptors, a neighbour that it must go on serving, and a victim's token. */
+export interface AttackedGateway {
+  gateway: GatewayProcess;
+  databaseUrl: string;
+  /** A key of the attacker's own project, with all scopes and a quota that no attack spends. */
+  attackerToken: string;
+  /** Another project's client, which reads once per 50 ms. */
+  neighbour: Neighbour;
+  /** Megabytes of physical memory that the process occupies now. */
+  memoryMb(): Promise<number>;
+  /** Descriptors that the process has open now. */
+  descriptors(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+interface AttackOptions {
+  kind?: DatabaseKind;
+  env?: Record<string, string>;
+}
+
+/** Starts the gateway of an attack test. Linux only: `/proc` tells what the process occupies. */
+export async function startAttackedGateway({
+  kind = 'sqlite',
+  env = {},
+}: AttackOptions = {}): Promise<AttackedGateway> {
+  const database = await createTestDatabase(kind);
+  const gateway = await startGateway({
+    env: { DATABASE_URL: database.url, ...env },
+    nodeArgs: [`--max-old-space-size=${HEAP_MB}`],
+    maxDescriptors: MAX_DESCRIPTORS,
+  });
+  const attackerToken = await createTenant(database.url);
+  const neighbour = new Neighbour(gateway.url, await createTenant(database.url));
+  return {
+    gateway,
+    databaseUrl: database.url,
+    attackerToken,
+    neighbour,
+    memoryMb: () => residentMb(gateway.processId),
+    descriptors: () => openDescriptors(gateway.processId),
+    async stop() {
+      neighbour.leave();
+      await gateway.kill('SIGKILL');
+      await database.remove();
+    },
+  };
+}
+
+async function residentMb(processId: number): Promise<number> {
+  const status = await readFile(`/proc/${processId}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
+
+async function openDescriptors(processId: number): Promise<number> {
+  return (await readdir(`/proc/${processId}/fd`)).length;
+}
