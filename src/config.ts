@@ -8,6 +8,11 @@ export type DatabaseTarget =
   | { kind: 'sqlite'; path: string }
   | { kind: 'mysql' | 'mariadb'; url: string; tls: boolean };
 
+/** Whether the database ends with its connection, and no other process can reach it. */
+export function isInMemory(target: DatabaseTarget): boolean {
+  return target.kind === 'sqlite' && target.path === ':memory:';
+}
+
 /** Where a DNS server listens: an IP address and a port. */
 export interface DnsServer {
   readonly address: string;

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, Repository } from 'typeorm';
-import type { DatabaseTarget } from '../config.js';
+import { type DatabaseTarget, isInMemory } from '../config.js';
 import { type Additions, additionStatement } from './add-up.js';
 import { createDataSource, MIGRATIONS } from './data-source.js';
 import { isLocked } from './database-errors.js';
 import { JointReads } from './joint-reads.js';
+import { migrateInMemory } from './migrate.js';
 import { PreparedStatements } from './prepared-statements.js';
 import { sqliteTransactions } from './sqlite-lane.js';
 
@@ -39,8 +40,7 @@ export class Database {
       exactIntegers: true,
     });
     await source.initialize();
-    // A database in memory lives and dies with its connection, so nobody else can have migrated it.
-    if (target.kind === 'sqlite' && target.path === ':memory:') await source.runMigrations();
+    if (isInMemory(target)) await migrateInMemory(source);
     if (target.kind === 'sqlite') {
       const execute: Statements['execute'] = (sql, values) => source.query(sql, [...values]);
       const read: Statements['read'] = (_, select, values) => execute(select, values);

@@ -114,6 +114,23 @@ test('Start-5: is ready in 2 s on a migrated SQLite file', async () => {
   expect(tookMs).toBeLessThan(READY_WITHIN_MS * NOISE);
 });
 
+test('Start-6: with a database in memory the demo starts, and every id is exact', async () => {
+  const gateway = await startGateway({ env: { DATABASE_URL: 'sqlite::memory:', DEMO: '1' } });
+  try {
+    const [token] = /pk_[0-9A-Za-z]{33}/.exec(gateway.output()) ?? [];
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const listed = await fetch(`${gateway.url}/v1/pets?limit=100`, { headers });
+    expect(await listed.json()).toHaveLength(24);
+    const body = '{"name":"Rex","categoryId":9223372036854775807}';
+    const created = await fetch(`${gateway.url}/v1/pets`, { method: 'POST', headers, body });
+    expect(await created.text()).toContain('9223372036854775807');
+    const read = await fetch(new URL(created.headers.get('location') ?? '', gateway.url), { headers });
+    expect(await read.text()).toContain('"categoryId":9223372036854775807');
+  } finally {
+    await gateway.kill('SIGKILL');
+  }
+});
+
 async function listen(onConnection: (socket: Socket) => void) {
   const server = createServer(onConnection).listen(0, '127.0.0.1');
   await once(server, 'listening');
