@@ -1,6 +1,16 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -250,6 +260,63 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await refusedRows(`${csv}.refused.ndjson`)).toHaveLength(50);
   });
 
+  const REFUSING = 'name,categoryId\nRex,1\nLuna,x\n';
+  const PRECIOUS = 'the only copy of something\n';
+
+  test.each([
+    ['a file', (at: string) => writeFile(at, PRECIOUS)],
+    ['an empty file', (at: string) => writeFile(at, '')],
+    ['a folder', (at: string) => mkdir(at)],
+    ['a link to a file', (at: string) => symlink(`${at}.target`, at)],
+    ['a link that leads nowhere', (at: string) => symlink(`${at}.nowhere`, at)],
+  ])(
+    'Import-18: refuses %s where the report would go, touches nothing, and says what to do',
+    async (_, make) => {
+      const report = path('precious');
+      await writeFile(`${report}.target`, PRECIOUS);
+      await make(report);
+      const before = await lstat(report);
+      for (const [name, content] of [
+        ['p.csv', REFUSING],
+        ['q.csv', 'name,categoryId\nRex,1\n'],
+      ] as const) {
+        const source = await file(name, content);
+        for (const args of [[source], [source, '--restart'], ['-']]) {
+          const { code, json } = await run([...args, '--refused', report, '--json'], content);
+          expect(code).toBe(1);
+          expect(json.error).toEqual({ code: 'conflict', message: expect.stringContaining('--refused') });
+        }
+      }
+      expect(await count()).toBe(0);
+      expect(await lstat(report)).toMatchObject({
+        ino: before.ino,
+        size: before.size,
+        mtimeMs: before.mtimeMs,
+      });
+      expect(await readFile(`${report}.target`, 'utf8')).toBe(PRECIOUS);
+      expect(existsSync(`${report}.nowhere`)).toBe(false);
+      await rm(report, { recursive: true });
+    },
+  );
+
+  test('Import-19: replaces its own report of an earlier import, and no longer once somebody has changed it', async () => {
+    const source = await file('r.csv', REFUSING);
+    const report = `${source}.refused.ndjson`;
+    await importJson(source);
+    await file('r.csv', REFUSING.repeat(2));
+    expect(await importJson(source)).toMatchObject({ complete: true, refused: 3, refusedFile: report });
+    expect((await refusedRows(report)).map(({ line }) => line)).toEqual([3, 4, 6]);
+    await appendFile(report, PRECIOUS);
+    expect((await run([source, '--json'])).json.error.code).toBe('conflict');
+    expect(await readFile(report, 'utf8')).toContain(PRECIOUS);
+    await rm(report);
+    await file('r.csv', 'name,categoryId\nRex,1\n');
+    expect(await importJson(source)).toMatchObject({ code: 0, refusedFile: null });
+    await writeFile(report, '');
+    expect((await run([source, '--json'])).json.error.code).toBe('conflict');
+    expect(existsSync(report)).toBe(true);
+  });
+
   describe('interrupted', () => {
     const ROWS = 40_000;
     /** Every 100th row is refused, so that the report must be continued as well. */
@@ -442,6 +509,18 @@ describe('a large file on SQLite', () => {
     expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
     expect(Math.max(...answers.map(({ tookMs }) => tookMs))).toBeLessThan(2_000);
     expect(await stored()).toBe(before + ROWS + answers.length);
+  });
+
+  test('Import-20: long rows that are all refused are imported in bounded memory', async () => {
+    // Each of them is six times as long in the report.
+    const row = `${'\u0001'.repeat(99_000)},1\n`;
+    const source = `${csv}.long.csv`;
+    await writeFile(source, `name,categoryId\n${row.repeat(300)}`);
+    const { code, json } = await run(['pets', 'import', 'shop', source]);
+    await rm(source);
+    await rm(`${source}.refused.ndjson`, { force: true });
+    expect(code).toBe(1);
+    expect(json).toMatchObject({ refused: 300, complete: true });
   });
 
   test('Import-17: waits while another process holds the write lock, instead of failing', async () => {

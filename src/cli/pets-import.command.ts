@@ -129,7 +129,11 @@ async function begin(
 ): Promise<PetImport> {
   const fallback = file.identity ? `${path}.refused.ndjson` : 'stdin.refused.ndjson';
   const reportPath = resolve(options.refused ?? fallback);
-  const beginning = await petImports.begin(projectId, file, { mode, reportPath, onWait });
+  const mayBegin = (known: PetImport | null) => {
+    const isGoingOn = mode === 'resume' && options.refused === undefined;
+    RefusedReport.check(isGoingOn && known ? known.reportPath : reportPath, known);
+  };
+  const beginning = await petImports.begin(projectId, file, { mode, reportPath, mayBegin, onWait });
   const refuse = (message: string): never => {
     throw new AppError('conflict', message);
   };

@@ -22,6 +22,14 @@ const MAX_DRAWS = 5;
 
 export type BeginMode = 'new' | 'resume' | 'restart';
 
+interface BeginOptions {
+  mode: BeginMode;
+  reportPath: string;
+  /** Is given what is stored of the file's import before it is claimed; what it throws leaves everything as it is. */
+  mayBegin(known: PetImport | null): void;
+  onWait(): void;
+}
+
 /** `begun`: work on it. Every other state says why there is nothing to work on. */
 export type Beginning =
   | { state: 'begun' | 'complete' | 'unfinished'; progress: PetImport }
@@ -56,7 +64,7 @@ export class PetImportService {
   async begin(
     projectId: bigint,
     file: PetFile,
-    { mode, reportPath, onWait }: { mode: BeginMode; reportPath: string; onWait: () => void },
+    { mode, reportPath, mayBegin, onWait }: BeginOptions,
   ): Promise<Beginning> {
     const identity = file.identity ?? { pathDigest: '', fingerprint: '' };
     const fresh: PetImport = {
@@ -70,7 +78,10 @@ export class PetImportService {
       reportPath,
       finishedAtMs: null,
     };
-    if (!file.identity) return { state: 'begun', progress: fresh };
+    if (!file.identity) {
+      mayBegin(null);
+      return { state: 'begun', progress: fresh };
+    }
     const key = { projectId, pathDigest: identity.pathDigest };
     const known = await this.table.findOneBy(key);
 
@@ -78,12 +89,14 @@ export class PetImportService {
       if (!known) return { state: 'unknown' };
       if (known.fingerprint !== identity.fingerprint) return { state: 'changed' };
       if (known.finishedAtMs !== null) return { state: 'complete', progress: known };
+      mayBegin(known);
       // Read after the claim: until then the process that had the file may still commit a batch.
       await patiently(() => this.db.write(() => this.table.update(key, { runId: fresh.runId })), { onWait });
       return { state: 'begun', progress: await this.table.findOneByOrFail(key) };
     }
     const isUnfinished = known?.finishedAtMs === null && known.line > 0;
     if (isUnfinished && mode === 'new') return { state: 'unfinished', progress: known };
+    mayBegin(known);
     const claim = () =>
       this.db.transaction(async (manager) => {
         if (known) await manager.delete(PetImport, { ...key, runId: known.runId });
