@@ -2,7 +2,7 @@ import type { AuditLog } from './audit/audit-log.js';
 import { AcmeClient } from './certificates/acme-client.js';
 import { CertificateStore } from './certificates/certificate.store.js';
 import { CertificateAuthority } from './certificates/certificate-authority.js';
-import { ChallengeStore } from './certificates/challenge-store.js';
+import { OpenChallenges } from './certificates/open-challenges.js';
 import { Sealer } from './certificates/sealer.js';
 import type { Config } from './config.js';
 import type { Database } from './database/database.js';
@@ -58,7 +58,7 @@ export function createCustomDomains({
   const check = new DomainCheck({ store, projects, inspector, onDue: () => worker.kick() }, now);
   const authority =
     config.acme && new CertificateAuthority(new AcmeClient(config.acme, now), db, sealer, { ids, now });
-  const challenges = new ChallengeStore(db, now);
+  const challenges = new OpenChallenges(db, now);
   const announce = () => signal.announce();
   const issuance =
     authority &&

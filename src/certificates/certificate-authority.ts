@@ -7,6 +7,7 @@ import { AcmeUnreachable } from './acme-problem.js';
 import type { Certificate } from './certificate.entity.js';
 import { CertificateOrders, type OrderHooks, type OrderRequest } from './certificate-orders.js';
 import { ChallengeStore } from './challenge-store.js';
+import { OpenChallenges } from './open-challenges.js';
 import { OrderBudget } from './order-budget.js';
 import { CertificateOrderError, type OrderFailure } from './order-failure.js';
 import { OrderFlow } from './order-flow.js';
@@ -39,6 +40,7 @@ const ORDER_TIMEOUT_MS = 60_000;
 export class CertificateAuthority {
   private readonly accounts: AcmeAccounts;
   private readonly challenges: ChallengeStore;
+  private readonly openChallenges: OpenChallenges;
   private readonly log: OrderLog;
   private readonly orders: CertificateOrders;
   private readonly random: Random;
@@ -53,6 +55,7 @@ export class CertificateAuthority {
     this.random = random;
     this.accounts = new AcmeAccounts(client, db, sealer, now);
     this.challenges = new ChallengeStore(db, now);
+    this.openChallenges = new OpenChallenges(db, now);
     this.log = new OrderLog(db, ids, now);
     const budget = new OrderBudget(db, now);
     const flow = new OrderFlow(client, this.challenges);
@@ -103,7 +106,7 @@ export class CertificateAuthority {
 
   /** What to answer to a CA that asks `hostname` for `/.well-known/acme-challenge/<token>`; null = 404. */
   challengeAnswer(token: string, hostname: string): Promise<string | null> {
-    return this.challenges.answer(token, hostname);
+    return this.openChallenges.answer(token, hostname);
   }
 
   /** Deletes some of the rows that are of no use any more and returns how many. */

@@ -4,7 +4,6 @@ import { AcmeChallenge } from './acme-challenge.entity.js';
 
 /** Far longer than a CA takes to ask, so that an order can be taken up by another process. */
 const KEPT_MS = 3_600_000;
-const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
 const SWEEP_ROWS = 1_000;
 
 interface OpenChallenge {
@@ -13,7 +12,7 @@ interface OpenChallenge {
   keyAuthorization: string;
 }
 
-/** Challenges that the CA may ask for, at whichever process. */
+/** Opens and closes the challenges that the CA may ask for, at whichever process. */
 export class ChallengeStore {
   constructor(
     private readonly db: Database,
@@ -28,15 +27,6 @@ export class ChallengeStore {
   async close(tokens: readonly string[]): Promise<void> {
     if (tokens.length === 0) return;
     await this.db.write(() => this.table.delete({ token: In([...tokens]) }));
-  }
-
-  /** The key authorization, for exactly this token at this host; null = nothing is known of it. */
-  async answer(token: string, hostname: string): Promise<string | null> {
-    if (!TOKEN.test(token)) return null;
-    const row = await this.table.findOneBy({ token });
-    // MySQL compares without case.
-    const isIt = row?.token === token && row.hostname === hostname && row.expiresAtMs > this.now();
-    return isIt ? row.keyAuthorization : null;
   }
 
   /** Deletes some of what has expired and returns how many. */

@@ -6,12 +6,9 @@ import { type HostOwner, type HostRouter, hostnameOf } from './host-router.js';
 
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/;
 const CHALLENGE = /^\/\.well-known\/acme-challenge\/([^?]*)(?:\?|$)/;
-const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
 /** RFC 9110 §15.4.9: the request is repeated as it was, with its body. */
 const TO_HTTPS = 308;
 const HTTPS_PORT = 443;
-/** Asking for them needs no key: they must not take the connections of those who have one. */
-const MAX_CHALLENGES_AT_ONCE = 20;
 const ANY_KEY = { projectId: null, origin: null };
 
 /** The answer to an ACME challenge for a host; null = there is no such challenge. RFC 8555 §8.3. */
@@ -28,8 +25,6 @@ interface IngressSettings {
 
 /** DOOR 4: what becomes of a request by the host it is for, before the other doors see it. */
 export class Ingress {
-  private challengesAsked = 0;
-
   constructor(
     private readonly router: HostRouter,
     private readonly challengeAnswer: ChallengeAnswer,
@@ -103,22 +98,9 @@ export class Ingress {
   }
 
   private async challenge(token: string, hostname: string, reply: FastifyReply): Promise<void> {
-    const answer = TOKEN.test(token) ? await this.lookUp(token, hostname) : null;
+    const answer = await this.challengeAnswer(token, hostname);
     if (answer === null) throw new AppError('not_found', 'There is no such challenge.');
     reply.header('cache-control', 'no-store').type('application/octet-stream').send(answer);
-  }
-
-  private async lookUp(token: string, hostname: string): Promise<string | null> {
-    if (this.challengesAsked >= MAX_CHALLENGES_AT_ONCE) {
-      const message = 'Too many challenges are asked for at once. Try again shortly.';
-      throw new AppError('unavailable', message, { retryAfterSeconds: 1 });
-    }
-    this.challengesAsked += 1;
-    try {
-      return await this.challengeAnswer(token, hostname);
-    } finally {
-      this.challengesAsked -= 1;
-    }
   }
 
   private async refuse(request: FastifyRequest, reply: FastifyReply, reason: unknown): Promise<never> {

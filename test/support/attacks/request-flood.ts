@@ -1,0 +1,60 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const BETWEEN_MS = 5;
+
+interface FloodOptions {
+  connections: number;
+  /** The path and the headers of each request; counted from 0. */
+  ask: (index: number) => { path: string; headers?: Record<string, string> };
+}
+
+/** Clients that ask again as soon as they have their answer, each on a connection of its own, until `stop`. */
+export class RequestFlood {
+  /** How many answers had which status; `no answer` counts connections that broke. */
+  readonly answers = new Map<number | 'no answer', number>();
+  private readonly agent: Agent;
+  private readonly clients: Promise<void>[];
+  private asked = 0;
+  private isOver = false;
+
+  constructor(
+    private readonly url: string,
+    private readonly options: FloodOptions,
+  ) {
+    const { connections } = options;
+    this.agent = new Agent({ keepAlive: true, maxSockets: connections });
+    this.clients = Array.from({ length: connections }, () => this.askOn());
+  }
+
+  get answered(): number {
+    return [...this.answers.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  async stop(): Promise<void> {
+    this.isOver = true;
+    this.agent.destroy();
+    await Promise.all(this.clients);
+  }
+
+  private async askOn(): Promise<void> {
+    while (!this.isOver) {
+      const status = await this.askOnce();
+      if (!this.isOver) this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
+      // The process of the test has other things to do as well.
+      await pause(BETWEEN_MS);
+    }
+  }
+
+  private askOnce(): Promise<number | 'no answer'> {
+    const { path, headers = {} } = this.options.ask(this.asked);
+    this.asked += 1;
+    return new Promise((resolve) => {
+      const sent = request(`${this.url}${path}`, { agent: this.agent, headers }, (response) => {
+        response.on('error', () => resolve('no answer'));
+        response.on('end', () => resolve(response.statusCode ?? 'no answer')).resume();
+      });
+      sent.on('error', () => resolve('no answer')).end();
+    });
+  }
+}
