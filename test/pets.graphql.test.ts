@@ -287,11 +287,30 @@ describe('the GraphQL door', () => {
     expect([refused.status, refused.body.data]).toEqual([400, undefined]);
   });
 
-  test('Errors-1: nothing of the inside is shown, neither suggestions nor messages of the database', async () => {
+  test('Errors-2: a caller with a valid key, who may read the schema, is told what a misspelled name may mean', async () => {
     const { token } = await app.tenant();
-    const typo = await graphql(app.url, '{ pets { nodes { nam } } }', { token });
-    expect(typo.text).not.toContain('Did you mean');
-    expect(typo.body.errors[0].extensions).toEqual({ code: 'GRAPHQL_VALIDATION_FAILED', status: 400 });
+    const typo = await graphql(app.url, '{ pets { nodes { nam } } project { slugg } }', { token });
+    expect([typo.status, typo.body.errors]).toEqual([
+      400,
+      [
+        {
+          message: 'Cannot query field "nam" on type "Pet". Did you mean "name"?',
+          locations: [{ line: 1, column: 18 }],
+          extensions: { code: 'GRAPHQL_VALIDATION_FAILED', status: 400 },
+        },
+        {
+          message: 'Cannot query field "slugg" on type "Project". Did you mean "slug"?',
+          locations: [{ line: 1, column: 36 }],
+          extensions: { code: 'GRAPHQL_VALIDATION_FAILED', status: 400 },
+        },
+      ],
+    ]);
+    const unknown = await graphql(app.url, '{ pets { nodes { nam } } }', { token: null });
+    expect([unknown.status, unknown.text.includes('Did you mean')]).toEqual([401, false]);
+  });
+
+  test('Errors-1: nothing of the inside is shown, nor messages of the database', async () => {
+    const { token } = await app.tenant();
     await app.db.close();
     const broken = await graphql(app.url, '{ pets { nodes { id } } }', { token });
     expect(broken.text).toContain('X-Request-Id');

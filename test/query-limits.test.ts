@@ -99,6 +99,33 @@ describe('the GraphQL door', () => {
     ).toBe(false);
   });
 
+  test('Limits-GraphQL-8: measuring ends for documents that are not valid, and counts what is unknown as nothing', () => {
+    const sizeOf = (source: string) => {
+      const document = parse(source);
+      const [operation] = document.definitions as [OperationDefinitionNode];
+      return measureOperation(document, operation, {}, new Map());
+    };
+    const cyclic =
+      '{ project { ...a } ...a } fragment a on Project { x { ...b } } fragment b on Project { y { ...a ...b ...a } }';
+    expect(sizeOf(cyclic)).toMatchObject({ depth: 3, rootFields: 2, aliases: 0 });
+    expect(sizeOf('{ ...unknown nope(first: $nope) @nope }')).toMatchObject({
+      depth: 1,
+      cost: 1,
+      directives: 1,
+    });
+  });
+
+  test('Limits-GraphQL-9: an operation is charged for each root field before it is validated', async () => {
+    const { token } = await app.tenant({ plan: 'FREE' });
+    const ask = () => graphql(app.url, '{ a: nope b: nope c: nope }', { token });
+    const first = await ask();
+    expect([first.status, first.body.errors.length]).toEqual([400, 3]);
+    expect(first.headers.get('x-ratelimit-remaining')).toBe('57');
+    for (let sent = 1; sent < 20; sent += 1) expect((await ask()).status).toBe(400);
+    const refused = await ask();
+    expect([refused.status, refused.body.errors.length]).toEqual([429, 1]);
+  });
+
   test('Limits-GraphQL-3: what people use passes: introspection, a full page with everything', async () => {
     const page = `{ pets(first: 100) {
       edges { cursor node { id name categoryId status createdAt } }

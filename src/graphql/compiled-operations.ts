@@ -14,6 +14,7 @@ import {
   type PageSizes,
   pageSizesOf,
 } from './operation-size.js';
+import type { PersistedQueries } from './persisted-queries.js';
 
 const MAX_OPERATIONS = 500;
 const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
@@ -56,13 +57,15 @@ export class CompiledOperations {
     maxSize: MAX_SOURCE_BYTES,
     sizeCalculation: (_, key) => key.length + 1,
   });
-  private readonly sources = new LRUCache<string, string>({ max: MAX_OPERATIONS });
   private readonly mayBeKept: ReturnType<typeof mayBeKept>;
   private readonly pages: PageSizes;
   /** Loaded for the first operation that may be compiled. */
   private jit: typeof import('graphql-jit') | null = null;
 
-  constructor(private readonly schema: GraphQLSchema) {
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly persistedQueries: PersistedQueries,
+  ) {
     this.mayBeKept = mayBeKept(schema);
     this.pages = pageSizesOf(schema);
   }
@@ -77,21 +80,20 @@ export class CompiledOperations {
     return known.compiled ?? null;
   }
 
-  /** The source with this SHA-256, of those that were seen. */
-  sourceOf(queryHash: string): string | null {
-    return this.sources.get(queryHash) ?? null;
+  /** The source that was registered under this SHA-256. */
+  sourceOf(queryHash: string): string | undefined {
+    return this.persistedQueries.find(queryHash);
   }
 
-  /** To be told of each operation that Apollo found valid, and that was admitted. */
+  /** To be told of each operation that was admitted and found valid. */
   learn(
-    { source, queryHash, operationName }: { source: string; queryHash: string; operationName: string | null },
+    { source, operationName }: { source: string; operationName: string | null },
     document: DocumentNode,
     operation: OperationDefinitionNode,
   ): void {
     const key = keyOf(source, operationName);
     if (this.known.has(key) || !this.mayBeKept(document, operation)) return;
     this.known.set(key, { source, document, operation, times: 0 });
-    this.sources.set(queryHash, source);
     if (!this.jit) this.load();
   }
 

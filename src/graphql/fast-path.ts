@@ -4,9 +4,11 @@ import Negotiator from 'negotiator';
 import type { JsonText } from '../http/json-body.js';
 import { readerOf } from '../response-cache/reader.js';
 import { Flight, type KeptResponse, type ResponseCache } from '../response-cache/response-cache.js';
+import { chargeOperation } from './charge-operation.js';
 import type { CompiledOperation, CompiledOperations } from './compiled-operations.js';
 import type { Context } from './context.js';
 import { sizeProblem } from './operation-limits.js';
+import type { OperationSize } from './operation-size.js';
 
 const MAX_ASKED = 2_000;
 const MAX_ASKED_BYTES = 4 * 1024 * 1024;
@@ -19,7 +21,7 @@ type Answer = KeptResponse | null;
 interface Asked {
   operation: CompiledOperation;
   variables: Record<string, unknown>;
-  units: number;
+  size: OperationSize;
   type: string;
 }
 
@@ -48,7 +50,7 @@ export class FastPath {
     const text = `${request.headers.accept ?? ''}\n${context.origin ?? ''}\n${body.text}`;
     const asked = this.asked.get(text) ?? this.read(request, body);
     if (!asked) return null;
-    const charging = context.charge(asked.units);
+    const charging = chargeOperation(asked.size, context);
     if (charging) return charging.then(() => this.find(text, asked, context));
     return this.find(text, asked, context);
   }
@@ -71,7 +73,7 @@ export class FastPath {
     if (!operation || type === undefined) return null;
     const { variables } = asked;
     const size = operation.sizeWith(variables);
-    return sizeProblem(size) ? null : { operation, variables, units: size.rootFields, type };
+    return sizeProblem(size) ? null : { operation, variables, size, type };
   }
 }
 

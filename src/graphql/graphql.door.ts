@@ -15,17 +15,19 @@ import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
 import { acceptJson, JsonText, withNumbersOrText } from '../http/json-body.js';
 import { toAppError } from '../http/to-app-error.js';
 import type { KeptResponse, ResponseCache } from '../response-cache/response-cache.js';
+import { admitOperation } from './admit-operation.plugin.js';
 import { CompiledOperations } from './compiled-operations.js';
 import type { Context } from './context.js';
 import { formatError, refusal, refusalBody } from './errors.js';
 import { FastPath } from './fast-path.js';
+import { KnownDocuments } from './known-documents.js';
 import { learn } from './learn.plugin.js';
 import { outcome } from './outcome.plugin.js';
+import { PersistedQueries } from './persisted-queries.js';
 import { rateLimit } from './rate-limit.plugin.js';
 import { schemaTag } from './schema-tag.plugin.js';
 
 const MAX_TOKENS = 2_000;
-const MAX_RECURSIVE_SELECTIONS = 1_000;
 const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
@@ -42,19 +44,24 @@ export async function graphqlDoor(
   app: FastifyInstance,
   { meter, schema, cache, page }: GraphQLDoorOptions,
 ): Promise<void> {
-  const operations = new CompiledOperations(schema);
+  const documents = new KnownDocuments();
+  const persistedQueries = new PersistedQueries();
+  const operations = new CompiledOperations(schema, persistedQueries);
   const fastPath = new FastPath(operations, cache);
   const apollo = new ApolloServer<Context>({
     schema,
     formatError,
     introspection: true,
     includeStacktraceInErrorResponses: false,
-    hideSchemaDetailsFromClientErrors: true,
-    maxRecursiveSelections: MAX_RECURSIVE_SELECTIONS,
+    // `admitOperation` validates, after the charge.
+    dangerouslyDisableValidation: true,
+    documentStore: documents,
+    persistedQueries: { cache: persistedQueries },
     parseOptions: { maxTokens: MAX_TOKENS },
     stopOnTerminationSignals: false,
     plugins: [
-      rateLimit(schema),
+      admitOperation(schema, documents),
+      rateLimit,
       learn(operations),
       schemaTag(schema),
       outcome,

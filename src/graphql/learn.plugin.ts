@@ -7,13 +7,10 @@ export function learn(operations: CompiledOperations): ApolloServerPlugin<Contex
   return {
     async requestDidStart() {
       return {
-        async willSendResponse({ source, queryHash, request, document, operation, errors }) {
-          if (!source || !queryHash || !document || !operation || errors) return;
-          operations.learn(
-            { source, queryHash, operationName: request.operationName ?? null },
-            document,
-            operation,
-          );
+        async willSendResponse({ source, request, document, operation, response }) {
+          const isFaultless = response.body.kind === 'single' && !response.body.singleResult.errors;
+          if (!source || !document || !operation || !isFaultless) return;
+          operations.learn({ source, operationName: request.operationName ?? null }, document, operation);
         },
       };
     },

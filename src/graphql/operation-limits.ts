@@ -2,19 +2,20 @@ import { AppError } from '../errors.js';
 import type { OperationSize } from './operation-size.js';
 
 /** The largest operation that is executed. The introspection query of Apollo Sandbox, 13 deep, is the deepest in use. */
-const LIMITS: OperationSize = { rootFields: 20, depth: 15, aliases: 30, directives: 10, cost: 5_000 };
+const LIMITS = { rootFields: 20, depth: 15, aliases: 30, directives: 10, selections: 1_000, cost: 5_000 };
 
-const IN_WORDS: Record<keyof OperationSize, string> = {
+const IN_WORDS: Record<keyof typeof LIMITS, string> = {
   rootFields: 'root fields',
   depth: 'levels of depth',
   aliases: 'aliases',
   directives: 'directives',
+  selections: 'selections, those of a fragment counted wherever it is spread',
   cost: 'fields in all, those inside a page counted once for each of its entries',
 };
 
 /** Why an operation of this size is refused; null = it is small enough. */
 export function sizeProblem(size: OperationSize): AppError | null {
-  const names = Object.keys(LIMITS) as (keyof OperationSize)[];
+  const names = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
   const name = names.find((candidate) => size[candidate] > LIMITS[candidate]);
   if (!name) return null;
   const has = `The operation has ${size[name]} ${IN_WORDS[name]}`;

@@ -19,18 +19,23 @@ export interface OperationSize {
   depth: number;
   aliases: number;
   directives: number;
+  /** Selections of every kind. */
+  selections: number;
   /** Fields that execution would resolve, those inside a page multiplied by its size. */
   cost: number;
+  /** It reads the schema and nothing else. A `__typename` alone is a sign of life, which costs a unit. */
+  isIntrospection: boolean;
 }
 
-type Counts = Omit<OperationSize, 'rootFields'>;
+type Counts = Omit<OperationSize, 'rootFields' | 'isIntrospection'>;
 
-const NOTHING: Counts = { depth: 0, aliases: 0, directives: 0, cost: 0 };
+const NOTHING: Counts = { depth: 0, aliases: 0, directives: 0, selections: 0, cost: 0 };
 const MAX_PAGE = 100;
 
 /**
  * Measures an operation without executing it. Each fragment is measured once, so that 25 fragments which spread each
- * other twice cost 25 steps and not 2^25. Expects a valid document: no cycles, no unknown fragments.
+ * other twice cost 25 steps and not 2^25. The document need not be valid: what is unknown, and a fragment within itself,
+ * counts nothing.
  */
 export function measureOperation(
   document: DocumentNode,
@@ -44,6 +49,7 @@ export function measureOperation(
   const ofFragment = (name: string): Counts => {
     const known = measured.get(name);
     if (known) return known;
+    measured.set(name, NOTHING);
     const fragment = fragments.get(name);
     const counts = fragment ? ofSelections(fragment.selectionSet) : NOTHING;
     measured.set(name, counts);
@@ -56,6 +62,7 @@ export function measureOperation(
       depth: inner.depth + 1,
       aliases: inner.aliases + (field.alias ? 1 : 0),
       directives: inner.directives,
+      selections: inner.selections,
       cost: 1 + inner.cost * pageSizeOf(field, variables, pages),
     };
   };
@@ -72,26 +79,27 @@ export function measureOperation(
         depth: Math.max(total.depth, counts.depth),
         aliases: total.aliases + counts.aliases,
         directives: total.directives + counts.directives + (selection.directives?.length ?? 0),
+        selections: total.selections + counts.selections + 1,
         cost: total.cost + counts.cost,
       };
     }, NOTHING);
 
   const { directives, ...counts } = ofSelections(operation.selectionSet);
-  const rootFields = fieldsOf(operation.selectionSet, fragments, variables).size;
-  return { rootFields, directives: directives + (operation.directives?.length ?? 0), ...counts };
+  const rootFields = [...fieldsOf(operation.selectionSet, fragments, variables).values()];
+  return {
+    ...counts,
+    rootFields: rootFields.length,
+    directives: directives + (operation.directives?.length ?? 0),
+    isIntrospection: operation.operation === 'query' && readSchemaOnly(rootFields),
+  };
 }
 
 const SCHEMA_FIELDS: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
 
-/** Whether an operation reads the schema and nothing else. A `__typename` alone is a sign of life, which costs a unit. */
-export function readsOnlySchema(
-  document: DocumentNode,
-  { operation, selectionSet }: OperationDefinitionNode,
-  variables: Record<string, unknown>,
-): boolean {
-  if (operation !== 'query') return false;
-  const names = [...fieldsOf(selectionSet, fragmentsOf(document), variables).values()];
-  return names.every((name) => SCHEMA_FIELDS.has(name)) && names.some((name) => name !== '__typename');
+function readSchemaOnly(rootFields: readonly string[]): boolean {
+  return (
+    rootFields.every((name) => SCHEMA_FIELDS.has(name)) && rootFields.some((name) => name !== '__typename')
+  );
 }
 
 /** The names of all fields at the root, those that a variable may leave out included. */

@@ -1,0 +1,71 @@
+import {
+  type ApolloServerPlugin,
+  type GraphQLRequestContextDidResolveOperation,
+  HeaderMap,
+} from '@apollo/server';
+import { type GraphQLError, type GraphQLSchema, validate } from 'graphql';
+import { toAppError } from '../http/to-app-error.js';
+import { chargeOperation } from './charge-operation.js';
+import type { Context } from './context.js';
+import { formatError, refusal } from './errors.js';
+import type { KnownDocuments } from './known-documents.js';
+import { sizeProblem } from './operation-limits.js';
+import { measureOperation, type PageSizes, pageSizesOf } from './operation-size.js';
+
+type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
+
+/**
+ * Admits operations in this order: measure, refuse what is too large, charge, validate, keep. So the work on a document
+ * that nobody paid for is its parsing alone, and validation sees only documents of an allowed size.
+ *
+ * Apollo validates nothing by itself: it would do so before the operation could be charged.
+ */
+export function admitOperation(
+  schema: GraphQLSchema,
+  documents: KnownDocuments,
+): ApolloServerPlugin<Context> {
+  const pages = pageSizesOf(schema);
+  return {
+    async requestDidStart() {
+      let invalid: readonly GraphQLError[] = [];
+      return {
+        // Not earlier: a GraphQLError thrown in requestDidStart becomes a 500. And in one place, as Apollo runs the hooks
+        // of several plugins at the same time.
+        async didResolveOperation(context) {
+          try {
+            await charge(context, pages);
+          } catch (error) {
+            throw refusal(toAppError(error));
+          }
+          const { document, queryHash, source, metrics } = context;
+          if (documents.isValid(document)) return;
+          invalid = validate(schema, document);
+          if (invalid.length === 0) documents.keep(queryHash, source, document);
+          else metrics.persistedQueryRegister = false;
+        },
+        // A hook can throw one error; validation finds several.
+        async responseForOperation() {
+          if (invalid.length === 0) return null;
+          const errors = invalid.map((error) =>
+            formatError({ ...error.toJSON(), extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }, error),
+          );
+          return {
+            http: { status: 400, headers: new HeaderMap() },
+            body: { kind: 'single', singleResult: { errors } },
+          };
+        },
+      };
+    },
+  };
+}
+
+function charge({ document, operation, request, contextValue }: Resolved, pages: PageSizes) {
+  // Which operation is meant can't be told: graphql says so, after validation.
+  if (!operation) return contextValue.charge(1);
+  const size = measureOperation(document, operation, request.variables ?? {}, pages);
+  const problem = sizeProblem(size);
+  if (problem) throw problem;
+  contextValue.rootFieldCount = size.rootFields;
+  contextValue.isIntrospection = size.isIntrospection;
+  return chargeOperation(size, contextValue);
+}

@@ -1,0 +1,37 @@
+import { LRUCache } from 'lru-cache';
+
+const MAX_QUERIES = 1_000;
+const MAX_BYTES = 8 * 1024 * 1024;
+/** What an entry takes beside its texts. */
+const ENTRY_BYTES = 500;
+
+/** The sources that clients registered under their SHA-256: Apollo's cache of automatic persisted queries. */
+export class PersistedQueries {
+  private readonly sources = new LRUCache<string, string>({
+    max: MAX_QUERIES,
+    maxSize: MAX_BYTES,
+    // A character outside of Latin-1 makes each take two bytes.
+    sizeCalculation: (source) => source.length * 2 + ENTRY_BYTES,
+  });
+
+  find(queryHash: string): string | undefined {
+    return this.sources.get(queryHash);
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    return this.find(hashIn(key));
+  }
+
+  async set(key: string, source: string): Promise<void> {
+    this.sources.set(hashIn(key), source);
+  }
+
+  async delete(key: string): Promise<boolean> {
+    return this.sources.delete(hashIn(key));
+  }
+}
+
+/** Apollo puts `apq:` before the hash. */
+function hashIn(key: string): string {
+  return key.slice(key.lastIndexOf(':') + 1);
+}
