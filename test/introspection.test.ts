@@ -81,7 +81,7 @@ onEachDatabase(
       expect((await graphql(app().url, query, { token })).status).toBe(200);
     });
 
-    test('Introspection: works when the plan is spent, and not while the key is banned', async () => {
+    test('Introspection: works when the plan is spent, and while the key is banned', async () => {
       const { token } = await app().tenant({ plan: 'FREE' });
       const list = () => rest(app().url, '/v1/pets', { token });
       for (let sent = 0; sent < 60; sent += 1) await list();
@@ -91,8 +91,8 @@ onEachDatabase(
         app().clock.now += 1_001;
         await list();
       }
-      const banned = await graphql(app().url, INTROSPECTION, { token });
-      expect([banned.status, banned.body.errors[0].extensions.code]).toEqual([429, 'KEY_BANNED']);
+      expect((await list()).body.code).toBe('key_banned');
+      expect((await graphql(app().url, INTROSPECTION, { token })).status).toBe(200);
       app().clock.now += 5 * MINUTE_MS;
     });
 

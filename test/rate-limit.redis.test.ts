@@ -41,6 +41,11 @@ describe('with Redis', () => {
       { perMinute: 2, perDay: 8 },
       { perMinute: 0, perDay: 1 },
     ];
+    const allowances = [
+      { name: 'management:1', perMinute: 3, cost: 1 },
+      { name: 'management:1', perMinute: 3, cost: 2 },
+      { name: 'schema', perMinute: 2, cost: 1 },
+    ];
     const jump = fc.oneof(
       { weight: 6, arbitrary: fc.nat(1_500) },
       { weight: 2, arbitrary: fc.nat(2 * MINUTE_MS) },
@@ -49,9 +54,10 @@ describe('with Redis', () => {
     );
     const step = fc.record({
       jump,
-      cost: fc.integer({ min: 1, max: 3 }),
+      cost: fc.integer({ min: 0, max: 3 }),
       quota: fc.constantFrom(...quotas),
       keyId: fc.constantFrom('1', '1', '1', '2', null),
+      allowance: fc.constantFrom(undefined, undefined, ...allowances),
       connection: fc.constantFrom('a', 'a', 'b', null),
       act: fc.constantFrom('charge', 'charge', 'charge', 'charge', 'charge', 'peek', 'unban'),
     });
@@ -63,7 +69,9 @@ describe('with Redis', () => {
         const subject = newSubject();
         for (const { jump: byMs, act, ...given } of steps) {
           now += byMs;
-          const request = charge({ ...given, subject });
+          const allowance = given.keyId === null ? undefined : given.allowance;
+          const cost = Math.max(given.cost, allowance ? 0 : 1);
+          const request = charge({ ...given, cost, allowance, subject });
           if (act === 'charge') expect(await shared.charge(request)).toEqual(local.charge(request));
           if (act === 'peek') expect(await shared.peek(request)).toEqual(local.peek(request));
           if (act === 'unban') {

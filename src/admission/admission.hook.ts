@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.js';
 import type { Decision, Standing } from '../rate-limit/decision.js';
 import { unauthorized } from './admission.js';
+import { ONE_UNIT, type Payer } from './cost.js';
 import type { Meter } from './meter.js';
 
 declare module 'fastify' {
@@ -16,7 +17,8 @@ declare module 'fastify' {
     caller: Caller | null;
     /** Both windows and the bans, after this request; null = the limiter has not been asked. */
     standing: Standing | Decision | null;
-    isCharged: boolean;
+    /** From what the request was to be paid, whether or not that was there; null = it was not charged. */
+    paidBy: Payer | null;
   }
   interface FastifyContextConfig {
     /** `public`: answered without a key. `free`: needs a key and spends nothing. Otherwise a request costs one unit. */
@@ -36,16 +38,16 @@ export function admitCallers(app: FastifyInstance, options: AdmissionOptions): v
   const { meter, isChargedByDoor = false, isPublic = () => false } = options;
   app.decorateRequest('caller', null);
   app.decorateRequest('standing', null);
-  app.decorateRequest('isCharged', false);
+  app.decorateRequest('paidBy', null);
 
   const enter = (caller: Caller | null, request: FastifyRequest, reply: FastifyReply) => {
     request.caller = caller;
     if (!caller) return refuseUnknown(request, reply);
     if (request.routeOptions.config.admission === 'free') return meter.look(request, reply);
-    return isChargedByDoor ? undefined : meter.charge(request, reply, 1);
+    return isChargedByDoor ? undefined : meter.charge(request, reply, ONE_UNIT);
   };
   const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply) => {
-    await meter.charge(request, reply, 1);
+    await meter.charge(request, reply, ONE_UNIT);
     throw unauthorized();
   };
   const identify = async (

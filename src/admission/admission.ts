@@ -3,21 +3,16 @@ import { digestOf, isToken } from '../api-keys/token.js';
 import type { Caller } from '../caller.js';
 import { AppError } from '../errors.js';
 import type { Decision, Refused, Standing } from '../rate-limit/decision.js';
-import type { Account, Limiter } from '../rate-limit/limiter.js';
-import { addressSubject, projectSubject, schemaSubject } from '../rate-limit/subjects.js';
+import type { Account, Charge, Limiter } from '../rate-limit/limiter.js';
+import { addressSubject, projectSubject } from '../rate-limit/subjects.js';
 import { newConnection } from './connections.js';
+import { inWords } from './cost.js';
 
 /** Requests without a key in force, per client address. */
 const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
 
-/** Introspections, per project. */
-const SCHEMA_QUOTA = { perMinute: 60, perDay: null };
-
-export interface Cost {
-  units: number;
-  /** As `Charge.connection`. */
-  connection: string | null;
-}
+/** As in `Charge`, with the units of the quota. */
+type Spending = Pick<Charge, 'connection' | 'allowance'> & { units: number };
 
 /** The one step between a request and either door: from the bearer token to the caller, and from the caller to one charge. */
 export class Admission {
@@ -53,14 +48,11 @@ export class Admission {
     return account;
   }
 
-  charge({ subject, keyId, quota }: Account, { units, connection }: Cost): Decision | Promise<Decision> {
-    return this.limiter.charge({ subject, keyId, quota, cost: units, connection });
-  }
-
-  /** Charges reading the schema. No key is struck for it: the limit alone bounds what it costs. */
-  chargeSchema({ projectId }: Caller): Decision | Promise<Decision> {
-    const subject = schemaSubject(projectId);
-    return this.limiter.charge({ subject, keyId: null, quota: SCHEMA_QUOTA, cost: 1, connection: null });
+  charge(
+    { subject, keyId, quota }: Account,
+    { units, connection, allowance }: Spending,
+  ): Decision | Promise<Decision> {
+    return this.limiter.charge({ subject, keyId, quota, cost: units, connection, allowance });
   }
 
   /** Puts a ban on record. The refusal that started it is the one moment it is known. */
@@ -82,15 +74,14 @@ export function unauthorized(): AppError {
   );
 }
 
-/** The 429 for who reads the schema too often. */
-export function schemaRateLimited({ code, retryAfterSeconds }: Refused): AppError {
-  const most = `The schema may be read ${SCHEMA_QUOTA.perMinute} times a minute (UTC) by a project`;
-  const message = `${most}. Keep it, or ask with If-None-Match; try again in ${retryAfterSeconds} s.`;
-  return new AppError(code, message, { retryAfterSeconds, limit: SCHEMA_QUOTA.perMinute });
-}
-
 /** The 429 that a refusal is to the client. Spec: Limits 2 and 3. */
-export function rateLimited({ code, retryAfterSeconds, neverFits }: Refused): AppError {
+export function rateLimited(refused: Refused): AppError {
+  const { code, retryAfterSeconds, neverFits, allowance, isOfAllowance } = refused;
+  if (isOfAllowance && allowance) {
+    const { rule, advice } = inWords(allowance.name);
+    const message = `${rule}. ${advice}; try again in ${retryAfterSeconds} s.`;
+    return new AppError(code, message, { retryAfterSeconds, limit: allowance.limit });
+  }
   const reason = {
     rate_limited_minute: 'The quota of this minute (UTC) is spent.',
     rate_limited_day: 'The quota of this day (UTC) is spent.',

@@ -2,8 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.js';
 import { AppError } from '../errors.js';
 import type { Decision, Standing } from '../rate-limit/decision.js';
-import { type Admission, rateLimited, schemaRateLimited } from './admission.js';
+import { type Admission, rateLimited } from './admission.js';
 import { Connections } from './connections.js';
+import { allowanceOf, type Cost, payerOf } from './cost.js';
 import { rateLimitHeaders } from './rate-limit-headers.js';
 import { parseRehearsal, rehearsed } from './rehearsal.js';
 
@@ -26,16 +27,19 @@ export class Meter {
     return caller instanceof Promise ? caller.then(ownOnly) : ownOnly(caller);
   }
 
-  /** Spends the units; returns nothing where no wait is needed. Throws, or rejects with, `AppError` 429 when they are not there. */
-  charge(request: FastifyRequest, reply: FastifyReply, units: number): Promise<void> | undefined {
-    request.isCharged = true;
-    if (request.headers[REHEARSE] === undefined) return this.spend(request, reply, units);
-    return this.rehearse(request, reply).then(() => this.spend(request, reply, units));
+  /** Spends the cost; returns nothing where no wait is needed. Throws, or rejects with, `AppError` 429 when it is not there. */
+  charge(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
+    request.paidBy = payerOf(cost);
+    if (request.headers[REHEARSE] === undefined) return this.spend(request, reply, cost);
+    return this.rehearse(request, reply).then(() => this.spend(request, reply, cost));
   }
 
-  private spend(request: FastifyRequest, reply: FastifyReply, units: number): Promise<void> | undefined {
-    const account = this.admission.account(request.caller ?? null, request.ip);
-    const decision = this.admission.charge(account, { units, connection: this.connectionOf(request) });
+  private spend(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
+    const caller = request.caller ?? null;
+    const account = this.admission.account(caller, request.ip);
+    const allowance = caller === null ? undefined : allowanceOf(caller, cost);
+    const connection = this.connectionOf(request);
+    const decision = this.admission.charge(account, { units: cost.pets, connection, allowance });
     if (decision instanceof Promise) return decision.then((known) => this.settle(request, reply, known));
     this.settle(request, reply, decision);
     return undefined;
@@ -49,22 +53,6 @@ export class Meter {
       recorded.catch((error) => request.log.error({ err: error }, 'a ban could not be audited'));
     }
     throw rateLimited(decision);
-  }
-
-  /**
-   * Lets the caller read the schema, which spends nothing of the plan; the headers show how the plan stands. Throws
-   * `AppError` 429 when that was done too often, or the key is banned.
-   */
-  async chargeSchema(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { caller } = request;
-    if (!caller || request.headers[REHEARSE] !== undefined) return this.charge(request, reply, 1);
-    const standing = await this.look(request, reply);
-    // A ban covers everything, and is answered in one way.
-    if (standing.ban?.untilSeconds) return this.charge(request, reply, 1);
-    request.isCharged = true;
-    const decision = await this.admission.chargeSchema(caller);
-    if (!decision.admitted) throw schemaRateLimited(decision);
-    request.standing = { ...standing, admitted: true };
   }
 
   /** Says what is left and spends nothing. */

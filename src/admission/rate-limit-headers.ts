@@ -1,4 +1,4 @@
-import { bindingWindow, type Standing } from '../rate-limit/decision.js';
+import { type Standing, shownWindow } from '../rate-limit/decision.js';
 import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/windows.js';
 
 /**
@@ -6,7 +6,7 @@ import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/windows.js';
  * otherwise the one with less left; the fields of the IETF draft list both. Spec: Limits 1.
  */
 export function rateLimitHeaders(standing: Standing): Record<string, string> {
-  const { limit, remaining, resetAtSeconds } = bindingWindow(standing);
+  const { limit, remaining, resetAtSeconds } = shownWindow(standing);
   const { minute, day, atMs } = standing;
   return {
     'x-ratelimit-limit': String(limit),

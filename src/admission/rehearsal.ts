@@ -15,22 +15,21 @@ export function parseRehearsal(header: string): Rehearsal {
 /** The refusal as it would look if the quota were spent or the key banned now; for `sunset` the removal itself. */
 export function rehearsed(rehearsal: Rehearsal, standing: Standing): Refused | AppError {
   if (rehearsal === 'sunset') return new AppError('gone', 'Rehearsal: this operation has been removed.');
-  const { atMs, minute, day, ban } = standing;
+  const { atMs, minute, day } = standing;
   const spent = { remaining: 0, isViolated: true };
   const until = (seconds: number) => Math.max(1, Math.ceil(seconds - atMs / 1000));
-  const refusal = { admitted: false, neverFits: false, startsBan: false, atMs } as const;
+  const verdict = { admitted: false, isOfAllowance: false, neverFits: false, startsBan: false } as const;
+  const refusal = { ...standing, ...verdict };
   if (rehearsal === '429 minute') {
-    const window = { ...minute, ...spent };
     const retryAfterSeconds = until(minute.resetAtSeconds);
-    return { ...refusal, code: 'rate_limited_minute', minute: window, day, ban, retryAfterSeconds };
+    return { ...refusal, code: 'rate_limited_minute', minute: { ...minute, ...spent }, retryAfterSeconds };
   }
   if (rehearsal === '429 day' && day) {
-    const window = { ...day, ...spent };
     const retryAfterSeconds = until(day.resetAtSeconds);
-    return { ...refusal, code: 'rate_limited_day', minute, day: window, ban, retryAfterSeconds };
+    return { ...refusal, code: 'rate_limited_day', day: { ...day, ...spent }, retryAfterSeconds };
   }
   const [stepMinutes] = LADDER_MINUTES;
   const untilSeconds = Math.ceil(atMs / 1000) + stepMinutes * 60;
-  const banned = { strikes: 0, untilSeconds, nextStepMinutes: LADDER_MINUTES[1] };
-  return { ...refusal, code: 'key_banned', minute, day, ban: banned, retryAfterSeconds: until(untilSeconds) };
+  const ban = { strikes: 0, untilSeconds, nextStepMinutes: LADDER_MINUTES[1] };
+  return { ...refusal, code: 'key_banned', ban, retryAfterSeconds: until(untilSeconds) };
 }

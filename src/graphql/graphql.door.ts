@@ -9,6 +9,7 @@ import type { GraphQLSchema } from 'graphql';
 import Negotiator from 'negotiator';
 import { admitCallers } from '../admission/admission.hook.js';
 import { unauthorized } from '../admission/admission.js';
+import { ONE_SCHEMA, ONE_UNIT } from '../admission/cost.js';
 import type { Meter } from '../admission/meter.js';
 import { AppError } from '../errors.js';
 import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
@@ -89,7 +90,7 @@ export async function graphqlDoor(
     const body = await apolloHandler.call(app, request, reply);
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     // What Apollo refused before the operation was known costs one unit; nothing was executed.
-    if (request.caller && !request.isCharged) await meter.charge(request, reply, 1);
+    if (request.caller && request.paidBy === null) await meter.charge(request, reply, ONE_UNIT);
     if (reply.statusCode !== 304) return body;
     return reply.removeHeader('content-type').removeHeader('content-length').send();
   };
@@ -123,8 +124,9 @@ function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): 
     rootFieldCount: 1,
     origin: request.site.origin,
     isIntrospection: false,
-    chargeSchema: () => meter.chargeSchema(request, reply),
-    charge: (units) => (request.isCharged ? undefined : meter.charge(request, reply, units)),
+    chargeSchema: async () => meter.charge(request, reply, ONE_SCHEMA),
+    charge: (units) =>
+      request.paidBy ? undefined : meter.charge(request, reply, { ...ONE_UNIT, pets: units }),
     standing: () => request.standing,
   };
 }
@@ -169,9 +171,9 @@ async function charged(
   reply: FastifyReply,
   meter: Meter,
 ): Promise<AppError> {
-  if (!request.caller || request.isCharged) return error;
+  if (!request.caller || request.paidBy) return error;
   try {
-    await meter.charge(request, reply, 1);
+    await meter.charge(request, reply, ONE_UNIT);
     return error;
   } catch (refused) {
     return toAppError(refused);

@@ -8,12 +8,12 @@ export function doorOf(url: string): RequestMetric['door'] {
   return first === 'graphql' ? 'graphql' : 'other';
 }
 
-export function metricOf({ url, standing, isCharged }: FastifyRequest, reply: FastifyReply): RequestMetric {
+export function metricOf({ url, standing, paidBy }: FastifyRequest, reply: FastifyReply): RequestMetric {
   const isAdmitted = standing && 'admitted' in standing && standing.admitted;
   return {
     door: doorOf(url),
     status: reply.statusCode,
     seconds: reply.elapsedTime / 1000,
-    decision: isCharged ? (isAdmitted ? 'admitted' : 'refused') : null,
+    decision: paidBy ? (isAdmitted ? 'admitted' : 'refused') : null,
   };
 }

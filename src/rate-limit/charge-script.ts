@@ -9,14 +9,17 @@ export const WRITING = 'writing';
  * say the reasons; a test runs the same requests through both.
  *
  * KEYS 1 the subject's windows, four packed integers · 2 the key's ban record, absent without a key
- *      3 the version of the project's data, absent when nobody asks; made here when there is none
+ *      3 with an allowance its minute, two packed integers; otherwise the version of the project's data, absent when
+ *      nobody asks, made here when there is none
  * ARGV 1 cost, -1 = peek · 2 per minute · 3 per day, -1 = none · 4 connection, empty = null
- *      5 milliseconds since 1970 instead of Redis's clock, for tests
+ *      5 milliseconds since 1970 instead of Redis's clock, for tests, empty = none
+ *      6 units of the allowance, 7 its units per minute; both absent without one
  *
  * Replies with a flat array, which may grow at its end:
  * 1 the clock in milliseconds · 2 outcome: 0 admitted or peeked, 1 refused, 2 refused and thereby banned
  * 3 minute · 4 minuteUsed · 5 day · 6 dayUsed · 7 the ban record as text, empty = none
  * 8 the version of the data, empty = not asked for, or it is being written
+ * 9 minute of the allowance · 10 minuteUsed of it, both absent without one
  *
  * Keys outlive their windows by a minute because a clock may be set back; the windows' numbers, not their expiry, decide.
  * Only the first write of a window sets the expiry: SET with PX takes Redis twice as long as SETRANGE, and this script
@@ -26,7 +29,7 @@ export const CHARGE_SCRIPT = `
 local call = redis.call
 local now = ARGV[5]
 local micros = now
-if now then
+if now and now ~= '' then
   now = now + 0
 else
   local time = call('TIME')
@@ -36,8 +39,9 @@ end
 local cost, perMinute, perDay = ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0
 local hasKey = KEYS[2] ~= nil
 local stored = call('MGET', KEYS[1], KEYS[2] or KEYS[1], KEYS[3] or KEYS[1])
-local version = KEYS[3] and stored[3] or ''
-if KEYS[3] and version == '' then
+local allowed = ARGV[6] and ARGV[6] + 0
+local version = KEYS[3] and not allowed and stored[3] or ''
+if KEYS[3] and not allowed and version == '' then
   version = micros
   call('SET', KEYS[3], version, 'PX', ${VERSION_MS})
 elseif version == '${WRITING}' then
@@ -47,6 +51,15 @@ end
 local minute, minuteUsed = (now - now % 60000) / 60000, 0
 local day, dayUsed = (now - now % 86400000) / 86400000, 0
 local hasExpiry = false
+local own, ownUsed, isAllowed = nil, nil, true
+if allowed then
+  own, ownUsed = minute, 0
+  if stored[3] then
+    local m, mUsed = struct.unpack('<I4I4', stored[3])
+    if m == minute or m == minute + 1 then own, ownUsed = m, mUsed end
+  end
+  isAllowed = ownUsed + allowed <= ARGV[7] + 0
+end
 if stored[1] then
   local m, mUsed, d, dUsed = struct.unpack('<I4I4I4I4', stored[1])
   if m == minute or m == minute + 1 then
@@ -66,12 +79,21 @@ if text ~= '' then
   strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = string.match(text, pattern)
   strikes, step, quietSince, untilMs = strikes + 0, step + 0, quietSince + 0, untilMs + 0
   refusedAt, retryAt = refusedAt + 0, retryAt + 0
-  if now < untilMs then return {now, 1, minute, minuteUsed, day, dayUsed, text, version} end
+  if cost > 0 and now < untilMs then
+    return {now, 1, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed}
+  end
 end
 
 local minuteOver, dayOver = minuteUsed + cost > perMinute, perDay >= 0 and dayUsed + cost > perDay
-local fits = not minuteOver and not dayOver
-if fits then
+local isWithin = cost == 0 or not minuteOver and not dayOver
+local fits = isWithin and isAllowed
+if fits and allowed then
+  ownUsed = ownUsed + allowed
+  call('SET', KEYS[3], struct.pack('<I4I4', own, ownUsed), 'PX', (own + 1) * 60000 - now + 60000)
+end
+if fits and cost == 0 then
+  return {now, 0, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed}
+elseif fits then
   minuteUsed, dayUsed = minuteUsed + cost, dayUsed + cost
   local packed = struct.pack('<I4I4I4I4', minute, minuteUsed, day, dayUsed)
   if hasExpiry then
@@ -80,9 +102,9 @@ if fits then
     local windowsEnd = perDay >= 0 and (day + 1) * 86400000 or (minute + 1) * 60000
     call('SET', KEYS[1], packed, 'PX', windowsEnd - now + 60000)
   end
-  if retryAt == 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text, version} end
-elseif not hasKey then
-  return {now, 1, minute, minuteUsed, day, dayUsed, text, version}
+  if retryAt == 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed} end
+elseif not hasKey or isWithin then
+  return {now, 1, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed}
 end
 
 local quiet = math.floor((now - quietSince) / ${QUIET_MS})
@@ -110,5 +132,5 @@ text = string.format(format, strikes, step, quietSince, untilMs, refusedAt, retr
 local quietHours = step > 0 and step or (strikes > 0 and 1 or 0)
 local forgottenAt = math.max(untilMs, retryAt, quietHours > 0 and quietSince + quietHours * ${QUIET_MS} or 0)
 call('SET', KEYS[2], text, 'PX', math.max(0, forgottenAt - now) + 60000)
-return {now, outcome, minute, minuteUsed, day, dayUsed, text, version}
+return {now, outcome, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed}
 `;

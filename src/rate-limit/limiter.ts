@@ -1,5 +1,5 @@
 import type { Decision, Standing } from './decision.js';
-import type { Quota } from './windows.js';
+import type { Allowance, Quota } from './windows.js';
 
 /** Whose units and whose bans. */
 export interface Account {
@@ -12,8 +12,13 @@ export interface Account {
 }
 
 export interface Charge extends Account {
-  /** Whole units, at least 1. */
+  /** Whole units of the quota. 0 = none: neither the quota nor a ban refuses the request. */
   cost: number;
+  /**
+   * Is charged in the same step, for a request with a key: what one of the two refuses spends nothing of either. The
+   * allowance's own refusals strike nobody.
+   */
+  allowance?: Allowance | undefined;
   /**
    * Names the HTTP/1.1 connection, uniquely among all processes. Null when it may carry several requests at once (HTTP/2,
    * pipelining) or those of several clients (a trusted proxy's): then only time tells a burst from a client that ignores

@@ -7,12 +7,19 @@ import {
   meaninglessAtMs,
   NO_RECORD,
 } from './bans.js';
-import { admitted, type Decision, refused, type Standing, standing } from './decision.js';
+import {
+  admitted,
+  type Decision,
+  refused,
+  type SpentAllowance,
+  type Standing,
+  standing,
+} from './decision.js';
 import type { Account, Charge, Limiter } from './limiter.js';
 import type { MemoryVersions } from './memory-versions.js';
 import { ShardedMap } from './sharded-map.js';
-import { isAddress } from './subjects.js';
-import { enterWindows, retryAtMs, spend, type Usage } from './windows.js';
+import { allowanceSubject, isAddress } from './subjects.js';
+import { type Allowance, enterWindows, fits, quotaOf, retryAtMs, spend, type Usage } from './windows.js';
 
 const MAX_SUBJECTS = 1_000_000;
 const MAX_BANS = 100_000;
@@ -46,7 +53,7 @@ export class MemoryLimiter implements Limiter {
   private readonly addresses: ShardedMap<Counter>;
   private readonly bans = new ShardedMap<BanRecord>(MAX_BANS);
   /** Where the request at hand is decided: what is not admitted leaves no trace in the counters. */
-  private readonly usage: Usage = { minute: 0, minuteUsed: 0, day: 0, dayUsed: 0 };
+  private readonly usage: Usage = { ...NOTHING };
   private changedCounters: Counter[] | null = null;
   private readonly changedBans = new Set<string>();
   private sweptMs = Number.NEGATIVE_INFINITY;
@@ -61,18 +68,23 @@ export class MemoryLimiter implements Limiter {
     this.addresses = new ShardedMap(maxSubjects);
   }
 
-  charge({ subject, keyId, quota, cost, connection }: Charge): Decision {
+  charge({ subject, keyId, quota, cost, connection, allowance: wanted }: Charge): Decision {
     const nowMs = this.now();
     this.sweepSome(nowMs);
     const counter = this.mapOf(subject).get(subject);
     const usage = copy(counter ?? UNUSED, this.usage);
     enterWindows(usage, nowMs);
     const known = keyId === null ? null : (this.bans.get(keyId) ?? NO_RECORD);
-    const dataVersion = known === null || this.versions === null ? null : this.versions.current(subject);
-    const decided = { usage, record: known, quota, cost, nowMs, dataVersion };
+    const allowance = wanted === undefined ? null : this.spentOf(subject, wanted, nowMs);
+    const isRead = known !== null && allowance === null;
+    const dataVersion = isRead && this.versions !== null ? this.versions.current(subject) : null;
+    const decided = { usage, record: known, quota, cost, nowMs, dataVersion, allowance };
 
-    if (known !== null && isBanned(known, nowMs)) return refused(decided, false);
-    if (spend(usage, quota, cost)) {
+    if (cost > 0 && known !== null && isBanned(known, nowMs)) return refused(decided, false);
+    const isAllowed = allowance === null || fits(allowance.usage, quotaOf(allowance), allowance.cost);
+    if (isAllowed && (cost === 0 || spend(usage, quota, cost))) {
+      if (allowance !== null) this.spendAllowance(subject, allowance, nowMs);
+      if (cost === 0) return admitted(decided);
       const spent = counter ?? this.addCounter(subject, nowMs);
       copy(usage, spent);
       this.noteChange(spent);
@@ -81,7 +93,8 @@ export class MemoryLimiter implements Limiter {
       if (record !== known) this.keep(keyId as string, record, nowMs);
       return admitted({ ...decided, record });
     }
-    if (known === null) return refused(decided, false);
+    const isOfAllowance = !isAllowed && (cost === 0 || fits(usage, quota, cost));
+    if (known === null || isOfAllowance) return refused(decided, false);
     const record = afterRefusal(known, { nowMs, retryAtMs: retryAtMs(usage, quota, cost), connection });
     this.keep(keyId as string, record, nowMs);
     return refused({ ...decided, record }, isBanned(record, nowMs));
@@ -164,6 +177,20 @@ export class MemoryLimiter implements Limiter {
     return this.bans.size > 0;
   }
 
+  private spentOf(subject: string, allowance: Allowance, nowMs: number): SpentAllowance {
+    const name = allowanceSubject(subject, allowance.name);
+    const usage = copy(this.mapOf(name).get(name) ?? UNUSED, { ...NOTHING });
+    enterWindows(usage, nowMs);
+    return { ...allowance, usage };
+  }
+
+  private spendAllowance(subject: string, allowance: SpentAllowance, nowMs: number): void {
+    const name = allowanceSubject(subject, allowance.name);
+    const counter = this.mapOf(name).get(name) ?? this.addCounter(name, nowMs);
+    spend(allowance.usage, quotaOf(allowance), allowance.cost);
+    this.noteChange(copy(allowance.usage, counter));
+  }
+
   private mapOf(subject: string): ShardedMap<Counter> {
     return isAddress(subject) ? this.addresses : this.projects;
   }
@@ -230,7 +257,8 @@ interface Counter extends SubjectUsage {
   isChanged: boolean;
 }
 
-const UNUSED: Counter = { subject: '', minute: 0, minuteUsed: 0, day: 0, dayUsed: 0, isChanged: false };
+const NOTHING: Usage = { minute: 0, minuteUsed: 0, day: 0, dayUsed: 0 };
+const UNUSED: Counter = { ...NOTHING, subject: '', isChanged: false };
 
 function copy<T extends Usage>(from: Usage, to: T): T {
   to.minute = from.minute;

@@ -3,9 +3,19 @@ import { VERSION_MS } from '../data-versions.js';
 import { type RedisConnection, sendTogether } from '../redis/redis-connection.js';
 import { type BanRecord, NO_RECORD } from './bans.js';
 import { CHARGE_SCRIPT } from './charge-script.js';
-import { admitted, type Decided, type Decision, refused, type Standing, standing } from './decision.js';
+import {
+  admitted,
+  type Decided,
+  type Decision,
+  refused,
+  type SpentAllowance,
+  type Standing,
+  standing,
+} from './decision.js';
 import type { Account, Charge, Limiter } from './limiter.js';
 import type { KeyBan, SubjectUsage } from './memory-limiter.js';
+import { allowanceSubject } from './subjects.js';
+import type { Allowance } from './windows.js';
 
 const SCRIPT_SHA = createHash('sha1').update(CHARGE_SCRIPT).digest('hex');
 const PREFIX = 'petstore:rate';
@@ -56,13 +66,13 @@ export class RedisLimiter implements Limiter {
   }
 
   charge(request: Charge): Promise<Decision> {
-    return this.run(request, request.cost, request.connection).then((decided) =>
+    return this.run(request, request).then((decided) =>
       decided.outcome === ADMITTED ? admitted(decided) : refused(decided, decided.outcome === BANNED),
     );
   }
 
   async peek(account: Account): Promise<Standing> {
-    return standing(await this.run(account, PEEK, null));
+    return standing(await this.run(account, { cost: PEEK, connection: null }));
   }
 
   async unban({ subject, keyId }: { subject: string; keyId: string }): Promise<void> {
@@ -103,11 +113,11 @@ export class RedisLimiter implements Limiter {
     this.redis.disconnect();
   }
 
-  private run(account: Account, cost: number, connection: string | null): Promise<State> {
-    const { subject, keyId, quota } = account;
-    const input: (string | number)[] = this.keysOf(account);
+  private run({ subject, keyId, quota }: Account, { cost, connection, allowance }: Asked): Promise<State> {
+    const input: (string | number)[] = this.keysOf(subject, keyId, allowance);
     input.push(cost, quota.perMinute, quota.perDay ?? -1, connection ?? '');
-    if (this.options.now) input.push(this.options.now());
+    if (this.options.now || allowance) input.push(this.options.now?.() ?? '');
+    if (allowance) input.push(allowance.cost, allowance.perMinute);
     return this.within(() => this.evaluate(input)).then((reply) => {
       const [nowMs, outcome, minute, minuteUsed, day, dayUsed, text, version] = reply;
       const usage = { minute, minuteUsed, day, dayUsed };
@@ -115,15 +125,24 @@ export class RedisLimiter implements Limiter {
       const record = keyId === null ? null : (known ?? NO_RECORD);
       this.options.mirror?.adopt({ subject, ...usage }, keyId === null ? null : { keyId, record: known });
       const dataVersion = version === '' ? null : `${this.losses} ${version}`;
-      return { outcome, usage, record, quota, cost, nowMs, dataVersion };
+      const spent = allowance ? this.spentOf(subject, allowance, reply) : null;
+      return { outcome, usage, record, quota, cost, nowMs, dataVersion, allowance: spent };
     });
   }
 
-  /** How many keys, and which. Only who has a key reads data. */
-  private keysOf({ subject, keyId }: Account): (string | number)[] {
+  private spentOf(subject: string, allowance: Allowance, reply: Reply): SpentAllowance {
+    const [, , , , day, , , , minute = 0, minuteUsed = 0] = reply;
+    const usage = { minute, minuteUsed, day, dayUsed: 0 };
+    this.options.mirror?.adopt({ subject: allowanceSubject(subject, allowance.name), ...usage }, null);
+    return { ...allowance, usage };
+  }
+
+  /** How many keys, and which. Only who has a key reads data; what has an allowance is not answered from memory. */
+  private keysOf(subject: string, keyId: string | null, allowance?: Allowance): (string | number)[] {
     if (keyId === null) return [1, windowsKey(subject)];
     const keys = [windowsKey(subject), banKey(subject, keyId)];
-    if (this.options.hasVersions) keys.push(versionKey(subject));
+    if (allowance) keys.push(allowanceKey(subject, allowance));
+    else if (this.options.hasVersions) keys.push(versionKey(subject));
     return [keys.length, ...keys];
   }
 
@@ -192,7 +211,11 @@ type Reply = [
   dayUsed: number,
   record: string,
   version: string,
+  ownMinute?: number,
+  ownMinuteUsed?: number,
 ];
+
+type Asked = Pick<Charge, 'cost' | 'connection' | 'allowance'>;
 
 type State = Decided & { outcome: number };
 
@@ -202,6 +225,10 @@ function windowsKey(subject: string): string {
 
 function banKey(subject: string, keyId: string): string {
   return `${PREFIX}:{${subject}}:ban:${keyId}`;
+}
+
+function allowanceKey(subject: string, { name }: Allowance): string {
+  return `${PREFIX}:{${subject}}:${name}`;
 }
 
 function versionKey(subject: string): string {

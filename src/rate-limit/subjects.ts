@@ -10,9 +10,9 @@ export function fieldSubject(projectId: string, field: string): string {
   return `field:${projectId}:${field}`;
 }
 
-/** Reading the schema, which has a limit of its own and spends nothing of the plan. */
-export function schemaSubject(projectId: bigint): string {
-  return `schema:${projectId}`;
+/** What an allowance is counted by: it belongs to the subject whose quota stands beside it. */
+export function allowanceSubject(subject: string, allowance: string): string {
+  return `${subject}:${allowance}`;
 }
 
 /**

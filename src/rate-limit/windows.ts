@@ -10,6 +10,20 @@ export interface Quota {
   readonly perDay: number | null;
 }
 
+/** A limit of the UTC minute beside the plan's quota, such as that of a key for managing its project. */
+export interface Allowance {
+  /** Unique within the subject, made by `subjects.ts`. */
+  readonly name: string;
+  readonly perMinute: number;
+  /** Whole units, at least 1. */
+  readonly cost: number;
+}
+
+/** The allowance as a quota, which has no day. */
+export function quotaOf({ perMinute }: Allowance): Quota {
+  return { perMinute, perDay: null };
+}
+
 /** What a subject has spent. Windows are aligned to UTC and numbered from 1970, so that any two clocks name them alike. */
 export interface Usage {
   minute: number;
@@ -47,13 +61,16 @@ export function enterWindows(usage: Usage, nowMs: number): void {
   }
 }
 
+/** Whether both windows have room for the cost. */
+export function fits({ minuteUsed, dayUsed }: Usage, quota: Quota, cost: number): boolean {
+  return minuteUsed + cost <= quota.perMinute && (quota.perDay === null || dayUsed + cost <= quota.perDay);
+}
+
 /** Spends the cost in both windows, or, when it does not fit into one of them, in none. Returns whether it was spent. */
 export function spend(usage: Usage, quota: Quota, cost: number): boolean {
-  const dayUsed = usage.dayUsed + cost;
-  const minuteUsed = usage.minuteUsed + cost;
-  if (minuteUsed > quota.perMinute || (quota.perDay !== null && dayUsed > quota.perDay)) return false;
-  usage.minuteUsed = minuteUsed;
-  usage.dayUsed = dayUsed;
+  if (!fits(usage, quota, cost)) return false;
+  usage.minuteUsed += cost;
+  usage.dayUsed += cost;
   return true;
 }
 
