@@ -49,7 +49,7 @@ export function createCustomDomains({
   const { projects, ids, audit } = services;
   const { platformHost } = config;
   const sealer = new Sealer(config.secretKeys);
-  const certificates = new CertificateStore(db);
+  const certificates = new CertificateStore(db, ids);
   const store = new DomainStore(db, ids, new Timeline(ids, now, onEvent), now);
   const signal = new ChangeSignal(config.redisUrl, onChange);
   const resolver = new Resolver(config.dnsServers, now);

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Actor, AuditLog } from '../audit/audit-log.js';
 import type { Caller, Scope } from '../caller.js';
 import type { Database } from '../database/database.js';
+import { withDrawnId } from '../database/drawn-id.js';
 import { AppError } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
 import { ApiKey } from './api-key.entity.js';
@@ -25,8 +26,8 @@ export interface IssuedApiKey {
 
 interface IssueOptions {
   guard?: Guard;
-  /** Of the key that is made. */
-  id?: bigint;
+  /** Of the key that is made; without one it is drawn. */
+  id?: bigint | undefined;
 }
 
 /** Runs first in the transaction of an act; what it throws undoes the act. */
@@ -59,7 +60,7 @@ export class ApiKeyService {
   create(
     actor: Actor,
     wanted: NewApiKey,
-    { guard = NO_GUARD, id = this.ids.next() }: IssueOptions = {},
+    { guard = NO_GUARD, id }: IssueOptions = {},
   ): Promise<IssuedApiKey> {
     return this.db.transaction(async (manager) => {
       await guard(manager);
@@ -98,7 +99,7 @@ export class ApiKeyService {
     actor: Actor,
     id: bigint,
     overlapMs: number,
-    { guard = NO_GUARD, id: successorId = this.ids.next() }: IssueOptions = {},
+    { guard = NO_GUARD, id: successorId }: IssueOptions = {},
   ): Promise<IssuedApiKey> {
     const issued = await this.db.transaction(async (manager) => {
       await guard(manager);
@@ -151,11 +152,10 @@ export class ApiKeyService {
     manager: EntityManager,
     actor: Actor,
     wanted: NewApiKey,
-    id: bigint,
+    givenId: bigint | undefined,
   ): Promise<IssuedApiKey> {
     const token = newToken();
-    const key = manager.create(ApiKey, {
-      id,
+    const values = {
       projectId: wanted.projectId,
       name: wanted.name,
       prefix: prefixOf(token),
@@ -167,8 +167,13 @@ export class ApiKeyService {
       revokedAtMs: null,
       lastUsedAtMs: null,
       successorId: null,
-    });
-    await manager.insert(ApiKey, key);
+    };
+    const insert = async (id: bigint) => {
+      const row = manager.create(ApiKey, { id, ...values });
+      await manager.insert(ApiKey, row);
+      return row;
+    };
+    const key = await (givenId === undefined ? withDrawnId(this.ids, insert) : insert(givenId));
     await this.audit.record(manager, actor, {
       action: 'key.create',
       projectId: key.projectId,

@@ -2,9 +2,8 @@ import { type EntityManager, IsNull, MoreThan, Or } from 'typeorm';
 import type { Actor } from '../audit/audit-log.js';
 import { type Caller, requireScope } from '../caller.js';
 import type { Database } from '../database/database.js';
-import { isDuplicate } from '../database/database-errors.js';
 import { AppError } from '../errors.js';
-import type { Attempt, IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
+import type { Attempt, IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Project } from '../projects/project.entity.js';
 import { ApiKey } from './api-key.entity.js';
 import { type ApiKeyService, type Guard, type IssuedApiKey, refuseUnknown } from './api-key.service.js';
@@ -135,7 +134,10 @@ export class ProjectKeys {
     if (key === null) return make({});
     const made = await this.idempotency.once<MadeKey>(
       { ...attempt, key },
-      (reservation) => makeOnce(reservation, make),
+      async (reservation) => {
+        const issued = await reservation.create((id) => make({ id }));
+        return { id: reservation.id, issued };
+      },
       { write: ({ id }) => String(id), read: (id) => ({ id: BigInt(id), issued: null }) },
     );
     if (made.issued) return made.issued;
@@ -150,20 +152,6 @@ interface MadeKey {
   id: bigint;
   /** Null = made before. */
   issued: IssuedApiKey | null;
-}
-
-async function makeOnce(
-  reservation: Reservation,
-  make: (id: { id: bigint }) => Promise<IssuedApiKey>,
-): Promise<MadeKey> {
-  try {
-    return { id: reservation.id, issued: await make({ id: reservation.id }) };
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    // On a repeat the key comes from the attempt whose end nobody saw; otherwise from another process, by chance.
-    if (reservation.isRepeat) return { id: reservation.id, issued: null };
-    return makeOnce(await reservation.redraw(), make);
-  }
 }
 
 async function ofProject(manager: EntityManager, { projectId }: Caller, id: bigint): Promise<ApiKey> {

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import type { EntityManager } from 'typeorm';
 import type { Caller } from '../caller.js';
+import { withDrawnId } from '../database/drawn-id.js';
 import type { IdGenerator } from '../ids.js';
 import { AuditEvent } from './audit-event.entity.js';
 
@@ -27,8 +28,7 @@ export class AuditLog {
 
   /** Joins the caller's transaction, so that no act is without its record. */
   async record(manager: EntityManager, actor: Actor, act: Act): Promise<void> {
-    await manager.insert(AuditEvent, {
-      id: this.ids.next(),
+    const event = {
       atMs: this.now(),
       actor: actor.name,
       action: act.action,
@@ -36,7 +36,8 @@ export class AuditLog {
       subject: act.subject,
       requestId: actor.requestId,
       detail: act.detail ? JSON.stringify(act.detail) : null,
-    });
+    };
+    await withDrawnId(this.ids, (id) => manager.insert(AuditEvent, { id, ...event }));
   }
 }
 

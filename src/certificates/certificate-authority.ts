@@ -4,7 +4,7 @@ import type { IdGenerator } from '../ids.js';
 import { AcmeAccounts } from './acme-accounts.js';
 import type { AcmeClient } from './acme-client.js';
 import { AcmeUnreachable } from './acme-problem.js';
-import type { Certificate } from './certificate.entity.js';
+import type { Certificate, NewCertificate } from './certificate.entity.js';
 import { CertificateOrders, type OrderHooks, type OrderRequest } from './certificate-orders.js';
 import { ChallengeStore } from './challenge-store.js';
 import { OpenChallenges } from './open-challenges.js';
@@ -20,7 +20,7 @@ export { CertificateOrderError, type OrderFailure, type OrderHooks, type OrderRe
 
 /** A certificate to store; nothing is stored of it yet. */
 export interface IssuedCertificate {
-  certificate: Certificate;
+  certificate: NewCertificate;
 }
 
 interface Surroundings {
@@ -60,7 +60,7 @@ export class CertificateAuthority {
     const budget = new OrderBudget(db, now);
     const flow = new OrderFlow(client, this.challenges);
     const { accounts, log } = this;
-    this.orders = new CertificateOrders({ client, accounts, sealer, budget, log, flow, ids, now, random });
+    this.orders = new CertificateOrders({ client, accounts, sealer, budget, log, flow, now, random });
   }
 
   /** The account that orders; a CAA record may name it (RFC 8657). Created when there is none. */

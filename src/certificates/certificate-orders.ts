@@ -1,9 +1,8 @@
-import type { IdGenerator } from '../ids.js';
 import type { AcmeAccounts } from './acme-accounts.js';
 import type { AcmeClient, AcmeSigner } from './acme-client.js';
 import { AcmeProblem } from './acme-problem.js';
 import type { Order } from './acme-resources.js';
-import type { Certificate } from './certificate.entity.js';
+import type { NewCertificate } from './certificate.entity.js';
 import { readChain, UnusableCertificate } from './issued-chain.js';
 import { generateKeyPem } from './jws.js';
 import { ISSUED, type OrderBudget, type PlannedOrder } from './order-budget.js';
@@ -40,7 +39,6 @@ interface Parts {
   budget: OrderBudget;
   log: OrderLog;
   flow: OrderFlow;
-  ids: IdGenerator;
   now: () => number;
   random: Random;
 }
@@ -62,7 +60,7 @@ export class CertificateOrders {
   constructor(private readonly parts: Parts) {}
 
   /** The certificate of an order that was left; null = it is of no use any more. */
-  async resume(request: OrderRequest, signal: AbortSignal): Promise<Certificate | null> {
+  async resume(request: OrderRequest, signal: AbortSignal): Promise<NewCertificate | null> {
     const { resume, domainId, hostname } = request;
     const keyPem = resume && this.opened(resume.sealedKey, hostname);
     if (!resume || keyPem === null) return null;
@@ -86,7 +84,7 @@ export class CertificateOrders {
   }
 
   /** The certificate of a new order. */
-  async place(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<Certificate> {
+  async place(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<NewCertificate> {
     const { client, budget, log, sealer } = this.parts;
     const { hostname, registrableDomain, domainId, projectId } = request;
     const keyPem = await generateKeyPem();
@@ -127,15 +125,14 @@ export class CertificateOrders {
     { domainId, hostname }: OrderRequest,
     { signer, order, keyPem, sealedKey, logId }: KeyedOrder,
     signal: AbortSignal,
-  ): Promise<Certificate> {
-    const { flow, log, sealer, ids, now, random } = this.parts;
+  ): Promise<NewCertificate> {
+    const { flow, log, sealer, now, random } = this.parts;
     return this.noted(logId, { hostname, signal }, async () => {
       const chainPem = await flow.complete({ signer, order, hostname, keyPem }, signal);
       const facts = await readChain(chainPem, { hostname, keyPem, nowMs: now() });
       if (logId !== null) await log.end(logId, ISSUED);
       const isOutdated = sealer.isOutdated(sealedKey);
       return {
-        id: ids.next(),
         domainId,
         hostname,
         chainPem,

@@ -45,3 +45,6 @@ export class Certificate {
   @Column({ ...TIME_MS, name: 'created_at_ms' })
   createdAtMs!: number;
 }
+
+/** A certificate that is not stored yet. */
+export type NewCertificate = Omit<Certificate, 'id'>;

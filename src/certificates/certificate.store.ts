@@ -1,19 +1,28 @@
 import { type EntityManager, LessThan, Not } from 'typeorm';
 import type { Database } from '../database/database.js';
+import { withDrawnId } from '../database/drawn-id.js';
+import type { IdGenerator } from '../ids.js';
 import { AcmeChallenge } from './acme-challenge.entity.js';
-import { Certificate } from './certificate.entity.js';
+import { Certificate, type NewCertificate } from './certificate.entity.js';
 
 /** The rows of certificates. */
 export class CertificateStore {
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly ids: IdGenerator,
+  ) {}
 
   find(id: bigint): Promise<Certificate | null> {
     return this.db.repository(Certificate).findOneBy({ id });
   }
 
   /** Keeps a new certificate, in the transaction that puts it in force. */
-  async insert(manager: EntityManager, certificate: Certificate): Promise<void> {
-    await manager.insert(Certificate, certificate);
+  insert(manager: EntityManager, issued: NewCertificate): Promise<Certificate> {
+    return withDrawnId(this.ids, async (id) => {
+      const certificate = { id, ...issued };
+      await manager.insert(Certificate, certificate);
+      return certificate;
+    });
   }
 
   /** Deletes what a domain had before its certificate in force, once no process can be about to load it. */

@@ -1,6 +1,6 @@
 import { In, IsNull, LessThan } from 'typeorm';
 import type { Database } from '../database/database.js';
-import { isDuplicate } from '../database/database-errors.js';
+import { withDrawnId } from '../database/drawn-id.js';
 import type { IdGenerator } from '../ids.js';
 import { AcmeOrder } from './acme-order.entity.js';
 import type { ISSUED, PlannedOrder } from './order-budget.js';
@@ -9,7 +9,6 @@ import type { OrderFailureCode } from './order-failure.js';
 /** A day longer than the longest window of a budget. */
 const KEPT_MS = 8 * 86_400_000;
 const SWEEP_ROWS = 1_000;
-const DRAWS = 5;
 
 /** The orders sent to the CA, from which budgets are counted. */
 export class OrderLog {
@@ -21,26 +20,20 @@ export class OrderLog {
 
   /** Notes an order that is about to be sent, and returns its id. */
   async begin(domainId: bigint, planned: PlannedOrder): Promise<bigint> {
-    for (let draw = 1; ; draw += 1) {
-      const { hostname, registrableDomain, projectId, isRenewal } = planned;
-      const id = this.ids.next();
-      const row = {
-        id,
-        domainId,
-        projectId,
-        hostname,
-        registrableDomain,
-        isRenewal: isRenewal ? 1 : 0,
-        startedAtMs: this.now(),
-        outcome: null,
-      } as const;
-      try {
-        await this.db.write(() => this.table.insert(row));
-        return id;
-      } catch (error) {
-        if (!isDuplicate(error) || draw === DRAWS) throw error;
-      }
-    }
+    const { hostname, registrableDomain, projectId, isRenewal } = planned;
+    const order = {
+      domainId,
+      projectId,
+      hostname,
+      registrableDomain,
+      isRenewal: isRenewal ? 1 : 0,
+      startedAtMs: this.now(),
+      outcome: null,
+    } as const;
+    return withDrawnId(this.ids, async (id) => {
+      await this.db.write(() => this.table.insert({ id, ...order }));
+      return id;
+    });
   }
 
   /** The newest order for the host that nobody brought to an end; null = it was noted too long ago. */

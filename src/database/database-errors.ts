@@ -55,6 +55,14 @@ export function isDuplicate(error: unknown): boolean {
   return DUPLICATE.has(codeOf(error));
 }
 
+/** The row's own id is taken. `isDuplicate` also holds for a name, a host or a digest that must be unique. */
+export function isDuplicateId(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return true;
+  // `… for key 'projects.PRIMARY'`, without the table on MariaDB, in the server's language.
+  return code === 'ER_DUP_ENTRY' && /'(?:[^']+\.)?PRIMARY'/.test(messageOf(error));
+}
+
 /** Another writer held a lock; the statement or transaction was rolled back and may be run again. */
 export function isLocked(error: unknown): boolean {
   return LOCKED.has(codeOf(error));

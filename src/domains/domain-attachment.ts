@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Actor, AuditLog } from '../audit/audit-log.js';
-import { isDuplicate } from '../database/database-errors.js';
+import { isDuplicate, isDuplicateId } from '../database/database-errors.js';
 import { AppError } from '../errors.js';
 import type { ProjectService } from '../projects/project.service.js';
 import { ownershipRecord } from './dns-records.js';
@@ -37,7 +37,8 @@ export class DomainAttachment {
   /**
    * Claims the name for the project; unique among all projects, whatever the number of processes. A name that is attached
    * elsewhere moves here when a TXT record says so.
-   * Throws `AppError invalid_request`, `plan_required`, `not_published`, `conflict`. Spec: Custom domains 1–5.
+   * Throws `AppError invalid_request`, `plan_required`, `not_published`, `conflict`; and what the database throws for a
+   * given id that is taken (`isDuplicateId`). Spec: Custom domains 1–5.
    */
   async add(actor: Actor, projectId: bigint, input: string, id?: bigint): Promise<Domain> {
     const { store, projects, inspector } = this.parts;
@@ -97,7 +98,7 @@ export class DomainAttachment {
       if (holder) await removal.ended(holder.id);
       return attached;
     } catch (error) {
-      if (!isDuplicate(error)) throw error;
+      if (!isDuplicate(error) || isDuplicateId(error)) throw error;
       const winner = await store.findAttached(hostname);
       throw winner?.projectId === projectId ? attachedHere(hostname) : attachedElsewhere(projectId, hostname);
     }

@@ -169,14 +169,13 @@ export class DomainIssuance {
 
   private async succeed(lease: DomainLease, issued: IssuedCertificate): Promise<void> {
     const { store, certificates, announce } = this.parts;
-    const row = issued.certificate;
-    const stored = await store.transaction(async (manager) => {
-      const revised = await store.reviseIn(manager, lease.domainId, (newest) =>
-        newest.leaseNumber === lease.number ? issuedOrder(newest, row) : null,
-      );
-      if (revised) await certificates.insert(manager, row);
-      return revised;
-    });
+    const stored = await store.transaction((manager) =>
+      store.reviseIn(manager, lease.domainId, async (newest) =>
+        newest.leaseNumber === lease.number
+          ? issuedOrder(newest, await certificates.insert(manager, issued.certificate))
+          : null,
+      ),
+    );
     if (stored) await announce();
   }
 

@@ -1,6 +1,7 @@
 import { type EntityManager, IsNull, LessThan, MoreThan, Not } from 'typeorm';
 import { nextChange } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
+import { withDrawnId } from '../database/drawn-id.js';
 import { AppError } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
 import { Domain } from './domain.entity.js';
@@ -96,11 +97,13 @@ export class DomainStore {
     if (oldest) await this.db.write(() => events.delete({ domainId, id: LessThan(oldest.id) }));
   }
 
-  /** Throws what the database throws when the name is attached already (`isDuplicate`). */
-  async insert(manager: EntityManager, wanted: NewDomain, id: bigint = this.ids.next()): Promise<Domain> {
-    const domain = this.table.create({
+  /**
+   * Without an id it draws one. Throws what the database throws when the name is attached already (`isDuplicate`), or the
+   * given id is taken (`isDuplicateId`).
+   */
+  async insert(manager: EntityManager, wanted: NewDomain, givenId?: bigint): Promise<Domain> {
+    const values = {
       ...wanted,
-      id,
       attachedHostname: wanted.hostname,
       dns: 'PENDING',
       orderState: 'NONE',
@@ -125,9 +128,13 @@ export class DomainStore {
       removedAtMs: null,
       createdAtMs: this.now(),
       changeNumber: await nextChange(manager),
-    });
-    await manager.insert(Domain, domain);
-    return domain;
+    } as const;
+    const insert = async (id: bigint) => {
+      const domain = this.table.create({ id, ...values });
+      await manager.insert(Domain, domain);
+      return domain;
+    };
+    return givenId === undefined ? withDrawnId(this.ids, insert) : insert(givenId);
   }
 
   /**
@@ -142,11 +149,11 @@ export class DomainStore {
   async reviseIn(
     manager: EntityManager,
     id: bigint,
-    decide: (domain: Domain) => Revision | null,
+    decide: (domain: Domain) => Revision | null | Promise<Revision | null>,
   ): Promise<Domain | null> {
     const where = { id, removedAtMs: IsNull() };
     const domain = await manager.findOne(Domain, { where, ...this.db.forUpdate });
-    const revision = domain && decide(domain);
+    const revision = domain && (await decide(domain));
     if (!domain || !revision) return null;
     const { changes, happenings = [], isServed = false } = revision;
     const numbered = isServed ? { ...changes, changeNumber: await nextChange(manager) } : changes;

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { withDrawnId } from '../database/drawn-id.js';
 import type { IdGenerator } from '../ids.js';
 import { type Diagnosis, toJson } from './diagnosis.js';
 import type { Domain } from './domain.entity.js';
@@ -46,17 +47,11 @@ export class Timeline {
   /** Joins the caller's transaction, so that no change is without its entry. */
   async record(
     manager: EntityManager,
-    { id, hostname }: Pick<Domain, 'id' | 'hostname'>,
+    { id: domainId, hostname }: Pick<Domain, 'id' | 'hostname'>,
     { name, message, diagnoses = [] }: Happening,
   ): Promise<void> {
-    await manager.insert(DomainEvent, {
-      id: this.ids.next(),
-      domainId: id,
-      atMs: this.now(),
-      name,
-      message,
-      diagnoses: toJson(diagnoses),
-    });
+    const event = { domainId, atMs: this.now(), name, message, diagnoses: toJson(diagnoses) };
+    await withDrawnId(this.ids, (id) => manager.insert(DomainEvent, { id, ...event }));
     const pending = this.pending.get(manager) ?? [];
     this.pending.set(manager, [...pending, { name, hostname, message }]);
   }

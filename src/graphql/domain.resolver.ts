@@ -89,9 +89,12 @@ export class DomainResolver {
     @Arg('hostname', () => String, { description: 'Such as `shop.example.com`.' }) hostname: string,
   ): Promise<DomainType> {
     const { projectId } = context.caller;
-    return this.oneDomain(context, info, [hostname], (actor, reserved) =>
-      this.parts.attachment.add(actor, projectId, hostname, reserved?.id),
-    );
+    const { attachment, domains } = this.parts;
+    return this.oneDomain(context, info, [hostname], async (actor, reserved) => {
+      const add = (id?: bigint) => attachment.add(actor, projectId, hostname, id);
+      if (!reserved) return add();
+      return (await reserved.create(add)) ?? domains.get(projectId, reserved.id);
+    });
   }
 
   @Directive('@rateLimit(max: 60, window: "1m")')

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { LessThan } from 'typeorm';
 import type { Caller } from '../caller.js';
 import type { Database } from '../database/database.js';
-import { isDuplicate } from '../database/database-errors.js';
+import { isDuplicate, isDuplicateId } from '../database/database-errors.js';
+import { withDrawnId } from '../database/drawn-id.js';
 import { AppError, invalidRequest } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
@@ -21,10 +22,12 @@ export interface Attempt {
 
 /** The id under which an attempt creates its thing. */
 export interface Reservation {
-  id: bigint;
-  /** An earlier attempt, which died or failed, may have used the id already. */
-  isRepeat: boolean;
-  redraw(): Promise<Reservation>;
+  readonly id: bigint;
+  /**
+   * Runs `create` with the id, and with another one while the primary key refuses the id by chance. Null = it was not by
+   * chance: an earlier attempt, whose end nobody saw, has created the thing.
+   */
+  create<T>(create: (id: bigint) => Promise<T>): Promise<T | null>;
 }
 
 interface Codec<T> {
@@ -130,14 +133,29 @@ export class IdempotencyService {
   }
 
   private reservation(row: IdempotencyKey, isRepeat: boolean): Reservation {
+    const reserve = async (id: bigint) => {
+      if (id === row.reservedId) return;
+      row.reservedId = id;
+      await this.db.write(() => this.table.update(held(row), { reservedId: id }));
+    };
     return {
-      id: row.reservedId,
-      isRepeat,
-      redraw: async () => {
-        row.reservedId = this.ids.next();
-        await this.db.write(() => this.table.update(held(row), { reservedId: row.reservedId }));
-        return this.reservation(row, false);
+      get id() {
+        return row.reservedId;
       },
+      create: (create) =>
+        withDrawnId(
+          this.ids,
+          async (id) => {
+            await reserve(id);
+            try {
+              return await create(id);
+            } catch (error) {
+              if (isRepeat && isDuplicateId(error)) return null;
+              throw error;
+            }
+          },
+          row.reservedId,
+        ),
     };
   }
 

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type EntityManager, In } from 'typeorm';
 import type { Actor, AuditLog } from '../audit/audit-log.js';
 import type { Database } from '../database/database.js';
-import { isDuplicate, unavailableIfDatabaseAway } from '../database/database-errors.js';
+import { isDuplicateId, unavailableIfDatabaseAway } from '../database/database-errors.js';
+import { withDrawnIds } from '../database/drawn-id.js';
 import { AppError } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
 import { Pet } from './pet.entity.js';
@@ -17,8 +18,6 @@ import { insertPets } from './pet-insert.js';
 /** For how long a batch is tried again while the database is locked or away. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 100;
-/** Two batches that draw the same id in the same millisecond are rare; again and again is a fault. */
-const MAX_DRAWS = 5;
 
 export type BeginMode = 'new' | 'resume' | 'restart';
 
@@ -156,26 +155,22 @@ export class PetImportService {
 
   private async commit(pets: NewPet[], work: ImportWork, next: Partial<PetImport>): Promise<void> {
     const { progress } = work;
-    for (let draw = 1; ; draw += 1) {
-      const rows = pets.map((pet) => ({
-        projectId: progress.projectId,
-        id: this.ids.next(),
-        ...pet,
-        createdAtMs: this.now(),
-      }));
+    const { projectId } = progress;
+    await withDrawnIds(this.ids, pets.length, async (ids) => {
+      const createdAtMs = this.now();
+      const rows = pets.map((pet, index) => ({ projectId, id: ids[index] as bigint, ...pet, createdAtMs }));
+      // The same ids at every attempt: one that was committed, though the answer got lost, refuses the next.
+      const attempt = () =>
+        this.db.transaction(async (manager) => {
+          await insertPets(manager, rows);
+          if (work.file.identity) await this.advance(manager, progress, next);
+        });
       try {
-        // The same ids at every attempt: one that was committed, though the answer got lost, refuses the next.
-        const attempt = () =>
-          this.db.transaction(async (manager) => {
-            await insertPets(manager, rows);
-            if (work.file.identity) await this.advance(manager, progress, next);
-          });
-        return await patiently(attempt, work);
+        await patiently(attempt, work);
       } catch (error) {
-        if (!isDuplicate(error) || draw === MAX_DRAWS) throw error;
-        if (await patiently(() => this.areStored(rows), work)) return;
+        if (!isDuplicateId(error) || !(await patiently(() => this.areStored(rows), work))) throw error;
       }
-    }
+    });
   }
 
   private async areStored(rows: Pet[]): Promise<boolean> {

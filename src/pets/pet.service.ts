@@ -1,5 +1,5 @@
 import { type Caller, requireScope } from '../caller.js';
-import { isDuplicate } from '../database/database-errors.js';
+import { withDrawnId } from '../database/drawn-id.js';
 import { AppError } from '../errors.js';
 import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
 import type { IdGenerator } from '../ids.js';
@@ -59,26 +59,13 @@ export class PetService {
     );
   }
 
-  private async insert(caller: Caller, pet: NewPet): Promise<Pet> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.insertAs(caller, pet, this.ids.next());
-      } catch (error) {
-        // Another process drew the same id in the same millisecond.
-        if (!isDuplicate(error) || attempt === 5) throw error;
-      }
-    }
+  private insert(caller: Caller, pet: NewPet): Promise<Pet> {
+    return withDrawnId(this.ids, (id) => this.insertAs(caller, pet, id));
   }
 
   private async insertOnce(caller: Caller, pet: NewPet, reservation: Reservation): Promise<Pet> {
-    try {
-      return await this.insertAs(caller, pet, reservation.id);
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-      // On a repeat the row comes from the attempt whose end nobody saw; otherwise from another process, by chance.
-      if (reservation.isRepeat) return this.find(caller, reservation.id);
-      return this.insertOnce(caller, pet, await reservation.redraw());
-    }
+    const created = await reservation.create((id) => this.insertAs(caller, pet, id));
+    return created ?? this.find(caller, reservation.id);
   }
 
   private async insertAs(caller: Caller, pet: NewPet, id: bigint): Promise<Pet> {

@@ -2,6 +2,7 @@ import type { Actor, AuditLog } from '../audit/audit-log.js';
 import { nextChange } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { isDuplicate } from '../database/database-errors.js';
+import { withDrawnId } from '../database/drawn-id.js';
 import { AppError, invalidRequest } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
 import type { Plan } from './plans.js';
@@ -28,24 +29,28 @@ export class ProjectService {
   /** Throws `AppError invalid_request` for a slug that is no DNS label, `AppError conflict` for one that is taken. */
   async create(actor: Actor, wanted: NewProject): Promise<Project> {
     checkSlug(wanted.slug);
-    const project = this.db.repository(Project).create({
-      id: this.ids.next(),
+    const values = {
       slug: wanted.slug,
       name: wanted.name ?? wanted.slug,
       publishedAtMs: null,
       changeNumber: 0n,
       createdAtMs: this.now(),
       ...checkedQuotas(wanted),
-    });
+    };
     try {
-      await this.db.transaction(async (manager) => {
-        await manager.insert(Project, project);
+      return await this.db.transaction(async (manager) => {
+        const project = await withDrawnId(this.ids, async (id) => {
+          const row = manager.create(Project, { id, ...values });
+          await manager.insert(Project, row);
+          return row;
+        });
         await this.audit.record(manager, actor, {
           action: 'project.create',
           projectId: project.id,
           subject: project.slug,
           detail: { plan: project.plan },
         });
+        return project;
       });
     } catch (error) {
       if (isDuplicate(error)) {
@@ -53,7 +58,6 @@ export class ProjectService {
       }
       throw error;
     }
-    return project;
   }
 
   list(): Promise<Project[]> {

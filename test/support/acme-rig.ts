@@ -1,6 +1,6 @@
 import { AcmeClient } from '../../src/certificates/acme-client.js';
 import { AcmeOrder } from '../../src/certificates/acme-order.entity.js';
-import type { Certificate } from '../../src/certificates/certificate.entity.js';
+import type { NewCertificate } from '../../src/certificates/certificate.entity.js';
 import { CertificateAuthority, type OrderRequest } from '../../src/certificates/certificate-authority.js';
 import { Sealer } from '../../src/certificates/sealer.js';
 import { type AcmeSettings, loadConfig } from '../../src/config.js';
@@ -129,7 +129,7 @@ export async function issue(
   authority: CertificateAuthority,
   hostname: string,
   changes: Partial<OrderRequest> = {},
-): Promise<Certificate> {
+): Promise<NewCertificate> {
   const hooks = { signal: new AbortController().signal, onOrdered: async () => {} };
   return (await authority.order(orderOf(hostname, changes), hooks)).certificate;
 }
