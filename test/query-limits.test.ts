@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { getIntrospectionQuery, type OperationDefinitionNode, parse } from 'graphql';
+import { documentProblem } from '../src/graphql/document-limits.js';
 import { constantSize, measureOperation } from '../src/graphql/operation-size.js';
 import { graphql, rest } from './support/client.js';
 import { startApp, type Tenant, type TestApp } from './support/start-app.js';
@@ -12,6 +13,9 @@ const fragments = (levels: number) =>
 const bomb = `{ pets { ...f0 } } ${fragments(25)} fragment f25 on PetConnection { nodes { id } }`;
 const repeat = (count: number, part: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => part(at)).join(' ');
+
+const tree = (levels: number): string =>
+  levels === 0 ? 'slug' : `a: project { ${tree(levels - 1)} } a: project { ${tree(levels - 1)} }`;
 
 const HOSTILE: Record<string, string> = {
   'a bomb of 25 fragments': bomb,
@@ -113,6 +117,42 @@ describe('the GraphQL door', () => {
       cost: 1,
       directives: 1,
     });
+  });
+
+  test.each([
+    ['100 fields of one name', `{ project { ${repeat(101, () => 'slug')} } }`],
+    ['100 conflicting aliases', `{ project { ${repeat(101, (at) => `a: ${at % 2 ? 'slug' : 'name'}`)} } }`],
+    [
+      'conflicts in an operation that is not asked for',
+      `query A { project { slug } } query B { project { ${repeat(101, () => 'slug')} } }`,
+    ],
+    [
+      'conflicts in an unused fragment',
+      `{ project { slug } } fragment f on Project { ${repeat(101, () => 'slug')} }`,
+    ],
+    [
+      '100 fragments in one place',
+      `{ project { ${repeat(100, (at) => `...f${at}`)} } } ${repeat(99, (at) => `fragment f${at} on Project { slug }`)}`,
+    ],
+    ['a tree in which each field repeats', `{ ${tree(9)} }`],
+    ['101 fragments', `{ project { slug } } ${repeat(100, (at) => `fragment f${at} on Project { slug }`)}`],
+  ])('Limits-GraphQL-10: a document with %s is refused before it is validated', (_, source) => {
+    expect(documentProblem(parse(source))?.code).toBe('invalid_request');
+  });
+
+  test.each([
+    ['the introspection query', getIntrospectionQuery({ inputValueDeprecation: true })],
+    [
+      '40 components that each ask for the name of a pet',
+      `{ pets { nodes { ${repeat(40, (at) => `...f${at}`)} } } } ${repeat(40, (at) => `fragment f${at} on Pet { id name }`)}`,
+    ],
+    [
+      'a fragment within itself, which validation names',
+      '{ project { ...a } } fragment a on Project { name ...b } fragment b on Project { slug ...a }',
+    ],
+    ['unknown fragments', '{ ...a project { ...b } }'],
+  ])('Limits-GraphQL-11: a document with %s may be validated', (_, source) => {
+    expect(documentProblem(parse(source))).toBeNull();
   });
 
   test('Limits-GraphQL-9: an operation is charged for each root field before it is validated', async () => {

@@ -7,6 +7,7 @@ import { type GraphQLError, type GraphQLSchema, validate } from 'graphql';
 import { toAppError } from '../http/to-app-error.js';
 import { chargeOperation } from './charge-operation.js';
 import type { Context } from './context.js';
+import { documentProblem } from './document-limits.js';
 import { formatError, refusal } from './errors.js';
 import type { KnownDocuments } from './known-documents.js';
 import { sizeProblem } from './operation-limits.js';
@@ -32,13 +33,16 @@ export function admitOperation(
         // Not earlier: a GraphQLError thrown in requestDidStart becomes a 500. And in one place, as Apollo runs the hooks
         // of several plugins at the same time.
         async didResolveOperation(context) {
+          const { document, queryHash, source, metrics } = context;
+          const isValid = documents.isValid(document);
+          const problem = isValid ? null : documentProblem(document);
+          if (problem) throw refusal(problem);
           try {
             await charge(context, pages);
           } catch (error) {
             throw refusal(toAppError(error));
           }
-          const { document, queryHash, source, metrics } = context;
-          if (documents.isValid(document)) return;
+          if (isValid) return;
           invalid = validate(schema, document);
           if (invalid.length === 0) documents.keep(queryHash, source, document);
           else metrics.persistedQueryRegister = false;

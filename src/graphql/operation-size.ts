@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLSchema,
   getNullableType,
   isListType,
@@ -11,6 +10,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { type Fragments, fragmentsOf } from './fragments.js';
 
 /** How much an operation asks for, fragments and aliases counted wherever they are spread. */
 export interface OperationSize {
@@ -121,18 +121,13 @@ export function rootFieldNames(document: DocumentNode, { selectionSet }: Operati
   return [...names];
 }
 
-function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
-  const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
-}
-
 /**
  * The fields of a selection by the names under which they answer: what is asked for twice, or skipped, is resolved once,
  * or not at all.
  */
 function fieldsOf(
   root: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  fragments: Fragments,
   variables: Record<string, unknown>,
 ): Map<string, string> {
   const fields = new Map<string, string>();
