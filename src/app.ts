@@ -20,6 +20,7 @@ import { RateLimitResolver } from './graphql/rate-limit.resolver.js';
 import { createSchema } from './graphql/schema.js';
 import { Drain } from './http/drain.js';
 import { healthRoutes } from './http/health.routes.js';
+import { KeptBodies } from './http/kept-bodies.js';
 import { doorOf, metricOf } from './http/request-metric.js';
 import { createHttpServer, type HttpSettings } from './http/server.js';
 import { HostRouter } from './ingress/host-router.js';
@@ -37,6 +38,7 @@ import { createServices, type Services } from './services.js';
 const SWEEP_MS = 60_000;
 const HAND_OVER_MS = 1_000;
 const STORE_USAGE_MS = 5_000;
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 export interface App {
   http: FastifyInstance;
@@ -131,10 +133,12 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     }
     done();
   });
-  const pages = await Pages.open({
+  const kept = new KeptBodies();
+  const document = () => openApiDocument(addresses);
+  const pages = await Pages.open(kept, {
     projects: services.projects,
     base: () => addresses.base,
-    openApiDocument: () => openApiDocument(addresses),
+    openApiDocument: document,
     sandboxDocument: DEMO_QUERY,
   });
   const page: Pages['sandbox'] = (request, reply) => pages.sandbox(request, reply);
@@ -146,7 +150,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     pets: services.pets,
     cache,
     baseUrl: ({ site }) => `${site.origin ?? addresses.base}/v1`,
-    openApiDocument: () => openApiDocument(addresses),
+    openApiDocument: () => kept.of(`openapi ${addresses.base}`, JSON_TYPE, () => JSON.stringify(document())),
   });
   await http.register(dashboardDoor, { prefix: '/dashboard' });
 

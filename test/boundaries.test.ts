@@ -66,7 +66,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'audit',
   ],
   pages: [...GROUND, 'http', 'projects'],
-  dashboard: [...GROUND],
+  dashboard: [...GROUND, 'http'],
   demo: [...GROUND, 'services', 'pets'],
   services: [...GROUND, 'database', 'audit', 'projects', 'api-keys', 'pets', 'idempotency', 'usage'],
   'custom-domains': [...GROUND, 'database', 'audit', 'projects', 'dns', 'domains', 'certificates'],

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +35,30 @@ test('Dashboard-2: a dashboard that is not built says how to build it, and is th
   for (const path of ['/dashboard', '/dashboard/', '/dashboard/pets?status=sold']) {
     const page = await fetch(`${url}${path}`);
     expect([page.status, await page.text()]).toEqual([200, '<!doctype html><p>here</p>']);
+  }
+});
+
+test('Dashboard-3: its files have GET, HEAD and OPTIONS, every other method answers 405', async () => {
+  const url = await open();
+  await mkdir(join(folder, 'assets'));
+  await writeFile(join(folder, 'index.html'), 'page');
+  await writeFile(join(folder, 'assets/index-12345678.js'), 'script');
+  for (const path of [
+    '/dashboard',
+    '/dashboard/',
+    '/dashboard/pets',
+    '/dashboard/assets/index-12345678.js',
+  ]) {
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const { status, headers } = await fetch(url + path, { method });
+      expect([path, method, status, headers.get('allow')]).toEqual([path, method, 405, 'GET, HEAD, OPTIONS']);
+    }
+    const options = await fetch(url + path, { method: 'OPTIONS' });
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
+    const [got, head] = [await fetch(url + path), await fetch(url + path, { method: 'HEAD' })];
+    expect([head.status, head.headers.get('etag')]).toEqual([200, got.headers.get('etag')]);
+    const known = { 'if-none-match': got.headers.get('etag') ?? '' };
+    expect((await fetch(url + path, { headers: known })).status).toBe(304);
   }
 });
 

@@ -122,7 +122,7 @@ test.each(PAGES.filter((path) => path !== '/graphql'))(
     const got = await page(path);
     const head = await rest(app.url, path, { method: 'HEAD', headers: BROWSER });
     expect([head.status, head.text]).toEqual([200, '']);
-    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(got.text)));
+    expect(head.headers.get('content-length')).toBe(got.headers.get('content-length'));
     expect((await rest(app.url, path, { method: 'OPTIONS' })).headers.get('allow')).toBe(
       'GET, HEAD, OPTIONS',
     );
@@ -137,6 +137,47 @@ test.each(PAGES.filter((path) => path !== '/graphql'))(
     expect(got.headers.get('cache-control')).toBe('private, no-cache');
     const again = await page(path, { 'if-none-match': got.headers.get('etag') ?? '' });
     expect([again.status, again.text]).toEqual([304, '']);
+  },
+);
+
+test.each([...PAGES, '/v1/openapi.json'])(
+  'Pages-8: %s is sent compressed, and each encoding has an ETag of its own',
+  async (path) => {
+    const get = async (encoding: string, ifNoneMatch?: string) => {
+      const headers = {
+        'accept-encoding': encoding,
+        ...(ifNoneMatch ? { 'if-none-match': ifNoneMatch } : {}),
+      };
+      const {
+        status,
+        headers: got,
+        text,
+      } = await (path === '/v1/openapi.json' ? rest(app.url, path, { headers }) : page(path, headers));
+      expect(got.get('vary')).toContain('Accept-Encoding');
+      expect(got.get('cache-control')).toBe(path === '/graphql' ? 'no-store' : 'private, no-cache');
+      return { status, encoding: got.get('content-encoding'), etag: got.get('etag') ?? '', text };
+    };
+    const [whole, gzip, br] = [await get('identity'), await get('gzip'), await get('gzip, br')];
+    expect([whole.encoding, gzip.encoding, br.encoding]).toEqual([null, 'gzip', 'br']);
+    expect([gzip.text, br.text]).toEqual([whole.text, whole.text]);
+    expect(new Set([whole.etag, gzip.etag, br.etag]).size).toBe(3);
+    expect(whole.etag).toMatch(/^"[\w-]{27}"$/);
+    expect(await get('br', br.etag)).toMatchObject({ status: 304, etag: br.etag, text: '' });
+    expect(await get('br', gzip.etag)).toMatchObject({ status: 200, etag: br.etag, text: whole.text });
+  },
+);
+
+test.each([...PAGES, '/pages/nothing.js', '/dashboard', '/dashboard/assets/nothing.js'])(
+  'Pages-9: no page of another site may read %s, not even those that may call the API',
+  async (path) => {
+    const studio = 'https://studio.apollographql.com';
+    for (const method of ['GET', 'HEAD', ...(path === '/graphql' ? [] : ['OPTIONS', 'POST'])]) {
+      const { headers } = await rest(app.url, path, { method, headers: { ...BROWSER, origin: studio } });
+      const names = [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+      expect([method, names]).toEqual([method, []]);
+    }
+    const api = await rest(app.url, '/v1/openapi.json', { headers: { origin: studio } });
+    expect(api.headers.get('access-control-allow-origin')).toBe(studio);
   },
 );
 

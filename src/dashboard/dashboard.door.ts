@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import Negotiator from 'negotiator';
 import { AppError } from '../errors.js';
+import { allowNoOrigin } from '../http/cors.js';
+import { restrictMethods } from '../http/methods.js';
 import { type Asset, loadAssets } from './assets.js';
 
 /** Nothing but our own files: no inline script or style, no other host, no frame, no form that leaves the page. */
@@ -39,38 +40,39 @@ export async function dashboardDoor(
   app: FastifyInstance,
   { folder = builtFolder(import.meta.dirname) }: DashboardDoorOptions,
 ): Promise<void> {
-  let loaded: ReadonlyMap<string, Asset> | null = null;
+  let loaded: ReturnType<typeof loadAssets> | null = null;
+  allowNoOrigin(app);
   app.addHook('onRequest', async ({ site }, reply) => {
     if (site.projectId !== null) throw new AppError('not_found', 'There is nothing at this path.');
     reply.headers(HEADERS);
   });
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    loaded ??= await loadAssets(folder);
-    if (!loaded)
+    loaded ??= loadAssets(folder);
+    const assets = await loaded;
+    if (!assets) {
+      loaded = null;
       return reply.code(503).header('cache-control', 'no-store').type('text/plain').send(NOT_BUILT);
+    }
     const path = (request.params as { '*'?: string })['*'] ?? '';
-    const asset = loaded.get(path);
+    const asset = assets.get(path);
     if (asset) return send(request, reply, asset);
     // Every other address is a page of the client, which knows its own pages. A file that is gone is not a page.
     if (path.startsWith('assets/'))
       throw new AppError('not_found', 'There is no such file any more. Reload the page.');
-    return send(request, reply, loaded.get('index.html') as Asset);
+    return send(request, reply, assets.get('index.html') as Asset);
   };
-  app.get('/', serve);
-  app.get('/*', serve);
+  for (const path of ['/', '/*']) {
+    app.get(path, serve);
+    restrictMethods(app, path, ['GET']);
+  }
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, { type, isHashed, bodies }: Asset): FastifyReply {
-  const offered = new Negotiator(request.raw).encodings(['br', 'gzip', 'identity']);
-  const encoding = (['br', 'gzip'] as const).find((name) => offered.includes(name)) ?? 'identity';
-  if (encoding !== 'identity') reply.header('content-encoding', encoding);
-  return reply
-    .headers({
-      vary: 'accept-encoding',
-      'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-store',
-    })
-    .type(type)
-    .send(bodies[encoding]);
+function send(request: FastifyRequest, reply: FastifyReply, { isHashed, body }: Asset): FastifyReply {
+  reply.headers({
+    vary: 'accept-encoding',
+    'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-store',
+  });
+  return body.send(request, reply);
 }
 
 /** Where `npm run build` puts the dashboard: in the package, wherever in it this file runs, as source or built. */

@@ -37,7 +37,7 @@ interface GraphQLDoorOptions {
   schema: GraphQLSchema;
   cache: ResponseCache;
   /** What browsers get. */
-  page: (request: FastifyRequest, reply: FastifyReply) => Promise<string>;
+  page: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 }
 
 /** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */

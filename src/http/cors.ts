@@ -1,7 +1,11 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { EXPOSED_HEADERS } from './headers.js';
 
 const ALLOW_ORIGIN = 'access-control-allow-origin';
+const EXPOSE_HEADERS = 'access-control-expose-headers';
+const ALLOW_METHODS = 'access-control-allow-methods';
+const ALLOW_HEADERS = 'access-control-allow-headers';
+const MAX_AGE = 'access-control-max-age';
 const EXPOSED = EXPOSED_HEADERS.join(', ');
 const METHODS = 'GET, HEAD, POST';
 const MAX_AGE_SECONDS = '600';
@@ -16,15 +20,29 @@ export function allowOrigins(app: FastifyInstance, origins: ReadonlySet<string>)
     const { origin } = headers;
     // Always: caches must know that other origins get other headers.
     reply.header('vary', 'Origin');
-    reply.header('access-control-expose-headers', EXPOSED);
+    reply.header(EXPOSE_HEADERS, EXPOSED);
     if (origin !== undefined && origins.has(origin)) reply.header(ALLOW_ORIGIN, origin);
     if (method === 'OPTIONS') {
       const wanted = headers['access-control-request-headers'];
       reply.header('vary', 'Origin, Access-Control-Request-Headers');
-      reply.header('access-control-allow-methods', METHODS);
-      if (wanted !== undefined) reply.header('access-control-allow-headers', wanted);
-      reply.header('access-control-max-age', MAX_AGE_SECONDS);
+      reply.header(ALLOW_METHODS, METHODS);
+      if (wanted !== undefined) reply.header(ALLOW_HEADERS, wanted);
+      reply.header(MAX_AGE, MAX_AGE_SECONDS);
     }
     done();
   });
+}
+
+/** Keeps the pages of other sites from reading what is served here, whatever `allowOrigins` let them. */
+export function allowNoOrigin(app: FastifyInstance): void {
+  app.addHook('onRequest', (_, reply, done) => {
+    removeOrigin(reply);
+    done();
+  });
+}
+
+export function removeOrigin(reply: FastifyReply): void {
+  for (const name of [ALLOW_ORIGIN, EXPOSE_HEADERS, ALLOW_METHODS, ALLOW_HEADERS, MAX_AGE]) {
+    reply.removeHeader(name);
+  }
 }

@@ -1,4 +1,3 @@
-import { METHODS } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { AppError } from '../errors.js';
 
@@ -13,7 +12,7 @@ export function restrictMethods(
   app.options(url, async (_, reply) => reply.code(204).header('allow', allow.join(', ')).send());
   app.route({
     url,
-    method: METHODS.filter((name) => !allow.includes(name) && name !== 'CONNECT'),
+    method: app.supportedMethods.filter((name) => !allow.includes(name)),
     exposeHeadRoute: false,
     config,
     // Before the body is read: its type does not matter any more.

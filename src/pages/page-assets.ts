@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
+import { KeptBody } from '../http/kept-body.js';
 
 /** Under which the files of the pages are served. */
 export const ASSETS_PATH = '/pages/';
@@ -10,22 +11,14 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
-const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
 
 type Manifest = Record<string, { file: string; css?: string[] }>;
-export type Encoding = keyof typeof ENCODINGS | 'identity';
-
-export interface PageAsset {
-  type: string;
-  /** The content as it is and compressed. */
-  content: Record<Encoding, Buffer>;
-}
 
 /** The files that the pages load, as the bundler left them: each name contains a digest of what is in the file. */
 export class PageAssets {
   private constructor(
     private readonly manifest: Manifest,
-    private readonly files: ReadonlyMap<string, PageAsset>,
+    private readonly files: ReadonlyMap<string, KeptBody>,
   ) {}
 
   /** Reads them all, some 2 MB. Throws when they have not been built. */
@@ -41,7 +34,7 @@ export class PageAssets {
     return new PageAssets(JSON.parse(manifest), new Map(files));
   }
 
-  find(name: string): PageAsset | null {
+  find(name: string): KeptBody | null {
     return this.files.get(name) ?? null;
   }
 
@@ -62,10 +55,10 @@ export class PageAssets {
   }
 }
 
-async function readAsset(folder: string, name: string): Promise<PageAsset> {
+async function readAsset(folder: string, name: string): Promise<KeptBody> {
   const read = (suffix: string) => readFile(join(folder, name + suffix));
-  const [identity, br, gzip] = await Promise.all([read(''), read(ENCODINGS.br), read(ENCODINGS.gzip)]);
-  return { type: TYPES[extname(name)] ?? '', content: { identity, br, gzip } };
+  const [identity, br, gzip] = await Promise.all([read(''), read('.br'), read('.gz')]);
+  return new KeptBody(TYPES[extname(name)] ?? '', { identity, br, gzip });
 }
 
 /** The same folder, whether this file runs as it is or compiled. */

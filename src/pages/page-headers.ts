@@ -36,6 +36,6 @@ function headersWith(policy: Record<string, string>, openerPolicy: string): Reco
     'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
-    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'private, no-cache',
   };
 }

@@ -5,6 +5,7 @@ import type { Meter } from '../admission/meter.js';
 import { AppError } from '../errors.js';
 import { conditionalGet } from '../http/conditional-get.js';
 import { acceptJson, withBigInts } from '../http/json-body.js';
+import type { KeptBody } from '../http/kept-body.js';
 import { restrictMethods } from '../http/methods.js';
 import type { PetService } from '../pets/pet.service.js';
 import type { ResponseCache } from '../response-cache/response-cache.js';
@@ -18,14 +19,14 @@ interface RestDoorOptions {
   cache: ResponseCache;
   /** The address of `/v1` as the client of a request sees it. */
   baseUrl: (request: FastifyRequest) => string;
-  openApiDocument: () => object;
+  openApiDocument: () => KeptBody | Promise<KeptBody>;
 }
 
 /** DOOR 2: SPEC's interface, to the byte. Mounted at `/v1`. */
 export async function restDoor(app: FastifyInstance, options: RestDoorOptions): Promise<void> {
   acceptJson(app, (body) => body.parse(), withBigInts);
   app.addHook('onRequest', (request, reply, done) => {
-    varyByKey(reply);
+    varyBy(reply, 'Authorization');
     request.routeOptions.config.announce?.(reply);
     done();
   });
@@ -38,7 +39,11 @@ export async function restDoor(app: FastifyInstance, options: RestDoorOptions): 
   conditionalGet(app);
 
   petsRoutes(app, options.pets, options.baseUrl);
-  app.get('/openapi.json', { config: { admission: 'public' } }, async () => options.openApiDocument());
+  app.get('/openapi.json', { config: { admission: 'public' } }, async (request, reply) => {
+    varyBy(reply, 'Accept-Encoding');
+    reply.header('cache-control', 'private, no-cache');
+    return (await options.openApiDocument()).send(request, reply);
+  });
   restrictMethods(app, '/openapi.json', ['GET']);
   rateLimitRoute(app);
   app.setNotFoundHandler(() => {
@@ -53,7 +58,7 @@ function acceptsJson({ headers: { accept }, raw }: FastifyRequest): boolean {
 }
 
 /** Beside what CORS varies by. */
-function varyByKey(reply: FastifyReply): void {
+function varyBy(reply: FastifyReply, name: string): void {
   const others = reply.getHeader('vary');
-  reply.header('vary', others ? `${others}, Authorization` : 'Authorization');
+  reply.header('vary', others ? `${others}, ${name}` : name);
 }
