@@ -11,6 +11,18 @@ export interface ObjectSchema {
   >;
 }
 
+const NAME_LENGTH = 255;
+
+/** What people call a thing: one rule for every door and every noun. */
+export const NAME = {
+  type: 'string',
+  minLength: 1,
+  maxLength: NAME_LENGTH,
+  // NUL ends a text in some databases, a lone surrogate has no UTF-8; a name of blanks is no name.
+  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000\\uD800-\\uDFFF]*$',
+  rule: `must be text of 1 to ${NAME_LENGTH} characters, not only blanks`,
+} as const;
+
 // Everything wrong is told at once.
 const ajv = new Ajv({ allErrors: true, keywords: ['rule'] });
 // The range is checked on the exact value, below: as a JavaScript number 2^63 - 1 equals 2^63.

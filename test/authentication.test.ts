@@ -48,7 +48,8 @@ onEachDatabase((app, kind) => {
       });
     const revoked = await issue(null);
     await services.apiKeys.revoke(TEST_ACTOR, revoked.key.id);
-    const expired = await issue(app().clock.now - 1);
+    const expired = await issue(app().clock.now + 1);
+    app().clock.now += 1;
     const attempts: [string | null, Record<string, string>][] = [
       [null, {}],
       [revoked.token, {}],

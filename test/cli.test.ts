@@ -4,14 +4,20 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AuditEvent } from '../src/audit/audit-event.entity.js';
 import { durationMs } from '../src/cli/duration.js';
-import { grouped, table } from '../src/cli/output.js';
+import { grouped, printable, table } from '../src/cli/output.js';
 import { loadConfig } from '../src/config.js';
 import { Database } from '../src/database/database.js';
+import { STRIKES_TO_BAN } from '../src/rate-limit/bans.js';
+import { KeyBanRow } from '../src/rate-limit/key-ban.entity.js';
+import { RedisLimiter } from '../src/rate-limit/redis-limiter.js';
+import { projectSubject } from '../src/rate-limit/subjects.js';
+import { connectRedis } from '../src/redis/redis-connection.js';
 import { rest } from './support/client.js';
 import { petstore } from './support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
 import { eventually } from './support/eventually.js';
 import { type GatewayProcess, startGateway } from './support/gateway-process.js';
+import { type RedisServer, startRedis } from './support/servers/redis.js';
 
 const ID = expect.stringMatching(/^\d+$/);
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
@@ -171,6 +177,62 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(refused.json.error.message).toContain('petstore migrate');
     expect(await json('migrate')).toEqual({ applied: [expect.any(String)] });
     expect((await json('projects', 'list')).projects).toHaveLength(2);
+  });
+
+  test.each<[string, string[], string]>([
+    ['an empty name of a key', ['keys', 'create', 'shop', '--name', ''], 'name'],
+    ['a name of blanks', ['keys', 'create', 'shop', '--name', ' \n '], 'name'],
+    ['a name of 256 characters', ['keys', 'create', 'shop', '--name', 'x'.repeat(256)], 'name'],
+    ['an empty name of a project', ['projects', 'create', 'named', '--name', ''], 'name'],
+    ['a long name of a project', ['projects', 'create', 'named', '--name', 'x'.repeat(256)], 'name'],
+    ['a slug of 64 characters', ['projects', 'create', 'x'.repeat(64)], 'slug'],
+    ['an overlap of 31 days', ['keys', 'roll', 'ID', '--overlap', '31d'], 'overlapSeconds'],
+  ])('CLI-33: %s is refused by the rule of every door', async (_, args, field) => {
+    const [{ id }] = (await json('keys', 'list', 'shop')).keys;
+    const before = await json('projects', 'list');
+    const { code, json: answer } = await run(...args.map((arg) => (arg === 'ID' ? id : arg)), '--json');
+    expect(code).toBe(1);
+    expect(answer.error.code).toBe('invalid_request');
+    expect(answer.error.errors).toEqual([{ field, message: expect.stringMatching(/^must be /) }]);
+    expect(await json('projects', 'list')).toEqual(before);
+  });
+
+  test('CLI-34: keys list shows bans and strikes, and unban says what there was to lift', async () => {
+    await run('projects', 'create', 'bans');
+    const made = [await json('keys', 'create', 'bans'), await json('keys', 'create', 'bans')];
+    const [banned, warned] = made.map(({ id }) => id);
+    const untilMs = Date.now() + 300_000;
+    const record = {
+      quietSinceMs: Date.now(),
+      refusedAtMs: 0,
+      retryAtMs: 0,
+      meaninglessAtMs: untilMs,
+      isLifted: 0,
+    };
+    const db = await Database.open(loadConfig({ DATABASE_URL: database.url }).database);
+    await db.repository(KeyBanRow).insert([
+      { ...record, keyId: banned, strikes: 0, step: 1, untilMs, isLifted: 0 },
+      { ...record, keyId: warned, strikes: 3, step: 0, untilMs: 0, isLifted: 0 },
+    ]);
+    await db.close();
+    const until = new Date(Math.ceil(untilMs / 1000) * 1000).toISOString();
+    const none = { until: null, strikes: 0 };
+    const bans = async () =>
+      (await json('keys', 'list', 'bans')).keys.map(({ ban }: { ban: unknown }) => ban);
+    expect(await bans()).toEqual([
+      { until, strikes: 0 },
+      { until: null, strikes: 3 },
+    ]);
+    const { stdout } = await run('keys', 'list', 'bans');
+    expect(stdout).toMatch(new RegExp(`^${banned} .* until ${until}$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^${warned} .* 3 strikes$`, 'm'));
+    expect((await json('keys', 'unban', banned)).lifted).toEqual({ until, strikes: 0 });
+    expect((await run('keys', 'unban', warned)).stdout).toMatch(
+      /was not banned\. Its 3 strikes are forgotten/,
+    );
+    expect(await bans()).toEqual([none, none]);
+    expect((await run('keys', 'unban', banned)).stdout).toMatch(/was not banned, and had no strikes/);
+    expect((await json('keys', 'unban', banned)).lifted).toEqual(none);
   });
 
   describe('with a running gateway', () => {
@@ -349,6 +411,9 @@ test('CLI-19: aligns tables by characters and lets no name steer the terminal', 
     { name: 'a\x1b[2J', rows: null },
   ];
   expect(table(rows)).toBe(['NAME   ROWS', 'Zoë 😀  1', 'a�[2J  –'].join('\n'));
+  const turned = [{ name: 'a\u202Etxt.exe\u2069\u2028b\nc' }];
+  expect(table(turned)).toBe('NAME\na�txt.exe��b�c');
+  expect(printable('one\n\x1b]0;two\x07')).toBe('one\n�]0;two�');
   expect(grouped(1_234_567.4)).toBe('1,234,567');
 });
 
@@ -366,4 +431,48 @@ test('CLI-32: doctor says when Redis does not decide, and what to do', async () 
   expect(code).toBe(1);
   const redis = json.checks.find(({ name }: { name: string }) => name === 'redis');
   expect(redis).toMatchObject({ ok: false, remedy: expect.stringContaining('REDIS_URL') });
+});
+
+describe('with Redis', () => {
+  let server: RedisServer;
+  let database: TestDatabase;
+  const run = (...args: string[]) =>
+    petstore([...args, '--json'], { databaseUrl: database.url, env: { REDIS_URL: server.url } });
+  beforeAll(async () => {
+    [server, database] = await Promise.all([startRedis(), createTestDatabase('sqlite')]);
+  });
+  afterAll(() => Promise.all([server.stop(), database.remove()]));
+
+  test('CLI-35: keys list and unban know the bans that several processes share', async () => {
+    const project = (await run('projects', 'create', 'shop')).json;
+    const { id } = (await run('keys', 'create', 'shop')).json;
+    const limiter = new RedisLimiter(await connectRedis(server.url));
+    const quota = { perMinute: 1, perDay: null };
+    const request = { subject: projectSubject(project.id), keyId: id, quota, cost: 1, connection: 'a' };
+    for (let at = 0; at < STRIKES_TO_BAN + 2; at += 1) await limiter.charge(request);
+    await limiter.close();
+    const ban = async () => (await run('keys', 'list', 'shop')).json.keys[0].ban;
+    expect(await ban()).toEqual({ until: TIME, strikes: 0 });
+    expect((await run('keys', 'unban', id)).json.lifted).toEqual({ until: TIME, strikes: 0 });
+    expect(await ban()).toEqual({ until: null, strikes: 0 });
+  });
+
+  test('CLI-36: without Redis the list has no bans, unban refuses, and both say why in plain words', async () => {
+    await run('projects', 'create', 'other');
+    const { id } = (await run('keys', 'create', 'other')).json;
+    const REDIS_URL = 'redis://127.0.0.1:1';
+    const away = (...args: string[]) => petstore(args, { databaseUrl: database.url, env: { REDIS_URL } });
+    const listed = await away('keys', 'list', 'other', '--json');
+    expect(listed).toMatchObject({ code: 0, json: { keys: [{ id, ban: null }] } });
+    const answers = [
+      await away('keys', 'list', 'other'),
+      await away('keys', 'unban', id),
+      await away('doctor'),
+    ];
+    expect(answers.map(({ code }) => code)).toEqual([0, 1, 1]);
+    for (const { stdout, stderr } of answers) {
+      expect(stdout + stderr).toContain('127.0.0.1:1: nothing listens there');
+      expect(stdout + stderr).not.toMatch(/Stream|enableOfflineQueue|retries|Unexpected/);
+    }
+  });
 });

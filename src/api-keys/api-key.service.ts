@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Actor, AuditLog } from '../audit/audit-log.js';
-import type { Caller, Scope } from '../caller.js';
+import type { Caller } from '../caller.js';
 import type { Database } from '../database/database.js';
 import { withDrawnId } from '../database/drawn-id.js';
 import { AppError } from '../errors.js';
@@ -8,13 +8,11 @@ import type { IdGenerator } from '../ids.js';
 import { ApiKey } from './api-key.entity.js';
 import { CallerCache, type KnownKey } from './caller-cache.js';
 import { findKnownKey, hasPassed, scopesOf } from './known-key.js';
+import { checkedKey, checkOverlap, type WantedKey } from './new-key.rules.js';
 import { digestOf, isToken, newToken, prefixOf } from './token.js';
 
-export interface NewApiKey {
+export interface NewApiKey extends WantedKey {
   projectId: bigint;
-  name: string;
-  scopes: readonly Scope[];
-  expiresAtMs: number | null;
   rehearses?: boolean;
 }
 
@@ -57,14 +55,16 @@ export class ApiKeyService {
     return known instanceof Promise ? known.then((key) => this.inForce(key)) : this.inForce(known);
   }
 
-  create(
+  /** Throws `AppError invalid_request`. */
+  async create(
     actor: Actor,
     wanted: NewApiKey,
     { guard = NO_GUARD, id }: IssueOptions = {},
   ): Promise<IssuedApiKey> {
+    const checked = checkedKey(wanted, this.now());
     return this.db.transaction(async (manager) => {
       await guard(manager);
-      return this.issue(manager, actor, wanted, id);
+      return this.issue(manager, actor, checked, id);
     });
   }
 
@@ -93,7 +93,7 @@ export class ApiKeyService {
 
   /**
    * Replaces a key by a new one with the same rights; the old one stays in force for `overlapMs`, never beyond its own
-   * expiry. Throws `AppError not_found`, `AppError conflict` for a key no longer in force or rolled already.
+   * expiry. Throws `AppError invalid_request`, `not_found`, and `conflict` for a key no longer in force or rolled already.
    */
   async roll(
     actor: Actor,
@@ -101,6 +101,7 @@ export class ApiKeyService {
     overlapMs: number,
     { guard = NO_GUARD, id: successorId }: IssueOptions = {},
   ): Promise<IssuedApiKey> {
+    checkOverlap(overlapMs / 1000);
     const issued = await this.db.transaction(async (manager) => {
       await guard(manager);
       const old = await this.locked(manager, id);

@@ -1,8 +1,7 @@
 import { type Caller, SCOPES, type Scope } from '../caller.js';
 import { AppError, type FieldProblem, invalidRequest } from '../errors.js';
-import { validator } from '../validation.js';
+import { NAME, validator } from '../validation.js';
 
-export const NAME_LENGTH = 255;
 /** 30 days. */
 export const MAX_OVERLAP_SECONDS = 30 * 86_400;
 
@@ -13,23 +12,10 @@ export interface WantedKey {
   expiresAtMs: number | null;
 }
 
-const nameProblems = validator({
-  type: 'object',
-  required: ['name'],
-  properties: {
-    name: {
-      type: 'string',
-      minLength: 1,
-      maxLength: NAME_LENGTH,
-      // As for pets: NUL ends a text in some databases, a lone surrogate has no UTF-8; a name of blanks is no name.
-      pattern: '^(?=[\\s\\S]*\\S)[^\\u0000\\uD800-\\uDFFF]*$',
-      rule: `must be text of 1 to ${NAME_LENGTH} characters, not only blanks`,
-    },
-  },
-});
+const nameProblems = validator({ type: 'object', required: ['name'], properties: { name: NAME } });
 
 /** The wanted key, its scopes once each. Throws `AppError invalid_request`, naming every field that is wrong. */
-export function checkedKey(wanted: WantedKey, nowMs: number): WantedKey {
+export function checkedKey<T extends WantedKey>(wanted: T, nowMs: number): T {
   const problems: FieldProblem[] = nameProblems({ name: wanted.name });
   if (wanted.scopes.length === 0) problems.push({ field: 'scopes', message: 'must hold at least one scope' });
   if (wanted.expiresAtMs !== null && !(wanted.expiresAtMs > nowMs)) {
@@ -40,8 +26,8 @@ export function checkedKey(wanted: WantedKey, nowMs: number): WantedKey {
 }
 
 /** Throws `AppError invalid_request`. */
-export function checkedOverlapMs(overlapSeconds: number): number {
-  if (overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS) return overlapSeconds * 1000;
+export function checkOverlap(overlapSeconds: number): void {
+  if (overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS) return;
   const message = `must be 0 to ${MAX_OVERLAP_SECONDS} seconds, which is 30 days`;
   throw invalidRequest([{ field: 'overlapSeconds', message }]);
 }

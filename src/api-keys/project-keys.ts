@@ -8,7 +8,7 @@ import { Project } from '../projects/project.entity.js';
 import { ApiKey } from './api-key.entity.js';
 import { type ApiKeyService, type Guard, type IssuedApiKey, refuseUnknown } from './api-key.service.js';
 import { hasPassed, scopesOf } from './known-key.js';
-import { checkedKey, checkedOverlapMs, requireAll, type WantedKey } from './new-key.rules.js';
+import { checkedKey, checkOverlap, requireAll, type WantedKey } from './new-key.rules.js';
 
 export const MAX_KEYS_IN_FORCE = 100;
 const ENDED_SHOWN_MS = 30 * 86_400_000;
@@ -78,7 +78,8 @@ export class ProjectKeys {
     overlapSeconds: number,
   ): Promise<IssuedApiKey> {
     requireScope(caller, 'keys');
-    const overlapMs = checkedOverlapMs(overlapSeconds);
+    checkOverlap(overlapSeconds);
+    const overlapMs = overlapSeconds * 1000;
     const guard = this.guard(caller, async (manager) => {
       const old = await ofProject(manager, caller, keyId);
       requireAll(caller, scopesOf(old));

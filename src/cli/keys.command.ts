@@ -3,7 +3,7 @@ import type { ApiKey } from '../api-keys/api-key.entity.js';
 import { commandLineActor } from '../audit/audit-log.js';
 import { SCOPES, type Scope } from '../caller.js';
 import { parseInt64 } from '../int64.js';
-import { liftBan } from '../rate-limit/start-limiter.js';
+import type { BanStatus } from '../rate-limit/bans.js';
 import { projectSubject } from '../rate-limit/subjects.js';
 import { durationMs } from './duration.js';
 import { isoTime, type Output, table } from './output.js';
@@ -51,14 +51,26 @@ Examples:
 
   keys
     .command('list <slug>')
-    .description("Show a project's keys; the keys themselves are not stored.")
+    .description("Show a project's keys, their bans and strikes; the keys themselves are not stored.")
     .addHelpText('after', '\nExample:\n  $ petstore keys list shop')
     .action(async (slug: string) => {
-      const all = await withServices(async ({ projects, apiKeys }) =>
-        apiKeys.list((await projects.getBySlug(slug)).id),
-      );
-      const text = all.length > 0 ? table(all.map(toRow)) : `No key yet. petstore keys create ${slug}`;
-      output.result({ keys: all.map(toJson) }, text);
+      const { all, bans } = await withServices(async ({ projects, apiKeys }, place) => {
+        const { id } = await projects.getBySlug(slug);
+        const all = await apiKeys.list(id);
+        const { readBans } = await import('../rate-limit/key-bans.js');
+        const ofProject = { subject: projectSubject(id), keyIds: all.map((key) => String(key.id)) };
+        const bans = await readBans(place, ofProject, Date.now()).catch((error) => {
+          output.note(`Bans are not shown. ${error.message}`);
+          return null;
+        });
+        return { all, bans };
+      });
+      const banOf = ({ id }: ApiKey) => bans && (bans.get(String(id)) ?? NO_BAN);
+      const text =
+        all.length > 0
+          ? table(all.map((key) => ({ ...toRow(key), ban: banInWords(banOf(key)) })))
+          : `No key yet. petstore keys create ${slug}`;
+      output.result({ keys: all.map((key) => ({ ...toJson(key), ban: banJson(banOf(key)) })) }, text);
     });
 
   keys
@@ -77,14 +89,20 @@ Examples:
     .description('Lift the ban of a key and forget its strikes. It counts within two seconds.')
     .addHelpText('after', '\nExample:\n  $ petstore keys unban 240518168576')
     .action(async (id: bigint) => {
-      const key = await withServices(async ({ apiKeys }, { db, redisUrl }) => {
-        const banned = await apiKeys.get(id);
-        const { projectId } = banned;
-        await liftBan({ redisUrl, db }, { subject: projectSubject(projectId), keyId: String(id) });
+      const { key, ban } = await withServices(async ({ apiKeys }, place) => {
+        const key = await apiKeys.get(id);
+        const { projectId } = key;
+        const subject = projectSubject(projectId);
+        const keyId = String(id);
+        const { liftBan, readBans } = await import('../rate-limit/key-bans.js');
+        const known = await readBans(place, { subject, keyIds: [keyId] }, Date.now());
+        // Also without a known one: it may be younger than what is stored.
+        await liftBan(place, { subject, keyId });
         await apiKeys.recordBan(commandLineActor(), { keyId: id, projectId }, null);
-        return banned;
+        return { key, ban: known.get(keyId) ?? NO_BAN };
       });
-      output.result(toJson(key), `API key ${id} (${key.prefix}…) is no longer banned.`);
+      const name = `API key ${id} (${key.prefix}…)`;
+      output.result({ ...toJson(key), lifted: banJson(ban) }, liftedInWords(name, ban));
     });
 
   keys
@@ -115,6 +133,36 @@ Examples:
         ].join('\n'),
       );
     });
+}
+
+const NO_BAN = { strikes: 0, untilSeconds: null };
+
+type Ban = Pick<BanStatus, 'strikes' | 'untilSeconds'> | null;
+
+/** Null = not known. */
+function banJson(ban: Ban) {
+  return ban && { until: endOf(ban), strikes: ban.strikes };
+}
+
+function banInWords(ban: Ban): string | null {
+  if (ban === null) return 'not known';
+  if (ban.untilSeconds !== null) return `until ${endOf(ban)}`;
+  return ban.strikes > 0 ? strikesOf(ban) : null;
+}
+
+function liftedInWords(name: string, ban: NonNullable<Ban>): string {
+  if (ban.untilSeconds !== null)
+    return `${name} is no longer banned. Its ban would have ended ${endOf(ban)}.`;
+  if (ban.strikes > 0) return `${name} was not banned. Its ${strikesOf(ban)} are forgotten.`;
+  return `${name} was not banned, and had no strikes.`;
+}
+
+function endOf({ untilSeconds }: NonNullable<Ban>): string | null {
+  return isoTime(untilSeconds === null ? null : untilSeconds * 1000);
+}
+
+function strikesOf({ strikes }: NonNullable<Ban>): string {
+  return strikes === 1 ? '1 strike' : `${strikes} strikes`;
 }
 
 function toScopes(text: string): Scope[] {

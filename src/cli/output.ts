@@ -8,17 +8,17 @@ export class Output {
 
   /** The result of a command, in both forms. Called once. */
   result(json: object, text: string): void {
-    console.log(this.isJson ? toJson(json) : text);
+    console.log(this.isJson ? toJson(json) : printable(text));
   }
 
   fail(code: string, message: string, errors?: readonly FieldProblem[]): void {
     if (this.isJson) console.log(toJson({ error: { code, message, ...(errors ? { errors } : {}) } }));
-    else console.error(message);
+    else console.error(printable(message));
   }
 
   /** Something on the way, for a person only. */
   note(text: string): void {
-    if (!this.isJson) console.error(text);
+    if (!this.isJson) console.error(printable(text));
   }
 }
 
@@ -36,7 +36,9 @@ export function table(rows: readonly Record<string, string | number | null>[]): 
   const columns = Object.keys(rows[0] ?? {});
   const lines = [
     columns.map((column) => column.toUpperCase()),
-    ...rows.map((row) => columns.map((column) => printable(String(row[column] ?? '–')))),
+    ...rows.map((row) =>
+      columns.map((column) => printable(String(row[column] ?? '–')).replaceAll('\n', '�')),
+    ),
   ];
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => [...(line[at] ?? '')].length)));
   return lines
@@ -49,9 +51,9 @@ export function table(rows: readonly Record<string, string | number | null>[]): 
     .join('\n');
 }
 
-/** A name must not be able to steer the terminal. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '�');
+/** Text from clients and from DNS must not be able to steer the terminal, nor to turn the order of what it shows. */
+export function printable(text: string): string {
+  return text.replace(/[^\P{Cc}\n]|[\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu, '�');
 }
 
 /** Ids have 64 bits: they are strings, so that no reader loses digits. */

@@ -1,4 +1,4 @@
-import { grouped } from './output.js';
+import { grouped, printable } from './output.js';
 
 const REDRAW_MS = 100;
 const BAR_WIDTH = 24;
@@ -33,7 +33,7 @@ export class ProgressBar {
   /** Prints a line of text above the bar. */
   print(text: string): void {
     this.clear();
-    this.stream.write(`${text}\n`);
+    this.stream.write(`${printable(text)}\n`);
     this.draw();
   }
 

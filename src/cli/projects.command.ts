@@ -1,11 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { commandLineActor } from '../audit/audit-log.js';
-import { PLAN_NAMES, PLANS, type Plan } from '../projects/plans.js';
+import { MAX_QUOTA, PLAN_NAMES, PLANS, type Plan } from '../projects/plans.js';
 import type { Project } from '../projects/project.entity.js';
 import { grouped, isoTime, type Output, table } from './output.js';
 import { withServices } from './session.js';
-
-const MAX_QUOTA = 2_147_483_647;
 
 interface QuotaOptions {
   plan?: Plan;

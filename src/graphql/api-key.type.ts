@@ -1,7 +1,7 @@
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType, ObjectType, registerEnumType } from 'type-graphql';
-import { NAME_LENGTH } from '../api-keys/new-key.rules.js';
 import type { Scope } from '../caller.js';
+import { NAME } from '../validation.js';
 
 const ApiKeyScopeEnum = {
   PETS_READ: 'pets:read',
@@ -70,7 +70,7 @@ export class CreatedApiKeyType {
 
 @InputType('NewApiKey', { description: 'An API key to make.' })
 export class NewApiKeyInput {
-  @Field(() => String, { description: `Its name for people: 1 to ${NAME_LENGTH} characters.` })
+  @Field(() => String, { description: `Its name for people: 1 to ${NAME.maxLength} characters.` })
   name!: string;
 
   @Field(() => [ApiKeyScopeEnum], {

@@ -1,5 +1,5 @@
 import { type FieldProblem, invalidRequest } from '../errors.js';
-import { type ObjectSchema, validator } from '../validation.js';
+import { NAME, type ObjectSchema, validator } from '../validation.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 export interface NewPet {
@@ -11,18 +11,8 @@ export interface NewPet {
 export type PetChanges = Partial<NewPet>;
 
 export const PAGE_SIZE = { minimum: 1, maximum: 100, default: 20 } as const;
-const NAME_LENGTH = 255;
 
-const name = {
-  type: 'string',
-  minLength: 1,
-  maxLength: NAME_LENGTH,
-  // NUL ends a text in some databases, a lone surrogate has no UTF-8; a name of blanks is no name.
-  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000\\uD800-\\uDFFF]*$',
-  description: "The animal's name.",
-  examples: ['Rex'],
-  rule: `must be text of 1 to ${NAME_LENGTH} characters, not only blanks`,
-} as const;
+const name = { ...NAME, description: "The animal's name.", examples: ['Rex'] } as const;
 
 const categoryIdSchema = {
   type: 'integer',

@@ -8,6 +8,9 @@ export const PLANS = {
   ENTERPRISE: null,
 } as const;
 
+/** The largest that both databases store. */
+export const MAX_QUOTA = 2_147_483_647;
+
 /** What a project may use: its plan's quota, or the one agreed with it. */
 export function quotaOf({
   plan,

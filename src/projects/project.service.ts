@@ -3,10 +3,11 @@ import { nextChange } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { isDuplicate } from '../database/database-errors.js';
 import { withDrawnId } from '../database/drawn-id.js';
-import { AppError, invalidRequest } from '../errors.js';
+import { AppError } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
 import type { Plan } from './plans.js';
 import { Project } from './project.entity.js';
+import { checkNewProject, checkQuotas } from './project.rules.js';
 
 export interface NewProject {
   slug: string;
@@ -26,17 +27,11 @@ export class ProjectService {
     private readonly now: () => number,
   ) {}
 
-  /** Throws `AppError invalid_request` for a slug that is no DNS label, `AppError conflict` for one that is taken. */
-  async create(actor: Actor, wanted: NewProject): Promise<Project> {
-    checkSlug(wanted.slug);
-    const values = {
-      slug: wanted.slug,
-      name: wanted.name ?? wanted.slug,
-      publishedAtMs: null,
-      changeNumber: 0n,
-      createdAtMs: this.now(),
-      ...checkedQuotas(wanted),
-    };
+  /** Throws `AppError invalid_request`, `AppError conflict` for a slug that is taken. */
+  async create(actor: Actor, { slug, plan, perMinute, perDay, ...wanted }: NewProject): Promise<Project> {
+    const named = { slug, name: wanted.name ?? slug, plan, perMinute, perDay };
+    checkNewProject(named);
+    const values = { ...named, publishedAtMs: null, changeNumber: 0n, createdAtMs: this.now() };
     try {
       return await this.db.transaction(async (manager) => {
         const project = await withDrawnId(this.ids, async (id) => {
@@ -54,7 +49,7 @@ export class ProjectService {
       });
     } catch (error) {
       if (isDuplicate(error)) {
-        throw new AppError('conflict', `The slug ${wanted.slug} is taken. Choose another one.`);
+        throw new AppError('conflict', `The slug ${slug} is taken. Choose another one.`);
       }
       throw error;
     }
@@ -84,7 +79,9 @@ export class ProjectService {
       const plan = changes.plan ?? project.plan;
       // A project that leaves Enterprise leaves its own quotas behind.
       const kept = plan === 'ENTERPRISE' ? project : { perMinute: null, perDay: null };
-      const quotas = checkedQuotas({ ...kept, ...changes, plan });
+      const { perMinute, perDay } = { ...kept, ...changes };
+      const quotas = { plan, perMinute, perDay };
+      checkQuotas(quotas);
       const changeNumber = await nextChange(manager);
       await manager.update(Project, { id: project.id }, { ...quotas, changeNumber });
       await this.audit.record(manager, actor, {
@@ -116,23 +113,4 @@ export class ProjectService {
 
 function refuseUnknown(which: string): never {
   throw new AppError('not_found', `There is no project ${which}.`);
-}
-
-/** The slug becomes a label of the project's generated host name. */
-function checkSlug(slug: string): void {
-  if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(slug)) return;
-  const message = 'must be 1 to 63 lower-case letters, digits or hyphens, with no hyphen at either end';
-  throw invalidRequest([{ field: 'slug', message }]);
-}
-
-function checkedQuotas({ plan, perMinute, perDay }: Pick<NewProject, 'plan' | 'perMinute' | 'perDay'>) {
-  const isAgreed = plan === 'ENTERPRISE';
-  const message = isAgreed
-    ? 'must be a whole number of at least 1 on the ENTERPRISE plan'
-    : `must be left out: the quotas of the ${plan} plan are fixed`;
-  const errors = Object.entries({ perMinute, perDay })
-    .filter(([, quota]) => (isAgreed ? !Number.isInteger(quota) || Number(quota) < 1 : quota !== null))
-    .map(([field]) => ({ field, message }));
-  if (errors.length > 0) throw invalidRequest(errors);
-  return { plan, perMinute, perDay };
 }

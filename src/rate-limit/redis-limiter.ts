@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { VERSION_MS } from '../data-versions.js';
-import { type RedisConnection, sendTogether } from '../redis/redis-connection.js';
+import { type RedisConnection, reasonOf, sendTogether } from '../redis/redis-connection.js';
 import { type BanRecord, NO_RECORD } from './bans.js';
 import { CHARGE_SCRIPT } from './charge-script.js';
 import {
@@ -27,8 +27,8 @@ interface Mirror {
   adopt(counted: SubjectUsage | null, ban: KeyBan | null): void;
 }
 
-/** Redis could not decide: away, frozen, full, or only a replica. The reason is the cause. */
-class SharedCountersAway extends Error {
+/** Redis could not decide: away, frozen, full, or only a replica. The message says why. */
+export class SharedCountersAway extends Error {
   override name = 'SharedCountersAway';
 }
 
@@ -80,6 +80,15 @@ export class RedisLimiter implements Limiter {
     this.options.mirror?.adopt(null, { keyId, record: null });
   }
 
+  /** What is remembered of these keys of a subject. */
+  async bans(subject: string, keyIds: readonly string[]): Promise<Map<string, BanRecord>> {
+    const names = keyIds.map((keyId) => banKey(subject, keyId));
+    const texts = await this.within(() => this.redis.mget(...names));
+    return new Map(
+      keyIds.flatMap((keyId, at) => (texts[at] ? [[keyId, decodeRecord(texts[at])] as const] : [])),
+    );
+  }
+
   /** Makes this the version of the subject's data. */
   async stamp(subject: string, version: string): Promise<void> {
     await this.within(() => this.redis.set(versionKey(subject), version, 'PX', VERSION_MS));
@@ -96,14 +105,13 @@ export class RedisLimiter implements Limiter {
     return false;
   }
 
-  /** Why Redis does not decide, in its own words; null = it does. */
+  /** Why Redis does not decide; null = it does. */
   async problem(): Promise<string | null> {
     try {
       await this.charge(PROBE);
       return null;
     } catch (error) {
-      const { cause } = error as Error;
-      return cause instanceof Error ? cause.message : String(error);
+      return (error as Error).message;
     }
   }
 
@@ -168,9 +176,9 @@ export class RedisLimiter implements Limiter {
     return reply;
   };
 
-  private readonly failed = (cause: unknown): never => {
+  private readonly failed = (cause: Error): never => {
     this.answered(null);
-    throw new SharedCountersAway('Redis could not decide', { cause });
+    throw new SharedCountersAway(reasonOf(this.redis, cause), { cause });
   };
 
   private tick(): void {

@@ -75,8 +75,10 @@ export class ResilientLimiter implements Limiter {
   private degrade(error: unknown): void {
     if (this.isDegraded || this.isClosed) return;
     this.counts.outages += 1;
-    const cause = error instanceof Error && error.cause ? error.cause : error;
-    this.log.warn({ reason: String(cause) }, 'Redis is away: each process limits by itself');
+    this.log.warn(
+      { reason: error instanceof Error ? error.message : String(error) },
+      'Redis is away: each process limits by itself',
+    );
     this.probeLater();
   }
 

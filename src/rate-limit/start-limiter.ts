@@ -1,7 +1,7 @@
 import type { DataVersions } from '../data-versions.js';
 import type { Database } from '../database/database.js';
 import { connectRedis } from '../redis/redis-connection.js';
-import { CounterStore, liftStoredBan } from './counter-store.js';
+import { CounterStore } from './counter-store.js';
 import type { Limiter, LimiterLog } from './limiter.js';
 import { MemoryLimiter } from './memory-limiter.js';
 import { MemoryVersions } from './memory-versions.js';
@@ -49,14 +49,4 @@ export async function startLimiter({ redisUrl, db, log, now }: LimiterParts): Pr
   const limiter = new ResilientLimiter(shared, mirror, log);
   const sharing = () => ({ isDegraded: limiter.isDegraded, ...limiter.counts });
   return { limiter, versions: new SharedVersions(limiter), sharing, close: () => limiter.close() };
-}
-
-/** Ends a key's ban from another process than those that serve. They know it within two seconds. */
-export async function liftBan(
-  { redisUrl, db }: Pick<LimiterParts, 'redisUrl' | 'db'>,
-  key: { subject: string; keyId: string },
-): Promise<void> {
-  if (redisUrl === null) return liftStoredBan(db, key.keyId);
-  const shared = new RedisLimiter(await connectRedis(redisUrl));
-  await shared.unban(key).finally(() => shared.close());
 }

@@ -21,9 +21,34 @@ export async function connectRedis(address: string): Promise<RedisConnection> {
     ? new Cluster(...clusterAt(url))
     : new Redis(url.href, { ...OPTIONS, retryStrategy: () => RECONNECT_EVERY_MS });
   // Whoever sends a command learns of it there.
-  redis.on('error', () => {});
+  redis.on('error', (fault: Error) => faults.set(redis, fault));
+  redis.on('ready', () => faults.delete(redis));
   await redis.connect().catch(() => {});
   return redis;
+}
+
+/** Why each connection is not there. */
+const faults = new WeakMap<RedisConnection, Error>();
+
+const IN_WORDS: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host could not be looked up',
+  ETIMEDOUT: 'does not answer',
+  EHOSTUNREACH: 'the host can not be reached',
+  ENETUNREACH: 'the network can not be reached',
+  ECONNRESET: 'hangs up',
+};
+/** What ioredis says of its own state when there is no connection, and what it would take to say so later. */
+const OF_IOREDIS = /^(Stream isn't writeable|Connection is closed|Reached the max retries|Failed to refresh)/;
+
+/** Why a command failed, for people: in Redis's own words when it answered. */
+export function reasonOf(redis: RedisConnection, failure: Error): string {
+  const fault = OF_IOREDIS.test(failure.message) ? faults.get(redis) : failure;
+  const { lastNodeError = fault } = (fault ?? {}) as { lastNodeError?: Error };
+  const { message, code } = (lastNodeError ?? {}) as NodeJS.ErrnoException;
+  if (message === undefined || OF_IOREDIS.test(message)) return 'does not answer';
+  return IN_WORDS[code ?? ''] ?? message;
 }
 
 const OPTIONS = {

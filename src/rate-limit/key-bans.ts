@@ -1,0 +1,54 @@
+import { In } from 'typeorm';
+import type { Database } from '../database/database.js';
+import { AppError } from '../errors.js';
+import { connectRedis } from '../redis/redis-connection.js';
+import { type BanStatus, banStatus } from './bans.js';
+import { liftStoredBan } from './counter-store.js';
+import { KeyBanRow } from './key-ban.entity.js';
+import { RedisLimiter, SharedCountersAway } from './redis-limiter.js';
+
+/** Where the processes that serve keep their bans: in Redis, or without one in the database, written behind. */
+export interface BanPlace {
+  redisUrl: string | null;
+  db: Database;
+}
+
+/**
+ * The bans of a subject's keys, for a process that does not serve. A key without a record has no entry. Without Redis a
+ * ban is known here two seconds late. Throws `AppError unavailable` without Redis's answer.
+ */
+export async function readBans(
+  { redisUrl, db }: BanPlace,
+  { subject, keyIds }: { subject: string; keyIds: readonly string[] },
+  nowMs: number,
+): Promise<Map<string, BanStatus>> {
+  if (keyIds.length === 0) return new Map();
+  if (redisUrl !== null) {
+    const records = await onRedis(redisUrl, (shared) => shared.bans(subject, keyIds));
+    return new Map([...records].map(([keyId, record]) => [keyId, banStatus(record, nowMs)]));
+  }
+  const rows = await db.repository(KeyBanRow).findBy({ keyId: In(keyIds), isLifted: 0 });
+  return new Map(rows.map((row) => [row.keyId, banStatus({ ...row, connection: null }, nowMs)]));
+}
+
+/** Ends a key's ban from another process than those that serve. They know it within two seconds. Throws as `readBans`. */
+export async function liftBan(
+  { redisUrl, db }: BanPlace,
+  key: { subject: string; keyId: string },
+): Promise<void> {
+  if (redisUrl === null) return liftStoredBan(db, key.keyId);
+  await onRedis(redisUrl, (shared) => shared.unban(key));
+}
+
+async function onRedis<T>(redisUrl: string, work: (shared: RedisLimiter) => Promise<T>): Promise<T> {
+  const shared = new RedisLimiter(await connectRedis(redisUrl));
+  try {
+    return await work(shared);
+  } catch (error) {
+    if (!(error instanceof SharedCountersAway)) throw error;
+    const { host } = new URL(redisUrl);
+    throw new AppError('unavailable', `Redis at ${host}: ${error.message}. Try \`petstore doctor\`.`);
+  } finally {
+    await shared.close();
+  }
+}
