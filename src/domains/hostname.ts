@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { getDomain } from 'tldts';
 import { AppError, invalidRequest } from '../errors.js';
+import { specialUseOf } from './special-use.js';
 import { unicodeOf } from './unicode-hostname.js';
 
 export interface ParsedHostname {
@@ -32,6 +33,12 @@ export function parseHostname(input: string, platformHosts: readonly string[]): 
   if (isBelow(hostname, ours)) {
     refuse(
       `must be a domain of your own: ${hostname} belongs to this platform. Enter a name from your DNS provider, e.g. ${EXAMPLE}`,
+    );
+  }
+  const specialUse = specialUseOf(hostname);
+  if (specialUse !== null) {
+    refuse(
+      `must be a name of the public DNS: ${specialUse}, so no certificate authority certifies it. Enter a name that you registered, e.g. ${EXAMPLE}`,
     );
   }
   const registrableDomain = getDomain(hostname, AS_IT_STANDS);
