@@ -1,12 +1,17 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { AcmeOrder } from '../src/certificates/acme-order.entity.js';
-import { ORDER_LIMITS, OrderBudget, type PlannedOrder } from '../src/certificates/order-budget.js';
+import { OrderBudget } from '../src/certificates/order-budget.js';
+import { ORDER_LIMITS, type PlannedOrder } from '../src/certificates/order-limits.js';
 import { OrderLog } from '../src/certificates/order-log.js';
 import { loadConfig } from '../src/config.js';
 import { Database } from '../src/database/database.js';
 import { migrate } from '../src/database/migrate.js';
 import { IdGenerator } from '../src/ids.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from './support/databases.js';
+import type { SpendingOrder } from './support/order-process.js';
 
 const START_MS = Date.UTC(2026, 0, 5, 12);
 const MINUTE_MS = 60_000;
@@ -180,4 +185,50 @@ describe.each(databaseKinds())('on %s', (kind) => {
     nowMs += 25 * HOUR_MS;
     expect(await log.sweep()).toBe(3);
   });
+  test('processes that order at the same moment share a budget: none is over it, and all of it is spent', async () => {
+    const program = resolve('dist/test/support/order-process.js');
+    const children = Array.from({ length: 4 }, () => fork(program, [database.url]));
+    try {
+      await Promise.all(children.map(isReady));
+      const [name = 0, domain = 0] = [ORDER_LIMITS[1]?.most, ORDER_LIMITS[2]?.most];
+      const shop = { hostname: 'shop.race.test', registrableDomain: 'race.test' };
+      expect(await spentBy(children, () => ({ planned: shop, orders: 10 }))).toBe(name);
+      expect(await db.repository(AcmeOrder).countBy({ hostname: shop.hostname })).toBe(name);
+      // Names of their own, and one registered domain: four of its orders are spent.
+      const spent = await spentBy(children, (index) => ({
+        planned: { hostname: `shop-${index}.race.test`, registrableDomain: 'race.test' },
+        orders: 4,
+      }));
+      expect(spent).toBe(4 * name);
+      const rows = many(domain - 1 - 5 * name, (index) => `early-${index}.race.test`);
+      nowMs = Date.now();
+      for (const row of rows) await log.begin(1n, row);
+      const last = await spentBy(children, (index) => ({
+        planned: { hostname: `late-${index}.race.test`, registrableDomain: 'race.test' },
+        orders: 4,
+      }));
+      expect(last).toBe(1);
+    } finally {
+      for (const child of children) child.disconnect();
+    }
+  });
 });
+
+/** How many orders of all processes were within the budget. */
+async function spentBy(children: ChildProcess[], order: (index: number) => SpendingOrder): Promise<number> {
+  const answers = children.map(async (child, index) => {
+    const answered = once(child, 'message');
+    child.send(order(index));
+    const [{ spent, faults }] = await answered;
+    expect(faults).toEqual([]);
+    return spent as number;
+  });
+  return (await Promise.all(answers)).reduce((sum, spent) => sum + spent, 0);
+}
+
+async function isReady(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`a process ended with ${code} before it was ready`);
+  });
+  await Promise.race([once(child, 'message'), ended]);
+}

@@ -5,9 +5,10 @@ import type { Order } from './acme-resources.js';
 import type { NewCertificate } from './certificate.entity.js';
 import { readChain, UnusableCertificate } from './issued-chain.js';
 import { generateKeyPem } from './jws.js';
-import { ISSUED, type OrderBudget, type PlannedOrder } from './order-budget.js';
+import type { OrderBudget } from './order-budget.js';
 import { CertificateOrderError } from './order-failure.js';
 import type { OrderFlow } from './order-flow.js';
+import { ISSUED, type PlannedOrder } from './order-limits.js';
 import type { OrderLog } from './order-log.js';
 import { explained } from './order-problem.js';
 import { type Random, renewAtMs } from './renewal.js';
@@ -92,8 +93,7 @@ export class CertificateOrders {
     const { renewalInfo } = await client.directory(signal);
     const replaces = renewalInfo === null ? null : request.replaces;
     const planned = { hostname, registrableDomain, projectId, isRenewal: replaces !== null };
-    await budget.check(planned);
-    const logId = await log.begin(domainId, planned);
+    const logId = await budget.spend(planned, (manager) => log.begin(domainId, planned, manager));
     const placed = await this.noted(logId, { hostname, signal }, () =>
       this.send(planned, { replaces, logId }, signal),
     );
@@ -115,8 +115,7 @@ export class CertificateOrders {
         if (replaces === null || !mayBeAboutReplacing(error)) throw error;
       }
       // Insisting would let the certificate run out. Without the name the order counts like a first one.
-      await budget.check({ ...planned, isRenewal: false });
-      await log.countFully(logId);
+      await budget.spend({ ...planned, isRenewal: false }, (manager) => log.countFully(logId, manager));
       return { signer, order: await client.newOrder(signer, { hostname, replaces: null }, signal) };
     });
   }

@@ -1,122 +1,55 @@
-import { type FindOptionsWhere, In, IsNull, MoreThan } from 'typeorm';
+import { type EntityManager, In, IsNull, MoreThan } from 'typeorm';
+import { ChangeSequence } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { AcmeOrder } from './acme-order.entity.js';
-import { CertificateOrderError, type OrderFailureCode } from './order-failure.js';
+import { CertificateOrderError } from './order-failure.js';
+import { IN_FLIGHT_MS, type Limit, ORDER_LIMITS, type PlannedOrder } from './order-limits.js';
 
-export interface PlannedOrder {
-  hostname: string;
-  registrableDomain: string;
-  projectId: bigint;
-  /** It names the certificate it replaces. */
-  isRenewal: boolean;
-}
-
-const HOUR_MS = 3_600_000;
-const WEEK_MS = 7 * 24 * HOUR_MS;
-/** An order without outcome counts as one that will be issued. After this long its process died, and nobody took it up. */
-const IN_FLIGHT_MS = HOUR_MS;
-
-export const ISSUED = 'issued';
-/** The CA looked at the host, or at its CAA records, and did not like what it saw. */
-const FAILED_VALIDATION: OrderFailureCode[] = [
-  'CAA_BLOCKS_CA',
-  'CAA_LOOKUP_FAILED',
-  'CHALLENGE_UNREACHABLE',
-  'CHALLENGE_WRONG_ANSWER',
-  'DNS_NO_RECORD',
-  'DNS_UNREACHABLE',
-  'DNSSEC_BROKEN',
-];
-
-interface Limit {
-  /** What is counted, for people. */
-  what: string;
-  most: number;
-  /** Of the CA. Orders that begin at the same moment don't see each other, so there is some room. */
-  mostOfCa: number;
-  windowMs: number;
-  /** The CA does not count renewals that name what they replace, so we neither count nor refuse them. RFC 9773 §5. */
-  exemptsRenewals: boolean;
-  counts(order: PlannedOrder): FindOptionsWhere<AcmeOrder>;
-  outcomes: readonly string[];
-  /** Whether orders in flight count. */
-  countsInFlight: boolean;
-}
-
-/** Our own limits, each below the CA's: one that the CA refuses helps nobody and may lead to longer refusals. */
-export const ORDER_LIMITS: readonly Limit[] = [
-  {
-    what: 'failed validations of this name in an hour',
-    most: 3,
-    mostOfCa: 5,
-    windowMs: HOUR_MS,
-    exemptsRenewals: false,
-    counts: ({ hostname }) => ({ hostname }),
-    outcomes: FAILED_VALIDATION,
-    countsInFlight: false,
-  },
-  {
-    what: 'certificates for this name in a week',
-    most: 4,
-    mostOfCa: 5,
-    windowMs: WEEK_MS,
-    exemptsRenewals: true,
-    counts: ({ hostname }) => ({ hostname, isRenewal: 0 }),
-    outcomes: [ISSUED],
-    countsInFlight: true,
-  },
-  {
-    what: 'certificates for names of this registered domain in a week',
-    most: 45,
-    mostOfCa: 50,
-    windowMs: WEEK_MS,
-    exemptsRenewals: true,
-    counts: ({ registrableDomain }) => ({ registrableDomain, isRenewal: 0 }),
-    outcomes: [ISSUED],
-    countsInFlight: true,
-  },
-  {
-    what: 'orders of this project in three hours',
-    most: 100,
-    // Of the whole platform: one project must leave something to the others.
-    mostOfCa: 300,
-    windowMs: 3 * HOUR_MS,
-    exemptsRenewals: true,
-    counts: ({ projectId }) => ({ projectId, isRenewal: 0 }),
-    outcomes: [ISSUED, ...FAILED_VALIDATION],
-    countsInFlight: true,
-  },
-  {
-    what: 'orders of the whole platform in three hours',
-    most: 250,
-    mostOfCa: 300,
-    windowMs: 3 * HOUR_MS,
-    exemptsRenewals: true,
-    counts: () => ({ isRenewal: 0 }),
-    // Without the orders that the CA refused to begin.
-    outcomes: [ISSUED, ...FAILED_VALIDATION],
-    countsInFlight: true,
-  },
-];
+/** The row that holds the turn of all processes to count. */
+const TURN = { name: 'orders' };
 
 /** Counts orders so that no limit of the CA is reached. */
 export class OrderBudget {
+  private lastTurn: Promise<unknown> = Promise.resolve();
+
   constructor(
     private readonly db: Database,
     private readonly now: () => number,
   ) {}
 
+  /**
+   * Checks the order and notes it as one step: between the two no process counts or notes another one. `note` runs in the
+   * transaction, perhaps more than once. Throws as `check`.
+   */
+  spend<T>(planned: PlannedOrder, note: (manager: EntityManager) => Promise<T>): Promise<T> {
+    // Those who wait here hold no connection: of each process one waits for the row.
+    const turn = this.lastTurn.then(() =>
+      this.db.transaction(async (manager) => {
+        // First: what is read in the transaction is then as new as the lock.
+        await manager.increment(ChangeSequence, TURN, 'value', 1);
+        await this.check(planned, manager);
+        return note(manager);
+      }),
+    );
+    this.lastTurn = turn.catch(() => {});
+    return turn;
+  }
+
   /** Throws `CertificateOrderError CA_RATE_LIMITED`, with the moment from which the order fits, when it is over budget. */
-  async check(planned: PlannedOrder): Promise<void> {
+  async check(planned: PlannedOrder, manager = this.db.repository(AcmeOrder).manager): Promise<void> {
     for (const limit of ORDER_LIMITS) {
       if (planned.isRenewal && limit.exemptsRenewals) continue;
-      const freeAtMs = await this.freeAtMs(limit, planned);
+      const freeAtMs = await this.freeAtMs(limit, planned, manager);
       if (freeAtMs !== null) throw refusal(limit, planned, { freeAtMs, nowMs: this.now() });
     }
   }
 
   /** Null = there is room now. */
-  private async freeAtMs(limit: Limit, planned: PlannedOrder): Promise<number | null> {
+  private async freeAtMs(
+    limit: Limit,
+    planned: PlannedOrder,
+    manager: EntityManager,
+  ): Promise<number | null> {
     const nowMs = this.now();
     const scope = limit.counts(planned);
     const ended = {
@@ -125,7 +58,7 @@ export class OrderBudget {
       startedAtMs: MoreThan(nowMs - limit.windowMs),
     };
     const inFlight = { ...scope, outcome: IsNull(), startedAtMs: MoreThan(nowMs - IN_FLIGHT_MS) };
-    const counted = await this.db.repository(AcmeOrder).find({
+    const counted = await manager.find(AcmeOrder, {
       select: { id: true, startedAtMs: true, outcome: true },
       where: limit.countsInFlight ? [ended, inFlight] : [ended],
       order: { startedAtMs: 'DESC' },

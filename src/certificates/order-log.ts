@@ -1,10 +1,10 @@
-import { In, IsNull, LessThan } from 'typeorm';
+import { type EntityManager, In, IsNull, LessThan } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { withDrawnId } from '../database/drawn-id.js';
 import type { IdGenerator } from '../ids.js';
 import { AcmeOrder } from './acme-order.entity.js';
-import type { ISSUED, PlannedOrder } from './order-budget.js';
 import type { OrderFailureCode } from './order-failure.js';
+import type { ISSUED, PlannedOrder } from './order-limits.js';
 
 /** A day longer than the longest window of a budget. */
 const KEPT_MS = 8 * 86_400_000;
@@ -18,8 +18,8 @@ export class OrderLog {
     private readonly now: () => number,
   ) {}
 
-  /** Notes an order that is about to be sent, and returns its id. */
-  async begin(domainId: bigint, planned: PlannedOrder): Promise<bigint> {
+  /** Notes an order that is about to be sent, in the transaction that checked its budget, and returns its id. */
+  begin(domainId: bigint, planned: PlannedOrder, manager = this.table.manager): Promise<bigint> {
     const { hostname, registrableDomain, projectId, isRenewal } = planned;
     const order = {
       domainId,
@@ -31,7 +31,7 @@ export class OrderLog {
       outcome: null,
     } as const;
     return withDrawnId(this.ids, async (id) => {
-      await this.db.write(() => this.table.insert({ id, ...order }));
+      await manager.insert(AcmeOrder, { id, ...order });
       return id;
     });
   }
@@ -53,9 +53,9 @@ export class OrderLog {
     await this.db.write(() => this.table.update({ id }, { outcome }));
   }
 
-  /** The order counts as a first one after all. */
-  async countFully(id: bigint): Promise<void> {
-    await this.db.write(() => this.table.update({ id }, { isRenewal: 0 }));
+  /** The order counts as a first one after all. Joins the caller's transaction. */
+  async countFully(id: bigint, manager: EntityManager): Promise<void> {
+    await manager.update(AcmeOrder, { id }, { isRenewal: 0 });
   }
 
   /** Deletes some of what no budget counts any more and returns how many. */

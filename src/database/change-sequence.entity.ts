@@ -2,7 +2,7 @@ import { Column, Entity, type EntityManager, PrimaryColumn } from 'typeorm';
 import { ID, text } from './columns.js';
 import type { Database } from './database.js';
 
-/** Numbers the changes of the rows that every process follows. */
+/** Counters whose row is the turn of all processes: of changes that everybody follows, and of orders that are counted. */
 @Entity('change_sequences')
 export class ChangeSequence {
   @PrimaryColumn(text(16))

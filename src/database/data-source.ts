@@ -15,6 +15,7 @@ import { PetImports1770000001000 } from '../migrations/1770000001000-pet-imports
 import { RateLimits1770000002000 } from '../migrations/1770000002000-rate-limits.js';
 import { Domains1770000003000 } from '../migrations/1770000003000-domains.js';
 import { UsageAndKeys1770000004000 } from '../migrations/1770000004000-usage-and-keys.js';
+import { OrderTurn1770000005000 } from '../migrations/1770000005000-order-turn.js';
 import { Pet } from '../pets/pet.entity.js';
 import { PetImport } from '../pets/pet-import.entity.js';
 import { Project } from '../projects/project.entity.js';
@@ -37,6 +38,7 @@ export const MIGRATIONS = [
   RateLimits1770000002000,
   Domains1770000003000,
   UsageAndKeys1770000004000,
+  OrderTurn1770000005000,
 ];
 
 const ENTITIES = [

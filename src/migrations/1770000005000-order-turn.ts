@@ -1,0 +1,14 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The row that processes lock while they count orders. */
+export class OrderTurn1770000005000 implements MigrationInterface {
+  name = 'OrderTurn1770000005000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query("INSERT INTO change_sequences (name, value) VALUES ('orders', 0)");
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query("DELETE FROM change_sequences WHERE name = 'orders'");
+  }
+}
