@@ -130,7 +130,36 @@ onEachDatabase((app) => {
         categoryId: '9007199254740993',
       });
       expect(await change({ status: null })).toMatchObject({ name: 'Max', status: null });
-      expect(await change({})).toMatchObject({ name: 'Max', status: null });
+    });
+
+    test('updatePet-3: refuses an empty change with 400 that names input', async () => {
+      const { id } = await create({});
+      for (const input of [{}, { status: undefined }]) {
+        const { body } = await ask(UPDATE, { id, input });
+        const { code, status, errors } = body.errors[0].extensions;
+        expect([code, status, errors[0].field]).toEqual(['INVALID_REQUEST', 400, 'input']);
+      }
+    });
+
+    test('updatePet-4: a key without pets:read is answered what it sent, and is refused the rest before the change', async () => {
+      const { id } = await create({ status: 'available' });
+      const { token } = await app().app.services.apiKeys.create(
+        { name: 'test', requestId: null },
+        { projectId: tenant.projectId, name: 'writer', scopes: ['pets:write'], expiresAtMs: null },
+      );
+      const change = (name: string, fields: string) =>
+        ask(`mutation { it: updatePet(id: "${id}", input: {name: "${name}"}) ${fields}`, {}, token);
+      const own = await change('Max', '{ __typename id n: name }}');
+      expect(own.body.data.it).toEqual({ __typename: 'Pet', id, n: 'Max' });
+      for (const fields of [
+        '{ id s: status }}',
+        '{ ...on Pet { createdAt } }}',
+        '{ name ...f }} fragment f on Pet { categoryId }',
+      ]) {
+        const { body } = await change('Moritz', fields);
+        expect([body.data, body.errors[0].extensions]).toEqual([null, { code: 'FORBIDDEN', status: 403 }]);
+      }
+      expect((await ask(`{ pet(id: "${id}") { name } }`)).body.data.pet).toEqual({ name: 'Max' });
     });
 
     test('updatePet-2: refuses null, empty and out-of-range values by name, and changes nothing', async () => {

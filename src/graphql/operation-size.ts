@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   type FieldNode,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   getNullableType,
   isListType,
@@ -147,6 +148,15 @@ function fieldsOf(
   };
   collect(root);
   return fields;
+}
+
+/** The names of the fields that a resolver's answer will show; `__typename` shows nothing. */
+export function answeredFields({ fieldNodes, fragments, variableValues }: GraphQLResolveInfo): Set<string> {
+  const known = new Map(Object.entries(fragments));
+  const names = fieldNodes.flatMap(({ selectionSet }) =>
+    selectionSet ? [...fieldsOf(selectionSet, known, variableValues).values()] : [],
+  );
+  return new Set(names.filter((name) => name !== '__typename'));
 }
 
 function isLeftOut({ directives = [] }: SelectionNode, variables: Record<string, unknown>): boolean {

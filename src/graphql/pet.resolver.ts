@@ -4,10 +4,17 @@ import { AppError, type FieldProblem, invalidRequest } from '../errors.js';
 import { parseInt64 } from '../int64.js';
 import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
 import type { PetStatus } from '../pets/pet.entity.js';
-import { PAGE_SIZE, pageSizeSchema, parseNewPet, parsePetChanges } from '../pets/pet.rules.js';
+import {
+  PAGE_SIZE,
+  pageSizeSchema,
+  parseNewPet,
+  parsePetChanges,
+  requireAnswerable,
+} from '../pets/pet.rules.js';
 import type { PetService } from '../pets/pet.service.js';
 import { decodeCursor } from '../pets/pet-cursor.js';
 import { type Context, idempotencyKeyOf } from './context.js';
+import { answeredFields } from './operation-size.js';
 import {
   NewPetInput,
   PetChangesInput,
@@ -79,7 +86,8 @@ export class PetResolver {
 
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => PetType, {
-    description: 'Changes a pet. With an `Idempotency-Key` header a repetition changes nothing.',
+    description:
+      'Changes a pet; at least one field is given. With an `Idempotency-Key` header a repetition changes nothing. Without the scope `pets:read` the answer may have `id` and the fields that the input gives.',
   })
   async updatePet(
     @Ctx() context: Context,
@@ -92,6 +100,7 @@ export class PetResolver {
       ...input,
       ...(typeof categoryId === 'string' ? { categoryId: int64(categoryId) } : {}),
     });
+    requireAnswerable(context.caller, changes, answeredFields(info));
     const key = idempotencyKeyOf(context, info);
     return presentPet(await this.service.update(context.caller, petId(id), changes, key));
   }

@@ -1,4 +1,5 @@
-import { type FieldProblem, invalidRequest } from '../errors.js';
+import type { Caller } from '../caller.js';
+import { AppError, type FieldProblem, invalidRequest } from '../errors.js';
 import { NAME, type ObjectSchema, validator } from '../validation.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 
@@ -58,7 +59,10 @@ export function parseNewPet(input: unknown): NewPet {
   return { name, categoryId: BigInt(categoryId), status: status ?? null };
 }
 
-/** As `parseNewPet`, every field optional; `status: null` takes the status away. Throws `AppError invalid_request`. */
+/**
+ * As `parseNewPet`, every field optional but at least one given; `status: null` takes the status away. Throws
+ * `AppError invalid_request`.
+ */
 export function parsePetChanges(input: {
   name?: unknown;
   categoryId?: unknown;
@@ -70,7 +74,22 @@ export function parsePetChanges(input: {
   if (input.name !== undefined) changes.name = input.name as string;
   if (input.categoryId !== undefined) changes.categoryId = BigInt(input.categoryId as bigint);
   if (status !== undefined) changes.status = status as PetStatus | null;
+  if (Object.keys(changes).length === 0) {
+    throw invalidRequest([{ field: 'input', message: 'must have at least one field to change' }]);
+  }
   return changes;
+}
+
+/**
+ * Throws `AppError forbidden` when an answer to the change would show more than the caller sent and may read. `fields` are
+ * those of the answer.
+ */
+export function requireAnswerable(caller: Caller, changes: PetChanges, fields: Iterable<string>): void {
+  if (caller.scopes.has('pets:read')) return;
+  const hidden = [...fields].filter((field) => field !== 'id' && !(field in changes));
+  if (hidden.length === 0) return;
+  const message = `This API key lacks the scope pets:read, which ${hidden.join(', ')} of the answer needs: the input does not give it. Ask for id and the changed fields only, or use a key that has the scope. Nothing was changed.`;
+  throw new AppError('forbidden', message);
 }
 
 function refuse(problems: FieldProblem[]): void {

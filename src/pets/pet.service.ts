@@ -75,9 +75,7 @@ export class PetService {
   }
 
   private async change(caller: Caller, id: bigint, changes: PetChanges): Promise<Pet> {
-    if (Object.keys(changes).length > 0) {
-      await this.store.update(caller.projectId, id, changes);
-    }
+    await this.store.update(caller.projectId, id, changes);
     return this.find(caller, id);
   }
 
