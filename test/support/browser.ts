@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
-import { executableOnPath } from './servers/sql-programs.js';
+import { executableOnPath } from './servers/programs.js';
 
 const execute = promisify(execFile);
 

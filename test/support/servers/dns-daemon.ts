@@ -5,7 +5,9 @@ import type { DnsServer } from '../../../src/config.js';
 import { askRaw } from '../raw-dns-query.js';
 import { Daemon, freePort, type Program } from './daemon.js';
 import { type DebianPackages, unpackDebianPackages } from './debian-packages.js';
-import { executableOnPath } from './sql-programs.js';
+import { firstWorking } from './first-working.js';
+import { requireVersion, type VersionedServer } from './oldest-versions.js';
+import { executableOnPath, printedBy } from './programs.js';
 
 /** A running name server of the test's own, on UDP and TCP. */
 export interface DnsDaemon extends DnsServer {
@@ -61,23 +63,38 @@ async function answer(server: DnsServer, identity: string): Promise<void> {
   if (said !== identity) throw new Error(`another server answers at ${server.address}:${server.port}`);
 }
 
+interface DnsPrograms {
+  server: VersionedServer;
+  from: DebianPackages;
+  /** Below `usr/sbin`, the server first. */
+  binaries: string[];
+  /** The argument for which the server prints its version. */
+  versionArgument: string;
+}
+
 /**
- * Programs of one package, by name, in the order of `binaries`. An installed server comes last: AppArmor keeps those of
+ * Programs of one package, in the order of `binaries`. An installed server comes last: AppArmor keeps those of
  * Ubuntu from reading a configuration in a temporary folder.
  */
-export async function dnsPrograms(from: DebianPackages, binaries: string[]): Promise<Program[]> {
-  try {
-    const root = await unpackDebianPackages(from);
-    return binaries.map((binary) => root.program(`usr/sbin/${binary}`));
-  } catch (unpacking) {
-    try {
-      return binaries.map((binary) => ({ file: executableOnPath(binary), args: [] }));
-    } catch (looking) {
-      const reasons = [unpacking, looking].map((error) => `- ${(error as Error).message.trim()}`);
-      throw new Error(
-        `No ${from.packages.join()} for the tests. Tried:\n${reasons.join('\n')}\n` +
-          `  → run on Debian or Ubuntu with a mirror that apt reaches, or install ${from.packages.join()}`,
-      );
-    }
-  }
+export function dnsPrograms({ server, from, binaries, versionArgument }: DnsPrograms): Promise<Program[]> {
+  const suitable = async (programs: Program[]): Promise<Program[]> => {
+    const [first] = programs as [Program];
+    requireVersion(server, first, await printedBy(first, versionArgument));
+    return programs;
+  };
+  return firstWorking(server, [
+    {
+      name: 'packages of Debian or Ubuntu',
+      advice: 'run on Debian or Ubuntu with a mirror that apt reaches',
+      find: async () => {
+        const root = await unpackDebianPackages(from);
+        return suitable(binaries.map((binary) => root.program(`usr/sbin/${binary}`)));
+      },
+    },
+    {
+      name: `installed ${binaries[0]}`,
+      advice: `install ${from.packages.join()}`,
+      find: () => suitable(binaries.map((binary) => ({ file: executableOnPath(binary), args: [] }))),
+    },
+  ]);
 }

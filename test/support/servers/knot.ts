@@ -24,10 +24,12 @@ export interface KnotServer extends DnsDaemon {
 
 /** An authoritative server with real zones, signed where wanted. Resolves when it answers for all of them. */
 export async function startKnot(zones: TestZone[]): Promise<KnotServer> {
-  const [knotd, keymgr] = await dnsPrograms({ name: 'knot-packages', suite: 'own', packages: ['knot'] }, [
-    'knotd',
-    'keymgr',
-  ]);
+  const [knotd, keymgr] = await dnsPrograms({
+    server: 'Knot',
+    from: { name: 'knot-packages', suite: 'own', packages: ['knot'] },
+    binaries: ['knotd', 'keymgr'],
+    versionArgument: '--version',
+  });
   const daemon = await runDnsDaemon({
     program: knotd as Program,
     arrange: async ({ home, address, port, identity }) => {

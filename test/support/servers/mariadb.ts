@@ -1,14 +1,24 @@
 import { dirname } from 'node:path';
 import { isCached } from './cached-folder.js';
 import { unpackDebianPackages } from './debian-packages.js';
-import { type Place, startFirstWorking } from './first-working.js';
-import { executableOnPath, mariadbEngine } from './sql-programs.js';
-import { givenSqlServer, type SqlEngine, type SqlServer } from './sql-server.js';
+import { firstWorking, type Place } from './first-working.js';
+import { executableOnPath } from './programs.js';
+import { mariadbEngine } from './sql-programs.js';
+import {
+  type FoundEngine,
+  givenSqlServer,
+  runSqlServer,
+  type SqlEngine,
+  type SqlServer,
+  withTemplate,
+} from './sql-server.js';
 
 /** A MariaDB server; `args` go to `mariadbd`. Takes the one TEST_MARIADB_URL names, else finds or brings a program and starts it. */
 export async function startMariadb({ args }: { args?: string[] } = {}): Promise<SqlServer> {
   const given = process.env.TEST_MARIADB_URL;
-  return given ? givenSqlServer('TEST_MARIADB_URL', given) : startFirstWorking('MariaDB', PLACES, args);
+  return given
+    ? givenSqlServer('TEST_MARIADB_URL', given)
+    : runSqlServer(await firstWorking('MariaDB', PLACES), args);
 }
 
 /** The MariaDB of this machine's own Debian or Ubuntu release. */
@@ -23,21 +33,21 @@ export async function mariadbFromPackages(): Promise<SqlEngine> {
 
 const MARIADB_PACKAGES = 'mariadb-packages';
 
-const PLACES: Place[] = [
+const PLACES: Place<FoundEngine>[] = [
   {
     name: 'installed mariadbd',
     advice:
       'install MariaDB 10.11 or later, or point TEST_MARIADB_URL to a server: mysql://root@127.0.0.1:3306',
     isAtHand: () => true,
-    engine: async () => {
+    find: async () => {
       const file = executableOnPath('mariadbd');
-      return mariadbEngine({ file, args: [] }, dirname(dirname(file)));
+      return withTemplate(await mariadbEngine({ file, args: [] }, dirname(dirname(file))));
     },
   },
   {
     name: 'packages of Debian or Ubuntu',
     advice: 'run on Debian or Ubuntu with a mirror that apt reaches',
     isAtHand: () => isCached(MARIADB_PACKAGES),
-    engine: mariadbFromPackages,
+    find: async () => withTemplate(await mariadbFromPackages()),
   },
 ];

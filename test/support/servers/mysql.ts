@@ -1,47 +1,57 @@
 import { isCached } from './cached-folder.js';
 import { isUbuntu, unpackDebianPackages } from './debian-packages.js';
-import { type Place, startFirstWorking } from './first-working.js';
+import { firstWorking, type Place } from './first-working.js';
 import { mariadbFromPackages } from './mariadb.js';
 import { downloadMysqld, findDownloadedMysqld } from './mysql-download.js';
 import { MYSQL_IMAGE, unpackMysqlImage } from './mysql-image.js';
-import { executableOnPath, mysqlEngine } from './sql-programs.js';
-import { givenSqlServer, type SqlEngine, type SqlServer } from './sql-server.js';
+import { executableOnPath } from './programs.js';
+import { mysqlEngine } from './sql-programs.js';
+import {
+  type FoundEngine,
+  givenSqlServer,
+  runSqlServer,
+  type SqlEngine,
+  type SqlServer,
+  withTemplate,
+} from './sql-server.js';
 
 /** A MySQL server; `args` go to `mysqld`. Takes the one TEST_MYSQL_URL names, else finds or brings a program and starts it. */
 export async function startMysql({ args }: { args?: string[] } = {}): Promise<SqlServer> {
   const given = process.env.TEST_MYSQL_URL;
-  return given ? givenSqlServer('TEST_MYSQL_URL', given) : startFirstWorking('MySQL', PLACES, args);
+  return given
+    ? givenSqlServer('TEST_MYSQL_URL', given)
+    : runSqlServer(await firstWorking('MySQL', PLACES), args);
 }
 
 const MYSQL_PACKAGES = 'mysql-packages';
 
-const PLACES: Place[] = [
+const PLACES: Place<FoundEngine>[] = [
   {
     name: 'installed mysqld',
-    advice: 'install MySQL 8 or later, or point TEST_MYSQL_URL to a server: mysql://root@127.0.0.1:3306',
+    advice: 'install MySQL 8.4 or later, or point TEST_MYSQL_URL to a server: mysql://root@127.0.0.1:3306',
     isAtHand: () => true,
-    engine: async () => mysqlEngine({ file: executableOnPath('mysqld'), args: [] }),
+    find: async () => withTemplate(await mysqlEngine({ file: executableOnPath('mysqld'), args: [] })),
   },
   {
     name: 'download by mysql-memory-server',
     advice: 'allow this machine to reach the MySQL download site',
     isAtHand: () => findDownloadedMysqld() !== undefined,
-    engine: async () => mysqlEngine({ file: await downloadMysqld(), args: [] }),
+    find: async () => withTemplate(await mysqlEngine({ file: await downloadMysqld(), args: [] })),
   },
   {
     name: `Docker image ${MYSQL_IMAGE}`,
     advice: 'start Docker; elsewhere than on Linux run `docker compose up -d mysql` and set TEST_MYSQL_URL',
     isAtHand: () => isCached('mysql-image'),
-    engine: async () => {
+    find: async () => {
       const root = await unpackMysqlImage('mysql-image');
-      return mysqlEngine(root.program('usr/sbin/mysqld'), `${root.path}/usr`);
+      return withTemplate(await mysqlEngine(root.program('usr/sbin/mysqld'), `${root.path}/usr`));
     },
   },
   {
     name: 'packages of Debian or Ubuntu',
     advice: 'run on Debian or Ubuntu with a mirror that apt reaches',
     isAtHand: () => isCached(MYSQL_PACKAGES),
-    engine: mysqlFromPackages,
+    find: async () => withTemplate(await mysqlFromPackages()),
   },
 ];
 

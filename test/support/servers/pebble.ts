@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Daemon, freePort, type Program } from './daemon.js';
 import { unpackDebianPackages } from './debian-packages.js';
-import { executableOnPath } from './sql-programs.js';
+import { firstWorking } from './first-working.js';
+import { Unsuitable } from './oldest-versions.js';
+import { executableOnPath, pathOf } from './programs.js';
 import { createTestTls, type TestTls } from './test-tls.js';
 
 /** Let's Encrypt's test CA, on ports of its own. It keeps everything in memory. */
@@ -48,14 +50,28 @@ export interface PebbleOptions {
 const DAYS_90_SECONDS = 90 * 86_400;
 
 /** Finds or brings a program, starts it, and waits until it answers. */
-export async function startPebble(options: PebbleOptions): Promise<Pebble> {
-  const program = await findPebble();
-  return runPebble(program, options).catch((error) => {
-    // Another process took a port between our looking and our starting.
-    if (/address already in use/.test(error.message)) return runPebble(program, options);
-    throw error;
-  });
+export function startPebble(options: PebbleOptions): Promise<Pebble> {
+  const run = (program: Program) =>
+    runPebble(program, options).catch((error) => {
+      // Another process took a port between our looking and our starting.
+      if (/address already in use/.test(error.message)) return runPebble(program, options);
+      throw error;
+    });
+  return firstWorking('Pebble', [
+    {
+      name: 'installed pebble',
+      advice: 'install Pebble 2.7 or later as `pebble`',
+      find: () => run({ file: executableOnPath('pebble'), args: [] }),
+    },
+    {
+      name: 'packages of Debian',
+      advice: 'run where apt reaches a mirror of Debian',
+      find: async () => run((await unpackDebianPackages(PACKAGES)).program('usr/bin/pebble')),
+    },
+  ]);
 }
+
+const PACKAGES = { name: 'pebble-packages', suite: 'sid', packages: ['pebble'] };
 
 async function runPebble(program: Program, options: PebbleOptions): Promise<Pebble> {
   const home = await mkdtemp(join(tmpdir(), 'petstore-pebble-'));
@@ -77,7 +93,11 @@ async function runPebble(program: Program, options: PebbleOptions): Promise<Pebb
       logFile: join(home, 'log'),
     });
     try {
-      await daemon.waitUntil(async () => void (await fetchText(directoryUrl, tls.caPem)), 20_000);
+      let directory = '';
+      await daemon.waitUntil(async () => {
+        directory = await fetchText(directoryUrl, tls.caPem);
+      }, 20_000);
+      requireFeatures(program, directory);
       return daemon;
     } catch (error) {
       await daemon.kill('SIGKILL');
@@ -109,24 +129,19 @@ async function runPebble(program: Program, options: PebbleOptions): Promise<Pebb
   };
 }
 
-const PACKAGES = { name: 'pebble-packages', suite: 'sid', packages: ['pebble'] };
-
-/** Older releases have no ARI and no profiles, so a program that is installed is trusted to be new enough. */
-async function findPebble(): Promise<Program> {
-  const failures: string[] = [];
-  const places = [
-    async () => ({ file: executableOnPath('pebble'), args: [] }),
-    async () => (await unpackDebianPackages(PACKAGES)).program('usr/bin/pebble'),
+/**
+ * Throws `Unsuitable` when the directory offers no renewal information (from Pebble 2.6 on) or no profiles (from 2.7
+ * on). The directory is asked because Pebble 2.4 has no `-version` and Debian's later packages print `dev`.
+ */
+export function requireFeatures(program: Program, directoryJson: string): void {
+  const directory = JSON.parse(directoryJson);
+  const missing = [
+    ...(directory.renewalInfo ? [] : ['renewal information']),
+    ...(directory.meta?.profiles ? [] : ['profiles']),
   ];
-  for (const place of places) {
-    try {
-      return await place();
-    } catch (error) {
-      failures.push(`- ${(error as Error).message.trim()}`);
-    }
-  }
-  throw new Error(
-    `No Pebble for the tests. Install Pebble 2.10 or later as \`pebble\`, or run where apt reaches a mirror of Debian. Tried:\n${failures.join('\n')}`,
+  if (missing.length === 0) return;
+  throw new Unsuitable(
+    `${pathOf(program)} offers no ${missing.join(' and no ')}; the tests need Pebble 2.7 or later`,
   );
 }
 
@@ -160,7 +175,9 @@ function environment(options: PebbleOptions): string[] {
 
 function fetchText(url: string, ca: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { ca, agent: false, timeout: 5_000 }, (response) => {
+    // Pebble 2.10 refuses who does not say who asks.
+    const headers = { 'user-agent': 'petstore-test' };
+    const sent = request(url, { ca, agent: false, timeout: 5_000, headers }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);

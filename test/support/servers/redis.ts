@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Daemon, freePort, type Program } from './daemon.js';
 import { unpackDebianPackages } from './debian-packages.js';
-import { executableOnPath } from './sql-programs.js';
+import { firstWorking, type Place } from './first-working.js';
+import { requireVersion } from './oldest-versions.js';
+import { executableOnPath, printedBy } from './programs.js';
 
 /** A running Redis of the test's own, or the one TEST_REDIS_URL names. */
 export interface RedisServer {
@@ -21,43 +23,30 @@ export interface RedisServer {
 /** A Redis that keeps nothing on disk. Takes the one TEST_REDIS_URL names, else finds or brings a program and starts it. */
 export async function startRedis({ args }: { args?: string[] } = {}): Promise<RedisServer> {
   const given = process.env.TEST_REDIS_URL;
-  return given ? givenRedis(given) : runRedis(await findRedis(), args);
+  return given ? givenRedis(given) : runRedis(await firstWorking('Redis', PLACES), args);
 }
 
 const PACKAGES = 'redis-packages';
 
-interface Place {
-  name: string;
-  advice: string;
-  program(): Promise<Program>;
-}
-
-const PLACES: Place[] = [
+const PLACES: Place<Program>[] = [
   {
     name: 'installed redis-server',
-    advice: 'install Redis 6 or later, or point TEST_REDIS_URL to a server: redis://127.0.0.1:6379',
-    program: async () => ({ file: executableOnPath('redis-server'), args: [] }),
+    advice: 'install Redis 7 or later, or point TEST_REDIS_URL to a server: redis://127.0.0.1:6379',
+    find: () => suitable({ file: executableOnPath('redis-server'), args: [] }),
   },
   {
     name: 'packages of Debian or Ubuntu',
     advice: 'run on Debian or Ubuntu with a mirror that apt reaches',
-    program: async () => {
+    find: async () => {
       const root = await unpackDebianPackages({ name: PACKAGES, suite: 'own', packages: ['redis-server'] });
-      return root.program('usr/bin/redis-server');
+      return suitable(root.program('usr/bin/redis-server'));
     },
   },
 ];
 
-async function findRedis(): Promise<Program> {
-  const failures: string[] = [];
-  for (const place of PLACES) {
-    try {
-      return await place.program();
-    } catch (error) {
-      failures.push(`- ${place.name}: ${(error as Error).message.trim()}\n  → ${place.advice}`);
-    }
-  }
-  throw new Error(`No Redis server for the tests. Tried:\n${failures.join('\n')}`);
+async function suitable(program: Program): Promise<Program> {
+  requireVersion('Redis', program, await printedBy(program, '--version'));
+  return program;
 }
 
 async function runRedis(program: Program, args: string[] = []): Promise<RedisServer> {

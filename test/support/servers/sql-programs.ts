@@ -1,18 +1,16 @@
-import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import type { Program } from './daemon.js';
+import { requireVersion } from './oldest-versions.js';
+import { printedBy } from './programs.js';
 import type { SqlEngine } from './sql-server.js';
-
-const execute = promisify(execFile);
 
 /** `prefix` is the folder that holds an unpacked server's `sbin` and `share`; an installed one knows its own. */
 export async function mysqlEngine(program: Program, prefix?: string): Promise<SqlEngine> {
   const version = await versionOf(program);
   // Debian's MariaDB installs a `mysqld` too.
-  if (/mariadb/i.test(version)) throw new Error(`${program.file} is MariaDB, not MySQL`);
+  requireVersion('MySQL', program, version);
   return {
     program,
     version,
@@ -32,9 +30,9 @@ export async function mysqlEngine(program: Program, prefix?: string): Promise<Sq
 
 /** `prefix` is the folder that holds the server's `bin` or `sbin` and `share`. */
 export async function mariadbEngine(program: Program, prefix: string): Promise<SqlEngine> {
-  const share = sharedFiles(prefix);
   const version = await versionOf(program);
-  if (!/mariadb/i.test(version)) throw new Error(`${program.file} is not MariaDB`);
+  requireVersion('MariaDB', program, version);
+  const share = sharedFiles(prefix);
   return {
     program,
     version,
@@ -50,17 +48,8 @@ export async function mariadbEngine(program: Program, prefix: string): Promise<S
   };
 }
 
-/** The path of an executable file. Also looks where servers are installed but people's PATH does not lead. */
-export function executableOnPath(name: string): string {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin'];
-  const found = folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
-  if (found === undefined) throw new Error(`no \`${name}\` on PATH`);
-  return found;
-}
-
-async function versionOf({ file, args }: Program): Promise<string> {
-  const { stdout } = await execute(file, [...args, '--no-defaults', '--version']);
-  return stdout.replace(/^\S+/, '').trim();
+async function versionOf(program: Program): Promise<string> {
+  return (await printedBy(program, '--no-defaults', '--version')).replace(/^\S+/, '').trim();
 }
 
 // `share/mysql` in Debian's packages, `share/mysql-8.4` in Oracle's, `share` itself in the binary archives.

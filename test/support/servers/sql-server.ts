@@ -32,8 +32,18 @@ export interface SqlEngine {
   bootstrap: { args: string[]; sql: string };
 }
 
-/** The path of a cached, cleanly shut down data directory of this engine. Rejects when the engine does not work here. */
-export async function dataTemplate({ program, version, settings, bootstrap }: SqlEngine): Promise<string> {
+/** An engine that works here, and the path of a cached, cleanly shut down data directory of it. */
+export interface FoundEngine {
+  engine: SqlEngine;
+  template: string;
+}
+
+/** Rejects when the engine does not work here. */
+export async function withTemplate(engine: SqlEngine): Promise<FoundEngine> {
+  return { engine, template: await dataTemplate(engine) };
+}
+
+async function dataTemplate({ program, version, settings, bootstrap }: SqlEngine): Promise<string> {
   const key = createHash('sha256')
     .update(version)
     .update(JSON.stringify(bootstrap))
@@ -59,10 +69,9 @@ export async function dataTemplate({ program, version, settings, bootstrap }: Sq
   return join(folder, 'data');
 }
 
-/** Starts the engine on a copy of the template, which `dataTemplate` answers, and a free port. */
+/** Starts the engine on a copy of the template and a free port. */
 export async function runSqlServer(
-  engine: SqlEngine,
-  template: string,
+  { engine, template }: FoundEngine,
   args: string[] = [],
 ): Promise<SqlServer> {
   const home = await mkdtemp(join(tmpdir(), 'petstore-sql-'));

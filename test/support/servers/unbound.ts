@@ -13,8 +13,12 @@ interface UnboundOptions {
 
 /** A recursive resolver that validates DNSSEC and tells in an extended error why it refuses. Resolves when it answers. */
 export async function startUnbound({ zones, trustAnchors }: UnboundOptions): Promise<DnsDaemon> {
-  const packages = { name: 'unbound-packages', suite: 'own', packages: ['unbound'] };
-  const [unbound] = await dnsPrograms(packages, ['unbound']);
+  const [unbound] = await dnsPrograms({
+    server: 'Unbound',
+    from: { name: 'unbound-packages', suite: 'own', packages: ['unbound'] },
+    binaries: ['unbound'],
+    versionArgument: '-V',
+  });
   return runDnsDaemon({
     program: unbound as Program,
     arrange: async ({ home, address, port, identity }) => {
