@@ -151,13 +151,79 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     const refusal: Error = await second.add('contested.customer.test').catch((error) => error);
     const [, name = '', value = ''] = /TXT record (\S+) with the value (\S+)/.exec(refusal.message) ?? [];
     expect(name).toBe('_petstore-verify.contested.customer.test');
-    // Whoever holds it without ever having served it must prove it, too, from now on.
-    expect((await first.read(held.id)).status).toBe('OWNERSHIP_REQUIRED');
     rig.dns.set(name, 'TXT', value);
     const moved = await second.add('contested.customer.test');
     expect(moved.status).toBe('PENDING_DNS');
     await expect(first.read(held.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(second.add('contested.customer.test')).rejects.toThrow(/to this project already/);
+  });
+
+  test('a contest without a record in DNS changes nothing for the holder, however often', async () => {
+    const holder = ownerOf(rig, await publishedTenant(rig));
+    const held = await holder.add('quiet.customer.test');
+    for (const tenant of [await publishedTenant(rig), await publishedTenant(rig)]) {
+      for (let time = 0; time < 5; time += 1) {
+        await expect(ownerOf(rig, tenant).add('quiet.customer.test')).rejects.toMatchObject({
+          code: 'CONFLICT',
+        });
+      }
+    }
+    expect(await holder.read(held.id)).toMatchObject({
+      status: 'PENDING_DNS',
+      instructions: [{ type: 'CNAME' }],
+      timeline: [{ name: 'domain.added' }],
+    });
+    rig.dns.set('quiet.customer.test', 'CNAME', PLATFORM_HOST);
+    await holder.verify(held.id);
+    await holder.become(held.id, 'ACTIVE');
+    expect(rig.ca.newOrders('quiet.customer.test')).toBe(1);
+  });
+
+  test("the contester's TXT record keeps a claim without proof from being verified, and the holder is told", async () => {
+    const [squatting, owning] = [await publishedTenant(rig), await publishedTenant(rig)];
+    const [squatter, owner] = [ownerOf(rig, squatting), ownerOf(rig, owning)];
+    const held = await squatter.add('claimed.customer.test');
+    const refusal: Error = await owner.add('claimed.customer.test').catch((error) => error);
+    const [, name = '', value = ''] = /TXT record (\S+) with the value (\S+)/.exec(refusal.message) ?? [];
+    // The owner creates all records at once, and the claim is looked at before the owner asks again.
+    rig.dns.set(name, 'TXT', value);
+    rig.dns.set('claimed.customer.test', 'CNAME', PLATFORM_HOST);
+    const told = await squatter.verify(held.id);
+    expect(told).toMatchObject({
+      status: 'OWNERSHIP_REQUIRED',
+      instructions: [{ type: 'TXT', name }],
+      diagnoses: [{ code: 'OWNERSHIP_TXT_MISMATCH', severity: 'ERROR', actor: 'OWNER' }],
+    });
+    expect(told.diagnoses[0].cause).toBe(
+      `Another project asked for claimed.customer.test, and the TXT record at ${name} proves the name for that project.`,
+    );
+    expect(told.timeline[0]).toMatchObject({ name: 'domain.ownership_contested' });
+    expect(JSON.stringify(told)).not.toMatch(new RegExp(`${owning.slug}|${owning.projectId}`));
+    expect((await squatter.verify(held.id)).timeline[0].name).not.toBe('domain.verified');
+    const moved = await owner.add('claimed.customer.test');
+    await owner.verify(moved.id);
+    await owner.become(moved.id, 'ACTIVE');
+    expect(rig.ca.newOrders('claimed.customer.test')).toBe(1);
+  });
+
+  test('a name whose holder has a proof in DNS moves to nobody, and back and forth between old proofs neither', async () => {
+    const owners = [ownerOf(rig, await publishedTenant(rig)), ownerOf(rig, await publishedTenant(rig))];
+    const [first, second] = owners as [(typeof owners)[0], (typeof owners)[0]];
+    rig.dns.set('twice.customer.test', 'CNAME', PLATFORM_HOST);
+    const held = await first.add('twice.customer.test');
+    const [{ name, value: own }] = held.instructions.filter(({ type }: { type: string }) => type === 'TXT');
+    rig.dns.set(name, 'TXT', own);
+    await first.verify(held.id);
+    await first.become(held.id, 'ACTIVE');
+    const refusal: Error = await second.add('twice.customer.test').catch((error) => error);
+    const [, value = ''] = / the value (\S+)/.exec(refusal.message) ?? [];
+    rig.dns.set(name, 'TXT', [own, value]);
+    await expect(second.add('twice.customer.test')).rejects.toThrow(`delete the value ${own} there`);
+    expect((await first.read(held.id)).status).toBe('ACTIVE');
+    rig.dns.set(name, 'TXT', value);
+    expect((await second.add('twice.customer.test')).status).toBe('PENDING_DNS');
+    rig.dns.set(name, 'TXT', [own, value]);
+    await expect(first.add('twice.customer.test')).rejects.toThrow(/proves it for both/);
   });
 
   test('a name that moves leaves nothing behind: no key, no redirect to it, no service', async () => {

@@ -16,11 +16,29 @@ const NOT_DONE_YET: ReadonlySet<string> = new Set([
 export function outcomeOf(
   domain: Domain,
   inspection: Inspection,
+  look: { isAsked: boolean; atMs: number },
+): Revision {
+  const outcome = ofRecords(domain, inspection, look);
+  if (!isContested(domain, inspection)) return outcome;
+  const { diagnoses } = inspection;
+  const message = `Another project proves by TXT that ${domain.hostname} is theirs: prove that it is yours.`;
+  return { ...outcome, happenings: [{ name: 'domain.ownership_contested', message, diagnoses }] };
+}
+
+/** A claim that never led here proves nothing, and gives way to a proof. */
+function isContested({ ownership, verifiedAtMs }: Domain, { isOwnershipProved }: Inspection): boolean {
+  return ownership === 'ASSUMED' && verifiedAtMs === null && isOwnershipProved === false;
+}
+
+function ofRecords(
+  domain: Domain,
+  inspection: Inspection,
   { isAsked, atMs }: { isAsked: boolean; atMs: number },
 ): Revision {
   const { leadsHere, isOwnershipProved, isUnderWildcard } = inspection;
   // Whoever made the wildcard meant names of their own, and not the name that somebody claims below it.
-  const isDoubtful = isUnderWildcard && domain.ownership === 'ASSUMED' && domain.verifiedAtMs === null;
+  const isBelow = isUnderWildcard && domain.ownership === 'ASSUMED' && domain.verifiedAtMs === null;
+  const isDoubtful = isBelow || isContested(domain, inspection);
   const ownership = isOwnershipProved ? 'PROVED' : isDoubtful ? 'REQUIRED' : domain.ownership;
   const seen: DomainChanges = {
     ownership,

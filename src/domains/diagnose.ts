@@ -11,7 +11,7 @@ import { authoritative, dnssecFindings, failingServerFindings, resolverFindings 
 export interface Verdict {
   /** Null = could not ask. */
   leadsHere: boolean | null;
-  /** Null = not demanded, or could not ask. */
+  /** False = the proof that is demanded is missing, or another project's is there. Null = neither, or could not ask. */
   isOwnershipProved: boolean | null;
   isUnderWildcard: boolean;
   diagnoses: Diagnosis[];

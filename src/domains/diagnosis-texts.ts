@@ -43,6 +43,14 @@ const DNS_TEXTS = {
     cause: ({ about, detail }) => `The TXT record at ${about} has another value${detail}.`,
     remedy: ({ seen }) => `Replace its value by ${seen}.`,
   },
+  OWNERSHIP_CONTESTED: {
+    ...owner,
+    code: 'OWNERSHIP_TXT_MISMATCH',
+    cause: ({ about, hostname }) =>
+      `Another project asked for ${hostname}, and the TXT record at ${about} proves the name for that project.`,
+    remedy: ({ about, seen }) =>
+      `If the name is to be served by this project, replace the value of the TXT record at ${about} by ${seen}.`,
+  },
   DNS_NO_RECORD: {
     ...owner,
     cause: ({ hostname, seen }) => `${hostname} ${seen}.`,

@@ -40,7 +40,12 @@ export function recordsFor({ hostname, isApex, platformHost, ownership }: Attach
  */
 export function ownershipRecord(projectId: bigint, hostname: string): OwnershipRecord {
   const digest = createHash('sha256').update(`${projectId}/${hostname}`).digest('hex');
-  return { name: proofNameOf(hostname), value: `petstore-verify=${digest.slice(0, TOKEN_LENGTH)}` };
+  return { name: proofNameOf(hostname), value: `${PROOF}${digest.slice(0, TOKEN_LENGTH)}` };
+}
+
+/** Whether a TXT record proves a name for a project, whichever. */
+export function isProof(text: string): boolean {
+  return text.startsWith(PROOF);
 }
 
 /** Spec: Custom domains 4. */
@@ -48,6 +53,7 @@ const TTL_SECONDS = 3600;
 /** 128 bits: nobody finds a second project with the same token. */
 const TOKEN_LENGTH = 32;
 const PREFIX = '_petstore-verify.';
+const PROOF = 'petstore-verify=';
 const MAX_NAME_LENGTH = 253;
 
 /** Where a name leaves no room for the prefix the proof is at the nearest parent that does: its owner owns the name too. */

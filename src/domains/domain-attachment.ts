@@ -15,6 +15,8 @@ const DAY_MS = 24 * 3_600_000;
 /** Whoever had a name this recently may still have records that lead here. */
 const CLAIM_MS = 90 * DAY_MS;
 const MAX_DOMAINS = 100;
+/** Each leaves a row and its timeline for as long as its claim is remembered. */
+const MAX_REMOVED_A_DAY = 500;
 const FIRST_CHECK_MS = 30_000;
 
 interface AttachmentParts {
@@ -56,14 +58,10 @@ export class DomainAttachment {
       if (holder.id === id) return holder;
       throw attachedHere(name.hostname);
     }
-    if ((await store.count(projectId)) >= MAX_DOMAINS) {
-      throw new AppError('conflict', `A project has at most ${MAX_DOMAINS} domains. Remove one first.`);
-    }
-    const isMoved = holder !== null && (await this.isProved(projectId, name.hostname));
-    if (holder && !isMoved) {
-      await this.contest(holder);
-      throw attachedElsewhere(projectId, name.hostname);
-    }
+    if ((await store.count(projectId)) >= MAX_DOMAINS) throw tooMany();
+    if ((await store.countRemoved(projectId, this.now() - DAY_MS)) >= MAX_REMOVED_A_DAY)
+      throw tooManyRemoved();
+    if (holder) await this.requireProof(projectId, holder);
     const survey = await inspector.survey(name.hostname);
     const wasClaimed = await store.wasHeldByAnother(name.hostname, projectId, this.now() - CLAIM_MS);
     // What could not be asked may be the case.
@@ -73,7 +71,7 @@ export class DomainAttachment {
       hostname: name.hostname,
       registrableDomain: name.registrableDomain,
       isApex: (survey.isApex ?? name.isApexByList) ? (1 as const) : (0 as const),
-      ownership: isMoved ? ('PROVED' as const) : mustProve ? ('REQUIRED' as const) : ('ASSUMED' as const),
+      ownership: holder ? ('PROVED' as const) : mustProve ? ('REQUIRED' as const) : ('ASSUMED' as const),
       nextCheckAtMs: this.now() + FIRST_CHECK_MS,
     };
     return this.insert(actor, wanted, { holder, id });
@@ -90,6 +88,8 @@ export class DomainAttachment {
       const attached = await store.transaction(async (manager) => {
         if (holder) await this.moveAway(manager, actor, holder);
         const domain = await store.insert(manager, wanted, id);
+        // Inserting has locked out all others that add: nobody can pass beside this look.
+        if ((await store.count(projectId, manager)) > MAX_DOMAINS) throw tooMany();
         const message = `${hostname} was attached to the project.`;
         await store.record(manager, domain, { name: 'domain.added', message });
         await audit.record(manager, actor, { action: 'domain.add', projectId, subject: hostname });
@@ -112,24 +112,26 @@ export class DomainAttachment {
     await audit.record(manager, actor, { action: 'domain.move_away', projectId, subject: hostname });
   }
 
-  private async isProved(projectId: bigint, hostname: string): Promise<boolean> {
-    const ownership = ownershipRecord(projectId, hostname);
-    const inspection = await this.parts.inspector.inspect({ hostname, isApex: false, ownership });
-    return inspection.isOwnershipProved === true;
+  /**
+   * The name moves here when DNS has the proof of this project and not that of the holder: old proofs of several projects
+   * would otherwise let each of them take it back, with an order each time. Asking for it without a proof changes nothing.
+   */
+  private async requireProof(projectId: bigint, { hostname, ...holder }: Domain): Promise<void> {
+    const { name, value } = ownershipRecord(projectId, hostname);
+    const { seen, fresh } = await this.parts.inspector.proofs(hostname, name);
+    if (!seen.includes(value)) throw attachedElsewhere(projectId, hostname);
+    const other = ownershipRecord(holder.projectId, hostname).value;
+    if (fresh.includes(other)) throw provedTwice(hostname, name, other);
   }
+}
 
-  /** Somebody else wants the name too. A claim that never led here proves nothing, and must prove itself from now on. */
-  private async contest(holder: Domain): Promise<void> {
-    const message = 'Another project asked for this name: prove by TXT that it is yours.';
-    await this.parts.store.revise(holder.id, ({ ownership, verifiedAtMs }) =>
-      ownership === 'ASSUMED' && verifiedAtMs === null
-        ? {
-            changes: { ownership: 'REQUIRED' },
-            happenings: [{ name: 'domain.ownership_contested', message }],
-          }
-        : null,
-    );
-  }
+function tooMany(): AppError {
+  return new AppError('conflict', `A project has at most ${MAX_DOMAINS} domains. Remove one first.`);
+}
+
+function tooManyRemoved(): AppError {
+  const message = `The project has removed ${MAX_REMOVED_A_DAY} domains within a day. Try again tomorrow.`;
+  return new AppError('conflict', message);
 }
 
 function attachedHere(hostname: string): AppError {
@@ -141,5 +143,12 @@ function attachedElsewhere(projectId: bigint, hostname: ParsedHostname['hostname
   return new AppError(
     'conflict',
     `${hostname} is attached to another project. Remove it there; or, to move it here, create the TXT record ${name} with the value ${value} and add the domain again.`,
+  );
+}
+
+function provedTwice(hostname: string, name: string, other: string): AppError {
+  return new AppError(
+    'conflict',
+    `${hostname} is attached to another project, and the TXT record ${name} proves it for both. To move it here, delete the value ${other} there and add the domain again.`,
   );
 }

@@ -5,6 +5,7 @@ import type { Domain } from './domain.entity.js';
 import type { DomainStore } from './domain.store.js';
 import { requireCustomDomains } from './domain-plan.js';
 import type { Inspector } from './inspector.js';
+import type { Proof } from './observation.js';
 
 interface CheckParts {
   store: DomainStore;
@@ -45,15 +46,9 @@ export class DomainCheck {
     domain: Domain,
     { isAsked, signal }: { isAsked: boolean; signal?: AbortSignal },
   ): Promise<Domain> {
-    const { hostname, projectId, isApex, ownership } = domain;
-    const inspection = await this.parts.inspector.inspect(
-      {
-        hostname,
-        isApex: isApex === 1,
-        ownership: ownership === 'REQUIRED' ? ownershipRecord(projectId, hostname) : null,
-      },
-      signal,
-    );
+    const { hostname, isApex } = domain;
+    const subject = { hostname, isApex: isApex === 1, ownership: proofOf(domain) };
+    const inspection = await this.parts.inspector.inspect(subject, signal);
     // What was cut short says nothing about the records.
     signal?.throwIfAborted();
     const revised = await this.parts.store.revise(domain.id, (newest) =>
@@ -65,4 +60,11 @@ export class DomainCheck {
     this.parts.onDue();
     return revised ?? domain;
   }
+}
+
+/** Null = what the TXT record says is of no account: the name was proved before, or led here. */
+function proofOf({ projectId, hostname, ownership, verifiedAtMs }: Domain): Proof | null {
+  const isAssumed = ownership === 'ASSUMED';
+  if (ownership === 'PROVED' || (isAssumed && verifiedAtMs !== null)) return null;
+  return { ...ownershipRecord(projectId, hostname), isAssumed };
 }

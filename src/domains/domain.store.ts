@@ -54,8 +54,12 @@ export class DomainStore {
     return this.table.find({ where: { projectId, removedAtMs: IsNull() }, order: { id: 'ASC' } });
   }
 
-  count(projectId: bigint): Promise<number> {
-    return this.table.countBy({ projectId, removedAtMs: IsNull() });
+  count(projectId: bigint, manager = this.table.manager): Promise<number> {
+    return manager.countBy(Domain, { projectId, removedAtMs: IsNull() });
+  }
+
+  countRemoved(projectId: bigint, sinceMs: number): Promise<number> {
+    return this.table.countBy({ projectId, removedAtMs: MoreThan(sinceMs) });
   }
 
   /** Whether another project has had the name since then. */

@@ -5,9 +5,11 @@ import type { Resolver } from '../dns/resolver.js';
 import { diagnose, type Verdict } from './diagnose.js';
 import type { Reply } from './evidence.js';
 import { addressSet } from './judgement.js';
-import { type Ask, type Lookup, lookUp, replyTo, siblingOf } from './lookup.js';
+import { type Ask, isPublicSuffix, type Lookup, lookUp, replyTo, siblingOf } from './lookup.js';
 import { isApexOf, observe, type Subject } from './observation.js';
+import { textsOf } from './ownership-findings.js';
 import { leadsTo } from './record-findings.js';
+import { isAuthority } from './server-findings.js';
 
 /** Short of the 1.5 s in which whoever waits for it must have the answer, whatever DNS does. */
 const INSPECTION_MS = 1_300;
@@ -23,6 +25,14 @@ export interface Survey {
   /** Null = could not ask. */
   leadsHere: boolean | null;
   isUnderWildcard: boolean | null;
+}
+
+/** The TXT records at the name of a proof. */
+export interface Proofs {
+  /** What any server gives: a new record may be in one place only. */
+  seen: string[];
+  /** What the zone itself gives, or the resolver where the zone can't be asked. */
+  fresh: string[];
 }
 
 /** Looks at a host name in DNS. Nothing is ever sent to the host itself. */
@@ -70,6 +80,29 @@ export class Inspector {
         isApex: isApexOf(cut),
         leadsHere: leadsTo(host, aim) || unlessUnknown(host, platform),
         isUnderWildcard: !isBelow && (leadsTo(sibling, aim) || unlessUnknown(sibling, platform)),
+      };
+    } finally {
+      deadline.end();
+    }
+  }
+
+  /** The TXT records at `name`, which is in the zone of the host name. Asks for nothing else. Answers within 1.5 s. */
+  async proofs(hostname: string, name: string): Promise<Proofs> {
+    const deadline = startDeadline(INSPECTION_MS);
+    try {
+      const { signal } = deadline;
+      const question = { name, type: 'TXT' } as const;
+      const [cached, { zone }] = await Promise.all([
+        replyTo(this.resolver.ask(question, { signal })),
+        this.nameServers.cutOf(hostname, signal),
+      ]);
+      const isOwn = zone !== null && !isPublicSuffix(zone.name);
+      const servers = isOwn ? await this.nameServers.serversOf(zone, signal) : [];
+      const said = servers.map((server) => replyTo(this.nameServers.ask(server, question, signal)));
+      const direct = (await Promise.all(said)).filter(isAuthority).flatMap(textsOf);
+      return {
+        seen: [...direct, ...textsOf(cached)],
+        fresh: direct.length > 0 ? direct : textsOf(cached),
       };
     } finally {
       deadline.end();

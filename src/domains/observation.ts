@@ -17,12 +17,20 @@ import {
   siblingOf,
 } from './lookup.js';
 
-/** What is looked into. `ownership`: the TXT record that must be there; null = none. */
+/** What is looked into. */
 export interface Subject {
   hostname: string;
   /** What is known so far; DNS decides when it can be asked. */
   isApex: boolean;
-  ownership: { name: string; value: string } | null;
+  /** The TXT record that must be there; null = none. */
+  ownership: Proof | null;
+}
+
+export interface Proof {
+  name: string;
+  value: string;
+  /** Nobody demands it: what counts is whether another project's is there instead. */
+  isAssumed?: boolean;
 }
 
 /** The name with a zone appended, and a name below that: where a wildcard answers, it answers both. */
@@ -54,7 +62,7 @@ export interface Observation {
   doubled: Doubled[];
   nameServers: { name: string; lookup: Lookup; txt: Reply | null }[];
   /** `atHost`: the TXT records of the host name itself. */
-  ownership: { name: string; value: string; txt: Reply; atHost: Reply } | null;
+  ownership: (Proof & { txt: Reply; atHost: Reply }) | null;
   atMs: number;
 }
 

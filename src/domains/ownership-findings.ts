@@ -1,12 +1,13 @@
 import { DnsUnreachable } from '../dns/dns-unreachable.js';
+import { isProof } from './dns-records.js';
 import { type Reply, shown } from './evidence.js';
 import type { Finding } from './finding.js';
 import { isDecisive } from './judgement.js';
-import type { Observation } from './observation.js';
+import type { Observation, Proof } from './observation.js';
 import { isAuthority, unreachable } from './server-findings.js';
 
 export interface OwnershipVerdict {
-  /** Null = not demanded, or could not ask. */
+  /** False = the proof that is demanded is missing, or another project's is there. Null = neither, or could not ask. */
   isProved: boolean | null;
   findings: Finding[];
 }
@@ -14,10 +15,11 @@ export interface OwnershipVerdict {
 /** Whether the TXT record is there. A name server of the zone may say so before caches do. */
 export function ownershipVerdict(seen: Observation): OwnershipVerdict {
   if (seen.ownership === null) return { isProved: null, findings: [] };
-  const { name, value, txt, atHost } = seen.ownership;
+  const { name, value, txt, atHost, isAssumed = false } = seen.ownership;
   const direct = seen.nameServers.flatMap((server) => server.txt ?? []).filter(isAuthority);
   const replies = [...direct, ...(isDecisive(txt) ? [txt] : [])];
   if (replies.some((reply) => textsOf(reply).includes(value))) return { isProved: true, findings: [] };
+  if (isAssumed) return rivalVerdict(seen.ownership, replies);
   if (replies.length === 0) {
     if (txt instanceof DnsUnreachable)
       return { isProved: null, findings: [unreachable(name, [txt], seen.atMs)] };
@@ -46,8 +48,16 @@ export function ownershipVerdict(seen: Observation): OwnershipVerdict {
   };
 }
 
-/** Some providers keep the quotes that were typed. */
-function textsOf(reply: Reply): string[] {
+/** Only somebody in control of the name's DNS can have put the proof of another project there. */
+function rivalVerdict({ name, value }: Proof, replies: readonly Reply[]): OwnershipVerdict {
+  const evidence = replies.filter((reply) => textsOf(reply).some(isProof));
+  if (evidence.length === 0) return { isProved: null, findings: [] };
+  const facts = { about: name, seen: value };
+  return { isProved: false, findings: [{ text: 'OWNERSHIP_CONTESTED', facts, evidence }] };
+}
+
+/** The TXT records of a reply. Some providers keep the quotes that were typed. */
+export function textsOf(reply: Reply): string[] {
   if (reply instanceof DnsUnreachable) return [];
   const texts = reply.records.filter(({ type }) => type === 'TXT').map(({ value }) => value.trim());
   return texts.map((text) => /^"(.*)"$/.exec(text)?.[1] ?? text);
