@@ -128,8 +128,9 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     if (request.caller) {
       const { keyId, projectId } = request.caller;
       services.keyUses.note(keyId);
-      const { door, decision } = metric;
+      const { door, decision, isOfPlan } = metric;
       if (decision && door !== 'other') services.usage.count(projectId, door, decision);
+      if (decision && !isOfPlan) services.usage.count(projectId, 'manage', decision);
     }
     done();
   });

@@ -36,7 +36,8 @@ onEachDatabase(
     });
 
     test.each([
-      ['a mixed operation', '{ __schema { queryType { name } } project { slug } }', 2],
+      ['a mixed operation', '{ __schema { queryType { name } } pets { nodes { id } } }', 2],
+      ['one mixed with management', '{ __schema { queryType { name } } project { slug } }', 0],
       ['a sign of life', '{ __typename }', 1],
       [
         'an introspection that is too large',

@@ -10,6 +10,7 @@ import { startApp, type TestApp } from './support/start-app.js';
 /** Ten seconds into a UTC minute, in the middle of a day. */
 const NOON_MS = Date.UTC(2026, 5, 15, 12, 0, 10);
 const MINUTE_MS = 60_000;
+const PETS = '{ pets(first: 1) { nodes { id } } }';
 const CREATE = 'mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }';
 
 interface Raw {
@@ -65,7 +66,7 @@ onEachDatabase(
         const { token } = await app().tenant({ plan: 'FREE' });
         const answers = await Promise.all(
           Array.from({ length: 300 }, (_, at) =>
-            at % 2 ? list(token) : graphql(app().url, '{ project { slug } }', { token }),
+            at % 2 ? list(token) : graphql(app().url, PETS, { token }),
           ),
         );
         expect(statuses(answers)).toEqual({ 200: 60, 429: 240 });
@@ -102,7 +103,7 @@ onEachDatabase(
           'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
           ratelimit: '"minute";r=0;t=50, "day";r=940;t=43190',
         });
-        const whole = await graphql(app().url, '{ project { slug } }', { token });
+        const whole = await graphql(app().url, PETS, { token });
         expect([whole.status, whole.headers.get('retry-after')]).toEqual([429, '50']);
         expect(whole.body).toEqual({
           errors: [
@@ -183,14 +184,19 @@ onEachDatabase(
       const { token } = await app().tenant({ plan: 'FREE' });
       const left = async () => (await rest(app().url, '/v1/rate_limit', { token })).body.minute.remaining;
       const costs: [query: string, cost: number][] = [
-        ['{ project { slug } }', 1],
-        ['{ a: project { slug } b: project { slug } c: __typename }', 3],
+        [PETS, 1],
+        ['{ a: pets { nodes { id } } b: pet(id: 1) { id } c: __typename }', 3],
         [
-          'query { ...f } fragment f on Query { a: project { slug } ...g } fragment g on Query { b: project { slug } }',
+          'query { ...f } fragment f on Query { a: pet(id: 1) { id } ...g } fragment g on Query { b: pet(id: 1) { id } }',
           2,
         ],
-        ['{ project { slug } project { plan } ...f } fragment f on Query { project { name } }', 1],
-        ['{ a: __typename b: project @skip(if: true) { slug } c: __typename @include(if: false) }', 1],
+        [
+          '{ pets { nodes { id } } pets { nodes { name } } ...f } fragment f on Query { pets { totalCount: __typename } }',
+          1,
+        ],
+        ['{ a: __typename b: pets @skip(if: true) { nodes { id } } c: __typename @include(if: false) }', 1],
+        ['{ pets { nodes { id } } project { slug } apiKey { id } }', 1],
+        ['{ project { slug } __typename }', 0],
         ['{ nonsense }', 1],
         ['{', 1],
         [`{ ${Array.from({ length: 25 }, (_, at) => `a${at}: __typename`).join(' ')} }`, 1],
@@ -216,7 +222,7 @@ onEachDatabase(
       }
 
       const twelve = `mutation { ${Array.from({ length: 12 }, (_, at) => `p${at}: createPet(input: {name: "Rex", categoryId: 1}) { id }`).join(' ')} }`;
-      while ((await left()) >= 12) await graphql(app().url, '{ project { slug } }', { token });
+      while ((await left()) >= 12) await graphql(app().url, PETS, { token });
       const refused = await graphql(app().url, twelve, { token });
       expect([refused.status, refused.body.data]).toEqual([429, undefined]);
       expect(await left()).toBe(11);
@@ -334,10 +340,11 @@ onEachDatabase(
         body: { query, extensions: { rateLimit: true } },
       });
       const { minute, day, ban } = body.data.rateLimit;
-      expect(minute).toMatchObject({ limit: 60, remaining: 59 });
-      expect(day.remaining).toBe(999);
+      // Management: it spends nothing of the plan.
+      expect(minute).toMatchObject({ limit: 60, remaining: 60 });
+      expect(day.remaining).toBe(1_000);
       expect(ban).toEqual({ strikes: 0, until: null, nextStepMinutes: 1 });
-      expect(headers.get('x-ratelimit-remaining')).toBe('59');
+      expect(headers.get('x-ratelimit-remaining')).toBe('60');
       expect(headers.get('x-ratelimit-reset')).toBe(String(Date.parse(minute.resetAt) / 1000));
       expect(body.extensions.rateLimit.minute).toEqual(minute);
       expect((await graphql(app().url, query, { token })).body.extensions).toBeUndefined();

@@ -14,6 +14,7 @@ afterAll(() => app.stop());
 test('Metrics-1: requests by door and status, decisions, and whether limits are shared', async () => {
   const { token } = await app.tenant({ plan: 'FREE' });
   for (let at = 0; at < 61; at += 1) await rest(app.url, '/v1/pets', { token });
+  await graphql(app.url, '{ pets { nodes { id } } }', { token });
   await graphql(app.url, '{ project { slug } }', { token });
   const { status, text } = await rest(`http://127.0.0.1:${port}`, '/metrics');
   expect(status).toBe(200);
@@ -22,6 +23,7 @@ test('Metrics-1: requests by door and status, decisions, and whether limits are 
   expect(text).toContain('petstore_request_seconds_count{door="graphql",status="429"} 1');
   expect(text).toContain('petstore_rate_limit_decisions_total{decision="admitted"} 60');
   expect(text).toContain('petstore_rate_limit_decisions_total{decision="refused"} 2');
+  expect(text).toContain('petstore_management_decisions_total{decision="admitted"} 1');
   expect(text).toContain('petstore_rate_limit_degraded 0');
   expect(text).not.toContain(token);
   expect((await rest(app.url, '/metrics')).status).toBe(404);

@@ -37,9 +37,9 @@ onEachDatabase(
       await app().app.services.projects.change({ name: 'test', requestId: null }, slug, quota);
       app().clock.now = NOON_MS + HOUR_MS;
       for (let sent = 0; sent < 2; sent += 1) await list(token);
-      await graphql(app().url, '{ project { slug } }', { token });
+      await graphql(app().url, '{ pets { nodes { id } } }', { token });
       await list(token);
-      await graphql(app().url, '{ project { slug } }', { token });
+      await graphql(app().url, '{ pets { nodes { id } } }', { token });
       // Not of a caller, and free.
       await list('pk_unknown');
       await rest(app().url, '/v1/rate_limit', { token });

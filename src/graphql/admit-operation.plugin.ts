@@ -4,14 +4,16 @@ import {
   HeaderMap,
 } from '@apollo/server';
 import { type GraphQLError, type GraphQLSchema, validate } from 'graphql';
+import { ONE_UNIT } from '../admission/cost.js';
 import { toAppError } from '../http/to-app-error.js';
-import { chargeOperation } from './charge-operation.js';
 import type { Context } from './context.js';
 import { documentProblem } from './document-limits.js';
 import { formatError, refusal } from './errors.js';
 import type { KnownDocuments } from './known-documents.js';
+import { costOf, unitOf } from './operation-cost.js';
 import { sizeProblem } from './operation-limits.js';
-import { measureOperation, type PageSizes, pageSizesOf } from './operation-size.js';
+import { measureOperation, pageSizesOf } from './operation-size.js';
+import { fieldsOfKind } from './root-fields.js';
 
 type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
 
@@ -25,7 +27,7 @@ export function admitOperation(
   schema: GraphQLSchema,
   documents: KnownDocuments,
 ): ApolloServerPlugin<Context> {
-  const pages = pageSizesOf(schema);
+  const charge = charging(schema);
   return {
     async requestDidStart() {
       let invalid: readonly GraphQLError[] = [];
@@ -38,7 +40,7 @@ export function admitOperation(
           const problem = isValid ? null : documentProblem(document);
           if (problem) throw refusal(problem);
           try {
-            await charge(context, pages);
+            await charge(context);
           } catch (error) {
             throw refusal(toAppError(error));
           }
@@ -63,13 +65,21 @@ export function admitOperation(
   };
 }
 
-function charge({ document, operation, request, contextValue }: Resolved, pages: PageSizes) {
-  // Which operation is meant can't be told: graphql says so, after validation.
-  if (!operation) return contextValue.charge(1);
-  const size = measureOperation(document, operation, request.variables ?? {}, pages);
-  const problem = sizeProblem(size);
-  if (problem) throw problem;
-  contextValue.rootFieldCount = size.rootFields;
-  contextValue.isIntrospection = size.isIntrospection;
-  return chargeOperation(size, contextValue);
+function charging(schema: GraphQLSchema) {
+  const pages = pageSizesOf(schema);
+  const management = fieldsOfKind(schema, 'management');
+  return async ({ document, operation, request, contextValue }: Resolved): Promise<void> => {
+    // Which operation is meant can't be told: graphql says so, after validation.
+    if (!operation) return contextValue.charge(ONE_UNIT);
+    const size = measureOperation(document, operation, request.variables ?? {}, pages);
+    const cost = costOf(size.rootFieldNames, management);
+    const problem = sizeProblem(size);
+    if (problem) {
+      await contextValue.charge(unitOf(cost));
+      throw problem;
+    }
+    contextValue.rootFieldCount = size.rootFields;
+    contextValue.isIntrospection = cost.schema > 0;
+    await contextValue.charge(cost);
+  };
 }

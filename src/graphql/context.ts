@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { GraphQLResolveInfo } from 'graphql';
+import type { Cost } from '../admission/cost.js';
 import type { Caller } from '../caller.js';
 import type { Standing } from '../rate-limit/decision.js';
 
@@ -13,10 +14,8 @@ export interface Context {
   rootFieldCount: number;
   /** Where the client reached the project's own host; null = the platform's. */
   origin: string | null;
-  /** Spends units of the plan, once. Throws, or rejects with, `AppError` 429 when they are not there. */
-  charge(units: number): Promise<void> | undefined;
-  /** Lets the schema be read, instead of `charge`. Throws `AppError` 429 when that was done too often. */
-  chargeSchema(): Promise<void>;
+  /** Spends the cost, once. Throws, or rejects with, `AppError` 429 when it is not there. */
+  charge(cost: Cost): Promise<void> | undefined;
   /** The operation reads the schema and nothing else; set before execution. */
   isIntrospection: boolean;
   /** Both windows and the bans, after this request; null before `charge`. */

@@ -1,14 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
+import { type Cost, ONE_UNIT } from '../admission/cost.js';
 import type { JsonText } from '../http/json-body.js';
 import { readerOf } from '../response-cache/reader.js';
 import { Flight, type KeptResponse, type ResponseCache } from '../response-cache/response-cache.js';
-import { chargeOperation } from './charge-operation.js';
 import type { CompiledOperation, CompiledOperations } from './compiled-operations.js';
 import type { Context } from './context.js';
 import { sizeProblem } from './operation-limits.js';
-import type { OperationSize } from './operation-size.js';
 
 const MAX_ASKED = 2_000;
 const MAX_ASKED_BYTES = 4 * 1024 * 1024;
@@ -21,7 +20,7 @@ type Answer = KeptResponse | null;
 interface Asked {
   operation: CompiledOperation;
   variables: Record<string, unknown>;
-  size: OperationSize;
+  cost: Cost;
   type: string;
 }
 
@@ -50,7 +49,7 @@ export class FastPath {
     const text = `${request.headers.accept ?? ''}\n${context.origin ?? ''}\n${body.text}`;
     const asked = this.asked.get(text) ?? this.read(request, body);
     if (!asked) return null;
-    const charging = chargeOperation(asked.size, context);
+    const charging = context.charge(asked.cost);
     if (charging) return charging.then(() => this.find(text, asked, context));
     return this.find(text, asked, context);
   }
@@ -73,7 +72,9 @@ export class FastPath {
     if (!operation || type === undefined) return null;
     const { variables } = asked;
     const size = operation.sizeWith(variables);
-    return sizeProblem(size) ? null : { operation, variables, size, type };
+    // What may be kept is about pets.
+    const cost = { ...ONE_UNIT, pets: Math.max(1, size.rootFields) };
+    return sizeProblem(size) ? null : { operation, variables, cost, type };
   }
 }
 

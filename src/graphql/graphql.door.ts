@@ -9,7 +9,7 @@ import type { GraphQLSchema } from 'graphql';
 import Negotiator from 'negotiator';
 import { admitCallers } from '../admission/admission.hook.js';
 import { unauthorized } from '../admission/admission.js';
-import { ONE_SCHEMA, ONE_UNIT } from '../admission/cost.js';
+import { ONE_UNIT } from '../admission/cost.js';
 import type { Meter } from '../admission/meter.js';
 import { AppError } from '../errors.js';
 import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
@@ -124,9 +124,7 @@ function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): 
     rootFieldCount: 1,
     origin: request.site.origin,
     isIntrospection: false,
-    chargeSchema: async () => meter.charge(request, reply, ONE_SCHEMA),
-    charge: (units) =>
-      request.paidBy ? undefined : meter.charge(request, reply, { ...ONE_UNIT, pets: units }),
+    charge: (cost) => (request.paidBy ? undefined : meter.charge(request, reply, cost)),
     standing: () => request.standing,
   };
 }

@@ -24,11 +24,11 @@ export interface OperationSize {
   selections: number;
   /** Fields that execution would resolve, those inside a page multiplied by its size. */
   cost: number;
-  /** It reads the schema and nothing else. A `__typename` alone is a sign of life, which costs a unit. */
-  isIntrospection: boolean;
+  /** The names of those root fields, aliases counted. */
+  rootFieldNames: readonly string[];
 }
 
-type Counts = Omit<OperationSize, 'rootFields' | 'isIntrospection'>;
+type Counts = Omit<OperationSize, 'rootFields' | 'rootFieldNames'>;
 
 const NOTHING: Counts = { depth: 0, aliases: 0, directives: 0, selections: 0, cost: 0 };
 const MAX_PAGE = 100;
@@ -86,21 +86,13 @@ export function measureOperation(
     }, NOTHING);
 
   const { directives, ...counts } = ofSelections(operation.selectionSet);
-  const rootFields = [...fieldsOf(operation.selectionSet, fragments, variables).values()];
+  const rootFieldNames = [...fieldsOf(operation.selectionSet, fragments, variables).values()];
   return {
     ...counts,
-    rootFields: rootFields.length,
+    rootFields: rootFieldNames.length,
+    rootFieldNames,
     directives: directives + (operation.directives?.length ?? 0),
-    isIntrospection: operation.operation === 'query' && readSchemaOnly(rootFields),
   };
-}
-
-const SCHEMA_FIELDS: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
-
-function readSchemaOnly(rootFields: readonly string[]): boolean {
-  return (
-    rootFields.every((name) => SCHEMA_FIELDS.has(name)) && rootFields.some((name) => name !== '__typename')
-  );
 }
 
 /** The names of all fields at the root, those that a variable may leave out included. */

@@ -8,16 +8,23 @@ import { PetResolver } from './pet.resolver.js';
 import { ProjectResolver } from './project.resolver.js';
 import { limitFields, RATE_LIMIT_DIRECTIVE } from './rate-limit.directive.js';
 import { RateLimitResolver } from './rate-limit.resolver.js';
+import { declareKinds } from './root-fields.js';
+
+/** By what their root fields work on. A new resolver stands in one of them, or the process does not start. */
+const RESOLVERS = {
+  pets: [PetResolver],
+  management: [ApiKeyResolver, DomainResolver, ProjectResolver, RateLimitResolver],
+} as const;
 
 /** The schema of DOOR 1. `resolvers` come from the composition root: type-graphql finds each by its class. */
 export async function createSchema(resolvers: readonly object[], limiter: Limiter): Promise<GraphQLSchema> {
   const byClass = new Map<unknown, object>(resolvers.map((resolver) => [resolver.constructor, resolver]));
   const schema = await buildSchema({
-    resolvers: [ApiKeyResolver, DomainResolver, PetResolver, ProjectResolver, RateLimitResolver],
+    resolvers: [...RESOLVERS.pets, ...RESOLVERS.management],
     container: { get: (type: unknown) => byClass.get(type) },
     // Services check values, for both doors alike.
     validate: false,
     directives: [...specifiedDirectives, RATE_LIMIT_DIRECTIVE, CACHE_CONTROL_DIRECTIVE],
   });
-  return lexicographicSortSchema(limitFields(schema, limiter));
+  return lexicographicSortSchema(limitFields(declareKinds(schema, RESOLVERS), limiter));
 }

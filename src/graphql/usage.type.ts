@@ -36,6 +36,12 @@ export class UsagePointType {
 
   @Field(() => UsageCountType, { description: 'At `/v1`.' })
   rest!: UsageCountType;
+
+  @Field(() => UsageCountType, {
+    description:
+      'Of those at `/graphql`, the ones that spend nothing of the plan: everything but pets, and reading the schema.',
+  })
+  management!: UsageCountType;
 }
 
 @ObjectType('Usage', { description: 'How many requests the keys of a project made.' })
@@ -48,10 +54,11 @@ export class UsageType {
 
 export function presentUsage(points: readonly UsagePoint[]): UsageType {
   return {
-    points: points.map(({ atMs, graphql, rest }) => ({
+    points: points.map(({ atMs, graphql, rest, manage }) => ({
       at: new Date(atMs),
       graphql: presentCount(graphql),
       rest: presentCount(rest),
+      management: presentCount(manage),
     })),
   };
 }

@@ -15,5 +15,6 @@ export function metricOf({ url, standing, paidBy }: FastifyRequest, reply: Fasti
     status: reply.statusCode,
     seconds: reply.elapsedTime / 1000,
     decision: paidBy ? (isAdmitted ? 'admitted' : 'refused') : null,
+    isOfPlan: paidBy === 'plan',
   };
 }

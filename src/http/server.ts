@@ -155,7 +155,7 @@ function nothingHere(): AppError {
 }
 
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {
-  const { caller, standing } = request;
+  const { caller, standing, paidBy } = request;
   request.server.log.info(
     {
       requestId: request.id,
@@ -166,6 +166,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
       // What is undefined is not written.
       projectId: caller ? String(caller.projectId) : undefined,
       keyId: caller ? String(caller.keyId) : undefined,
+      paidBy: paidBy === 'plan' ? undefined : (paidBy ?? undefined),
       minuteLeft: standing?.minute.remaining,
       dayLeft: standing?.day?.remaining,
     },

@@ -7,6 +7,8 @@ export interface RequestMetric {
   seconds: number;
   /** What the limiter decided; null = it was not asked to. */
   decision: 'admitted' | 'refused' | null;
+  /** The plan was to pay; otherwise an allowance beside it. */
+  isOfPlan: boolean;
 }
 
 /** What the process tells a Prometheus server. Labels are few and fixed: none holds what a client can choose. */
@@ -21,7 +23,13 @@ export class Metrics {
   });
   private readonly decisions = new Counter({
     name: 'petstore_rate_limit_decisions_total',
-    help: 'Requests that were charged, by what the limiter decided.',
+    help: 'Requests that were charged to a plan or an address, by what the limiter decided.',
+    labelNames: ['decision'],
+    registers: [this.registry],
+  });
+  private readonly managementDecisions = new Counter({
+    name: 'petstore_management_decisions_total',
+    help: 'Requests that spend nothing of a plan, by what the limiter decided: everything but pets, and reading the schema.',
     labelNames: ['decision'],
     registers: [this.registry],
   });
@@ -73,9 +81,11 @@ export class Metrics {
     });
   }
 
-  observe({ door, status, seconds, decision }: RequestMetric): void {
+  observe({ door, status, seconds, decision, isOfPlan }: RequestMetric): void {
     this.requests.observe({ door, status }, seconds);
-    if (decision !== null) this.decisions.inc({ decision });
+    if (decision === null) return;
+    const decisions = isOfPlan ? this.decisions : this.managementDecisions;
+    decisions.inc({ decision });
   }
 
   observeDomain(event: string): void {

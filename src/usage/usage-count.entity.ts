@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { COUNT, ID, INTEGER, text } from '../database/columns.js';
 import type { Bucket } from './buckets.js';
-import type { Door } from './usage-counters.js';
+import type { Series } from './usage-counters.js';
 
 /** How many requests a project's keys made at a door in one UTC minute or day. */
 @Entity('usage_counts', { withoutRowid: true })
@@ -17,8 +17,9 @@ export class UsageCount {
   @PrimaryColumn({ ...INTEGER, name: 'bucket_number' })
   number!: number;
 
+  /** A door, or `manage`. */
   @PrimaryColumn(text(8))
-  door!: Door;
+  door!: Series;
 
   @Column(COUNT)
   admitted!: number;

@@ -1,5 +1,6 @@
-export const DOORS = ['graphql', 'rest'] as const;
-export type Door = (typeof DOORS)[number];
+/** The doors, and under `manage` the part of `graphql` that spent nothing of the plan. */
+export const SERIES = ['graphql', 'rest', 'manage'] as const;
+export type Series = (typeof SERIES)[number];
 
 export interface Outcomes {
   admitted: number;
@@ -7,7 +8,7 @@ export interface Outcomes {
 }
 
 /** What one project asked for in one UTC minute. */
-export interface Tally extends Record<Door, Outcomes> {
+export interface Tally extends Record<Series, Outcomes> {
   readonly projectId: bigint;
   /** Numbered from 1970. */
   readonly minute: number;
@@ -29,7 +30,7 @@ export class UsageCounters {
     return this.held;
   }
 
-  count(request: { projectId: bigint; minute: number; door: Door; decision: keyof Outcomes }): void {
+  count(request: { projectId: bigint; minute: number; door: Series; decision: keyof Outcomes }): void {
     this.tallyOf(request.projectId, request.minute)[request.door][request.decision] += 1;
   }
 
@@ -50,7 +51,7 @@ export class UsageCounters {
   putBack(tallies: readonly Tally[]): void {
     for (const tally of tallies) {
       const held = this.tallyOf(tally.projectId, tally.minute);
-      for (const door of DOORS) {
+      for (const door of SERIES) {
         held[door].admitted += tally[door].admitted;
         held[door].refused += tally[door].refused;
       }
@@ -64,7 +65,7 @@ export class UsageCounters {
     const known = ofProject?.find((tally) => tally.minute === minute);
     if (known) return known;
     if (this.held >= this.maxTallies) this.dropOldest();
-    const tally = { projectId, minute, graphql: zero(), rest: zero() };
+    const tally = { projectId, minute, graphql: zero(), rest: zero(), manage: zero() };
     this.add(tally);
     return tally;
   }

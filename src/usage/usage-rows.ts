@@ -1,6 +1,6 @@
 import { BUCKETS, type Bucket, numberOf, oldestKept } from './buckets.js';
 import type { UsageCount } from './usage-count.entity.js';
-import { DOORS, type Tally } from './usage-counters.js';
+import { SERIES, type Tally } from './usage-counters.js';
 
 /** The rows that tallies add to: of their minutes and of their days, in the order of the primary key. */
 export function rowsOf(tallies: readonly Tally[], nowMs: number): UsageCount[] {
@@ -10,7 +10,7 @@ export function rowsOf(tallies: readonly Tally[], nowMs: number): UsageCount[] {
       const number = numberOf(bucket, tally.minute * BUCKETS.minute.sizeMs);
       // What waited for the database for long may be too old to be kept.
       if (number < oldestKept(bucket, nowMs)) continue;
-      for (const door of DOORS)
+      for (const door of SERIES)
         add(rows, { projectId: tally.projectId, bucket, number, door, ...tally[door] });
     }
   }

@@ -3,18 +3,18 @@ import { Between, LessThan, LessThanOrEqual } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { BUCKETS, type Bucket, numberOf, oldestKept, USAGE_WINDOWS, type UsageWindow } from './buckets.js';
 import { UsageCount } from './usage-count.entity.js';
-import { type Door, type Outcomes, UsageCounters } from './usage-counters.js';
+import { type Outcomes, type Series, UsageCounters } from './usage-counters.js';
 import { rowsOf } from './usage-rows.js';
 
 /** Bounds memory to about 20 MB. */
 const MAX_TALLIES = 100_000;
-/** A tally makes up to four rows. SQLite writes synchronously: this many take a few milliseconds. */
+/** A tally makes up to six rows. SQLite writes synchronously: this many take a few milliseconds. */
 const BATCH_TALLIES = 50;
 const SWEEP_ROWS = 500;
 const SWEEPS_AT_ONCE = 100;
 const READ_ATTEMPTS = 5;
 
-export interface UsagePoint extends Record<Door, Outcomes> {
+export interface UsagePoint extends Record<Series, Outcomes> {
   /** When the minute or day begins. */
   atMs: number;
 }
@@ -38,8 +38,8 @@ export class UsageService {
     this.counters = new UsageCounters(maxTallies);
   }
 
-  /** Counts one request. */
-  count(projectId: bigint, door: Door, decision: keyof Outcomes): void {
+  /** Counts one request, at its door, or once more under `manage`. */
+  count(projectId: bigint, door: Series, decision: keyof Outcomes): void {
     this.counters.count({ projectId, minute: numberOf('minute', this.now()), door, decision });
     const isHalfFull = this.counters.size * 2 >= this.maxTallies;
     if (isHalfFull && !this.isFailing && !this.flushing) this.flush().catch(() => {});
@@ -55,6 +55,7 @@ export class UsageService {
       atMs: (first + index) * BUCKETS[bucket].sizeMs,
       graphql: { admitted: 0, refused: 0 },
       rest: { admitted: 0, refused: 0 },
+      manage: { admitted: 0, refused: 0 },
     }));
     for (const { number, door, admitted, refused } of rows) {
       const outcomes = found[number - first]?.[door];

@@ -140,6 +140,8 @@ export function ownerOf({ url }: { url: string }, { token }: Pick<Tenant, 'token
           return domain;
         },
         withinMs,
+        // A key may ask 120 times a minute.
+        100,
       ),
   };
 }

@@ -8,6 +8,7 @@ export async function eventually<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
   withinMs = 10_000,
+  everyMs = 20,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
@@ -21,6 +22,6 @@ export async function eventually<T>(
     if (performance.now() > deadline) {
       throw new Error(`not within ${withinMs} ms: ${what}`, { cause: reason });
     }
-    await pause(20);
+    await pause(everyMs);
   }
 }

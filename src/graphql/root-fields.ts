@@ -1,0 +1,40 @@
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
+import type { GraphQLSchema } from 'graphql';
+import { getMetadataStorage } from 'type-graphql';
+
+/** What a field at the root works on: `pets` spends the plan, `management` the allowance of the key. */
+export type RootFieldKind = 'pets' | 'management';
+
+type ResolverClass = new (...parts: never[]) => object;
+
+const KIND = 'kind';
+
+/** Declares the kind of each field at the root by the class that resolves it. Throws at start for a field without one. */
+export function declareKinds(
+  schema: GraphQLSchema,
+  resolvers: Readonly<Record<RootFieldKind, readonly ResolverClass[]>>,
+): GraphQLSchema {
+  const { queries, mutations } = getMetadataStorage();
+  const kinds = new Map<string, RootFieldKind>();
+  for (const kind of ['pets', 'management'] as const) {
+    const classes: readonly unknown[] = resolvers[kind];
+    for (const { target, schemaName } of [...queries, ...mutations]) {
+      if (classes.includes(target)) kinds.set(schemaName, kind);
+    }
+  }
+  return mapSchema(schema, {
+    [MapperKind.ROOT_FIELD]: (config, fieldName, typeName) => {
+      const kind = kinds.get(fieldName);
+      if (!kind) throw new Error(`${typeName}.${fieldName} has no kind: list its resolver in schema.ts.`);
+      return { ...config, extensions: { ...config.extensions, [KIND]: kind } };
+    },
+  });
+}
+
+/** The names of the fields at the root that are of a kind. */
+export function fieldsOfKind(schema: GraphQLSchema, kind: RootFieldKind): ReadonlySet<string> {
+  const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+    Object.values(type?.getFields() ?? {}),
+  );
+  return new Set(fields.filter(({ extensions }) => extensions[KIND] === kind).map(({ name }) => name));
+}

@@ -1,0 +1,214 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { buildSchema } from 'graphql';
+import { costOf } from '../src/graphql/operation-cost.js';
+import { HOUR_MS, MINUTE_MS, NOON_MS } from './support/charges.js';
+import { graphql, rest } from './support/client.js';
+import { onEachDatabase } from './support/on-databases.js';
+import { startApp, TEST_ACTOR, type Tenant, type TestApp } from './support/start-app.js';
+
+const PETS = '{ pets(first: 1) { nodes { id } } }';
+const PROJECT = '{ project { slug } }';
+const MIXED = '{ pets(first: 1) { nodes { id } } project { slug } apiKey { id } }';
+const PER_MINUTE = 120;
+
+/** A request for pets over one connection in turn, so that each after the first 429 is a strike. */
+async function ban(app: TestApp, token: string): Promise<void> {
+  for (let sent = 0; sent < 61; sent += 1) await rest(app.url, '/v1/pets', { token });
+  for (let strike = 0; strike < 12; strike += 1) {
+    app.clock.now += 1_001;
+    await rest(app.url, '/v1/pets', { token });
+  }
+  expect((await rest(app.url, '/v1/pets', { token })).body.code).toBe('key_banned');
+}
+
+async function spendDay(app: TestApp, { slug, token }: Tenant): Promise<void> {
+  const quota = { plan: 'ENTERPRISE', perMinute: 60, perDay: 5 } as const;
+  await app.app.services.projects.change(TEST_ACTOR, slug, quota);
+  app.clock.now += 1_000;
+  for (let sent = 0; sent < 5; sent += 1) await rest(app.url, '/v1/pets', { token });
+  expect((await rest(app.url, '/v1/pets', { token })).body.code).toBe('rate_limited_day');
+}
+
+onEachDatabase(
+  (app) => {
+    const left = async (token: string) => (await rest(app().url, '/v1/rate_limit', { token })).body;
+    const secondKey = async ({ projectId }: Tenant) =>
+      app().app.services.apiKeys.create(TEST_ACTOR, {
+        projectId,
+        name: 'leaked',
+        scopes: ['pets:read'],
+        expiresAtMs: null,
+      });
+    /** Each test its own hour: the clock is shared. */
+    const nextHour = () => {
+      app().clock.now = NOON_MS + Math.ceil((app().clock.now - NOON_MS + 1) / HOUR_MS) * HOUR_MS;
+    };
+
+    test('Management-1: spends nothing of the plan, and its answers show how the plan stands', async () => {
+      const { token } = await app().tenant({ plan: 'FREE' });
+      await graphql(app().url, PETS, { token });
+      const { status, headers } = await graphql(app().url, PROJECT, { token });
+      expect([status, headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual([
+        200,
+        '60',
+        '59',
+      ]);
+      expect(await left(token)).toMatchObject({ minute: { remaining: 59 }, day: { remaining: 999 } });
+    });
+
+    test('Management-2: a leaked key that spends the day and is banned does not keep its owner from revoking it', async () => {
+      nextHour();
+      const owner = await app().tenant();
+      const leaked = await secondKey(owner);
+      await spendDay(app(), { ...owner, token: leaked.token });
+      for (let strike = 0; strike < 12; strike += 1) {
+        app().clock.now += 1_001;
+        await rest(app().url, '/v1/pets', { token: leaked.token });
+      }
+      expect((await rest(app().url, '/v1/pets', { token: leaked.token })).body.code).toBe('key_banned');
+      for (const token of [owner.token, leaked.token]) {
+        const { status, body } = await graphql(app().url, '{ apiKey { id } project { slug } }', { token });
+        expect([status, body.errors]).toEqual([200, undefined]);
+      }
+      const revoke = `mutation { revokeApiKey(id: "${leaked.key.id}") { revokedAt } }`;
+      const revoked = await graphql(app().url, revoke, { token: owner.token });
+      expect(revoked.body.data.revokeApiKey.revokedAt).not.toBeNull();
+      expect((await graphql(app().url, PROJECT, { token: leaked.token })).status).toBe(401);
+    });
+
+    test('Management-3: a banned key manages, reads no pets by either door, and a mixed operation is refused as a whole', async () => {
+      nextHour();
+      const { token } = await app().tenant({ plan: 'FREE' });
+      await ban(app(), token);
+      for (const query of [PROJECT, '{ apiKeys { id } }', '{ rateLimit { ban { until } } }']) {
+        const { status, body } = await graphql(app().url, query, { token });
+        expect([query, status, body.errors]).toEqual([query, 200, undefined]);
+      }
+      for (const query of [PETS, MIXED]) {
+        const { status, body } = await graphql(app().url, query, { token });
+        expect([status, body.data, body.errors[0].extensions.code]).toEqual([429, undefined, 'KEY_BANNED']);
+      }
+    });
+
+    test('Management-4: a key has 120 operations a minute; the next says which allowance refused it, and when to come back', async () => {
+      nextHour();
+      const tenant = await app().tenant({ plan: 'FREE' });
+      const { token } = tenant;
+      const all = await Promise.all(
+        Array.from({ length: PER_MINUTE + 20 }, () => graphql(app().url, PROJECT, { token })),
+      );
+      const refused = all.filter(({ status }) => status === 429);
+      expect(refused).toHaveLength(20);
+      for (const { headers, body } of refused) {
+        expect(body.errors).toEqual([
+          {
+            message: expect.stringMatching(
+              /^An API key has 120 operations a minute \(UTC\) for everything but pets\./,
+            ),
+            extensions: { code: 'RATE_LIMITED_MINUTE', status: 429, retryAfterSeconds: 60, limit: 120 },
+          },
+        ]);
+        expect([headers.get('retry-after'), headers.get('x-ratelimit-remaining')]).toEqual(['60', '60']);
+      }
+      // Nobody was struck, the plan is whole, and the other keys of the project go on.
+      expect(await left(token)).toMatchObject({ minute: { remaining: 60 }, ban: { strikes: 0 } });
+      expect((await graphql(app().url, PETS, { token })).status).toBe(200);
+      const { token: other } = await secondKey(tenant);
+      expect((await graphql(app().url, PROJECT, { token: other })).status).toBe(200);
+      app().clock.now += MINUTE_MS;
+      expect((await graphql(app().url, PROJECT, { token })).status).toBe(200);
+    });
+
+    test('Management-5: an operation that mixes pets and management pays both, and refused by one spends nothing of either', async () => {
+      nextHour();
+      const { token } = await app().tenant({ plan: 'FREE' });
+      const managed = (count: number) =>
+        graphql(
+          app().url,
+          `{ ${Array.from({ length: count }, (_, at) => `p${at}: project { slug }`).join(' ')} }`,
+          {
+            token,
+          },
+        );
+      expect((await graphql(app().url, MIXED, { token })).status).toBe(200);
+      expect((await left(token)).minute.remaining).toBe(59);
+      for (let sent = 0; sent < 5; sent += 1) await managed(20);
+      // 102 of 120 are spent: 18 are left, which one mixed operation can't pay from.
+      const twenty = `{ ${Array.from({ length: 19 }, (_, at) => `p${at}: project { slug }`).join(' ')} pets { nodes { id } } }`;
+      const refused = await graphql(app().url, twenty, { token });
+      expect([refused.status, refused.body.errors[0].extensions.limit]).toEqual([429, 120]);
+      expect((await left(token)).minute.remaining).toBe(59);
+      expect((await managed(18)).status).toBe(200);
+      expect((await managed(1)).status).toBe(429);
+
+      app().clock.now += MINUTE_MS;
+      for (let sent = 0; sent < 60; sent += 1) await graphql(app().url, PETS, { token });
+      expect((await graphql(app().url, MIXED, { token })).body.errors[0].extensions.code).toBe(
+        'RATE_LIMITED_MINUTE',
+      );
+      for (let sent = 0; sent < 6; sent += 1) expect((await managed(20)).status).toBe(200);
+      expect((await managed(1)).status).toBe(429);
+    });
+
+    test('Management-6: usage counts its requests, and says that they are not of the plan', async () => {
+      nextHour();
+      const { token } = await app().tenant();
+      const points = 'points { graphql { admitted refused } management { admitted refused } }';
+      await graphql(app().url, PETS, { token });
+      await graphql(app().url, PROJECT, { token });
+      await graphql(app().url, '{ __schema { queryType { name } } }', { token });
+      const { body } = await graphql(app().url, `{ project { usage(window: HOUR) { ${points} } } }`, {
+        token,
+      });
+      expect(body.data.project.usage.points.at(-1)).toEqual({
+        graphql: { admitted: 3, refused: 0 },
+        management: { admitted: 2, refused: 0 },
+      });
+    });
+  },
+  { now: NOON_MS },
+);
+
+describe('the kind of a root field', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp({ now: NOON_MS });
+  });
+  afterAll(() => app.stop());
+
+  test('Management-7: each root field of the schema is about pets or is management, and what may be kept is about pets', async () => {
+    const schema = buildSchema(await readFile('schema/schema.graphql', 'utf8'));
+    const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+      Object.values(type?.getFields() ?? {}),
+    );
+    const { token } = await app.tenant({ plan: 'FREE' });
+    const kinds: Record<string, string[]> = { pets: [], management: [] };
+    for (const field of fields) {
+      const kind = field.type.toString().includes('Pet') ? 'pets' : 'management';
+      kinds[kind]?.push(field.name);
+      const isKept = field.astNode?.directives?.some(({ name }) => name.value === 'cacheControl');
+      if (isKept) expect([field.name, kind]).toEqual([field.name, 'pets']);
+      const operation = schema.getMutationType()?.getFields()[field.name] ? 'mutation' : 'query';
+      // Charged before it is validated: arguments may be missing.
+      const before = (await rest(app.url, '/v1/rate_limit', { token })).body.minute.remaining;
+      await graphql(app.url, `${operation} { ${field.name} }`, { token });
+      const after = (await rest(app.url, '/v1/rate_limit', { token })).body.minute.remaining;
+      expect([field.name, before - after]).toEqual([field.name, kind === 'pets' ? 1 : 0]);
+    }
+    expect(kinds.pets).toEqual(['pet', 'pets', 'createPet', 'updatePet']);
+  });
+
+  test.each([
+    [['__typename'], { pets: 1, management: 0, schema: 0 }],
+    [[], { pets: 1, management: 0, schema: 0 }],
+    [['nonsense'], { pets: 1, management: 0, schema: 0 }],
+    [['project', '__typename'], { pets: 0, management: 2, schema: 0 }],
+    [['project', 'nonsense'], { pets: 1, management: 1, schema: 0 }],
+    [['pets', 'project', '__typename', '__schema'], { pets: 3, management: 1, schema: 0 }],
+    [['__schema', '__typename'], { pets: 0, management: 0, schema: 1 }],
+    [['__schema', 'project'], { pets: 0, management: 2, schema: 0 }],
+  ])('Management-8: %j costs %j', (fields, cost) => {
+    expect(costOf(fields, new Set(['project']))).toEqual(cost);
+  });
+});
