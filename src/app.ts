@@ -182,7 +182,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
 
   const listen = async () => {
     if (metrics) {
-      const server = await metrics.listen(config.host, config.metricsPort);
+      const server = await metrics.listen(config.metricsHost, config.metricsPort);
       endMetrics = () => server.close();
     }
     await hosts.start({ isPolling: tls !== null });

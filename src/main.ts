@@ -1,13 +1,13 @@
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import type { Addresses } from './addresses.js';
 import { type App, createApp } from './app.js';
 import { type Config, ConfigError, loadConfig } from './config.js';
 import { Database } from './database/database.js';
 import { migrate } from './database/migrate.js';
 import { seedDemo } from './demo.js';
-import { LogLines } from './log-lines.js';
+import { LogLines } from './log/log-lines.js';
+import { createLogger } from './log/logger.js';
 
 const USAGE = 2;
 const DATABASE_GOODBYE_MS = 200;
@@ -27,7 +27,8 @@ function readConfig(): Config {
 async function start(config: Config): Promise<{ app: App; db: Database }> {
   await migrate(config.database);
   const db = await Database.open(config.database, { poolSize: config.databasePoolSize });
-  const logger = pino({ level: config.logLevel }, new LogLines());
+  const format = config.logFormat ?? (process.stdout.isTTY ? 'text' : 'json');
+  const logger = createLogger({ level: config.logLevel, format }, new LogLines());
   const app = await createApp({ config, db, logger, now: Date.now });
   const addresses = await app.listen();
   // Not earlier: the key is shown once, and must not be lost to a port in use.

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
-import { pino } from 'pino';
 import { AbstractLogger } from 'typeorm';
 import { type App, createApp } from '../../src/app.js';
 import { SCOPES, type Scope } from '../../src/caller.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/migrate.js';
+import { createLogger } from '../../src/log/logger.js';
 import type { Plan } from '../../src/projects/plans.js';
 import { Project } from '../../src/projects/project.entity.js';
 import { createTestDatabase, type DatabaseKind } from './databases.js';
@@ -65,7 +65,8 @@ export async function startApp({
   const db = await Database.open(config.database);
   if (onQuery) recordQueries(db, onQuery);
   const clock = { now: now ?? Date.now() };
-  const logger = pino({ level: config.logLevel }, { write: (line) => onLog?.(line) });
+  const format = config.logFormat ?? 'json';
+  const logger = createLogger({ level: config.logLevel, format }, { write: (line) => onLog?.(line) });
   const app = await createApp({ config, db, logger, now: () => clock.now });
   await app.listen();
   const { port } = app.http.server.address() as AddressInfo;
