@@ -8,11 +8,29 @@ import { migrate } from './database/migrate.js';
 import { seedDemo } from './demo.js';
 import { LogLines } from './log/log-lines.js';
 import { createLogger } from './log/logger.js';
+import { startProblem } from './start-problem.js';
+import { version } from './version.js';
 
 const USAGE = 2;
 const DATABASE_GOODBYE_MS = 200;
 /** What the end itself may take, of the time in which everything must be over. */
 const END_MS = 800;
+
+const HELP = `Petstore Gateway. It takes no arguments: settings are environment variables, in the README's table.
+Without any it serves http://127.0.0.1:4000 from the file ./var/petstore.sqlite.
+  --help, --version   print this, the version
+Projects and API keys: npm run -s petstore -- --help`;
+
+/** Ends the process where there are arguments: one that is ignored would start what was not asked for. */
+function readArguments([first]: readonly string[]): void {
+  if (first === undefined) return;
+  if (first === '--help' || first === '--version') {
+    console.log(first === '--help' ? HELP : version());
+    process.exit(0);
+  }
+  console.error(`Unknown argument ${JSON.stringify(first)}. ${HELP}`);
+  process.exit(USAGE);
+}
 
 function readConfig(): Config {
   try {
@@ -80,24 +98,11 @@ function endOnSignals({ app, db }: { app: App; db: Database }, shutdownSeconds: 
   process.on('unhandledRejection', fail);
 }
 
+readArguments(process.argv.slice(2));
 const config = readConfig();
 try {
   endOnSignals(await start(config), config.shutdownSeconds);
 } catch (error) {
   console.error(startProblem(error, config));
   process.exit(1);
-}
-
-function startProblem(error: unknown, config: Config): string {
-  const { code, message, port } = error as NodeJS.ErrnoException & { port?: number };
-  const { metricsPort, httpsPort, database } = config;
-  const isOf = (other: number) => port === other && other !== config.port;
-  const name = isOf(metricsPort) ? 'METRICS_PORT' : isOf(httpsPort) ? 'HTTPS_PORT' : 'PORT';
-  const forAny = name === 'PORT' ? 'for any' : 'for none';
-  if (code === 'EADDRINUSE') {
-    return `Port ${port} is in use. Set ${name} to another one, or to 0 ${forAny}.`;
-  }
-  if (code === 'EACCES') return `Port ${port} may not be used. Set ${name} to one above 1023.`;
-  const where = database.kind === 'sqlite' ? database.path : new URL(database.url).host;
-  return `The gateway could not start with the database ${where}: ${message || code}. Check DATABASE_URL.`;
 }

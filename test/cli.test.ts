@@ -1,4 +1,6 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -351,9 +353,92 @@ describe('usage', () => {
     const script = await run(['projects', 'list', '--json'], env);
     expect(script.code).toBe(2);
     expect(script.json.error.code).toBe('invalid_configuration');
-    const doctor = await run(['doctor', '--json'], env);
-    expect(doctor.code).toBe(1);
-    expect(doctor.json.checks).toEqual([expect.objectContaining({ name: 'configuration', ok: false })]);
+  });
+
+  test('CLI-37: doctor tells every setting that is wrong at once, with exit code 2', async () => {
+    const env = {
+      PORT: 'http',
+      DATABASE_POOL_SIZE: 'many',
+      LOG_FORMAT: 'xml',
+      METRICS_HOST: 'every where',
+      ACME_DIRECTORY_URL: 'http://ca.example.org',
+      ACME_EMAIL: 'nobody',
+      REDIS_URL: 'http://:secret@redis',
+    };
+    const { code, json, stdout } = await run(['doctor', '--json'], env);
+    expect(code).toBe(2);
+    expect(json.ok).toBe(false);
+    expect(json.checks.map(({ name }: { name: string }) => name)).toEqual(Array(8).fill('configuration'));
+    for (const name of [...Object.keys(env), 'SECRET_KEY']) {
+      expect(stdout).toMatch(new RegExp(`"found":"${name} must be`));
+    }
+    expect(stdout).not.toContain('secret');
+    const human = await run(['doctor'], env);
+    expect(human.code).toBe(2);
+    expect(human.stdout.match(/^PROBLEM {2}configuration: /gm)).toHaveLength(8);
+  });
+
+  test('CLI-38: doctor tells a port that is taken, one that two settings name, and no address of this machine', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const PORT = String((taken.address() as AddressInfo).port);
+    const cases: [Record<string, string>, string][] = [
+      [{ PORT }, `PORT ${PORT} on 127.0.0.1 is in use`],
+      [{ PORT: '0', METRICS_PORT: PORT }, `METRICS_PORT ${PORT} on 127.0.0.1 is in use`],
+      [{ PORT: '4321', METRICS_PORT: '4321' }, 'METRICS_PORT is the port 4321 of another setting'],
+      [{ PORT: '4321', HOST: '192.0.2.1' }, 'PORT 4321 on 192.0.2.1 is on no address of this machine'],
+    ];
+    for (const [env, found] of cases) {
+      const { code, json } = await run(['doctor', '--json'], env);
+      expect(code).toBe(1);
+      expect(json.checks).toContainEqual(expect.objectContaining({ name: 'ports', ok: false, found }));
+    }
+    taken.close();
+  });
+
+  test('CLI-39: doctor knows the port that a gateway of ours has', async () => {
+    const gateway = await startGateway({ env: { DATABASE_URL: 'sqlite::memory:' } });
+    const { json } = await run(['doctor', '--json'], { PORT: String(gateway.port) });
+    await gateway.kill('SIGKILL');
+    const found = `a gateway answers on 127.0.0.1:${gateway.port}`;
+    expect(json.checks).toContainEqual({ name: 'ports', ok: true, found, remedy: null });
+  });
+
+  test('CLI-40: a folder that can not be written is told by the doctor and by every command', async () => {
+    const bare = await mkdtemp(join(tmpdir(), 'petstore-test-'));
+    await chmod(bare, 0o555);
+    const options = { databaseUrl: `sqlite:${bare}/x/y.sqlite`, isUnprivileged: true };
+    const doctor = await petstore(['doctor', '--json'], options);
+    const list = await petstore(['projects', 'list', '--json'], options);
+    await rm(bare, { recursive: true });
+    expect([doctor.code, list.code]).toEqual([1, 1]);
+    expect(doctor.json.checks).toContainEqual({
+      name: 'disk',
+      ok: false,
+      found: `the folder ${bare} can not be written`,
+      remedy: expect.stringContaining('DATABASE_URL'),
+    });
+    expect(list.json.error.message).toContain(`the folder ${bare}/x can not be written`);
+  });
+
+  test('CLI-41: a database in memory is refused by what another process would have to see', async () => {
+    const options = { databaseUrl: 'sqlite::memory:' };
+    for (const args of [['projects', 'list'], ['migrate'], ['keys', 'create', 'demo']]) {
+      const { code, json } = await petstore([...args, '--json'], options);
+      expect(code).toBe(2);
+      expect(json.error).toEqual({
+        code: 'invalid_configuration',
+        message: expect.stringContaining('DATABASE_URL'),
+      });
+    }
+    const doctor = await petstore(['doctor', '--json'], { ...options, env: { PORT: '0' } });
+    expect(doctor).toMatchObject({ code: 0, json: { ok: true } });
+  });
+
+  test('CLI-42: --version is the one of package.json', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+    expect(await run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` });
+    expect((await run(['--version', '--json'])).json).toEqual({ version });
   });
 
   test.each([

@@ -2,15 +2,17 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { type Config, ConfigError, type DatabaseTarget, loadConfig } from '../config.js';
+import { type Config, type DatabaseTarget, isInMemory } from '../config.js';
 import { isTableMissing } from '../database/database-errors.js';
+import { openProblem } from '../database/open-problem.js';
 import { checkAuthority, checkDns, checkPlatformHost } from './doctor-domain-checks.js';
+import { checkPorts } from './doctor-port-checks.js';
 import { type Finding, ok, problem } from './finding.js';
 
 interface Check {
   name: string;
   /** null = does not apply to this configuration. */
-  run(): Promise<Finding | null>;
+  run(config: Config): Promise<Finding | null>;
 }
 
 const QUERY_TIMEOUT_MS = 5_000;
@@ -23,54 +25,32 @@ const PLAUSIBLE_TO_MS = Date.UTC(2094, 0, 1);
 /** In the order in which they are worth reading: a later one may fail because of an earlier one. */
 export const CHECKS: readonly Check[] = [
   { name: 'configuration', run: checkConfiguration },
-  { name: 'disk', run: withConfig(checkDisk) },
-  { name: 'database', run: withConfig(checkDatabase) },
-  { name: 'migrations', run: withConfig(checkMigrations) },
-  { name: 'redis', run: withConfig(checkRedis) },
-  { name: 'clock', run: withConfig(checkClock) },
-  { name: 'dns', run: withConfig(checkDns) },
-  { name: 'platform host', run: withConfig(checkPlatformHost) },
-  { name: 'certificate authority', run: withConfig(checkAuthority) },
+  { name: 'ports', run: checkPorts },
+  { name: 'disk', run: checkDisk },
+  { name: 'database', run: checkDatabase },
+  { name: 'migrations', run: checkMigrations },
+  { name: 'redis', run: checkRedis },
+  { name: 'clock', run: checkClock },
+  { name: 'dns', run: checkDns },
+  { name: 'platform host', run: checkPlatformHost },
+  { name: 'certificate authority', run: checkAuthority },
 ];
 
-async function checkConfiguration(): Promise<Finding> {
-  try {
-    const { database, port } = loadConfig(process.env);
-    return ok(`${database.kind} database, port ${port}`);
-  } catch (error) {
-    if (error instanceof ConfigError) return problem(error.message, 'Correct the environment variable.');
-    throw error;
-  }
-}
-
-/** Without a configuration the others have nothing to look at, and the first check has said so. */
-function withConfig(run: (config: Config) => Promise<Finding | null>): Check['run'] {
-  return async () => {
-    const config = configOrNull();
-    return config && run(config);
-  };
-}
-
-function configOrNull(): Config | null {
-  try {
-    return loadConfig(process.env);
-  } catch {
-    return null;
-  }
+/** Settings that can't be used never come here. */
+async function checkConfiguration({ database, port }: Config): Promise<Finding> {
+  return ok(`${database.kind} database, port ${port}`);
 }
 
 async function checkDisk({ database }: Config): Promise<Finding | null> {
-  if (database.kind !== 'sqlite' || database.path === ':memory:') return null;
+  if (database.kind !== 'sqlite' || isInMemory(database)) return null;
   const file = resolve(database.path);
   const folder = await existingFolder(dirname(file));
   const remedy = `Let this user write to ${folder}, or set DATABASE_URL to another place.`;
   if (!(await stat(folder)).isDirectory()) return problem(`${folder} is no folder`, remedy);
-  try {
-    // SQLite makes further files beside its own.
-    await access(folder, constants.W_OK);
-    if (await exists(file)) await access(file, constants.W_OK);
-  } catch (error) {
-    return problem((error as Error).message, remedy);
+  // SQLite makes further files beside its own.
+  if (!(await isWritable(folder))) return problem(`the folder ${folder} can not be written`, remedy);
+  if ((await exists(file)) && !(await isWritable(file))) {
+    return problem(`the file ${file} can not be written`, remedy);
   }
   const { bavail, bsize } = await statfs(folder);
   const free = `${Math.floor((bavail * bsize) / 1e6)} MB free in ${folder}`;
@@ -78,6 +58,8 @@ async function checkDisk({ database }: Config): Promise<Finding | null> {
 }
 
 async function checkDatabase({ database }: Config): Promise<Finding | null> {
+  if (isInMemory(database))
+    return ok('in memory: all of it ends with the process, and no other can reach it');
   if (await isNew(database)) return ok('a new file, made by the first command or start');
   try {
     const [row] = await ask(database, (source) =>
@@ -85,13 +67,12 @@ async function checkDatabase({ database }: Config): Promise<Finding | null> {
     );
     return ok(`${database.kind} ${row.version} answers`);
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    const where = database.kind === 'sqlite' ? resolve(database.path) : new URL(database.url).host;
-    return problem(`${where} does not answer: ${message || code}`, 'Start it, or correct DATABASE_URL.');
+    return problem(openProblem(database, error), 'Start it, or correct DATABASE_URL.');
   }
 }
 
 async function checkMigrations({ database }: Config): Promise<Finding | null> {
+  if (isInMemory(database)) return null;
   const remedy = 'Run `petstore migrate`; the gateway also does it when it starts.';
   if (await isNew(database)) return problem('the database has not been set up yet', remedy);
   const { applied, known } = await ask(database, async (source) => ({
@@ -130,7 +111,7 @@ async function checkClock({ database }: Config): Promise<Finding | null> {
   const remedy = 'Set the clock, best by NTP: quotas, expiry and ids follow it.';
   const now = new Date().toISOString();
   if (Date.now() < PLAUSIBLE_FROM_MS || Date.now() > PLAUSIBLE_TO_MS) return problem(`it is ${now}?`, remedy);
-  if (await isNew(database)) return ok(now);
+  if (isInMemory(database) || (await isNew(database))) return ok(now);
   const behindMs = database.kind === 'sqlite' ? behindNewestAct : behindServer;
   // A database that is away has been reported, and says nothing about the clock.
   const differenceMs = Math.abs(await ask(database, behindMs).catch(() => 0));
@@ -167,6 +148,13 @@ async function ask<T>(database: DatabaseTarget, question: (source: DataSource) =
 /** Opening a SQLite file that is not there would make it. */
 async function isNew(database: DatabaseTarget): Promise<boolean> {
   return database.kind === 'sqlite' && !(await exists(resolve(database.path)));
+}
+
+async function isWritable(path: string): Promise<boolean> {
+  return access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function exists(path: string): Promise<boolean> {

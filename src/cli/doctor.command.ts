@@ -1,32 +1,61 @@
 import type { Command } from 'commander';
+import { type Config, ConfigError, loadConfig } from '../config.js';
 import { CHECKS } from './doctor-checks.js';
-import type { Finding } from './finding.js';
+import { type Finding, problem } from './finding.js';
 import { EXIT, type Output } from './output.js';
+
+interface Checked extends Finding {
+  name: string;
+}
 
 export function doctorCommand(program: Command, output: Output): void {
   program
     .command('doctor')
     .description('Check whether the gateway can run here, and say what to do when not. Changes nothing.')
-    .addHelpText('after', '\nExamples:\n  $ petstore doctor\n  $ petstore doctor --json | jq .checks')
+    .addHelpText(
+      'after',
+      `
+Exit code: 0 all is well, 1 something is wrong, 2 a setting is wrong; then nothing else is checked.
+
+Examples:
+  $ petstore doctor
+  $ petstore doctor --json | jq .checks`,
+    )
     .action(async () => {
-      const checks: { name: string; ok: boolean; found: string; remedy: string | null }[] = [];
-      for (const { name, run } of CHECKS) {
-        const finding = await run().catch(asProblem);
-        // What does not apply here, such as a disk with a MySQL server, is not mentioned.
-        if (finding) checks.push({ name, ...finding });
-      }
+      const settings = readSettings();
+      const checks = Array.isArray(settings) ? settings : await check(settings);
       const ok = checks.every((check) => check.ok);
-      const lines = checks.map(({ name, ok, found, remedy }) =>
-        [
-          `${ok ? 'ok      ' : 'PROBLEM '} ${name}: ${found}`,
-          ...(remedy ? [`         → ${remedy}`] : []),
-        ].join('\n'),
-      );
-      output.result({ ok, checks }, lines.join('\n'));
-      if (!ok) process.exitCode = EXIT.refused;
+      output.result({ ok, checks }, checks.map(inWords).join('\n'));
+      if (!ok) process.exitCode = checks === settings ? EXIT.usage : EXIT.refused;
     });
 }
 
+/** The settings, or everything that is wrong with them. */
+function readSettings(): Config | Checked[] {
+  try {
+    return loadConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const remedy = 'Correct the environment variable.';
+    return error.problems.map((found) => ({ name: 'configuration', ...problem(found, remedy) }));
+  }
+}
+
+async function check(config: Config): Promise<Checked[]> {
+  const checks: Checked[] = [];
+  for (const { name, run } of CHECKS) {
+    const finding = await run(config).catch(asProblem);
+    // What does not apply here, such as a disk with a MySQL server, is not mentioned.
+    if (finding) checks.push({ name, ...finding });
+  }
+  return checks;
+}
+
+function inWords({ name, ok, found, remedy }: Checked): string {
+  const said = `${ok ? 'ok      ' : 'PROBLEM '} ${name}: ${found}`;
+  return remedy ? `${said}\n         → ${remedy}` : said;
+}
+
 function asProblem(error: Error): Finding {
-  return { ok: false, found: `the check itself failed: ${error.message}`, remedy: 'Report this as a fault.' };
+  return problem(`the check itself failed: ${error.message}`, 'Report this as a fault.');
 }

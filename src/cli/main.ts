@@ -3,6 +3,7 @@ import 'reflect-metadata';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.js';
 import { AppError } from '../errors.js';
+import { version } from '../version.js';
 import { doctorCommand } from './doctor.command.js';
 import { domainsCommands } from './domains.command.js';
 import { keysCommands } from './keys.command.js';
@@ -21,6 +22,11 @@ async function run(argv: string[]): Promise<number> {
   let usageProblem = '';
   const program = new Command('petstore')
     .description('Manage a Petstore Gateway: projects, API keys, custom domains, imports and its database.')
+    .version(
+      output.isJson ? JSON.stringify({ version: version() }) : version(),
+      '--version',
+      'print the version',
+    )
     .option('--json', 'print exactly one JSON object on standard output, for errors too')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({

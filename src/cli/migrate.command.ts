@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../config.js';
 import type { Output } from './output.js';
+import { sharedDatabase } from './session.js';
 
 export function migrateCommand(program: Command, output: Output): void {
   program
@@ -9,7 +9,7 @@ export function migrateCommand(program: Command, output: Output): void {
     .option('--revert', 'undo the newest migration instead, with the data it holds')
     .addHelpText('after', '\nExamples:\n  $ petstore migrate\n  $ petstore migrate --revert')
     .action(async ({ revert = false }: { revert?: boolean }) => {
-      const { database } = loadConfig(process.env);
+      const database = sharedDatabase();
       const { migrate, revertLastMigration } = await import('../database/migrate.js');
       if (revert) {
         const reverted = await revertLastMigration(database);

@@ -1,7 +1,8 @@
-import { type DatabaseTarget, loadConfig } from '../config.js';
+import { ConfigError, type DatabaseTarget, isInMemory, loadConfig } from '../config.js';
 import type { CustomDomains } from '../custom-domains.js';
 import type { Database } from '../database/database.js';
 import { isTableMissing } from '../database/database-errors.js';
+import { openProblem } from '../database/open-problem.js';
 import { AppError } from '../errors.js';
 import type { Services } from '../services.js';
 
@@ -12,7 +13,8 @@ const QUERY_TIMEOUT_MS = 10_000;
 export async function withServices<T>(
   work: (services: Services, shared: { db: Database; redisUrl: string | null }) => Promise<T>,
 ): Promise<T> {
-  const { database, redisUrl } = loadConfig(process.env);
+  const { redisUrl } = loadConfig(process.env);
+  const database = sharedDatabase();
   // Not imported above: what comes along with the services would make `--help` four times as slow.
   const [{ createServices }, { Database: OpenDatabase }] = await Promise.all([
     import('../services.js'),
@@ -62,6 +64,15 @@ export function withDomains<T>(work: (domains: CustomDomains, services: Services
   });
 }
 
+/** The configured database. Throws `ConfigError` for one in memory, which would end with the command. */
+export function sharedDatabase(): DatabaseTarget {
+  const { database } = loadConfig(process.env);
+  if (!isInMemory(database)) return database;
+  throw new ConfigError(
+    'DATABASE_URL names a database in memory, which the gateway shares with nobody. Give a file or a server.',
+  );
+}
+
 async function setUp(database: DatabaseTarget): Promise<void> {
   const { migrate } = await import('../database/migrate.js');
   await migrate(database);
@@ -70,9 +81,8 @@ async function setUp(database: DatabaseTarget): Promise<void> {
 /** A fault, said with the database in view: what went wrong is nearly always about it. */
 export function databaseProblem(error: unknown): [code: 'unavailable' | 'internal', message: string] {
   const { message, code, driverError } = error as NodeJS.ErrnoException & { driverError?: Error };
-  const { database } = loadConfig(process.env);
-  const where = database.kind === 'sqlite' ? database.path : new URL(database.url).host;
   const isDatabase = driverError !== undefined || code !== undefined;
   if (!isDatabase) return ['internal', `Unexpected fault: ${message}`];
-  return ['unavailable', `The database ${where} failed: ${message || code}. Try \`petstore doctor\`.`];
+  const { database } = loadConfig(process.env);
+  return ['unavailable', `The database ${openProblem(database, error)}. Try \`petstore doctor\`.`];
 }

@@ -114,6 +114,34 @@ test('Start-5: is ready in 2 s on a migrated SQLite file', async () => {
   expect(tookMs).toBeLessThan(READY_WITHIN_MS * NOISE);
 });
 
+test.each([
+  ['HOST', '192.0.2.1'],
+  ['HOST', 'nowhere.invalid'],
+])('Start-7: %s=%s ends the process with 1 and one line that names the variable', async (name, value) => {
+  const { code, output } = await outcomeOf({ DATABASE_URL: 'sqlite::memory:', [name]: value });
+  expect({ code, output }).toEqual({
+    code: 1,
+    output: `${value} is no address of this machine. Correct ${name}.\n`,
+  });
+});
+
+test('Start-8: arguments are refused with 2, except --help and --version', async () => {
+  const env = { DATABASE_URL: 'sqlite::memory:' };
+  const outcome = async (...args: string[]) => {
+    const gateway = spawnGateway({ env, args });
+    return { ...(await gateway.ended), output: gateway.output() };
+  };
+  expect(await outcome('--port', '5000')).toMatchObject({
+    code: 2,
+    output: expect.stringMatching(/^Unknown argument "--port"\. .*environment variables/),
+  });
+  expect(await outcome('--help')).toMatchObject({ code: 0, output: expect.stringContaining('--version') });
+  expect(await outcome('--version')).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+  });
+});
+
 test('Start-6: with a database in memory the demo starts, and every id is exact', async () => {
   const gateway = await startGateway({ env: { DATABASE_URL: 'sqlite::memory:', DEMO: '1' } });
   try {

@@ -8,6 +8,8 @@ const MAIN = resolve('dist/src/cli/main.js');
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 const NODE_FLAGS: string[] = scripts.petstore.split(' ').filter((word: string) => word.startsWith('--'));
 
+const NOBODY = 65_534;
+
 export interface Ended {
   code: number | null;
   stdout: string;
@@ -23,14 +25,17 @@ interface RunOptions {
   /** For standard input. */
   input?: string;
   env?: Record<string, string>;
+  /** Where this process is root's, which may write everywhere. */
+  isUnprivileged?: boolean;
   onStart?: (child: ChildProcess) => void;
 }
 
 /** Runs the built `petstore` as a user would, in a process of its own. */
 export function petstore(args: string[], options: RunOptions = {}): Promise<Ended> {
-  const { databaseUrl, cwd, input = '', env = {}, onStart } = options;
+  const { databaseUrl, cwd, input = '', env = {}, isUnprivileged = false, onStart } = options;
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
     cwd,
+    ...(isUnprivileged && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}),
     env: { ...process.env, ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }), ...env },
   });
   let stdout = '';

@@ -39,14 +39,21 @@ interface SpawnOptions {
   env: Record<string, string>;
   /** For Node itself, before the program. */
   nodeArgs?: string[];
+  /** After the program. */
+  args?: string[];
   /** How many files and sockets the process may have open. */
   maxDescriptors?: number;
 }
 
 /** Starts the process and waits for nothing. */
-export function spawnGateway({ env, nodeArgs = [], maxDescriptors }: SpawnOptions): GatewayProcess {
+export function spawnGateway({
+  env,
+  nodeArgs = [],
+  args = [],
+  maxDescriptors,
+}: SpawnOptions): GatewayProcess {
   const script = maxDescriptors ? `ulimit -n ${maxDescriptors}\n${EXEC_WITH_WARDEN}` : EXEC_WITH_WARDEN;
-  const child = spawn('/bin/sh', ['-c', script, 'sh', process.execPath, ...nodeArgs, MAIN], {
+  const child = spawn('/bin/sh', ['-c', script, 'sh', process.execPath, ...nodeArgs, MAIN, ...args], {
     env: { PORT: '0', LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });

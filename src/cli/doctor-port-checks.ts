@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { Config } from '../config.js';
+import { type Finding, ok, problem } from './finding.js';
+
+const HEALTH_TIMEOUT_MS = 2_000;
+
+interface Place {
+  name: 'PORT' | 'HTTPS_PORT' | 'METRICS_PORT';
+  host: string;
+  port: number;
+}
+
+/** Whether the ports can be had, or a gateway has them already. */
+export async function checkPorts(config: Config): Promise<Finding> {
+  const { host, port, httpsPort, metricsHost, metricsPort } = config;
+  const places: Place[] = [
+    { name: 'PORT', host, port },
+    { name: 'HTTPS_PORT', host, port: httpsPort },
+    { name: 'METRICS_PORT', host: metricsHost, port: metricsPort },
+  ];
+  // 0 is any free port, or none.
+  const wanted = places.filter(({ port }) => port !== 0);
+  const twice = wanted.find((place, at) => wanted.findIndex(({ port }) => port === place.port) !== at);
+  if (twice) return problem(`${twice.name} is the port ${twice.port} of another setting`, 'Change one.');
+
+  const isServed = await isGateway(config);
+  for (const place of wanted) {
+    const reason = await reasonAgainst(place);
+    if (reason === null || (reason.isTaken && isServed)) continue;
+    return problem(`${place.name} ${place.port} on ${place.host} ${reason.found}`, reason.remedy);
+  }
+  if (isServed) return ok(`a gateway answers on ${host}:${port}`);
+  return ok(
+    wanted.map(({ name, host, port }) => `${name} ${port} on ${host} is free`).join(', ') || 'any free one',
+  );
+}
+
+interface Reason {
+  found: string;
+  remedy: string;
+  isTaken: boolean;
+}
+
+/** Null = the port can be bound. */
+async function reasonAgainst({ name, host, port }: Place): Promise<Reason | null> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, host), 'listening');
+    return null;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isTaken = code === 'EADDRINUSE';
+    if (isTaken)
+      return {
+        found: 'is in use',
+        remedy: `End what listens there, or set ${name} to another one.`,
+        isTaken,
+      };
+    if (code === 'EACCES') {
+      return { found: 'may not be bound by this user', remedy: `Set ${name} to one above 1023.`, isTaken };
+    }
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      const setting = name === 'METRICS_PORT' ? 'METRICS_HOST' : 'HOST';
+      return { found: 'is on no address of this machine', remedy: `Correct ${setting}.`, isTaken };
+    }
+    return { found: `can't be bound: ${message}`, remedy: `Set ${name} to another one.`, isTaken };
+  } finally {
+    server.close();
+  }
+}
+
+async function isGateway({ host, port }: Config): Promise<boolean> {
+  if (port === 0) return false;
+  const here =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  try {
+    const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
+    const answer = await fetch(`http://${here}:${port}/healthz`, { signal, redirect: 'manual' });
+    return answer.ok && answer.headers.has('x-request-id');
+  } catch {
+    return false;
+  }
+}
