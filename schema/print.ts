@@ -4,13 +4,14 @@ import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import 'reflect-metadata';
 import { addressesOf } from '../src/addresses.js';
 import { loadConfig } from '../src/config.js';
+import { FieldLimits } from '../src/graphql/field-limits.js';
 import { createSchema } from '../src/graphql/schema.js';
 import { MemoryLimiter } from '../src/rate-limit/memory-limiter.js';
 import { openApiDocument } from '../src/rest/openapi.js';
 
 /** Writes the contract from the code; with `--check` compares instead, and fails when a file is stale. */
 const config = loadConfig({});
-const schema = await createSchema([], new MemoryLimiter(Date.now));
+const schema = await createSchema([], new FieldLimits(new MemoryLimiter(Date.now)));
 const contract = {
   // Not type-graphql's own emitter: it drops directives.
   'schema.graphql': `${printSchemaWithDirectives(schema)}\n`,

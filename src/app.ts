@@ -13,6 +13,7 @@ import { ProjectSlugs } from './domains/project-slugs.js';
 import { ApiKeyResolver } from './graphql/api-key.resolver.js';
 import { DEMO_QUERY } from './graphql/demo-query.js';
 import { DomainResolver } from './graphql/domain.resolver.js';
+import { FieldLimits } from './graphql/field-limits.js';
 import { graphqlDoor } from './graphql/graphql.door.js';
 import { PetResolver } from './graphql/pet.resolver.js';
 import { ProjectResolver } from './graphql/project.resolver.js';
@@ -109,18 +110,19 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   if (tls) drain.watch(tls.server);
   healthRoutes(http, { isDraining: () => drain.isDraining, isDatabaseReady: () => db.isReady() });
 
+  const fieldLimits = new FieldLimits(running.limiter);
   const schema = await createSchema(
     [
       new DomainResolver(customDomains, services.idempotency, now),
       new PetResolver(services.pets),
-      new RateLimitResolver(),
+      new RateLimitResolver(fieldLimits),
       new ApiKeyResolver(services.projectKeys, services.keyUses),
       new ProjectResolver(services.projects, services.idempotency, services.usage, {
         base: () => addresses.base,
         ofProject: (slug) => addresses.ofProject(slug),
       }),
     ],
-    running.limiter,
+    fieldLimits,
   );
   http.addHook('onResponse', (request, reply, done) => {
     const metric = metricOf(request, reply);

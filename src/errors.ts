@@ -23,6 +23,10 @@ export const ERRORS = {
   rate_limited_minute: { status: 429, when: "The minute's quota is spent; see `Retry-After`." },
   rate_limited_day: { status: 429, when: "The day's quota is spent; see `Retry-After`." },
   key_banned: { status: 429, when: 'The key is banned for a while; see `Retry-After`.' },
+  field_rate_limited: {
+    status: 429,
+    when: 'A GraphQL field was used more often than it allows; see `Retry-After`. The other fields are answered, with status 200.',
+  },
   internal: { status: 500, when: 'A fault of ours; quote the `X-Request-Id`.' },
   unavailable: { status: 503, when: 'The database does not answer; see `Retry-After`.' },
 } as const satisfies Record<string, { status: number; when: string }>;

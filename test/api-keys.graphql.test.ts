@@ -301,7 +301,7 @@ onEachDatabase((app) => {
     nextMinute();
     const input = { name: '', scopes: ['PETS_READ'] };
     const answers = await Promise.all(Array.from({ length: 61 }, () => create(token, input)));
-    expect(answers.filter((answer) => codeOf(answer) === 'RATE_LIMITED_MINUTE')).toHaveLength(1);
+    expect(answers.filter((answer) => codeOf(answer) === 'FIELD_RATE_LIMITED')).toHaveLength(1);
   });
 
   test('Keys: lastUsedAt is known at once here, costs no write per request, and survives', async () => {

@@ -350,23 +350,66 @@ onEachDatabase(
       expect((await graphql(app().url, query, { token })).body.extensions).toBeUndefined();
     });
 
-    test('Limits-11: @rateLimit admits exactly its 60 of 200 parallel mutations, and says when to come back', async () => {
+    test('Limits-11: @rateLimit admits exactly its 300 of 400 parallel mutations, and says when to come back', async () => {
       const { token } = await app().tenant();
       const answers = await Promise.all(
-        Array.from({ length: 200 }, () => graphql(app().url, CREATE, { token })),
+        Array.from({ length: 400 }, () => graphql(app().url, CREATE, { token })),
       );
       const made = answers.filter(({ body }) => body.data?.createPet);
-      expect(made).toHaveLength(60);
-      for (const { status, body } of answers.filter((answer) => !made.includes(answer))) {
-        expect(status).toBe(200);
+      expect(made).toHaveLength(300);
+      for (const { status, headers, body } of answers.filter((answer) => !made.includes(answer))) {
+        expect([status, headers.get('retry-after')]).toEqual([200, '50']);
         expect(body.errors[0].extensions).toEqual({
-          code: 'RATE_LIMITED_MINUTE',
+          code: 'FIELD_RATE_LIMITED',
           status: 429,
-          limit: 60,
-          retryAfterSeconds: expect.any(Number),
+          limit: 300,
+          retryAfterSeconds: 50,
         });
       }
-      expect((await rest(app().url, '/v1/pets?limit=100', { token })).body).toHaveLength(60);
+      const usage = '{ project { usage(window: HOUR) { points { graphql { admitted refused } } } } }';
+      const { points } = (await graphql(app().url, usage, { token })).body.data.project.usage;
+      expect(points.at(-1).graphql).toEqual({ admitted: 300, refused: 100 });
+    });
+
+    test('Limits-26: rateLimit.fields tells what is left of each field limit, and reading it spends nothing', async () => {
+      const { token } = await app().tenant();
+      const query =
+        '{ rateLimit { management { limit remaining } fields { field limit remaining window resetAt } } }';
+      const fieldsNow = async () => {
+        const { rateLimit } = (await graphql(app().url, query, { token })).body.data;
+        return rateLimit.fields as { field: string; limit: number; remaining: number }[];
+      };
+      const before = await fieldsNow();
+      expect(before.find(({ field }) => field === 'Mutation.createPet')).toEqual({
+        field: 'Mutation.createPet',
+        limit: 300,
+        remaining: 300,
+        window: 'MINUTE',
+        resetAt: new Date(NOON_MS + 50_000).toISOString(),
+      });
+      for (const { limit, remaining } of before) expect(remaining).toBe(limit);
+      await graphql(app().url, CREATE, { token });
+      const after = await fieldsNow();
+      const spent = after.filter(({ limit, remaining }) => remaining < limit);
+      expect(spent.map(({ field, remaining }) => [field, remaining])).toEqual([['Mutation.createPet', 299]]);
+      const { management } = (await graphql(app().url, query, { token })).body.data.rateLimit;
+      expect(management).toEqual({ limit: 120, remaining: 117 });
+    });
+
+    test('Limits-27: a key that spends a field limit of management takes nothing from the other keys', async () => {
+      const { token, projectId } = await app().tenant();
+      const wanted = { projectId, name: 'owner', scopes: ['keys'] as const, expiresAtMs: null };
+      const { token: owner, key } = await app().app.services.apiKeys.create(
+        { name: 'test', requestId: null },
+        wanted,
+      );
+      const nonsense = 'mutation { revokeApiKey(id: "1") { id } }';
+      for (let sent = 0; sent < 60; sent += 1) await graphql(app().url, nonsense, { token });
+      const revoke = `mutation { revokeApiKey(id: "${key.id}") { revokedAt } }`;
+      const refused = await graphql(app().url, revoke, { token });
+      expect(refused.body.errors[0].extensions.code).toBe('FIELD_RATE_LIMITED');
+      const { body } = await graphql(app().url, revoke, { token: owner });
+      expect(body.data.revokeApiKey.revokedAt).not.toBeNull();
     });
 
     test('Limits-12: counters and bans survive a restart', async () => {

@@ -19,6 +19,8 @@ declare module 'fastify' {
     standing: Standing | Decision | null;
     /** From what the request was to be paid, whether or not that was there; null = it was not charged. */
     paidBy: Payer | null;
+    /** It was admitted, and a field of it was not. */
+    hasRefusedField: boolean;
   }
   interface FastifyContextConfig {
     /** `public`: answered without a key. `free`: needs a key and spends nothing. Otherwise a request costs one unit. */
@@ -39,6 +41,7 @@ export function admitCallers(app: FastifyInstance, options: AdmissionOptions): v
   app.decorateRequest('caller', null);
   app.decorateRequest('standing', null);
   app.decorateRequest('paidBy', null);
+  app.decorateRequest('hasRefusedField', false);
 
   const enter = (caller: Caller | null, request: FastifyRequest, reply: FastifyReply) => {
     request.caller = caller;

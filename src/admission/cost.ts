@@ -39,6 +39,10 @@ export function allowanceOf({ keyId }: Caller, { management, schema }: Cost): Al
   return { name: `${MANAGEMENT}:${keyId}`, perMinute: MANAGEMENT_PER_MINUTE, cost: management };
 }
 
+export function isManagement(allowance: string): boolean {
+  return allowance.startsWith(`${MANAGEMENT}:`);
+}
+
 /** What a client is told of an allowance that refused it. */
 export function inWords(allowance: string): { rule: string; advice: string } {
   if (allowance === SCHEMA) {

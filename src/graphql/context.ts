@@ -18,6 +18,8 @@ export interface Context {
   charge(cost: Cost): Promise<void> | undefined;
   /** The operation reads the schema and nothing else; set before execution. */
   isIntrospection: boolean;
+  /** A field of the operation was refused for its own limit: the request is counted as refused. */
+  noteRefusedField(): void;
   /** Both windows and the bans, after this request; null before `charge`. */
   standing(): Standing | null;
 }

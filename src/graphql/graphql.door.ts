@@ -125,6 +125,9 @@ function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): 
     origin: request.site.origin,
     isIntrospection: false,
     charge: (cost) => (request.paidBy ? undefined : meter.charge(request, reply, cost)),
+    noteRefusedField: () => {
+      request.hasRefusedField = true;
+    },
     standing: () => request.standing,
   };
 }

@@ -1,10 +1,14 @@
-import type { ApolloServerPlugin } from '@apollo/server';
+import type { ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import type { AppError } from '../errors.js';
 import { errorHeaders, logFault } from '../http/error-reply.js';
 import { toAppError } from '../http/to-app-error.js';
 import type { Context } from './context.js';
 import { causeOf, isOfApollo } from './errors.js';
 
-/** Logs what clients are not shown, and answers 503 where the database kept everything from being answered. */
+/**
+ * Logs what clients are not shown, says when to come back for refused fields, and answers 503 where the database kept
+ * everything from being answered.
+ */
 export const outcome: ApolloServerPlugin<Context> = {
   async requestDidStart() {
     return {
@@ -13,11 +17,12 @@ export const outcome: ApolloServerPlugin<Context> = {
           if (!isOfApollo(error.extensions.code)) logFault(contextValue, toAppError(causeOf(error)));
         }
       },
-      async willSendResponse({ errors, response }) {
+      async willSendResponse({ errors, response, contextValue }) {
         if (response.body.kind !== 'single') return;
         const { data } = response.body.singleResult;
         const hasData = data && Object.values(data).some((value) => value !== null);
         const faults = (errors ?? []).map((error) => toAppError(causeOf(error)));
+        tellRefusedFields(faults, response.http.headers, contextValue);
         const [first] = faults;
         if (hasData || !first || faults.some(({ code }) => code !== 'unavailable')) return;
         response.http.status = first.status;
@@ -27,3 +32,12 @@ export const outcome: ApolloServerPlugin<Context> = {
     };
   },
 };
+
+/** After the latest moment that one of them names, all are admitted. RFC 9110 §10.2.3 allows the header on any status. */
+function tellRefusedFields(faults: readonly AppError[], headers: HeaderMap, context: Context): void {
+  const refused = faults.filter(({ code }) => code === 'field_rate_limited');
+  if (refused.length === 0) return;
+  context.noteRefusedField();
+  const latest = Math.max(...refused.map(({ retryAfterSeconds = 1 }) => retryAfterSeconds));
+  headers.set('retry-after', String(latest));
+}

@@ -70,7 +70,7 @@ export class PetResolver {
     return presentPet(await this.service.get(caller, petId(id)));
   }
 
-  @Directive('@rateLimit(max: 60, window: "1m")')
+  @Directive('@rateLimit(max: 300, window: "1m")')
   @Mutation(() => PetType, {
     description: 'Adds a pet. With an `Idempotency-Key` header a repetition creates nothing.',
   })
@@ -84,7 +84,7 @@ export class PetResolver {
     return presentPet(await this.service.create(context.caller, pet, idempotencyKeyOf(context, info)));
   }
 
-  @Directive('@rateLimit(max: 60, window: "1m")')
+  @Directive('@rateLimit(max: 300, window: "1m")')
   @Mutation(() => PetType, {
     description:
       'Changes a pet; at least one field is given. With an `Idempotency-Key` header a repetition changes nothing. Without the scope `pets:read` the answer may have `id` and the fields that the input gives.',

@@ -1,9 +1,12 @@
-import { Ctx, Query, Resolver } from 'type-graphql';
+import { Ctx, FieldResolver, Query, Resolver } from 'type-graphql';
 import type { Context } from './context.js';
-import { presentRateLimit, RateLimitType } from './rate-limit.type.js';
+import type { FieldLimits } from './field-limits.js';
+import { FieldRateLimitType, presentField, presentRateLimit, RateLimitType } from './rate-limit.type.js';
 
 @Resolver(() => RateLimitType)
 export class RateLimitResolver {
+  constructor(private readonly limits: FieldLimits) {}
+
   @Query(() => RateLimitType, {
     description: 'What is left of the quota after this request. `GET /v1/rate_limit` tells it for free.',
   })
@@ -11,5 +14,13 @@ export class RateLimitResolver {
     const standing = context.standing();
     if (!standing) throw new Error('the operation was not charged');
     return presentRateLimit(standing);
+  }
+
+  @FieldResolver(() => [FieldRateLimitType], {
+    description:
+      'What is left of the limits that fields have of their own. Reading it spends nothing of them.',
+  })
+  async fields(@Ctx() context: Context): Promise<FieldRateLimitType[]> {
+    return (await this.limits.standing(context)).map(presentField);
   }
 }

@@ -1,12 +1,14 @@
 import { GraphQLDateTime } from 'graphql-scalars';
-import { Field, Int, ObjectType } from 'type-graphql';
+import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { isManagement } from '../admission/cost.js';
 import type { BanStatus } from '../rate-limit/bans.js';
 import type { Standing } from '../rate-limit/decision.js';
 import type { WindowStanding } from '../rate-limit/windows.js';
+import type { FieldStanding } from './field-limits.js';
 
 @ObjectType('RateLimitWindow', { description: 'What a window allows and what is left of it.' })
 export class RateLimitWindowType {
-  @Field(() => Int, { description: 'Units that the plan allows in the window.' })
+  @Field(() => Int, { description: 'Units that the window allows.' })
   limit!: number;
 
   @Field(() => Int, { description: 'Units that are left.' })
@@ -42,10 +44,44 @@ export class RateLimitType {
 
   @Field(() => BanType, { nullable: true, description: 'The ban state of the API key.' })
   ban!: BanType | null;
+
+  @Field(() => RateLimitWindowType, {
+    nullable: true,
+    description:
+      'The UTC minute of the API key for everything but pets; null where a request asks for pets alone.',
+  })
+  management!: RateLimitWindowType | null;
 }
 
-export function presentRateLimit({ minute, day, ban }: Standing): RateLimitType {
-  return { minute: presentWindow(minute), day: day && presentWindow(day), ban: ban && presentBan(ban) };
+const FieldWindowEnum = { MINUTE: 'minute', DAY: 'day' } as const;
+registerEnumType(FieldWindowEnum, {
+  name: 'FieldRateLimitWindow',
+  description: 'The time in which the uses of a field are counted.',
+  valuesConfig: { MINUTE: { description: 'The UTC minute.' }, DAY: { description: 'The UTC day.' } },
+});
+
+@ObjectType('FieldRateLimit', {
+  description: 'What a field with a limit of its own allows, and what is left of it.',
+})
+export class FieldRateLimitType extends RateLimitWindowType {
+  @Field(() => String, { description: 'Its type and name, such as `Mutation.createPet`.' })
+  field!: string;
+
+  @Field(() => FieldWindowEnum, { description: 'In which time its uses are counted.' })
+  window!: FieldStanding['window'];
+}
+
+export function presentField({ field, window, standing }: FieldStanding): FieldRateLimitType {
+  return { field, window, ...presentWindow(standing) };
+}
+
+export function presentRateLimit({ minute, day, ban, allowance }: Standing): RateLimitType {
+  return {
+    minute: presentWindow(minute),
+    day: day && presentWindow(day),
+    ban: ban && presentBan(ban),
+    management: allowance && isManagement(allowance.name) ? presentWindow(allowance) : null,
+  };
 }
 
 function presentWindow({ limit, remaining, resetAtSeconds }: WindowStanding): RateLimitWindowType {

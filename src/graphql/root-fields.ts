@@ -31,10 +31,15 @@ export function declareKinds(
   });
 }
 
+/** The kind of a field; undefined = it is not at the root. */
+export function kindOf({ extensions }: { extensions?: unknown }): RootFieldKind | undefined {
+  return (extensions as Record<string, RootFieldKind> | null | undefined)?.[KIND];
+}
+
 /** The names of the fields at the root that are of a kind. */
 export function fieldsOfKind(schema: GraphQLSchema, kind: RootFieldKind): ReadonlySet<string> {
   const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
     Object.values(type?.getFields() ?? {}),
   );
-  return new Set(fields.filter(({ extensions }) => extensions[KIND] === kind).map(({ name }) => name));
+  return new Set(fields.filter((field) => kindOf(field) === kind).map(({ name }) => name));
 }

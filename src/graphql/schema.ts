@@ -1,12 +1,12 @@
 import { type GraphQLSchema, lexicographicSortSchema, specifiedDirectives } from 'graphql';
 import { buildSchema } from 'type-graphql';
-import type { Limiter } from '../rate-limit/limiter.js';
 import { ApiKeyResolver } from './api-key.resolver.js';
 import { CACHE_CONTROL_DIRECTIVE } from './cache-control.directive.js';
 import { DomainResolver } from './domain.resolver.js';
+import type { FieldLimits } from './field-limits.js';
 import { PetResolver } from './pet.resolver.js';
 import { ProjectResolver } from './project.resolver.js';
-import { limitFields, RATE_LIMIT_DIRECTIVE } from './rate-limit.directive.js';
+import { RATE_LIMIT_DIRECTIVE } from './rate-limit.directive.js';
 import { RateLimitResolver } from './rate-limit.resolver.js';
 import { declareKinds } from './root-fields.js';
 
@@ -17,7 +17,10 @@ const RESOLVERS = {
 } as const;
 
 /** The schema of DOOR 1. `resolvers` come from the composition root: type-graphql finds each by its class. */
-export async function createSchema(resolvers: readonly object[], limiter: Limiter): Promise<GraphQLSchema> {
+export async function createSchema(
+  resolvers: readonly object[],
+  limits: FieldLimits,
+): Promise<GraphQLSchema> {
   const byClass = new Map<unknown, object>(resolvers.map((resolver) => [resolver.constructor, resolver]));
   const schema = await buildSchema({
     resolvers: [...RESOLVERS.pets, ...RESOLVERS.management],
@@ -26,5 +29,5 @@ export async function createSchema(resolvers: readonly object[], limiter: Limite
     validate: false,
     directives: [...specifiedDirectives, RATE_LIMIT_DIRECTIVE, CACHE_CONTROL_DIRECTIVE],
   });
-  return lexicographicSortSchema(limitFields(declareKinds(schema, RESOLVERS), limiter));
+  return lexicographicSortSchema(limits.enforce(declareKinds(schema, RESOLVERS)));
 }

@@ -8,8 +8,9 @@ export function doorOf(url: string): RequestMetric['door'] {
   return first === 'graphql' ? 'graphql' : 'other';
 }
 
-export function metricOf({ url, standing, paidBy }: FastifyRequest, reply: FastifyReply): RequestMetric {
-  const isAdmitted = standing && 'admitted' in standing && standing.admitted;
+export function metricOf(request: FastifyRequest, reply: FastifyReply): RequestMetric {
+  const { url, standing, paidBy, hasRefusedField } = request;
+  const isAdmitted = standing && 'admitted' in standing && standing.admitted && !hasRefusedField;
   return {
     door: doorOf(url),
     status: reply.statusCode,

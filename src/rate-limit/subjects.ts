@@ -5,9 +5,9 @@ export function projectSubject(projectId: bigint): string {
   return `project:${projectId}`;
 }
 
-/** A field with a limit of its own, counted for each project. `field` is `Type.field`, with the arguments that matter. */
-export function fieldSubject(projectId: string, field: string): string {
-  return `field:${projectId}:${field}`;
+/** A field with a limit of its own, counted for each project or key. `field` is `Type.field`. */
+export function fieldSubject(ownerId: string, field: string): string {
+  return `field:${ownerId}:${field}`;
 }
 
 /** What an allowance is counted by: it belongs to the subject whose quota stands beside it. */
