@@ -5,8 +5,10 @@ import { type Cost, ONE_UNIT } from '../admission/cost.js';
 import type { JsonText } from '../http/json-body.js';
 import { readerOf } from '../response-cache/reader.js';
 import { Flight, type KeptResponse, type ResponseCache } from '../response-cache/response-cache.js';
-import type { CompiledOperation, CompiledOperations } from './compiled-operations.js';
+import { textBytes } from '../response-cache/text-bytes.js';
+import type { CompiledOperations } from './compiled-operations.js';
 import type { Context } from './context.js';
+import type { CompiledOperation, KnownOperation } from './known-operation.js';
 import { sizeProblem } from './operation-limits.js';
 
 const MAX_ASKED = 2_000;
@@ -16,13 +18,22 @@ const TYPES = ['application/json; charset=utf-8', 'application/graphql-response+
 
 type Answer = KeptResponse | null;
 
-/** What a request asks for, once that is known to be a compiled operation of an allowed size. */
+/** What a request asks for, once that is known to be an operation of an allowed size. The variables stay in its text. */
 interface Asked {
-  operation: CompiledOperation;
-  variables: Record<string, unknown>;
+  operation: KnownOperation;
   cost: Cost;
   type: string;
 }
+
+/** A request to be answered from memory or by its operation. */
+interface Question {
+  text: string;
+  body: JsonText;
+  asked: Asked;
+}
+
+/** What an entry takes beside its text. */
+const ASKED_BYTES = 500;
 
 /**
  * Answers POSTs of operations that are known, valid and free of side effects: from memory when the data is known to be
@@ -33,7 +44,7 @@ export class FastPath {
   private readonly asked = new LRUCache<string, Asked>({
     max: MAX_ASKED,
     maxSize: MAX_ASKED_BYTES,
-    sizeCalculation: (_, text) => text.length,
+    sizeCalculation: (_, text) => textBytes(text) + ASKED_BYTES,
   });
 
   constructor(
@@ -47,20 +58,28 @@ export class FastPath {
    */
   answer(request: FastifyRequest, body: JsonText, context: Context): Answer | Promise<Answer> {
     const text = `${request.headers.accept ?? ''}\n${context.origin ?? ''}\n${body.text}`;
-    const asked = this.asked.get(text) ?? this.read(request, body);
+    const asked = this.known(text) ?? this.read(request, body);
     if (!asked) return null;
     const charging = context.charge(asked.cost);
-    if (charging) return charging.then(() => this.find(text, asked, context));
-    return this.find(text, asked, context);
+    const find = () => this.find({ text, body, asked }, context);
+    return charging ? charging.then(find) : find();
   }
 
-  private find(text: string, asked: Asked, context: Context): Answer | Promise<Answer> {
+  private known(text: string): Asked | undefined {
+    const asked = this.asked.get(text);
+    return asked?.operation.isUsable ? asked : undefined;
+  }
+
+  private find({ text, body, asked }: Question, context: Context): Answer | Promise<Answer> {
+    const operation = this.operations.compile(asked.operation);
+    if (!operation) return null;
+    const answer = () => execute(operation, { body, type: asked.type }, context);
     const reader = readerOf(context.caller, context.standing());
-    if (reader === null) return execute(asked, context);
+    if (reader === null) return answer();
     const taken = this.cache.take(reader, text);
     if (!(taken instanceof Flight)) return taken;
     if (taken.isRepeated) this.asked.set(text, asked);
-    return fly(taken, execute(asked, context));
+    return fly(taken, answer());
   }
 
   private read({ headers }: FastifyRequest, body: JsonText): Asked | null {
@@ -69,12 +88,10 @@ export class FastPath {
     if (!source) return null;
     const operation = this.operations.find(source, asked.operationName);
     const type = headers.accept === undefined ? TYPES[0] : new Negotiator({ headers }).mediaType(TYPES);
-    if (!operation || type === undefined) return null;
-    const { variables } = asked;
-    const size = operation.sizeWith(variables);
+    const size = operation?.sizeWith(asked.variables);
+    if (!operation || !size || sizeProblem(size) || type === undefined) return null;
     // What may be kept is about pets.
-    const cost = { ...ONE_UNIT, pets: Math.max(1, size.rootFields) };
-    return sizeProblem(size) ? null : { operation, variables, cost, type };
+    return { operation, cost: { ...ONE_UNIT, pets: Math.max(1, size.rootFields) }, type };
   }
 }
 
@@ -88,7 +105,12 @@ async function fly(flight: Flight, answering: Promise<Answer>): Promise<Answer> 
   return answer;
 }
 
-async function execute({ operation, variables, type }: Asked, context: Context): Promise<Answer> {
+async function execute(
+  operation: CompiledOperation,
+  { body, type }: { body: JsonText; type: string },
+  context: Context,
+): Promise<Answer> {
+  const variables = parametersOf(body.parse())?.variables ?? {};
   const result = await operation.query(undefined, context, variables);
   // Errors are Apollo's to find again, to report and to write.
   if (result.errors) return null;

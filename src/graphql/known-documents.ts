@@ -1,5 +1,6 @@
 import { type DocumentNode, Location } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { textBytes } from '../response-cache/text-bytes.js';
 
 const MAX_DOCUMENTS = 1_000;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -29,7 +30,7 @@ export class KnownDocuments {
 
   keep(queryHash: string, source: string, document: DocumentNode): void {
     this.valid.add(document);
-    const bytes = source.length * 2 + forgetTokens(document) * NODE_BYTES;
+    const bytes = textBytes(source) + forgetTokens(document) * NODE_BYTES;
     this.known.set(queryHash, { document, bytes });
   }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { textBytes } from '../response-cache/text-bytes.js';
 
 const MAX_QUERIES = 1_000;
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -10,8 +11,7 @@ export class PersistedQueries {
   private readonly sources = new LRUCache<string, string>({
     max: MAX_QUERIES,
     maxSize: MAX_BYTES,
-    // A character outside of Latin-1 makes each take two bytes.
-    sizeCalculation: (source) => source.length * 2 + ENTRY_BYTES,
+    sizeCalculation: (source) => textBytes(source) + ENTRY_BYTES,
   });
 
   find(queryHash: string): string | undefined {

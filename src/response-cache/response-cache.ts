@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { Doorkeeper } from './doorkeeper.js';
+import { textBytes } from './text-bytes.js';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 /** What an entry takes beside its texts. */
@@ -29,7 +30,7 @@ export class ResponseCache {
   constructor(maxBytes = MAX_BYTES) {
     this.kept = new LRUCache({
       maxSize: maxBytes,
-      sizeCalculation: ({ body }, key) => body.length + key.length + ENTRY_BYTES,
+      sizeCalculation: ({ body }, key) => textBytes(body) + textBytes(key) + ENTRY_BYTES,
     });
   }
 
