@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type Addresses, addressesOf, platformNames } from './addresses.js';
 import { Admission } from './admission/admission.js';
 import { Meter } from './admission/meter.js';
+import { limitVisits, Visits } from './admission/visits.js';
 import { startChores } from './chores.js';
 import type { Config } from './config.js';
 import { type CustomDomains, createCustomDomains } from './custom-domains.js';
@@ -24,6 +25,7 @@ import { healthRoutes } from './http/health.routes.js';
 import { KeptBodies } from './http/kept-bodies.js';
 import { doorOf, metricOf } from './http/request-metric.js';
 import { createHttpServer, type HttpSettings } from './http/server.js';
+import { refuseUnknownPaths } from './http/unknown-paths.js';
 import { HostRouter } from './ingress/host-router.js';
 import { Ingress } from './ingress/ingress.js';
 import { SecureContexts } from './ingress/secure-contexts.js';
@@ -64,6 +66,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
   const services = createServices(db, now, running.versions);
   const admission = new Admission(services.apiKeys, running.limiter);
+  const visits = new Visits(running.limiter);
   const cache = new ResponseCache();
   const meter = new Meter(admission, config.environment === 'staging');
   // Who does not ask for metrics need not load what counts them.
@@ -89,7 +92,8 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   let addresses = addressesOf(config, config.port);
 
   const onEarlyRefusal: HttpSettings['onEarlyRefusal'] = async (request, reply) => {
-    if (doorOf(request.url) !== 'other') await meter.look(request, reply);
+    await visits.admit(request, reply);
+    if (doorOf(request.url) !== 'other') await meter.lookAhead(request, reply);
   };
   const ingress = new Ingress(
     new HostRouter(platformNames(config), hosts, new ProjectSlugs(db)),
@@ -145,17 +149,22 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     sandboxDocument: DEMO_QUERY,
   });
   const page: Pages['sandbox'] = (request, reply) => pages.sandbox(request, reply);
-  await http.register(graphqlDoor, { prefix: '/graphql', meter, schema, cache, page });
-  await http.register(pagesDoor, { pages });
+  await http.register(graphqlDoor, { prefix: '/graphql', meter, visits, schema, cache, page });
+  await http.register(async (keyless) => {
+    limitVisits(keyless, visits);
+    refuseUnknownPaths(keyless);
+    await keyless.register(pagesDoor, { pages });
+    await keyless.register(dashboardDoor, { prefix: '/dashboard' });
+  });
   await http.register(restDoor, {
     prefix: '/v1',
     meter,
+    visits,
     pets: services.pets,
     cache,
     baseUrl: ({ site }) => `${site.origin ?? addresses.base}/v1`,
     openApiDocument: () => kept.of(`openapi ${addresses.base}`, JSON_TYPE, () => JSON.stringify(document())),
   });
-  await http.register(dashboardDoor, { prefix: '/dashboard' });
 
   const { usage, keyUses, idempotency } = services;
   const sweep = () => Promise.all([idempotency.sweep(), usage.sweep(), customDomains.authority?.sweep()]);

@@ -307,6 +307,53 @@ describe('TLS that ends in front of the gateway', () => {
     await app.stop();
   });
 
+  test('Domains-Host-14: only http and https, said by a trusted proxy, are schemes of a link', async () => {
+    await start({ TRUSTED_PROXIES: '127.0.0.1' });
+    const link = async (headers: Record<string, string>) => {
+      const answer = await get(`${owner.slug}.petstore.localhost`, headers);
+      return [answer.status, /<(.*?)\/v1/.exec(String(answer.headers.link))?.[1]];
+    };
+    const plainly = `http://${owner.slug}.petstore.localhost`;
+    const securely = plainly.replace('http', 'https');
+    for (const said of ['https', 'HTTPS', 'http, https', 'evil,https']) {
+      expect([said, await link({ 'x-forwarded-proto': said })]).toEqual([said, [200, securely]]);
+    }
+    for (const said of ['https://evil.test/?', 'javascript', 'https evil', 'https, http', 'https,', ' ']) {
+      expect([said, await link({ 'x-forwarded-proto': said })]).toEqual([said, [200, plainly]]);
+    }
+    await app.stop();
+  });
+
+  test('Domains-Host-14: a host with a port that can not be, or that is none, is refused: 400', async () => {
+    await start({ TRUSTED_PROXIES: '127.0.0.1' });
+    const host = `${owner.slug}.petstore.localhost`;
+    for (const port of ['99999', '65536', '0', '00080']) {
+      expect([port, (await get(`${host}:${port}`)).status]).toEqual([port, 400]);
+      const forwarded = await get('localhost', { 'x-forwarded-host': `${host}:${port}` });
+      expect([port, forwarded.status]).toEqual([port, 400]);
+    }
+    for (const said of [`${host}/x`, `evil.test?${host}`, `${host}@evil.test`, `a b`]) {
+      expect([said, (await get('localhost', { 'x-forwarded-host': said })).status]).toEqual([said, 400]);
+    }
+    for (const port of ['1', '65535']) {
+      const { headers } = await get('localhost', { 'x-forwarded-host': `evil.test, ${host}:${port}` });
+      expect(headers.link).toContain(`<http://${host}:${port}/v1/pets?`);
+    }
+    await app.stop();
+  });
+
+  test('Domains-Host-15: a path that can not be decoded answers 400 behind a proxy that ends TLS, and redirects nowhere', async () => {
+    await start({ TRUSTED_PROXIES: '127.0.0.1', PUBLIC_HTTPS_PORT: '443' });
+    for (const path of ['/%zz', '/v1/pets/%zz', '/graphql/%ff', '/%', '/v1/%e0%a4%a?x']) {
+      const answer = await plain(app, 'shop.example.com', path, { token: owner.token, headers: https });
+      expect([path, answer.status, answer.headers.location]).toEqual([path, 400, undefined]);
+      const redirected = await plain(app, 'shop.example.com', path);
+      expect(redirected.headers.location).toBe(`https://shop.example.com${path}`);
+    }
+    expect((await plain(app, 'shop.example.com', '/?%zz', { headers: https })).status).toBe(200);
+    await app.stop();
+  });
+
   test('Domains-Host-11: with PUBLIC_HTTPS_PORT plain HTTP is sent there, without a port when it is 443', async () => {
     await start({ TRUSTED_PROXIES: '127.0.0.1', PUBLIC_HTTPS_PORT: '443' });
     const answer = await get('shop.example.com');

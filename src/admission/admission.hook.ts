@@ -4,6 +4,7 @@ import type { Decision, Standing } from '../rate-limit/decision.js';
 import { unauthorized } from './admission.js';
 import { ONE_UNIT, type Payer } from './cost.js';
 import type { Meter } from './meter.js';
+import type { Visits } from './visits.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,6 +31,8 @@ declare module 'fastify' {
 
 interface AdmissionOptions {
   meter: Meter;
+  /** Limit what needs no key. */
+  visits: Visits;
   /** Whether the door charges the requests of known callers itself, once it knows their cost. */
   isChargedByDoor?: boolean;
   isPublic?: (request: FastifyRequest) => boolean;
@@ -37,7 +40,7 @@ interface AdmissionOptions {
 
 /** Puts admission in front of every route of this part of the server, unknown paths included. */
 export function admitCallers(app: FastifyInstance, options: AdmissionOptions): void {
-  const { meter, isChargedByDoor = false, isPublic = () => false } = options;
+  const { meter, visits, isChargedByDoor = false, isPublic = () => false } = options;
   app.decorateRequest('caller', null);
   app.decorateRequest('standing', null);
   app.decorateRequest('paidBy', null);
@@ -52,6 +55,10 @@ export function admitCallers(app: FastifyInstance, options: AdmissionOptions): v
   const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply) => {
     await meter.charge(request, reply, ONE_UNIT);
     throw unauthorized();
+  };
+  const visit = async (request: FastifyRequest, reply: FastifyReply) => {
+    await visits.admit(request, reply);
+    await meter.look(request, reply);
   };
   const identify = async (
     identified: Promise<Caller | null>,
@@ -68,7 +75,7 @@ export function admitCallers(app: FastifyInstance, options: AdmissionOptions): v
     // A preflight carries no credentials and spends nothing.
     if (request.method === 'OPTIONS') return undefined;
     const isFree = request.routeOptions.config.admission === 'public' || isPublic(request);
-    if (isFree) return meter.look(request, reply);
+    if (isFree) return visit(request, reply);
     const caller = meter.identify(request);
     return caller instanceof Promise ? identify(caller, request, reply) : enter(caller, request, reply);
   };

@@ -22,8 +22,10 @@ export class Meter {
   /** Who sends the request; null = no key in force. On a project's host only its own keys are. */
   identify({ headers, site, raw }: FastifyRequest): Caller | null | Promise<Caller | null> {
     const caller = this.admission.identify(headers.authorization, this.connections.of(raw.socket));
-    if (site.projectId === null) return caller;
-    const ownOnly = (known: Caller | null) => (known?.projectId === site.projectId ? known : null);
+    // A request that is refused before its host was looked at has no site.
+    const projectId = site?.projectId ?? null;
+    if (projectId === null) return caller;
+    const ownOnly = (known: Caller | null) => (known?.projectId === projectId ? known : null);
     return caller instanceof Promise ? caller.then(ownOnly) : ownOnly(caller);
   }
 
@@ -55,9 +57,24 @@ export class Meter {
     throw rateLimited(decision);
   }
 
+  /** As `look`, before admission: for the key that the request carries, or its address without a key in force. */
+  async lookAhead(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    let caller: Caller | null = null;
+    try {
+      caller = await this.identify(request);
+    } catch {
+      // The database is away. The answer does not depend on it.
+    }
+    await this.look(request, reply, caller);
+  }
+
   /** Says what is left and spends nothing. */
-  async look(request: FastifyRequest, reply: FastifyReply): Promise<Standing> {
-    const standing = await this.admission.look(this.admission.account(request.caller ?? null, request.ip));
+  async look(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller | null = request.caller ?? null,
+  ): Promise<Standing> {
+    const standing = await this.admission.look(this.admission.account(caller, request.ip));
     tell(request, reply, standing);
     return standing;
   }

@@ -11,10 +11,12 @@ import { admitCallers } from '../admission/admission.hook.js';
 import { unauthorized } from '../admission/admission.js';
 import { ONE_UNIT } from '../admission/cost.js';
 import type { Meter } from '../admission/meter.js';
-import { AppError } from '../errors.js';
+import type { Visits } from '../admission/visits.js';
+import type { AppError } from '../errors.js';
 import { errorHeaders, logFault, refusalOf } from '../http/error-reply.js';
 import { acceptJson, JsonText, withNumbersOrText } from '../http/json-body.js';
 import { toAppError } from '../http/to-app-error.js';
+import { refuseUnknownPaths } from '../http/unknown-paths.js';
 import type { KeptResponse, ResponseCache } from '../response-cache/response-cache.js';
 import { admitOperation } from './admit-operation.plugin.js';
 import { CompiledOperations } from './compiled-operations.js';
@@ -34,6 +36,7 @@ const GRAPHQL_TYPE = 'application/graphql-response+json';
 
 interface GraphQLDoorOptions {
   meter: Meter;
+  visits: Visits;
   schema: GraphQLSchema;
   cache: ResponseCache;
   /** What browsers get. */
@@ -43,7 +46,7 @@ interface GraphQLDoorOptions {
 /** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */
 export async function graphqlDoor(
   app: FastifyInstance,
-  { meter, schema, cache, page }: GraphQLDoorOptions,
+  { meter, visits, schema, cache, page }: GraphQLDoorOptions,
 ): Promise<void> {
   const documents = new KnownDocuments();
   const persistedQueries = new PersistedQueries();
@@ -76,11 +79,9 @@ export async function graphqlDoor(
   app.addHook('onClose', () => apollo.stop());
 
   acceptJson(app, (body) => body, withNumbersOrText);
-  admitCallers(app, { meter, isChargedByDoor: true, isPublic: isPage });
+  admitCallers(app, { meter, visits, isChargedByDoor: true, isPublic: isPage });
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply, meter));
-  app.setNotFoundHandler(() => {
-    throw new AppError('not_found', 'There is nothing at this path.');
-  });
+  refuseUnknownPaths(app);
   app.options('/', async (_, reply) => reply.code(204).header('allow', 'GET, HEAD, POST, OPTIONS').send());
   const apolloHandler = fastifyApolloHandler(apollo, {
     context: async (request, reply) => contextOf(request, reply, meter),

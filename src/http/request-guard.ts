@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.js';
 
 const MAX_HEADERS = 100;
-const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([1-9]\d{0,4}))?$/i;
+const MAX_PORT = 65_535;
 
 type RequestHead = Pick<IncomingMessage, 'url' | 'rawHeaders' | 'httpVersion'>;
 
@@ -20,10 +21,25 @@ export function requestProblem({ url = '/', rawHeaders, httpVersion }: RequestHe
     host = rawHeaders[index + 1];
   }
   if (host === undefined && httpVersion === '1.1') return invalid('The request has no Host header.');
-  if (host !== undefined && !HOST.test(host)) return invalid('The Host header is no host name.');
+  if (host !== undefined && !isHostAndPort(host)) return invalid('The Host header is no host name.');
   if (!url.startsWith('/') && url !== '*')
     return invalid('The request is for another host than its Host header.');
   return null;
+}
+
+/** Why what a trusted proxy says of the host can't be used; null = it can. `host` as Fastify takes it from the headers. */
+export function forwardedProblem(host: string): AppError | null {
+  return host === '' || isHostAndPort(host) ? null : invalid('The X-Forwarded-Host header is no host name.');
+}
+
+/** Why a request for this target must not be routed, wherever it was to lead; null = it may. */
+export function targetProblem(url: string): AppError | null {
+  return isDecodable(url) ? null : invalid('The path has a "%" that encodes nothing.');
+}
+
+/** The target itself, or one that has a route where the target can't be decoded: `targetProblem` refuses it there. */
+export function routable(url: string): string {
+  return isDecodable(url) ? url : url.replaceAll('%', '%25');
 }
 
 /** The path of an absolute-form request for the host that it also names; every other target stays as it is. */
@@ -33,6 +49,22 @@ export function originForm(url: string, host: string | undefined): string {
   return target.protocol === 'http:' && target.host === host?.toLowerCase()
     ? target.pathname + target.search
     : url;
+}
+
+function isHostAndPort(host: string): boolean {
+  const found = HOST.exec(host);
+  return found !== null && Number(found[1] ?? 1) <= MAX_PORT;
+}
+
+/** As the router decodes: the path, not the query. */
+function isDecodable(url: string): boolean {
+  if (!url.includes('%')) return true;
+  try {
+    decodeURI(url.replace(/[?#].*$/s, ''));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isHost(name: string | undefined): boolean {

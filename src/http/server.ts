@@ -8,11 +8,11 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { AppError } from '../errors.js';
+import type { AppError } from '../errors.js';
 import { answerWithin } from './answer-deadline.js';
 import { allowOrigins } from './cors.js';
 import { replyWithError } from './error-reply.js';
-import { originForm, requestProblem } from './request-guard.js';
+import { forwardedProblem, originForm, requestProblem, routable, targetProblem } from './request-guard.js';
 import { RequestLog } from './request-log.js';
 import { noteParsed, refuseRaw, refuseUnparsable } from './unparsable.js';
 
@@ -51,7 +51,7 @@ export interface HttpSettings {
    * Returns nothing where no wait is needed.
    */
   enter: (...request: Parameters<Hook>) => ReturnType<Hook> | undefined;
-  /** Adds what belongs on an answer that is given before the doors see the request. */
+  /** Adds what belongs on an answer that is given before the doors see the request; may refuse it otherwise. */
   onEarlyRefusal: Hook;
   logger: FastifyBaseLogger;
 }
@@ -64,10 +64,11 @@ export function createHttpServer({
   onEarlyRefusal,
   logger,
 }: HttpSettings): FastifyInstance {
+  const hasProxies = trustedProxies.length > 0;
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    trustProxy: hasProxies ? [...trustedProxies] : false,
     childLoggerFactory: (parent, bindings) => new RequestLog(parent, bindings) as FastifyBaseLogger,
     genReqId: () => randomUUID(),
     bodyLimit: BODY_BYTES,
@@ -76,7 +77,7 @@ export function createHttpServer({
     http: HTTP_LIMITS,
     // Whatever fits into a request line reaches its route and gets that route's answer.
     routerOptions: { maxParamLength: HEADER_BYTES },
-    rewriteUrl: (request) => originForm(request.url ?? '/', request.headers.host),
+    rewriteUrl: (request) => routable(originForm(request.url ?? '/', request.headers.host)),
     frameworkErrors: async (error, request, reply) => {
       reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
       await refuse(error, request, reply);
@@ -101,12 +102,19 @@ export function createHttpServer({
     done();
   });
   allowOrigins(app, new Set([APOLLO_STUDIO, ...corsOrigins]));
+  const refuseEarly = async (problem: AppError, request: FastifyRequest, reply: FastifyReply) => {
+    await onEarlyRefusal(request, reply);
+    throw problem;
+  };
   const guard: HttpSettings['enter'] = (request, reply) => {
-    const problem = requestProblem(request.raw);
-    if (!problem) return enter(request, reply);
-    return onEarlyRefusal(request, reply).then(() => {
-      throw problem;
-    });
+    const problem = requestProblem(request.raw) ?? (hasProxies ? forwardedProblem(request.host) : null);
+    if (problem) return refuseEarly(problem, request, reply);
+    const entering = enter(request, reply);
+    const ofTarget = targetProblem(request.originalUrl);
+    if (!ofTarget) return entering;
+    return Promise.resolve(entering).then(() =>
+      reply.sent ? undefined : refuseEarly(ofTarget, request, reply),
+    );
   };
   const refuse = async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     try {
@@ -134,9 +142,6 @@ export function createHttpServer({
     done();
   });
   app.setErrorHandler(replyWithError);
-  app.setNotFoundHandler(() => {
-    throw nothingHere();
-  });
   return app;
 }
 
@@ -148,10 +153,6 @@ export function refuseAsWeDo(server: Server, app: FastifyInstance): void {
   server.on('checkExpectation', (request, response) => app.routing(request, response));
   server.on('connect', (_, socket) => refuseRaw(app.log, socket as Socket, 'There is no tunnel here.'));
   server.on('clientError', (error, socket) => refuseUnparsable(app.log, error, socket as Socket));
-}
-
-function nothingHere(): AppError {
-  return new AppError('not_found', 'There is nothing at this path.');
 }
 
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {

@@ -2,6 +2,8 @@ import type { TLSSocket } from 'node:tls';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Host } from '../domains/host-table.js';
 import { AppError } from '../errors.js';
+import { originForm } from '../http/request-guard.js';
+import { hostOf, isEncrypted, schemeOf } from './client-address.js';
 import { type HostOwner, type HostRouter, hostnameOf } from './host-router.js';
 
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/;
@@ -19,7 +21,7 @@ interface IngressSettings {
   endsTls: boolean;
   /** Where clients reach hosts over HTTPS; null = nowhere, as far as this process knows. */
   publicHttpsPort: number | null;
-  /** Adds what belongs on an answer that is given before the doors see the request. */
+  /** Adds what belongs on an answer that is given before the doors see the request; may refuse it otherwise. */
   onEarlyRefusal: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
 
@@ -38,16 +40,15 @@ export class Ingress {
    */
   enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const { url = '/', socket } = request.raw;
-    const { encrypted, servername } = socket as TLSSocket;
+    const encrypted = isEncrypted(request.raw);
     request.site = ANY_KEY;
     if (HEALTH.test(url)) return undefined;
-    // Whoever ended TLS here chose the name by its certificate, which no proxy's header can change.
-    const hostname = hostnameOf(encrypted ? (request.headers.host ?? '') : request.host);
+    const hostname = hostnameOf(hostOf(request));
     const [, token] = encrypted ? [] : (CHALLENGE.exec(url) ?? []);
     if (token !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
-      return this.challenge(token, hostname, reply);
+      return this.challenge(token, hostname, request, reply);
     }
-    if (encrypted && hostname !== hostnameOf(servername || '')) {
+    if (encrypted && hostname !== hostnameOf((socket as TLSSocket).servername || '')) {
       return this.refuse(request, reply, misdirected('This connection was made for another host.'));
     }
     const owner = this.router.ownerOf(hostname);
@@ -72,7 +73,7 @@ export class Ingress {
     const { host } = owner;
     if (!this.isReady(host))
       return this.refuse(request, reply, misdirected('This host is not served here yet.'));
-    if (request.protocol !== 'https') return this.secure(host, request, reply);
+    if (schemeOf(request) !== 'https') return this.secure(host, request, reply);
     if (host.redirect)
       return redirect(reply, host.redirect.status, this.addressOf(host.redirect.to, request));
     request.site = siteOf(host.projectId, request);
@@ -91,15 +92,24 @@ export class Ingress {
   }
 
   /** The same path and query on another host, byte for byte: what follows the host can't change it, as it begins with `/`. */
-  private addressOf(hostname: string, { raw: { url = '/' } }: FastifyRequest): string {
+  private addressOf(hostname: string, { originalUrl, headers }: FastifyRequest): string {
+    const url = originForm(originalUrl, headers.host);
     const port = this.settings.publicHttpsPort ?? HTTPS_PORT;
     const path = url.startsWith('/') ? url : '/';
     return `https://${hostname}${port === HTTPS_PORT ? '' : `:${port}`}${path}`;
   }
 
-  private async challenge(token: string, hostname: string, reply: FastifyReply): Promise<void> {
+  private async challenge(
+    token: string,
+    hostname: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
     const answer = await this.challengeAnswer(token, hostname);
-    if (answer === null) throw new AppError('not_found', 'There is no such challenge.');
+    if (answer === null) {
+      await this.settings.onEarlyRefusal(request, reply);
+      throw new AppError('not_found', 'There is no such challenge.');
+    }
     reply.header('cache-control', 'no-store').type('application/octet-stream').send(answer);
   }
 
@@ -111,8 +121,8 @@ export class Ingress {
 }
 
 /** Only after the host was found to be the project's: it is the client's to choose. */
-function siteOf(projectId: bigint, { protocol, host }: FastifyRequest) {
-  return { projectId, origin: `${protocol}://${host}` };
+function siteOf(projectId: bigint, request: FastifyRequest) {
+  return { projectId, origin: `${schemeOf(request)}://${hostOf(request).toLowerCase()}` };
 }
 
 function misdirected(message: string): AppError {

@@ -27,6 +27,11 @@ export function addressSubject(text: string): string {
   return `address:${isIPv6(address) ? network(address) : 'unknown'}`;
 }
 
+/** Requests that no key is asked for. Counted apart from those that lack one, and forgotten like them: see `isAddress`. */
+export function visitSubject(address: string): string {
+  return `${addressSubject(address)}:visits`;
+}
+
 /** Addresses live for a minute, are never stored, and are the first to be forgotten when memory is short. */
 export function isAddress(subject: string): boolean {
   return subject.startsWith('address:');

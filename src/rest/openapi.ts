@@ -197,7 +197,14 @@ function getOpenApi(): object {
         content: { 'application/json': { schema: { type: 'object' } } },
       },
       304: { description: 'Not modified: the client has this document.', headers: headers(READ_HEADERS) },
-      ...errorResponses(['invalid_request', 'not_acceptable', 'misdirected', 'internal', 'unavailable']),
+      ...errorResponses([
+        'invalid_request',
+        'not_acceptable',
+        'misdirected',
+        'rate_limited_minute',
+        'internal',
+        'unavailable',
+      ]),
     },
   };
 }

@@ -2,11 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { admitCallers } from '../admission/admission.hook.js';
 import type { Meter } from '../admission/meter.js';
+import type { Visits } from '../admission/visits.js';
 import { AppError } from '../errors.js';
 import { conditionalGet } from '../http/conditional-get.js';
 import { acceptJson, withBigInts } from '../http/json-body.js';
 import type { KeptBody } from '../http/kept-body.js';
 import { restrictMethods } from '../http/methods.js';
+import { refuseUnknownPaths } from '../http/unknown-paths.js';
 import type { PetService } from '../pets/pet.service.js';
 import type { ResponseCache } from '../response-cache/response-cache.js';
 import { keepResponses } from './keep-responses.js';
@@ -15,6 +17,7 @@ import { rateLimitRoute } from './rate-limit.route.js';
 
 interface RestDoorOptions {
   meter: Meter;
+  visits: Visits;
   pets: PetService;
   cache: ResponseCache;
   /** The address of `/v1` as the client of a request sees it. */
@@ -46,9 +49,7 @@ export async function restDoor(app: FastifyInstance, options: RestDoorOptions): 
   });
   restrictMethods(app, '/openapi.json', ['GET']);
   rateLimitRoute(app);
-  app.setNotFoundHandler(() => {
-    throw new AppError('not_found', 'There is nothing at this path.');
-  });
+  refuseUnknownPaths(app);
 }
 
 function acceptsJson({ headers: { accept }, raw }: FastifyRequest): boolean {
