@@ -16,6 +16,8 @@ export interface AttackedGateway {
   neighbour: Neighbour;
   /** Megabytes of physical memory that the process occupies now. */
   memoryMb(): Promise<number>;
+  /** Milliseconds of processor time that the process has used, in steps of 10. */
+  processorMs(): Promise<number>;
   /** Descriptors that the process has open now. */
   descriptors(): Promise<number>;
   stop(): Promise<void>;
@@ -45,6 +47,7 @@ export async function startAttackedGateway({
     attackerToken,
     neighbour,
     memoryMb: () => residentMb(gateway.processId),
+    processorMs: () => processorMs(gateway.processId),
     descriptors: () => openDescriptors(gateway.processId),
     async stop() {
       neighbour.leave();
@@ -57,6 +60,13 @@ export async function startAttackedGateway({
 async function residentMb(processId: number): Promise<number> {
   const status = await readFile(`/proc/${processId}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
+
+/** Fields 14 and 15 of `/proc/<pid>/stat`, counted behind the name, which may contain spaces. Ticks are 10 ms. */
+async function processorMs(processId: number): Promise<number> {
+  const stat = await readFile(`/proc/${processId}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 async function openDescriptors(processId: number): Promise<number> {
