@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { graphql, rest } from './support/client.js';
 import { onEachDatabase } from './support/on-databases.js';
@@ -307,6 +308,54 @@ describe('the GraphQL door', () => {
       headers: { 'apollo-require-preflight': '1' },
     });
     expect(meant.body).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  describe('Persisted-1: malformed parameters of a persisted query are refused with 400 and a code of ours', () => {
+    const query = '{ __typename }';
+    const hash = createHash('sha256').update(query).digest('hex');
+    test.each([
+      ['no object', 1, {}],
+      ['a hash that is no text', { version: 1, sha256Hash: { toString: 1 } }, { query }],
+      ['a hash that is no text, alone', { version: 1, sha256Hash: { toString: 1 } }, {}],
+      ['a hash that is no hash', { version: 1, sha256Hash: 'abc' }, {}],
+      ['no hash', { version: 1 }, { query }],
+      ['an unknown version', { version: 2, sha256Hash: hash }, { query }],
+      ['a version that is text', { version: '1', sha256Hash: hash }, {}],
+      ['the hash of another query', { version: 1, sha256Hash: '0'.repeat(64) }, { query }],
+    ])('%s', async (_, persistedQuery, given) => {
+      const { token } = await app.tenant();
+      const extensions = { persistedQuery };
+      const post = await rest(app.url, '/graphql', { method: 'POST', token, body: { ...given, extensions } });
+      const search = new URLSearchParams({ ...given, extensions: JSON.stringify(extensions) });
+      const headers = { 'apollo-require-preflight': '1' };
+      const get = await rest(app.url, `/graphql?${search}`, { token, headers });
+      for (const { status, body } of [post, get]) {
+        expect([status, body.errors.length]).toEqual([400, 1]);
+        expect(body.errors[0].extensions).toMatchObject({ code: 'INVALID_REQUEST', status: 400 });
+        expect(body.errors[0].extensions.errors[0].field).toMatch(/^extensions\.persistedQuery/);
+      }
+    });
+  });
+
+  test('Persisted-2: a registered query is found by its hash, one that is not valid is not registered', async () => {
+    const { token } = await app.tenant();
+    const ask = (query: string | undefined, of: string) =>
+      rest(app.url, '/graphql', {
+        method: 'POST',
+        token,
+        body: {
+          query,
+          extensions: {
+            persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(of).digest('hex') },
+          },
+        },
+      });
+    const [valid, invalid] = ['{ registered: __typename }', '{ registered: nope }'];
+    expect((await ask(undefined, valid)).body.errors[0].extensions.code).toBe('PERSISTED_QUERY_NOT_FOUND');
+    expect((await ask(valid, valid)).status).toBe(200);
+    expect((await ask(undefined, valid)).body).toEqual({ data: { registered: 'Query' } });
+    expect((await ask(invalid, invalid)).status).toBe(400);
+    expect((await ask(undefined, invalid)).body.errors[0].extensions.code).toBe('PERSISTED_QUERY_NOT_FOUND');
   });
 
   test('Batching-1: an array of operations is refused', async () => {

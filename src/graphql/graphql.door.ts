@@ -27,6 +27,7 @@ import { KnownDocuments } from './known-documents.js';
 import { learn } from './learn.plugin.js';
 import { outcome } from './outcome.plugin.js';
 import { PersistedQueries } from './persisted-queries.js';
+import { persistedQueryProblem } from './persisted-query-problem.js';
 import { rateLimit } from './rate-limit.plugin.js';
 import { schemaTag } from './schema-tag.plugin.js';
 
@@ -84,7 +85,11 @@ export async function graphqlDoor(
   refuseUnknownPaths(app);
   app.options('/', async (_, reply) => reply.code(204).header('allow', 'GET, HEAD, POST, OPTIONS').send());
   const apolloHandler = fastifyApolloHandler(apollo, {
-    context: async (request, reply) => contextOf(request, reply, meter),
+    context: async (request, reply) => {
+      const problem = persistedQueryProblem(request);
+      if (problem) throw refusal(problem);
+      return contextOf(request, reply, meter);
+    },
   });
   const byApollo = async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.body instanceof JsonText) request.body = request.body.parse();
