@@ -68,7 +68,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   const admission = new Admission(services.apiKeys, running.limiter);
   const visits = new Visits(running.limiter);
   const cache = new ResponseCache();
-  const meter = new Meter(admission, config.environment === 'staging');
+  const meter = new Meter(admission, config.environment === 'staging', now);
   // Who does not ask for metrics need not load what counts them.
   const metrics =
     config.metricsPort === 0

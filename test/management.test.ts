@@ -33,6 +33,7 @@ async function spendDay(app: TestApp, { slug, token }: Tenant): Promise<void> {
 onEachDatabase(
   (app) => {
     const left = async (token: string) => (await rest(app().url, '/v1/rate_limit', { token })).body;
+    const list = (token: string) => rest(app().url, '/v1/pets', { token });
     const secondKey = async ({ projectId }: Tenant) =>
       app().app.services.apiKeys.create(TEST_ACTOR, {
         projectId,
@@ -165,6 +166,52 @@ onEachDatabase(
         graphql: { admitted: 3, refused: 0 },
         management: { admitted: 2, refused: 0 },
       });
+    });
+
+    test('Management-9: while a key is refused, what can only be about pets is refused unread, and struck', async () => {
+      nextHour();
+      const { token } = await app().tenant({ plan: 'FREE' });
+      for (let sent = 0; sent < 61; sent += 1) await rest(app().url, '/v1/pets', { token });
+      // Not even GraphQL, which nobody notices.
+      for (let strike = 0; strike < 12; strike += 1) {
+        app().clock.now += 1_001;
+        const { body } = await graphql(app().url, `}}} ${strike}`, { token });
+        const code = strike < 9 ? 'RATE_LIMITED_MINUTE' : 'KEY_BANNED';
+        expect([strike, body.errors[0].extensions.code]).toEqual([strike, code]);
+      }
+      expect((await graphql(app().url, PROJECT, { token })).status).toBe(200);
+    });
+
+    test('Management-10: of a refused key, 120 new documents a minute that name management are read; known ones always', async () => {
+      nextHour();
+      const { token } = await app().tenant({ plan: 'FREE' });
+      await graphql(app().url, PROJECT, { token });
+      await ban(app(), token);
+      const ask = async (query: string) => {
+        const { status, headers, body } = await graphql(app().url, query, { token });
+        return [status, headers.get('retry-after'), body.errors?.[0].extensions.code];
+      };
+      app().clock.now = Math.ceil(app().clock.now / MINUTE_MS) * MINUTE_MS;
+      await list(token);
+      for (let at = 0; at < 120; at += 1) {
+        expect((await ask(`{ pets { nodes { id } } } # project ${at}`))[2]).toBe('KEY_BANNED');
+      }
+      const refused = [429, '60', 'RATE_LIMITED_MINUTE'];
+      expect(await ask('{ pets { nodes { id } } } # project again')).toEqual(refused);
+      expect(await ask('{ project { slug } } # new')).toEqual(refused);
+      expect(await ask(PROJECT)).toEqual([200, null, undefined]);
+      app().clock.now += MINUTE_MS;
+      expect((await ask('{ project { slug } } # newer'))[0]).toBe(200);
+    });
+
+    test('Management-11: a plan that was raised counts at once for documents that were never read', async () => {
+      nextHour();
+      const { token, slug } = await app().tenant({ plan: 'FREE' });
+      for (let sent = 0; sent < 61; sent += 1) await list(token);
+      expect((await graphql(app().url, '{ pets { nodes { name } } }', { token })).status).toBe(429);
+      await app().app.services.projects.change(TEST_ACTOR, slug, { plan: 'PRO' });
+      app().clock.now += 1_000;
+      expect((await graphql(app().url, '{ pets { nodes { status } } }', { token })).status).toBe(200);
     });
   },
   { now: NOON_MS },

@@ -1,23 +1,29 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.js';
 import { AppError } from '../errors.js';
-import type { Decision, Standing } from '../rate-limit/decision.js';
+import type { Decision, Refused, Standing } from '../rate-limit/decision.js';
 import { type Admission, rateLimited } from './admission.js';
 import { Connections } from './connections.js';
 import { allowanceOf, type Cost, payerOf } from './cost.js';
 import { rateLimitHeaders } from './rate-limit-headers.js';
+import { DOCUMENTS_PER_MINUTE, RefusedKeys } from './refused-keys.js';
 import { parseRehearsal, rehearsed } from './rehearsal.js';
 
 const REHEARSE = 'petstore-rehearse';
+const NOTHING = { name: 'nothing', perMinute: 0, cost: 1 } as const;
 
 /** Charges the requests of both doors, and writes what is left into their answers. */
 export class Meter {
   private readonly connections = new Connections();
+  private readonly refusedKeys: RefusedKeys;
 
   constructor(
     private readonly admission: Admission,
     private readonly isStaging: boolean,
-  ) {}
+    now: () => number,
+  ) {
+    this.refusedKeys = new RefusedKeys(now);
+  }
 
   /** Who sends the request; null = no key in force. On a project's host only its own keys are. */
   identify({ headers, site, raw }: FastifyRequest): Caller | null | Promise<Caller | null> {
@@ -50,6 +56,7 @@ export class Meter {
   private settle(request: FastifyRequest, reply: FastifyReply, decision: Decision): void {
     tell(request, reply, decision);
     if (decision.admitted) return;
+    if (request.caller) this.note(request.caller, decision);
     if (decision.startsBan && request.caller) {
       const recorded = this.admission.recordBan(request.caller, decision, request.id);
       recorded.catch((error) => request.log.error({ err: error }, 'a ban could not be audited'));
@@ -66,6 +73,50 @@ export class Meter {
       // The database is away. The answer does not depend on it.
     }
     await this.look(request, reply, caller);
+  }
+
+  private note({ keyId }: Caller, { isOfAllowance, retryAfterSeconds }: Refused): void {
+    this.refusedKeys.note(keyId, isOfAllowance ? 'allowance' : 'plan', retryAfterSeconds);
+  }
+
+  /** Whether this process has refused the request's key, and its Retry-After is not over. */
+  isRefused({ caller }: FastifyRequest): boolean {
+    return caller !== null && this.refusedKeys.isRefused(caller.keyId);
+  }
+
+  /**
+   * Decides whether a document of a refused key is read, before what it costs is known. One that can only be about pets
+   * is asked for at the plan, and refused and struck like any other request. Throws, or rejects with, `AppError` 429.
+   */
+  admitUnread(request: FastifyRequest, reply: FastifyReply, mayManage: boolean): Promise<void> | undefined {
+    const { caller } = request;
+    if (!caller) return undefined;
+    if (!mayManage) {
+      return this.refusedKeys.isRefusedByPlan(caller.keyId) ? this.probe(caller, request, reply) : undefined;
+    }
+    const retryAfterSeconds = this.refusedKeys.countDocument(caller.keyId);
+    return retryAfterSeconds === 0 ? undefined : this.refuseUnread(request, reply, retryAfterSeconds);
+  }
+
+  /** Asks the plan for a unit without spending it: an allowance of nothing refuses what the plan would have admitted. */
+  private async probe(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const connection = this.connectionOf(request);
+    const asked = { units: 1, connection, allowance: NOTHING };
+    const decision = await this.admission.charge(this.admission.account(caller, request.ip), asked);
+    if (decision.admitted || decision.isOfAllowance) return this.refusedKeys.forgetPlan(caller.keyId);
+    request.paidBy = 'plan';
+    this.settle(request, reply, decision);
+  }
+
+  private async refuseUnread(request: FastifyRequest, reply: FastifyReply, seconds: number): Promise<void> {
+    request.paidBy = 'management';
+    await this.look(request, reply);
+    const rule = `While a key is refused, ${DOCUMENTS_PER_MINUTE} new documents a minute (UTC) are read for it`;
+    const message = `${rule}. Send documents with variables; try again in ${seconds} s.`;
+    throw new AppError('rate_limited_minute', message, {
+      retryAfterSeconds: seconds,
+      limit: DOCUMENTS_PER_MINUTE,
+    });
   }
 
   /** Says what is left and spends nothing. */

@@ -21,6 +21,7 @@ import type { KeptResponse, ResponseCache } from '../response-cache/response-cac
 import { admitOperation } from './admit-operation.plugin.js';
 import { CompiledOperations } from './compiled-operations.js';
 import type { Context } from './context.js';
+import { DocumentGate } from './document-gate.js';
 import { formatError, refusal, refusalBody } from './errors.js';
 import { FastPath } from './fast-path.js';
 import { KnownDocuments } from './known-documents.js';
@@ -53,6 +54,7 @@ export async function graphqlDoor(
   const persistedQueries = new PersistedQueries();
   const operations = new CompiledOperations(schema, persistedQueries);
   const fastPath = new FastPath(operations, cache);
+  const gate = new DocumentGate(schema, meter, documents, persistedQueries);
   const apollo = new ApolloServer<Context>({
     schema,
     formatError,
@@ -93,6 +95,7 @@ export async function graphqlDoor(
   });
   const byApollo = async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.body instanceof JsonText) request.body = request.body.parse();
+    await gate.pass(request, reply);
     const body = await apolloHandler.call(app, request, reply);
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     // What Apollo refused before the operation was known costs one unit; nothing was executed.

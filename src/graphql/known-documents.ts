@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type DocumentNode, Location } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { textBytes } from '../response-cache/text-bytes.js';
@@ -23,6 +24,10 @@ export class KnownDocuments {
     sizeCalculation: ({ bytes }) => bytes,
   });
   private readonly valid = new WeakSet<DocumentNode>();
+
+  knows(source: string): boolean {
+    return this.known.has(createHash('sha256').update(source).digest('hex'));
+  }
 
   isValid(document: DocumentNode): boolean {
     return this.valid.has(document);
