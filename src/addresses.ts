@@ -31,6 +31,11 @@ export function addressesOf(config: Config, port: number): Addresses {
   };
 }
 
+/** Whether somebody tries the gateway out: the demo project is made, and no address for clients elsewhere is configured. */
+export function isLocalDemo({ demo, publicBaseUrl, stagingBaseUrl }: Config): boolean {
+  return demo && publicBaseUrl === null && stagingBaseUrl === null;
+}
+
 /** The host names of the platform itself, where every key counts. */
 export function platformNames(config: Config) {
   const { production, staging } = addressesOf(config, config.port);

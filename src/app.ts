@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { type Addresses, addressesOf, platformNames } from './addresses.js';
+import { type Addresses, addressesOf, isLocalDemo, platformNames } from './addresses.js';
 import { Admission } from './admission/admission.js';
 import { Meter } from './admission/meter.js';
 import { limitVisits, Visits } from './admission/visits.js';
@@ -106,7 +106,8 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
     now,
   );
   const enter: HttpSettings['enter'] = (request, reply) => ingress.enter(request, reply);
-  const http = createHttpServer({ ...config, logger, enter, onEarlyRefusal });
+  const allowsLocalOrigins = isLocalDemo(config) && config.corsOrigins.length === 0;
+  const http = createHttpServer({ ...config, allowsLocalOrigins, logger, enter, onEarlyRefusal });
   http.decorateRequest('site');
   const drain = new Drain(http);
   const contexts = new SecureContexts(db, customDomains.sealer);

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Addresses } from './addresses.js';
+import { type Addresses, isLocalDemo } from './addresses.js';
 import { type App, createApp } from './app.js';
 import { type Config, ConfigError, loadConfig } from './config.js';
 import { Database } from './database/database.js';
@@ -51,8 +51,7 @@ async function start(config: Config): Promise<{ app: App; db: Database }> {
   const addresses = await app.listen();
   // Not earlier: the key is shown once, and must not be lost to a port in use.
   const demoKey = config.demo ? await seedDemo(app.services) : null;
-  const hasPublicAddress = config.publicBaseUrl !== null || config.stagingBaseUrl !== null;
-  if (demoKey && !hasPublicAddress) app.pages.demoKey.offer(demoKey);
+  if (demoKey && isLocalDemo(config)) app.pages.demoKey.offer(demoKey);
   console.log(greeting(addresses, demoKey, config.demo));
   return { app, db };
 }

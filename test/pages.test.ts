@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -13,6 +14,8 @@ import { startApp, type TestApp } from './support/start-app.js';
 
 const PAGES = ['/', '/graphiql', '/v1/docs', '/graphql'];
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+// As every browser says in HTTP/1.1, and no proxy passes on.
+const LOCAL_BROWSER = { ...BROWSER, connection: 'keep-alive' };
 const APOLLO = 'https://embeddable-sandbox.cdn.apollographql.com';
 
 let app: TestApp;
@@ -242,7 +245,7 @@ test('Sandbox-4: the page offers GraphiQL where Apollo can not be reached, and i
 test('Sandbox-5: the demo key is filled in for a browser on this machine only, and only while it is known', async () => {
   const demo = await startApp();
   const settings = async (host: string, headers: Record<string, string> = {}) => {
-    const { text } = await plain(demo, host, '/graphql', { headers: { ...BROWSER, ...headers } });
+    const { text } = await plain(demo, host, '/graphql', { headers: { ...LOCAL_BROWSER, ...headers } });
     const [, json = ''] = /id="sandbox-settings">(.*?)<\/script>/s.exec(text) ?? [];
     return JSON.parse(json).initialState.headers.Authorization;
   };
@@ -260,6 +263,85 @@ test('Sandbox-5: the demo key is filled in for a browser on this machine only, a
   const { slug } = await demo.tenant();
   expect(await settings(`${slug}.petstore.localhost`)).toBe('Bearer <API_KEY>');
   await demo.stop();
+});
+
+test('Sandbox-7: the demo key is shown through no proxy and to no other site, and the page with it is kept nowhere', async () => {
+  const demo = await startApp();
+  demo.app.pages.demoKey.offer('pk_demo');
+  const host = '127.0.0.1:4000';
+  const ask = (headers: Record<string, string> = {}) =>
+    plain(demo, host, '/graphql', { headers: { ...LOCAL_BROWSER, ...headers } });
+  const own = [
+    {},
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'same-origin', referer: `http://${host}/`, origin: `http://${host}` },
+  ];
+  for (const headers of own) {
+    const shown = await ask(headers);
+    expect([headers, shown.text.includes('pk_demo')]).toEqual([headers, true]);
+    expect(shown.headers).toMatchObject({ 'cache-control': 'no-store' });
+    expect(shown.headers.etag).toBeUndefined();
+    expect(shown.headers['access-control-allow-origin']).toBeUndefined();
+  }
+  const foreign: Record<string, string>[] = [
+    ...['cross-site', 'same-site', 'whatever'].map((site) => ({ 'sec-fetch-site': site })),
+    ...['evil.test', 'https://evil.test/', `http://${host}.evil.test/`, 'http://127.0.0.1:4001/'].map(
+      (referer) => ({ referer }),
+    ),
+    ...['null', 'https://studio.apollographql.com', 'http://localhost:4000'].map((origin) => ({ origin })),
+    ...['x-forwarded-proto', 'x-forwarded-port', 'x-forwarded-prefix', 'cf-connecting-ip'].map((name) => ({
+      [name]: 'x',
+    })),
+    { connection: 'close' },
+    { connection: 'upgrade', upgrade: 'websocket' },
+  ];
+  for (const headers of foreign) {
+    const { status, text } = await ask(headers);
+    expect([headers, status, text.includes('pk_demo')]).toEqual([headers, 200, false]);
+  }
+  // As nginx sends it by default, and as its newest version does.
+  const { port } = new URL(demo.url);
+  for (const [version, ...more] of [['1.0'], ['1.0', 'Connection: keep-alive'], ['1.1']]) {
+    const head = [`GET /graphql HTTP/${version}`, `Host: ${host}`, `Accept: ${BROWSER.accept}`, ...more];
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    let answer = '';
+    for await (const chunk of socket) {
+      answer += chunk;
+      if (answer.includes('</html>')) break;
+    }
+    expect([version, more, answer.includes('200 OK')]).toEqual([version, more, true]);
+    expect([version, more, answer.includes('pk_demo')]).toEqual([version, more, false]);
+  }
+  await demo.stop();
+});
+
+test('Cors-2: a local demo may be called from development servers on the same machine, and from nothing else', async () => {
+  const mayCall = async (from: string, env: Record<string, string> = {}) => {
+    const demo = await startApp({ env: { DEMO: '1', ...env } });
+    const headers = { origin: from, 'access-control-request-headers': 'authorization' };
+    const preflight = await rest(demo.url, '/v1/pets', { method: 'OPTIONS', headers });
+    const answer = await rest(demo.url, '/v1/pets', { headers: { origin: from } });
+    await demo.stop();
+    const allowed = [preflight, answer].map((got) => got.headers.get('access-control-allow-origin'));
+    expect(allowed[0]).toBe(allowed[1]);
+    return allowed[0] === from;
+  };
+  for (const origin of ['http://localhost:5173', 'http://127.0.0.1:3000', 'http://localhost']) {
+    expect([origin, await mayCall(origin)]).toEqual([origin, true]);
+  }
+  for (const origin of ['https://evil.test', 'http://localhost.evil.test', 'http://10.0.0.1:3000', 'null']) {
+    expect([origin, await mayCall(origin)]).toEqual([origin, false]);
+  }
+  const configured: Record<string, string>[] = [
+    { DEMO: '0' },
+    { PUBLIC_BASE_URL: 'https://api.example.com' },
+    { STAGING_BASE_URL: 'https://staging.example.com' },
+    { CORS_ORIGINS: 'https://app.example.com' },
+  ];
+  for (const env of configured) {
+    expect([env, await mayCall('http://localhost:5173', env)]).toEqual([env, false]);
+  }
 });
 
 test('Sandbox-6: the process that made the demo project fills in its key; the next one, and one with a public address, do not', async () => {

@@ -7,6 +7,7 @@ const ALLOW_METHODS = 'access-control-allow-methods';
 const ALLOW_HEADERS = 'access-control-allow-headers';
 const MAX_AGE = 'access-control-max-age';
 const EXPOSED = EXPOSED_HEADERS.join(', ');
+const LOCAL_ORIGIN = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/;
 const METHODS = 'GET, HEAD, POST';
 const MAX_AGE_SECONDS = '600';
 
@@ -15,13 +16,13 @@ const MAX_AGE_SECONDS = '600';
  * browser keeps an answer from a page that may not have it. Preflights are answered by the routes, with `Allow`, and
  * cost nothing. WHATWG Fetch §3.2, the CORS protocol.
  */
-export function allowOrigins(app: FastifyInstance, origins: ReadonlySet<string>): void {
+export function allowOrigins(app: FastifyInstance, isAllowed: (origin: string) => boolean): void {
   app.addHook('onRequest', ({ method, headers }, reply, done) => {
     const { origin } = headers;
     // Always: caches must know that other origins get other headers.
     reply.header('vary', 'Origin');
     reply.header(EXPOSE_HEADERS, EXPOSED);
-    if (origin !== undefined && origins.has(origin)) reply.header(ALLOW_ORIGIN, origin);
+    if (origin !== undefined && isAllowed(origin)) reply.header(ALLOW_ORIGIN, origin);
     if (method === 'OPTIONS') {
       const wanted = headers['access-control-request-headers'];
       reply.header('vary', 'Origin, Access-Control-Request-Headers');
@@ -31,6 +32,11 @@ export function allowOrigins(app: FastifyInstance, origins: ReadonlySet<string>)
     }
     done();
   });
+}
+
+/** Whether a page of this origin comes from a development server on the reader's own machine. */
+export function isLocalOrigin(origin: string): boolean {
+  return LOCAL_ORIGIN.test(origin);
 }
 
 /** Keeps the pages of other sites from reading what is served here, whatever `allowOrigins` let them. */

@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify';
 import type { AppError } from '../errors.js';
 import { answerWithin } from './answer-deadline.js';
-import { allowOrigins } from './cors.js';
+import { allowOrigins, isLocalOrigin } from './cors.js';
 import { replyWithError } from './error-reply.js';
 import { forwardedProblem, originForm, requestProblem, routable, targetProblem } from './request-guard.js';
 import { RequestLog } from './request-log.js';
@@ -45,6 +45,8 @@ type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 export interface HttpSettings {
   corsOrigins: readonly string[];
+  /** Pages of development servers on the reader's own machine may call as well. */
+  allowsLocalOrigins: boolean;
   trustedProxies: readonly string[];
   /**
    * Decides what the host of a request stands for, before anything else looks at the request: may answer, may throw.
@@ -59,6 +61,7 @@ export interface HttpSettings {
 /** The HTTP server without its doors: limits, request ids, the access log, CORS, and errors in our form from every layer. */
 export function createHttpServer({
   corsOrigins,
+  allowsLocalOrigins,
   trustedProxies,
   enter,
   onEarlyRefusal,
@@ -101,7 +104,8 @@ export function createHttpServer({
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
     done();
   });
-  allowOrigins(app, new Set([APOLLO_STUDIO, ...corsOrigins]));
+  const origins = new Set([APOLLO_STUDIO, ...corsOrigins]);
+  allowOrigins(app, (origin) => origins.has(origin) || (allowsLocalOrigins && isLocalOrigin(origin)));
   const refuseEarly = async (problem: AppError, request: FastifyRequest, reply: FastifyReply) => {
     await onEarlyRefusal(request, reply);
     throw problem;

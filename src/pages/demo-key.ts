@@ -1,12 +1,13 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import type { FastifyRequest } from 'fastify';
 
-/** Headers that a proxy adds: whoever sends one is not, or not only, a browser on this machine. */
-const OF_PROXIES = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+/** Headers that only a proxy adds, besides all that begin with `x-forwarded-`. */
+const OF_PROXIES = ['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip'];
+const OWN_SITE = ['none', 'same-origin'];
 
 /**
- * The key of the demo project, known only to the process that made it, in memory. Shown on a page only to a browser on
- * the same machine that asks for this machine: whatever else reaches a demo must not be handed a key.
+ * The key of the demo project, known only to the process that made it, in memory. It is shown on a page only to a browser
+ * on the same machine that asks for this machine, without a proxy between them, and not on behalf of another site.
  */
 export class DemoKey {
   private key: string | null = null;
@@ -15,10 +16,32 @@ export class DemoKey {
     this.key = key;
   }
 
-  for({ raw, hostname, headers }: FastifyRequest): string | null {
-    const isLocal = isLoopback(raw.socket.remoteAddress ?? '') && isLoopback(hostname);
-    return isLocal && !OF_PROXIES.some((name) => name in headers) ? this.key : null;
+  for({ raw }: { raw: IncomingMessage }): string | null {
+    return isLocal(raw) && isDirect(raw) && isOfOwnSite(raw.headers) ? this.key : null;
   }
+}
+
+/** Host is what the browser believes to talk to: a name that was rebound to this address is not one of these. */
+function isLocal({ socket, headers }: IncomingMessage): boolean {
+  const [, host = ''] = /^(.*?)(?::\d+)?$/.exec(headers.host ?? '') ?? [];
+  return isLoopback(socket.remoteAddress ?? '') && isLoopback(host);
+}
+
+/**
+ * Every browser sends `Connection: keep-alive` in HTTP/1.1. The header belongs to one connection and no proxy passes it on
+ * (RFC 9110 §7.6.1): nginx sends HTTP/1.0 or `Connection: close`, or no such header.
+ */
+function isDirect({ httpVersion, headers }: IncomingMessage): boolean {
+  const isOfProxy = (name: string) => name.startsWith('x-forwarded-') || OF_PROXIES.includes(name);
+  const isOfBrowser = httpVersion === '1.1' && headers.connection?.toLowerCase() === 'keep-alive';
+  return isOfBrowser && !Object.keys(headers).some(isOfProxy);
+}
+
+/** Headers that a browser adds to a request that another site caused. Those of the page itself name this host. */
+function isOfOwnSite(headers: IncomingHttpHeaders): boolean {
+  const own = `http://${headers.host}`;
+  const { origin = own, referer = `${own}/`, 'sec-fetch-site': site = 'none' } = headers;
+  return origin === own && referer.startsWith(`${own}/`) && OWN_SITE.includes(String(site));
 }
 
 /** An address or a name that never leaves the machine. RFC 6761 §6.3. */
