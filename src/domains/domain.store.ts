@@ -2,6 +2,7 @@ import { type EntityManager, IsNull, LessThan, MoreThan, Not } from 'typeorm';
 import { nextChange } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { withDrawnId } from '../database/drawn-id.js';
+import { Turns } from '../database/turns.js';
 import { AppError } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
 import { Domain } from './domain.entity.js';
@@ -24,9 +25,13 @@ type NewDomain = Pick<
 >;
 
 const MAX_EVENTS = 500;
+/** Most transactions wait for the row of the change numbers: one is decided while another commits. */
+const MAX_TRANSACTIONS = 2;
 
 /** The rows of domains. A domain that was removed is never changed again, whoever still works on it. */
 export class DomainStore {
+  private readonly turns = new Turns(MAX_TRANSACTIONS);
+
   constructor(
     private readonly db: Database,
     private readonly ids: IdGenerator,
@@ -81,10 +86,12 @@ export class DomainStore {
 
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     let latest: EntityManager | null = null;
-    const result = await this.db.transaction((manager) => {
-      latest = manager;
-      return work(manager);
-    });
+    const result = await this.turns.take(() =>
+      this.db.transaction((manager) => {
+        latest = manager;
+        return work(manager);
+      }),
+    );
     if (latest) this.timeline.committed(latest);
     return result;
   }
@@ -160,10 +167,11 @@ export class DomainStore {
     const revision = domain && (await decide(domain));
     if (!domain || !revision) return null;
     const { changes, happenings = [], isServed = false } = revision;
+    for (const happening of happenings) await this.timeline.record(manager, domain, happening);
+    // Late: all processes wait for the row of the numbers until this transaction ends.
     const numbered = isServed ? { ...changes, changeNumber: await nextChange(manager) } : changes;
     // TypeORM refuses an update of nothing.
     if (Object.keys(numbered).length > 0) await manager.update(Domain, { id }, numbered);
-    for (const happening of happenings) await this.timeline.record(manager, domain, happening);
     return this.table.create({ ...domain, ...numbered });
   }
 
