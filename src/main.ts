@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Addresses, isLocalDemo } from './addresses.js';
 import { type App, createApp } from './app.js';
+import { SCOPES } from './caller.js';
 import { type Config, ConfigError, loadConfig } from './config.js';
 import { Database } from './database/database.js';
 import { migrate } from './database/migrate.js';
@@ -68,7 +69,7 @@ function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean):
     '',
     demoKey
       ? `Demo key, shown this once: ${demoKey}`
-      : `For a key: npm run -s petstore -- keys create ${isDemo ? 'demo' : '<project>'}`,
+      : `For a key: npm run -s petstore -- keys create ${isDemo ? 'demo' : '<project>'} --scopes ${SCOPES.join(',')}`,
     '',
     `curl -s '${base}/graphql' -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${query}'`,
     `curl -s '${base}/v1/pets?limit=3' -H 'Authorization: Bearer ${key}'`,

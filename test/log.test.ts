@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
+import { createLogger } from '../src/log/logger.js';
 import { graphql, rest } from './support/client.js';
+import { eventually } from './support/eventually.js';
+import { startGateway } from './support/gateway-process.js';
 import { startApp, type Tenant, type TestApp } from './support/start-app.js';
 
 let app: TestApp;
@@ -47,6 +51,109 @@ test('Log-2: no token, query, body or control character of a client reaches the 
   for (const line of lines) expect(line.trimEnd()).not.toMatch(/\n/);
 });
 
+test('Log-4: no token reaches the log by a path, whole, cut, damaged or percent-encoded', async () => {
+  const { token } = tenant;
+  const encoded = [...token].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
+  const forms = [
+    token,
+    token.slice(0, 25),
+    `${token}0`,
+    token.replace('_', '%5F'),
+    encoded,
+    encoded.toUpperCase(),
+    encoded.replaceAll('%5f', '_'),
+  ];
+  const before = lines.length;
+  for (const form of forms) {
+    await rest(app.url, `/v1/pets/${form}`, { token });
+    await rest(app.url, `/${form}/x?key=${form}`);
+    await rest(app.url, `/%zz/${form}`);
+    await graphql(app.url, `{ pet(id: "${form}") { id } ${form.slice(0, 3)}`, { token });
+  }
+  const log = lines.slice(before).join('');
+  expect(lines.length - before).toBe(forms.length * 4);
+  expect(log.match(/pk_\[redacted\]/g)?.length).toBe(forms.length * 3);
+  expect(log).not.toContain(token.slice(8, 20));
+  expect(log.toLowerCase()).not.toContain(encoded.slice(24, 60));
+});
+
+test('Log-5: a request writes one line of bounded length, however long its path', async () => {
+  const before = lines.length;
+  for (const part of ['x', '%41%2f', '%22%0a']) {
+    await rest(app.url, `/${part.repeat(15_000 / part.length)}`);
+  }
+  const written = lines.slice(before);
+  expect(written).toHaveLength(3);
+  for (const line of written) expect(Buffer.byteLength(line)).toBeLessThan(8_192);
+  for (const line of written) expect(JSON.parse(line)).toMatchObject({ msg: 'request', status: 404 });
+});
+
+test('Log-6: a fault is logged without the values of its statement, and its line is bounded, too', () => {
+  const written: string[] = [];
+  const logger = createLogger({ level: 'info', format: 'json' }, { write: (line) => written.push(line) });
+  const cause = Object.assign(new Error('x'.repeat(50_000)), { code: 'ER_BAD', sql: "VALUES ('secret')" });
+  const query = `SELECT ${'y'.repeat(50_000)}`;
+  const fault = new QueryFailedError(query, ['secret'], cause);
+  logger.error({ err: Object.assign(fault, { cause }) }, 'request failed');
+  logger.warn({ reason: `${'z'.repeat(100_000)}` }, 'unavailable');
+  expect(written.map((line) => line.length < 12_000)).toEqual([true, true]);
+  const { err } = JSON.parse(written[0] ?? '');
+  expect(err).toMatchObject({ type: 'QueryFailedError', cause: { code: 'ER_BAD' } });
+  expect(err.stack).toMatch(/^(QueryFailed)?Error: x{100}/);
+  expect(written.join('')).not.toContain('secret');
+});
+
+describe('LOG_FORMAT=text', () => {
+  const written: string[] = [];
+  const logger = createLogger({ level: 'info', format: 'text' }, { write: (line) => written.push(line) });
+
+  test('Log-7: a request is one short line', () => {
+    const request = {
+      method: 'GET',
+      path: '/v1/pets',
+      status: 200,
+      durationMs: 1.2,
+      keyId: '42',
+      minuteLeft: 299,
+    };
+    logger.info({ requestId: 'f00', projectId: '7', ...request }, 'request');
+    logger.info({ requestId: 'f00', ...request, status: 503, keyId: undefined }, 'request');
+    logger.warn({ reason: 'nothing listens there' }, 'Redis is away');
+    expect(written.splice(0).map((line) => line.replace(/^\d\d:\d\d:\d\d /, ''))).toEqual([
+      'GET /v1/pets 200 1.2 ms key 42 left 299\n',
+      'GET /v1/pets 503 1.2 ms left 299 request f00\n',
+      'WARN Redis is away reason=nothing listens there\n',
+    ]);
+  });
+
+  test('Log-8: nobody can steer the terminal or make up a line', () => {
+    const evil = 'a\n14:02:11 GET /fake 200\r\x1b[2J\x9b31m\u202e\u2028b';
+    logger.info({ method: 'GET', path: evil, status: 404, durationMs: 1 }, 'request');
+    logger.warn({ [evil]: evil, nested: { evil } }, evil);
+    logger.error({ err: new Error(evil) }, 'request failed');
+    const [request = '', warning = '', fault = ''] = written.splice(0);
+    for (const line of [request, warning]) expect(line.match(/\n/g)).toHaveLength(1);
+    for (const line of fault.trimEnd().split('\n').slice(1)) expect(line).toMatch(/^ {4}/);
+    const all = request + warning + fault;
+    expect(all.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
+    expect(request).toContain('a\\u000a14:02:11 GET /fake 200\\u000d\\u001b[2J\\u009b31m');
+  });
+
+  test('Log-9: the process writes what LOG_FORMAT says, and JSON where its output is no terminal', async () => {
+    for (const [env, form] of [
+      [{ LOG_FORMAT: 'text' }, /^\d\d:\d\d:\d\d GET \/nowhere 404 [\d.]+ ms/m],
+      [{}, /^\{"level":30,.*"path":"\/nowhere"/m],
+    ] as const) {
+      const gateway = await startGateway({
+        env: { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'info', ...env },
+      });
+      await fetch(`${gateway.url}/nowhere`);
+      await eventually('the line', async () => form.test(gateway.output()));
+      await gateway.kill('SIGKILL');
+    }
+  });
+});
+
 test('Log-3: a fault of ours is logged with its cause and shown without it', async () => {
   await app.db.close();
   const broken = await rest(app.url, '/v1/pets', { token: tenant.token });
@@ -57,4 +164,8 @@ test('Log-3: a fault of ours is logged with its cause and shown without it', asy
   const id = broken.headers.get('x-request-id');
   const entries = lines.map((line) => JSON.parse(line)).filter(({ requestId }) => requestId === id);
   expect(entries.length).toBe(2);
+  const before = lines.length;
+  const fields = Array.from({ length: 8 }, (_, at) => `f${at}: apiKeys { id }`);
+  await graphql(app.url, `{ ${fields.join(' ')} }`, { token: tenant.token });
+  expect(lines.length - before).toBeLessThanOrEqual(4);
 });

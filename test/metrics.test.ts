@@ -28,3 +28,16 @@ test('Metrics-1: requests by door and status, decisions, and whether limits are 
   expect(text).not.toContain(token);
   expect((await rest(app.url, '/metrics')).status).toBe(404);
 });
+
+test('Metrics-2: they listen on the loopback, wherever the API does, unless METRICS_HOST says otherwise', async () => {
+  const answers = async (env: Record<string, string>) => {
+    const free = await freePort();
+    const other = await startApp({ env: { METRICS_PORT: String(free), ...env } });
+    const asked = ['127.0.0.1', '127.0.0.2'].map((host) => fetch(`http://${host}:${free}/metrics`));
+    const settled = await Promise.allSettled(asked);
+    await other.stop();
+    return settled.map(({ status }) => status);
+  };
+  expect(await answers({ HOST: '0.0.0.0' })).toEqual(['fulfilled', 'rejected']);
+  expect(await answers({ METRICS_HOST: '127.0.0.2' })).toEqual(['rejected', 'fulfilled']);
+});

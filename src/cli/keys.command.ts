@@ -33,6 +33,7 @@ export function keysCommands(program: Command, output: Output): void {
       `
 Examples:
   $ petstore keys create shop
+  $ petstore keys create shop --scopes ${SCOPES.join(',')}   # all of the dashboard
   $ petstore keys create shop --scopes pets:read --name storefront --expires 90d
   $ KEY=$(petstore keys create shop --json | jq -r .key)`,
     )

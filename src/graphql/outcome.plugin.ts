@@ -5,6 +5,9 @@ import { toAppError } from '../http/to-app-error.js';
 import type { Context } from './context.js';
 import { causeOf, isOfApollo } from './errors.js';
 
+/** A database that is away fails every field of an operation, for the same reason. */
+const MAX_LOGGED_FAULTS = 3;
+
 /**
  * Logs what clients are not shown, says when to come back for refused fields, and answers 503 where the database kept
  * everything from being answered.
@@ -13,9 +16,11 @@ export const outcome: ApolloServerPlugin<Context> = {
   async requestDidStart() {
     return {
       async didEncounterErrors({ errors, contextValue }) {
-        for (const error of errors) {
-          if (!isOfApollo(error.extensions.code)) logFault(contextValue, toAppError(causeOf(error)));
-        }
+        const faults = errors
+          .filter(({ extensions }) => !isOfApollo(extensions.code))
+          .map((error) => toAppError(causeOf(error)))
+          .filter(({ code }) => code === 'internal' || code === 'unavailable');
+        for (const fault of faults.slice(0, MAX_LOGGED_FAULTS)) logFault(contextValue, fault);
       },
       async willSendResponse({ errors, response, contextValue }) {
         if (response.body.kind !== 'single') return;

@@ -1,8 +1,8 @@
 const MAX_CHARACTERS = 4_096;
 const MAX_TEXT_CHARACTERS = 1_500;
 
-/** As `api-keys/token.ts` makes them, also cut short or too long, and with any character percent-encoded. */
-const TOKEN = /(?:p|%70)(?:k|%6b)(?:_|%5f)(?:[0-9a-z]|%[3-7][0-9a-f]){16,}/gi;
+/** As `api-keys/token.ts` makes them, also cut short or too long, and with any character percent-encoded, even twice. */
+const TOKEN = /(?:p|%(?:25)*70)(?:k|%(?:25)*6b)(?:_|%(?:25)*5f)(?:[0-9a-z]|%(?:25)*[3-7][0-9a-f]){16,}/gi;
 
 /** A line of JSON without tokens, and of bounded length: a client chooses paths and messages of up to 16 KB. */
 export function safeLine(line: string): string {

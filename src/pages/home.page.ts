@@ -1,3 +1,4 @@
+import { SCOPES } from '../caller.js';
 import { html } from './html.js';
 import { pageText } from './layout.js';
 import type { PageAssets } from './page-assets.js';
@@ -19,7 +20,7 @@ export function homePage(assets: PageAssets, base: string): string {
 <ul class="links">
 ${LINKS.map(([path, name, what]) => html`<li><a href="${path}">${name}</a><span>${what}</span></li>\n`)}</ul>
 <h2>First request</h2>
-<p>Every request carries an API key. The first start prints one for the demo project; <code>npm run -s petstore -- keys create demo</code> makes another.</p>
+<p>Every request carries an API key. The first start prints one for the demo project; <code>npm run -s petstore -- keys create demo --scopes ${SCOPES.join(',')}</code> makes another.</p>
 <pre class="box" tabindex="0" role="region" aria-label="First request">curl "${base}/v1/pets?limit=3" \\
   -H "Authorization: Bearer &lt;API_KEY&gt;"</pre>
 <p class="quiet">Each answer says what is left of the quota, in <code>X-RateLimit-Remaining</code> and <code>RateLimit</code>. The README has the rest: settings, the command line, errors, custom domains.</p>

@@ -73,7 +73,8 @@ export function SignInPage() {
         <summary>No key at hand?</summary>
         <p>
           The first start of the gateway prints one. Whoever runs the gateway makes another with{' '}
-          <code>petstore keys create &lt;project&gt;</code>; a signed-in colleague makes one under API keys.
+          <code>petstore keys create &lt;project&gt; --scopes pets:read,pets:write,domains,keys</code>; a
+          signed-in colleague makes one under API keys. The dashboard shows what the scopes of the key allow.
         </p>
       </details>
     </main>
