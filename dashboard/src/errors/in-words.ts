@@ -15,15 +15,21 @@ const WORDS: Record<string, { title: string; remedy: string }> = {
   },
   RATE_LIMITED_MINUTE: {
     title: 'The quota of this minute is spent.',
-    remedy: 'Wait for the next minute. Going on before counts as a strike against the key.',
+    remedy:
+      'Pets can be read and changed again in the next minute. Going on before counts as a strike against the key.',
   },
   RATE_LIMITED_DAY: {
     title: 'The quota of today is spent.',
-    remedy: 'It begins anew at midnight UTC. A higher plan has a larger quota.',
+    remedy: 'Pets can be read and changed again from midnight UTC on. A higher plan has a larger quota.',
   },
   KEY_BANNED: {
     title: 'This API key is banned for a while.',
-    remedy: 'It went on after being told to wait. Nothing needs to be done: the ban ends by itself.',
+    remedy:
+      'It went on asking for pets after being told to wait. Nothing needs to be done: the ban ends by itself.',
+  },
+  FIELD_RATE_LIMITED: {
+    title: 'This was done too often in a short time.',
+    remedy: 'It has a limit of its own, which begins anew. What was refused changed nothing.',
   },
   UNAVAILABLE: {
     title: 'The gateway can’t answer right now.',
@@ -35,6 +41,12 @@ const WORDS: Record<string, { title: string; remedy: string }> = {
   },
 };
 
+/** Everything but pets has an allowance of its own. */
+const NO_OPERATIONS_LEFT = {
+  title: 'This key has no operations left in this minute.',
+  remedy: 'Everything but pets has so many a minute for each key. The quota of the plan is untouched.',
+};
+
 export function inWords(error: unknown): InWords {
   const refusal = refusalOf(error);
   if (!refusal) {
@@ -44,9 +56,10 @@ export function inWords(error: unknown): InWords {
       retryAtMs: null,
     };
   }
-  const { code, message, retryAfterSeconds } = refusal;
+  const { code, message, retryAfterSeconds, limit } = refusal;
   const retryAtMs = retryAfterSeconds === undefined ? null : Date.now() + retryAfterSeconds * 1000;
-  const known = WORDS[code];
+  const isOfAllowance = code === 'RATE_LIMITED_MINUTE' && limit !== undefined;
+  const known = isOfAllowance ? NO_OPERATIONS_LEFT : WORDS[code];
   // The gateway's other messages say what to do themselves.
   return known ? { ...known, retryAtMs } : { title: message, remedy: REMEDIES[code] ?? '', retryAtMs };
 }

@@ -5,6 +5,8 @@ export interface Refusal {
   code: string;
   message: string;
   retryAfterSeconds?: number;
+  /** Of a limit beside the plan's quota; undefined = the quota or a ban refused the request. */
+  limit?: number;
   errors?: readonly { field: string; message: string }[];
 }
 

@@ -1,6 +1,6 @@
 import { ApolloLink } from '@apollo/client';
 import { map, tap } from 'rxjs';
-import { refusalOf } from '../errors/refusal.js';
+import { type Refusal, refusalOf } from '../errors/refusal.js';
 import { createStore } from '../store.js';
 import type { StandingFragment } from './generated.js';
 
@@ -13,7 +13,7 @@ export const standingWatch = new ApolloLink((operation, forward) => {
   return forward(operation).pipe(
     map((result) => {
       const { rateLimit } = (result.extensions ?? {}) as { rateLimit?: StandingFragment };
-      if (rateLimit) standing.set(rateLimit);
+      if (rateLimit) note(rateLimit);
       else noteRefusal(result.errors?.[0]?.extensions);
       return result;
     }),
@@ -21,12 +21,23 @@ export const standingWatch = new ApolloLink((operation, forward) => {
   );
 });
 
+/** An answer about pets alone says nothing of the allowance for everything else. */
+function note(told: StandingFragment): void {
+  standing.set({ ...told, management: told.management ?? standing.get()?.management ?? null });
+}
+
 /** A refused request tells its reason and no standing: what it means for the bars is worked out here. */
-function noteRefusal(refusal: { code?: unknown; retryAfterSeconds?: unknown } | undefined): void {
+function noteRefusal(refusal: Partial<Record<keyof Refusal, unknown>> | undefined): void {
   const known = standing.get();
   if (!known || typeof refusal?.retryAfterSeconds !== 'number') return;
   const until = new Date(Date.now() + refusal.retryAfterSeconds * 1000).toISOString();
   const spent = { remaining: 0, resetAt: until };
+  // A limit beside the plan's quota says its number.
+  if (refusal.limit !== undefined) {
+    if (refusal.code === 'RATE_LIMITED_MINUTE' && known.management)
+      standing.set({ ...known, management: { ...known.management, ...spent } });
+    return;
+  }
   if (refusal.code === 'RATE_LIMITED_MINUTE')
     standing.set({ ...known, minute: { ...known.minute, ...spent } });
   if (refusal.code === 'RATE_LIMITED_DAY' && known.day)

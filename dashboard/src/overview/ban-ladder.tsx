@@ -23,8 +23,8 @@ export function BanLadder() {
         )}
       </p>
       <p>
-        {ban?.strikes ?? 0} of {STRIKES_TO_BAN} strikes. A strike is a request made after a 429 and before its
-        Retry-After.
+        {ban?.strikes ?? 0} of {STRIKES_TO_BAN} strikes. A strike is a request for pets made after a 429 and
+        before its Retry-After. A ban covers pets and nothing else.
       </p>
       <p className="label" id="ladder">
         How long a ban lasts

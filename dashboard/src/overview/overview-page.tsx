@@ -18,7 +18,7 @@ export function OverviewPage() {
       title="Overview"
       actions={
         <>
-          <span className="muted live">{isPaused ? 'Paused to spare your quota' : 'Live'}</span>
+          <span className="muted live">{isPaused ? 'Paused' : 'Live'}</span>
           <button type="button" onClick={refresh}>
             Refresh
           </button>

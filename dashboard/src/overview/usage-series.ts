@@ -5,15 +5,20 @@ export const SERIES = [
   {
     key: 'graphql-admitted',
     label: 'GraphQL admitted',
-    of: ({ graphql }: UsagePointPartsFragment) => graphql.admitted,
+    of: ({ graphql, management }: UsagePointPartsFragment) => graphql.admitted - management.admitted,
   },
   { key: 'rest-admitted', label: 'REST admitted', of: ({ rest }: UsagePointPartsFragment) => rest.admitted },
   {
     key: 'graphql-refused',
     label: 'GraphQL refused',
-    of: ({ graphql }: UsagePointPartsFragment) => graphql.refused,
+    of: ({ graphql, management }: UsagePointPartsFragment) => graphql.refused - management.refused,
   },
   { key: 'rest-refused', label: 'REST refused', of: ({ rest }: UsagePointPartsFragment) => rest.refused },
+  {
+    key: 'management',
+    label: 'Management, beside the plan',
+    of: ({ management }: UsagePointPartsFragment) => management.admitted + management.refused,
+  },
 ] as const;
 
 /** Something above zero must be seen, however high the rest is. In hundredths of the height. */

@@ -5,22 +5,20 @@ import { UsageOfDocument, type UsageOfQuery } from '../graphql/generated.js';
 import { standing } from '../graphql/standing.js';
 
 const IDLE_MS = 5 * 60_000;
-const FASTEST_MS = 5_000;
-const SLOWEST_MS = 60_000;
-/** The share of a minute's quota that looking at it may spend. */
-const SHARE = 0.05;
-/** Below it, what is left is for those who need it. */
+/** A twentieth of the operations that a key has in a minute for everything but pets. */
+const EVERY_MS = 10_000;
+/** Below this share of them, what is left is for those who act. */
 const SPARED = 0.2;
 
 interface LiveUsage {
   usage: UsageOfQuery['project'] | undefined;
   error: unknown;
-  /** Nobody looks, nobody has touched the page for long, or little is left. */
+  /** Nobody has touched the page for long, or the key has few operations left. */
   isPaused: boolean;
   refresh: () => void;
 }
 
-/** The usage, read again and again: seldom enough for the plan, and not while it is not looked at. */
+/** The usage, read again and again, and not while it is not looked at. It spends nothing of the plan. */
 export function useLiveUsage(): LiveUsage {
   const { data, error, refetch } = useQuery(UsageOfDocument, {
     variables: { withMonth: true },
@@ -43,24 +41,16 @@ export function useLiveUsage(): LiveUsage {
       const isSparing = Date.now() - lastTouchMs > IDLE_MS || isScarce();
       setPaused(isSparing);
       if (!isSparing) await refetch().catch(() => {});
-      timer = setTimeout(look, intervalMs());
+      timer = setTimeout(look, EVERY_MS);
     };
-    timer = setTimeout(look, intervalMs());
+    timer = setTimeout(look, EVERY_MS);
     return () => clearTimeout(timer);
   }, [isShown, lastTouchMs, refetch]);
 
   return { usage: data?.project, error, isPaused, refresh };
 }
 
-function intervalMs(): number {
-  const limit = standing.get()?.minute.limit ?? 0;
-  return Math.min(SLOWEST_MS, Math.max(FASTEST_MS, 60_000 / (limit * SHARE)));
-}
-
 function isScarce(): boolean {
-  const known = standing.get();
-  const windows = known ? [known.minute, known.day] : [];
-  return windows.some(
-    (window) => window && Date.parse(window.resetAt) > Date.now() && window.remaining < window.limit * SPARED,
-  );
+  const left = standing.get()?.management;
+  return !!left && Date.parse(left.resetAt) > Date.now() && left.remaining < left.limit * SPARED;
 }
