@@ -171,7 +171,8 @@ export class ApiKeyService {
     };
     const insert = async (id: bigint) => {
       const row = manager.create(ApiKey, { id, ...values });
-      await manager.insert(ApiKey, row);
+      // Left alone, TypeORM reads the row again, as a column has a default.
+      await manager.createQueryBuilder().insert().into(ApiKey).values(row).updateEntity(false).execute();
       return row;
     };
     const key = await (givenId === undefined ? withDrawnId(this.ids, insert) : insert(givenId));

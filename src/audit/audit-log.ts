@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { EntityManager } from 'typeorm';
 import type { Caller } from '../caller.js';
-import { withDrawnId } from '../database/drawn-id.js';
+import { withDrawnIds } from '../database/drawn-id.js';
 import type { IdGenerator } from '../ids.js';
 import { AuditEvent } from './audit-event.entity.js';
 
@@ -26,18 +26,24 @@ export class AuditLog {
     private readonly now: () => number,
   ) {}
 
-  /** Joins the caller's transaction, so that no act is without its record. */
-  async record(manager: EntityManager, actor: Actor, act: Act): Promise<void> {
-    const event = {
-      atMs: this.now(),
+  /** Joins the caller's transaction, so that no act is without its record. One statement. */
+  async record(manager: EntityManager, actor: Actor, ...acts: readonly Act[]): Promise<void> {
+    const atMs = this.now();
+    const events = acts.map(({ action, projectId, subject, detail }) => ({
+      atMs,
       actor: actor.name,
-      action: act.action,
-      projectId: act.projectId,
-      subject: act.subject,
+      action,
+      projectId,
+      subject,
       requestId: actor.requestId,
-      detail: act.detail ? JSON.stringify(act.detail) : null,
-    };
-    await withDrawnId(this.ids, (id) => manager.insert(AuditEvent, { id, ...event }));
+      detail: detail ? JSON.stringify(detail) : null,
+    }));
+    await withDrawnIds(this.ids, acts.length, (ids) =>
+      manager.insert(
+        AuditEvent,
+        events.map((event, index) => ({ id: ids[index] as bigint, ...event })),
+      ),
+    );
   }
 }
 

@@ -48,3 +48,9 @@ export class Certificate {
 
 /** A certificate that is not stored yet. */
 export type NewCertificate = Omit<Certificate, 'id'>;
+
+/** Without the private key. */
+export type CertificateFacts = Pick<
+  Certificate,
+  'domainId' | 'issuer' | 'serialNumber' | 'notBeforeMs' | 'notAfterMs'
+>;

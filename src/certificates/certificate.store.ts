@@ -1,9 +1,9 @@
-import { type EntityManager, LessThan, Not } from 'typeorm';
+import { type EntityManager, In, LessThan, Not } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { withDrawnId } from '../database/drawn-id.js';
 import type { IdGenerator } from '../ids.js';
 import { AcmeChallenge } from './acme-challenge.entity.js';
-import { Certificate, type NewCertificate } from './certificate.entity.js';
+import { Certificate, type CertificateFacts, type NewCertificate } from './certificate.entity.js';
 
 /** The rows of certificates. */
 export class CertificateStore {
@@ -14,6 +14,29 @@ export class CertificateStore {
 
   find(id: bigint): Promise<Certificate | null> {
     return this.db.repository(Certificate).findOneBy({ id });
+  }
+
+  /** What may be shown of certificates, by domain. One statement. */
+  async factsOf(
+    domains: readonly { id: bigint; certificateId: bigint | null }[],
+  ): Promise<Map<bigint, CertificateFacts>> {
+    const certified = domains.filter(({ certificateId }) => certificateId !== null);
+    if (certified.length === 0) return new Map();
+    const found = await this.db.repository(Certificate).find({
+      select: {
+        id: true,
+        domainId: true,
+        issuer: true,
+        serialNumber: true,
+        notBeforeMs: true,
+        notAfterMs: true,
+      },
+      where: {
+        id: In(certified.map(({ certificateId }) => certificateId)),
+        domainId: In(certified.map(({ id }) => id)),
+      },
+    });
+    return new Map(found.map((certificate) => [certificate.domainId, certificate]));
   }
 
   /** Keeps a new certificate, in the transaction that puts it in force. */

@@ -56,8 +56,11 @@ export class Database {
 
   /** Options of a read in a transaction that keeps the rows as they are until its end. SQLite has but one writer anyway. */
   get forUpdate(): { lock?: { mode: 'pessimistic_write' } } {
-    const isSqlite = this.source.options.type === 'better-sqlite3';
-    return isSqlite ? {} : { lock: { mode: 'pessimistic_write' } };
+    return this.isSqlite ? {} : { lock: { mode: 'pessimistic_write' } };
+  }
+
+  private get isSqlite(): boolean {
+    return this.source.options.type === 'better-sqlite3';
   }
 
   repository<E extends ObjectLiteral>(entity: EntityTarget<E>): Repository<E> {
@@ -79,6 +82,18 @@ export class Database {
    */
   read<Row>(group: string, select: string, values: readonly unknown[]): Promise<Row[]> {
     return this.statements.read(group, select, values) as Promise<Row[]>;
+  }
+
+  /**
+   * Runs selects of the same columns as one statement, each with an ORDER BY and a LIMIT of its own. The rows come in any
+   * order; 64-bit integers arrive exact, as text or as bigint.
+   */
+  union<Row>(selects: readonly { sql: string; values: readonly unknown[] }[]): Promise<Row[]> {
+    const parts = selects.map(({ sql }) => (this.isSqlite ? `SELECT * FROM (${sql})` : `(${sql})`));
+    return this.source.query(
+      parts.join(' UNION ALL '),
+      selects.flatMap(({ values }) => values),
+    );
   }
 
   /** Runs one statement that writes; again when another writer held a lock. */

@@ -10,6 +10,7 @@ import { requireCustomDomains } from './domain-plan.js';
 import type { DomainRemoval } from './domain-removal.js';
 import { type ParsedHostname, parseHostname } from './hostname.js';
 import type { Inspector } from './inspector.js';
+import type { Entry } from './timeline.js';
 
 const DAY_MS = 24 * 3_600_000;
 /** Whoever had a name this recently may still have records that lead here. */
@@ -58,12 +59,13 @@ export class DomainAttachment {
       if (holder.id === id) return holder;
       throw attachedHere(name.hostname);
     }
-    if ((await store.count(projectId)) >= MAX_DOMAINS) throw tooMany();
-    if ((await store.countRemoved(projectId, this.now() - DAY_MS)) >= MAX_REMOVED_A_DAY)
-      throw tooManyRemoved();
+    const { attached, removed } = await store.counts(projectId, this.now() - DAY_MS);
+    if (attached >= MAX_DOMAINS) throw tooMany();
+    if (removed >= MAX_REMOVED_A_DAY) throw tooManyRemoved();
     if (holder) await this.requireProof(projectId, holder);
     const survey = await inspector.survey(name.hostname);
-    const wasClaimed = await store.wasHeldByAnother(name.hostname, projectId, this.now() - CLAIM_MS);
+    const wasClaimed =
+      !holder && (await store.wasHeldByAnother(name.hostname, projectId, this.now() - CLAIM_MS));
     // What could not be asked may be the case.
     const mustProve = survey.leadsHere !== false || survey.isUnderWildcard !== false || wasClaimed;
     const wanted = {
@@ -86,13 +88,15 @@ export class DomainAttachment {
     const { projectId, hostname } = wanted;
     try {
       const attached = await store.transaction(async (manager) => {
-        if (holder) await this.moveAway(manager, actor, holder);
+        const entries = holder ? await this.moveAway(manager, holder) : [];
         const domain = await store.insert(manager, wanted, id);
         // Inserting has locked out all others that add: nobody can pass beside this look.
         if ((await store.count(projectId, manager)) > MAX_DOMAINS) throw tooMany();
         const message = `${hostname} was attached to the project.`;
-        await store.record(manager, domain, { name: 'domain.added', message });
-        await audit.record(manager, actor, { action: 'domain.add', projectId, subject: hostname });
+        await store.record(manager, [...entries, { domain, happening: { name: 'domain.added', message } }]);
+        const act = { action: 'domain.add', projectId, subject: hostname };
+        const moved = holder && { ...act, action: 'domain.move_away', projectId: holder.projectId };
+        await audit.record(manager, actor, ...(moved ? [moved] : []), act);
         return domain;
       });
       if (holder) await removal.ended(holder.id);
@@ -104,12 +108,9 @@ export class DomainAttachment {
     }
   }
 
-  private async moveAway(manager: EntityManager, actor: Actor, holder: Domain): Promise<void> {
-    const { removal, audit } = this.parts;
-    const { projectId, hostname } = holder;
-    const message = `${hostname} was moved to another project, whose TXT record proves ownership.`;
-    await removal.end(manager, holder, { name: 'domain.moved', message });
-    await audit.record(manager, actor, { action: 'domain.move_away', projectId, subject: hostname });
+  private async moveAway(manager: EntityManager, holder: Domain): Promise<Entry[]> {
+    const message = `${holder.hostname} was moved to another project, whose TXT record proves ownership.`;
+    return (await this.parts.removal.end(manager, holder, { name: 'domain.moved', message })) ?? [];
   }
 
   /**

@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { Actor, AuditLog } from '../audit/audit-log.js';
 import type { CertificateStore } from '../certificates/certificate.store.js';
-import { AppError } from '../errors.js';
 import type { Domain } from './domain.entity.js';
-import type { DomainStore } from './domain.store.js';
+import { type DomainStore, refuseUnknownDomain } from './domain.store.js';
 import { KNOWLEDGE_MS } from './host-index.js';
-import type { Happening } from './timeline.js';
+import type { Entry, Happening } from './timeline.js';
 
 interface RemovalParts {
   store: DomainStore;
@@ -39,8 +38,9 @@ export class DomainRemoval {
     const { hostname } = domain;
     await store.transaction(async (manager) => {
       const message = `${hostname} was removed and is no longer served.`;
-      const isEnded = await this.end(manager, domain, { name: 'domain.removed', message });
-      if (!isEnded) throw new AppError('not_found', 'There is no such domain in this project.');
+      const entries = await this.end(manager, domain, { name: 'domain.removed', message });
+      if (!entries) return refuseUnknownDomain();
+      await store.record(manager, entries);
       await audit.record(manager, actor, { action: 'domain.remove', projectId, subject: hostname });
     });
     await this.ended(id);
@@ -48,8 +48,11 @@ export class DomainRemoval {
     return { domain, stoppedAtMs: this.now() };
   }
 
-  /** Within a transaction; `ended` must follow it. False when it has ended already. */
-  async end(manager: EntityManager, domain: Domain, happening: Happening): Promise<boolean> {
+  /**
+   * Within a transaction, which records the entries that this returns; `ended` must follow it. Null when it has ended
+   * already.
+   */
+  async end(manager: EntityManager, domain: Domain, happening: Happening): Promise<Entry[] | null> {
     const { store, certificates } = this.parts;
     const ended = await store.reviseIn(manager, domain.id, () => ({
       changes: {
@@ -58,20 +61,16 @@ export class DomainRemoval {
         nextCheckAtMs: null,
         nextOrderAtMs: null,
       },
-      happenings: [happening],
       isServed: true,
     }));
-    if (!ended) return false;
-    for (const { id, hostname } of await store.redirectingTo(manager, domain)) {
-      const message = `${hostname} no longer redirects to ${domain.hostname}, which is gone.`;
-      await store.reviseIn(manager, id, () => ({
-        changes: { redirectTo: null, redirectStatus: null },
-        happenings: [{ name: 'domain.configured', message }],
-        isServed: true,
-      }));
-    }
+    if (!ended) return null;
+    const unled = await store.endRedirectsTo(manager, domain);
+    const entries = unled.map((redirecting) => {
+      const message = `${redirecting.hostname} no longer redirects to ${domain.hostname}, which is gone.`;
+      return { domain: redirecting, happening: { name: 'domain.configured' as const, message } };
+    });
     await certificates.destroy(manager, domain);
-    return true;
+    return [{ domain, happening }, ...entries];
   }
 
   /** After the commit: stops what goes on for the domain, here and elsewhere. */

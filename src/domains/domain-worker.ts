@@ -89,7 +89,7 @@ export class DomainWorker {
       if (!(await this.claimCheck(domain))) continue;
       this.inBackground(this.checks, domain.id, async () => {
         const checked = await check.run(domain, { isAsked: false, signal: this.stopping.signal });
-        await this.parts.store.prune(domain.id);
+        await this.parts.store.prune([domain.id]);
         await this.parts.issuance?.lookAhead(checked);
       });
     }

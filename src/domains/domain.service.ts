@@ -1,10 +1,9 @@
-import type { EntityManager } from 'typeorm';
 import type { Actor, AuditLog } from '../audit/audit-log.js';
 import { AppError, invalidRequest } from '../errors.js';
 import { type Diagnosis, isBlocking } from './diagnosis.js';
 import { type DnsRecord, ownershipRecord, recordsFor } from './dns-records.js';
 import type { Domain } from './domain.entity.js';
-import type { DomainStore } from './domain.store.js';
+import type { DomainStore, Revision } from './domain.store.js';
 import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
 import type { DomainEvent } from './domain-event.entity.js';
 import { normalizeHostname } from './hostname.js';
@@ -47,9 +46,14 @@ export class DomainService {
     throw new AppError('not_found', `${hostname} is not attached to this project.`);
   }
 
-  /** Newest first. */
-  timeline({ id }: Domain, count: number): Promise<DomainEvent[]> {
-    return this.parts.store.events(id, count);
+  /** Those of the ids that are domains of the project, in any order. One statement. */
+  findAll(projectId: bigint, ids: readonly bigint[]): Promise<Domain[]> {
+    return this.parts.store.findAll(projectId, ids);
+  }
+
+  /** What happened to domains of the project, newest first, so much of each as `counts` says. One statement. */
+  timelines(projectId: bigint, counts: ReadonlyMap<bigint, number>): Promise<Map<bigint, DomainEvent[]>> {
+    return this.parts.store.events(projectId, counts);
   }
 
   /** The records that the owner still has to create. */
@@ -82,34 +86,18 @@ export class DomainService {
     const effects = effectOf(config, attached);
     if (isDryRun) return { config, effects, isApplied: false };
     await store.transaction(async (manager) => {
-      for (const domain of attached) await this.configureOne(manager, domain, config);
+      const ids = attached.map(({ id }) => id);
+      const revised = await store.reviseAllIn(manager, ids, (newest) => configured(newest, config));
+      const left = new Set(revised.map(({ id }) => id));
+      const removed = attached.find(({ id }) => !left.has(id));
+      if (removed) throw new AppError('conflict', `${removed.hostname} was removed meanwhile. Try again.`);
       const subject = config.primary ?? '';
       const detail = { redirects: config.redirects.length };
       await audit.record(manager, actor, { action: 'domain.configure', projectId, subject, detail });
     });
     await this.parts.announce();
-    for (const { id } of attached) await store.prune(id);
+    await store.prune(attached.map(({ id }) => id));
     return { config, effects, isApplied: true };
-  }
-
-  private async configureOne(manager: EntityManager, domain: Domain, config: DomainConfig): Promise<void> {
-    const redirect = config.redirects.find(({ from }) => from === domain.hostname);
-    const changes = {
-      isPrimary: config.primary === domain.hostname ? (1 as const) : (0 as const),
-      redirectTo: redirect?.to ?? null,
-      redirectStatus: redirect?.status ?? null,
-    };
-    const message = redirect
-      ? `${domain.hostname} redirects to ${redirect.to} with ${redirect.status}.`
-      : `${domain.hostname} serves the project${changes.isPrimary ? ' as its primary domain' : ''}.`;
-    const revised = await this.parts.store.reviseIn(manager, domain.id, (newest) =>
-      newest.isPrimary === changes.isPrimary &&
-      newest.redirectTo === changes.redirectTo &&
-      newest.redirectStatus === changes.redirectStatus
-        ? { changes: {} }
-        : { changes, happenings: [{ name: 'domain.configured', message }], isServed: true },
-    );
-    if (!revised) throw new AppError('conflict', `${domain.hostname} was removed meanwhile. Try again.`);
   }
 
   /** The configuration in force. */
@@ -123,6 +111,26 @@ export class DomainService {
     };
     return { config, effects: effectOf(config, attached), isApplied: true };
   }
+}
+
+/** What a configuration changes of a domain. */
+function configured(domain: Domain, config: DomainConfig): Revision {
+  const { hostname } = domain;
+  const redirect = config.redirects.find(({ from }) => from === hostname);
+  const changes = {
+    isPrimary: config.primary === hostname ? (1 as const) : (0 as const),
+    redirectTo: redirect?.to ?? null,
+    redirectStatus: redirect?.status ?? null,
+  };
+  const isSame =
+    domain.isPrimary === changes.isPrimary &&
+    domain.redirectTo === changes.redirectTo &&
+    domain.redirectStatus === changes.redirectStatus;
+  if (isSame) return { changes: {} };
+  const message = redirect
+    ? `${hostname} redirects to ${redirect.to} with ${redirect.status}.`
+    : `${hostname} serves the project${changes.isPrimary ? ' as its primary domain' : ''}.`;
+  return { changes, happenings: [{ name: 'domain.configured', message }] };
 }
 
 /** Everything found about a domain, DNS first. */

@@ -1,4 +1,4 @@
-import { type EntityManager, IsNull, LessThan, MoreThan, Not } from 'typeorm';
+import { type EntityManager, In, IsNull, LessThanOrEqual, MoreThan, Not } from 'typeorm';
 import { nextChange } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { withDrawnId } from '../database/drawn-id.js';
@@ -7,7 +7,8 @@ import { AppError } from '../errors.js';
 import type { IdGenerator } from '../ids.js';
 import { Domain } from './domain.entity.js';
 import { DomainEvent } from './domain-event.entity.js';
-import type { Happening, Timeline } from './timeline.js';
+import { newestEvents } from './newest-events.js';
+import type { Entry, Happening, Timeline } from './timeline.js';
 
 export type DomainChanges = Partial<Omit<Domain, 'id' | 'projectId' | 'hostname' | 'changeNumber'>>;
 
@@ -42,8 +43,12 @@ export class DomainStore {
   /** Throws `AppError not_found`, for the domains of others too. */
   async get(projectId: bigint, id: bigint): Promise<Domain> {
     const domain = await this.table.findOneBy({ id, projectId, removedAtMs: IsNull() });
-    if (!domain) throw new AppError('not_found', 'There is no such domain in this project.');
-    return domain;
+    return domain ?? refuseUnknownDomain();
+  }
+
+  /** Those of the ids that are domains of the project, in any order. */
+  findAll(projectId: bigint, ids: readonly bigint[]): Promise<Domain[]> {
+    return this.table.findBy({ id: In([...ids]), projectId, removedAtMs: IsNull() });
   }
 
   /** Null once it is removed. */
@@ -63,8 +68,19 @@ export class DomainStore {
     return manager.countBy(Domain, { projectId, removedAtMs: IsNull() });
   }
 
-  countRemoved(projectId: bigint, sinceMs: number): Promise<number> {
-    return this.table.countBy({ projectId, removedAtMs: MoreThan(sinceMs) });
+  /** How many domains the project has, and how many it has removed since then. One statement. */
+  async counts(projectId: bigint, sinceMs: number): Promise<{ attached: number; removed: number }> {
+    const counts = await this.table
+      .createQueryBuilder('domain')
+      .select('COUNT(*)', 'both')
+      .addSelect('COUNT(domain.removedAtMs)', 'removed')
+      .where([
+        { projectId, removedAtMs: IsNull() },
+        { projectId, removedAtMs: MoreThan(sinceMs) },
+      ])
+      .getRawOne();
+    const removed = Number(counts.removed);
+    return { attached: Number(counts.both) - removed, removed };
   }
 
   /** Whether another project has had the name since then. */
@@ -72,16 +88,20 @@ export class DomainStore {
     return this.table.existsBy({ hostname, projectId: Not(projectId), removedAtMs: MoreThan(sinceMs) });
   }
 
-  /** The project's other domains that send their visitors there. */
-  redirectingTo(manager: EntityManager, { projectId, hostname }: Domain): Promise<Domain[]> {
+  /** Makes the project's other domains that send their visitors there serve again, and returns them. Three statements. */
+  async endRedirectsTo(manager: EntityManager, { projectId, hostname }: Domain): Promise<Domain[]> {
     const where = { projectId, redirectTo: hostname, removedAtMs: IsNull() };
-    return manager.find(Domain, { where, ...this.db.forUpdate });
+    const domains = await manager.find(Domain, { where, ...this.db.forUpdate });
+    if (domains.length > 0) {
+      const changes = { redirectTo: null, redirectStatus: null, changeNumber: await nextChange(manager) };
+      await manager.update(Domain, { id: In(domains.map(({ id }) => id)) }, changes);
+    }
+    return domains;
   }
 
-  /** Newest first. */
-  events(domainId: bigint, count: number): Promise<DomainEvent[]> {
-    const events = this.db.repository(DomainEvent);
-    return events.find({ where: { domainId }, order: { id: 'DESC' }, take: count });
+  /** The newest events of domains of the project, newest first, so many of each as `counts` says. One statement. */
+  events(projectId: bigint, counts: ReadonlyMap<bigint, number>): Promise<Map<bigint, DomainEvent[]>> {
+    return newestEvents(this.db, projectId, counts);
   }
 
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
@@ -96,16 +116,21 @@ export class DomainStore {
     return result;
   }
 
-  /** Forgets all but the newest events of a domain: its owner can make any number of them. */
-  async prune(domainId: bigint): Promise<void> {
+  /** Forgets all but the newest events of domains: their owner can make any number of them. Two statements at most. */
+  async prune(domainIds: readonly bigint[]): Promise<void> {
+    if (domainIds.length === 0) return;
+    const sql =
+      'SELECT domain_id AS domainId, id FROM domain_events WHERE domain_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?';
+    const newestToForget = await this.db.union<{ domainId: string | bigint; id: string | bigint }>(
+      domainIds.map((id) => ({ sql, values: [id, MAX_EVENTS] })),
+    );
+    if (newestToForget.length === 0) return;
+    const old = newestToForget.map(({ domainId, id }) => ({
+      domainId: BigInt(domainId),
+      id: LessThanOrEqual(BigInt(id)),
+    }));
     const events = this.db.repository(DomainEvent);
-    const [oldest] = await events.find({
-      where: { domainId },
-      order: { id: 'DESC' },
-      skip: MAX_EVENTS - 1,
-      take: 1,
-    });
-    if (oldest) await this.db.write(() => events.delete({ domainId, id: LessThan(oldest.id) }));
+    await this.db.write(() => events.createQueryBuilder().delete().where(old).execute());
   }
 
   /**
@@ -167,7 +192,10 @@ export class DomainStore {
     const revision = domain && (await decide(domain));
     if (!domain || !revision) return null;
     const { changes, happenings = [], isServed = false } = revision;
-    for (const happening of happenings) await this.timeline.record(manager, domain, happening);
+    await this.timeline.record(
+      manager,
+      happenings.map((happening) => ({ domain, happening })),
+    );
     // Late: all processes wait for the row of the numbers until this transaction ends.
     const numbered = isServed ? { ...changes, changeNumber: await nextChange(manager) } : changes;
     // TypeORM refuses an update of nothing.
@@ -175,11 +203,41 @@ export class DomainStore {
     return this.table.create({ ...domain, ...numbered });
   }
 
-  record(manager: EntityManager, domain: Domain, happening: Happening): Promise<void> {
-    return this.timeline.record(manager, domain, happening);
+  /**
+   * As `reviseIn`, for domains of a project whose serving changes, with five statements whatever their number. Returns
+   * those that are left, as they are then.
+   */
+  async reviseAllIn(
+    manager: EntityManager,
+    ids: readonly bigint[],
+    decide: (domain: Domain) => Revision,
+  ): Promise<Domain[]> {
+    const where = { id: In([...ids]), removedAtMs: IsNull() };
+    const domains = await manager.find(Domain, { where, order: { id: 'ASC' }, ...this.db.forUpdate });
+    const decided = domains.map((domain) => ({ domain, revision: decide(domain) }));
+    const changed = decided.filter(({ revision }) => Object.keys(revision.changes).length > 0);
+    const entries = changed.flatMap(({ domain, revision: { happenings = [] } }) =>
+      happenings.map((happening) => ({ domain, happening })),
+    );
+    await this.timeline.record(manager, entries);
+    if (changed.length > 0) {
+      const changeNumber = await nextChange(manager);
+      // Whole rows, which nobody else can change meanwhile.
+      const rows = changed.map(({ domain, revision }) => ({ ...domain, ...revision.changes, changeNumber }));
+      await manager.upsert(Domain, rows, ['id']);
+    }
+    return decided.map(({ domain, revision }) => this.table.create({ ...domain, ...revision.changes }));
+  }
+
+  record(manager: EntityManager, entries: readonly Entry[]): Promise<void> {
+    return this.timeline.record(manager, entries);
   }
 
   private get table() {
     return this.db.repository(Domain);
   }
+}
+
+export function refuseUnknownDomain(): never {
+  throw new AppError('not_found', 'There is no such domain in this project.');
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { withDrawnId } from '../database/drawn-id.js';
+import { withDrawnIds } from '../database/drawn-id.js';
 import type { IdGenerator } from '../ids.js';
 import { type Diagnosis, toJson } from './diagnosis.js';
 import type { Domain } from './domain.entity.js';
@@ -31,6 +31,12 @@ export interface Happening {
   diagnoses?: readonly Diagnosis[];
 }
 
+/** What happened to which domain. */
+export interface Entry {
+  domain: Pick<Domain, 'id' | 'hostname'>;
+  happening: Happening;
+}
+
 /** Is told of each event, for the log and the metrics. */
 export type OnDomainEvent = (event: { name: DomainEventName; hostname: string; message: string }) => void;
 
@@ -44,16 +50,29 @@ export class Timeline {
     private readonly onEvent: OnDomainEvent,
   ) {}
 
-  /** Joins the caller's transaction, so that no change is without its entry. */
-  async record(
-    manager: EntityManager,
-    { id: domainId, hostname }: Pick<Domain, 'id' | 'hostname'>,
-    { name, message, diagnoses = [] }: Happening,
-  ): Promise<void> {
-    const event = { domainId, atMs: this.now(), name, message, diagnoses: toJson(diagnoses) };
-    await withDrawnId(this.ids, (id) => manager.insert(DomainEvent, { id, ...event }));
-    const pending = this.pending.get(manager) ?? [];
-    this.pending.set(manager, [...pending, { name, hostname, message }]);
+  /** Joins the caller's transaction, so that no change is without its entry. One statement. */
+  async record(manager: EntityManager, entries: readonly Entry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const atMs = this.now();
+    const events = entries.map(({ domain, happening: { name, message, diagnoses = [] } }) => ({
+      domainId: domain.id,
+      atMs,
+      name,
+      message,
+      diagnoses: toJson(diagnoses),
+    }));
+    await withDrawnIds(this.ids, entries.length, (ids) =>
+      manager.insert(
+        DomainEvent,
+        events.map((event, index) => ({ id: ids[index] as bigint, ...event })),
+      ),
+    );
+    const told = entries.map(({ domain: { hostname }, happening: { name, message } }) => ({
+      name,
+      hostname,
+      message,
+    }));
+    this.pending.set(manager, [...(this.pending.get(manager) ?? []), ...told]);
   }
 
   /** Tells of what a transaction recorded, once it is committed. One that was undone is never told of. */

@@ -14,6 +14,7 @@ import { costOf, unitOf } from './operation-cost.js';
 import { sizeProblem } from './operation-limits.js';
 import { measureOperation, pageSizesOf } from './operation-size.js';
 import { fieldsOfKind } from './root-fields.js';
+import { countStatements } from './statements.js';
 
 type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
 
@@ -73,7 +74,10 @@ function charging(schema: GraphQLSchema) {
     if (!operation) return contextValue.charge(ONE_UNIT);
     const size = measureOperation(document, operation, request.variables ?? {}, pages);
     const cost = costOf(size.rootFieldNames, management);
-    const problem = sizeProblem(size);
+    const hasIdempotencyKey = contextValue.idempotencyKey !== null;
+    const problem =
+      sizeProblem(size) ??
+      sizeProblem({ statements: countStatements(schema, document, operation, { hasIdempotencyKey }) });
     if (problem) {
       await contextValue.charge(unitOf(cost));
       throw problem;

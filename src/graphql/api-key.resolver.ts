@@ -10,7 +10,9 @@ import { keyActor } from '../audit/audit-log.js';
 import type { Caller } from '../caller.js';
 import { parseInt64 } from '../int64.js';
 import { ApiKeyType, CreatedApiKeyType, NewApiKeyInput } from './api-key.type.js';
+import { Batch } from './batch.js';
 import { type Context, idempotencyKeyOf } from './context.js';
+import { Statements } from './statements.js';
 
 const OVERLAP_SECONDS = 86_400;
 const SHOWN_ONCE =
@@ -18,25 +20,35 @@ const SHOWN_ONCE =
 
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
+  private readonly current = new Batch<null, ApiKeyType>(async ({ caller }) =>
+    this.present(await this.keys.current(caller), caller),
+  );
+  private readonly lists = new Batch<null, ApiKeyType[]>(async ({ caller }) => {
+    const all = await this.keys.list(caller);
+    return all.map((key) => this.present(key, caller));
+  });
+
   constructor(
     private readonly keys: ProjectKeys,
     private readonly uses: KeyUses,
   ) {}
 
+  @Statements(1)
   @Query(() => ApiKeyType, { description: 'The key that asks. Needs no scope.' })
-  async apiKey(@Ctx() { caller }: Context): Promise<ApiKeyType> {
-    return this.present(await this.keys.current(caller), caller);
+  apiKey(@Ctx() context: Context): Promise<ApiKeyType> {
+    return this.current.join(context, null);
   }
 
+  @Statements(2)
   @Query(() => [ApiKeyType], {
     description:
       'The API keys of the project, newest first; those that were revoked or expired for 30 days more. Needs the scope `keys`.',
   })
-  async apiKeys(@Ctx() { caller }: Context): Promise<ApiKeyType[]> {
-    const all = await this.keys.list(caller);
-    return all.map((key) => this.present(key, caller));
+  apiKeys(@Ctx() context: Context): Promise<ApiKeyType[]> {
+    return this.lists.join(context, null);
   }
 
+  @Statements(7)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => CreatedApiKeyType, {
     description: `Makes an API key; at most ${MAX_KEYS_IN_FORCE} may be in force. ${SHOWN_ONCE} Needs the scope \`keys\`.`,
@@ -51,6 +63,7 @@ export class ApiKeyResolver {
     return this.presentIssued(await this.keys.create(requestOf(context, info), wanted), context);
   }
 
+  @Statements(11)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => CreatedApiKeyType, {
     description: `Makes a new key with the same name and scopes in the place of another, which may be the one that asks. ${SHOWN_ONCE} Needs the scope \`keys\`.`,
@@ -73,6 +86,7 @@ export class ApiKeyResolver {
     );
   }
 
+  @Statements(8)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => ApiKeyType, {
     description:

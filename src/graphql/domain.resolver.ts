@@ -14,15 +14,19 @@ import {
 } from 'type-graphql';
 import { type Actor, keyActor } from '../audit/audit-log.js';
 import { requireScope } from '../caller.js';
+import type { CertificateFacts } from '../certificates/certificate.entity.js';
 import type { CertificateStore } from '../certificates/certificate.store.js';
 import type { Domain } from '../domains/domain.entity.js';
 import type { DomainService } from '../domains/domain.service.js';
+import { refuseUnknownDomain } from '../domains/domain.store.js';
 import type { DomainAttachment } from '../domains/domain-attachment.js';
 import type { DomainCheck } from '../domains/domain-check.js';
+import type { DomainEvent } from '../domains/domain-event.entity.js';
 import type { DomainRemoval } from '../domains/domain-removal.js';
 import { AppError, invalidRequest } from '../errors.js';
 import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
 import { parseInt64 } from '../int64.js';
+import { Batch } from './batch.js';
 import { type Context, idempotencyKeyOf } from './context.js';
 import {
   CertificateType,
@@ -33,6 +37,7 @@ import {
   RemovedDomainType,
 } from './domain.type.js';
 import { presentCertificate, presentDomain, presentDomainEvent, presentDomains } from './present-domain.js';
+import { Statements } from './statements.js';
 
 const MAX_EVENTS = 100;
 const BIGINT_JSON = { write: (id: bigint) => String(id), read: (json: string) => BigInt(json) };
@@ -50,6 +55,20 @@ interface DomainResolverParts {
 export class DomainResolver {
   /** For the fields that few ask for; what was presented leads back to its row. */
   private readonly rows = new WeakMap<DomainType, Domain>();
+  private readonly lists = new Batch<null, DomainType[]>(async ({ caller }) => {
+    const all = await this.parts.domains.list(caller.projectId);
+    return all.map((domain) => this.present(domain));
+  });
+  private readonly single = new Batch<bigint, Map<bigint, Domain>>(async ({ caller }, ids) => {
+    const found = await this.parts.domains.findAll(caller.projectId, [...new Set(ids)]);
+    return new Map(found.map((domain) => [domain.id, domain]));
+  });
+  private readonly certificates = new Batch<Domain, Map<bigint, CertificateFacts>>((_, domains) =>
+    this.parts.certificates.factsOf(domains),
+  );
+  private readonly timelines = new Batch<{ id: bigint; count: number }, Map<bigint, DomainEvent[]>>(
+    ({ caller }, wanted) => this.parts.domains.timelines(caller.projectId, mostOfEach(wanted)),
+  );
 
   constructor(
     private readonly parts: DomainResolverParts,
@@ -57,27 +76,31 @@ export class DomainResolver {
     private readonly now: () => number,
   ) {}
 
+  @Statements(1)
   @Query(() => [DomainType], {
     description: "The project's domains, oldest first. Needs the scope `domains`.",
   })
-  async domains(@Ctx() { caller }: Context): Promise<DomainType[]> {
-    requireScope(caller, 'domains');
-    const all = await this.parts.domains.list(caller.projectId);
-    return all.map((domain) => this.present(domain));
+  async domains(@Ctx() context: Context): Promise<DomainType[]> {
+    requireScope(context.caller, 'domains');
+    return this.lists.join(context, null);
   }
 
+  @Statements(1)
   @Query(() => DomainType, {
     nullable: true,
     description: 'One domain. Needs the scope `domains`.',
   })
   async domain(
-    @Ctx() { caller }: Context,
-    @Arg('id', () => ID, { description: 'Its identifier.' }) id: string,
+    @Ctx() context: Context,
+    @Arg('id', () => ID, { description: 'Its identifier.' }) text: string,
   ): Promise<DomainType> {
-    requireScope(caller, 'domains');
-    return this.present(await this.parts.domains.get(caller.projectId, domainId(id)));
+    requireScope(context.caller, 'domains');
+    const id = domainId(text);
+    const found = await this.single.join(context, id);
+    return this.present(found.get(id) ?? refuseUnknownDomain());
   }
 
+  @Statements(16)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => DomainType, {
     description:
@@ -97,6 +120,7 @@ export class DomainResolver {
     });
   }
 
+  @Statements(8)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => DomainType, {
     description:
@@ -111,6 +135,7 @@ export class DomainResolver {
     return this.oneDomain(context, info, [id], () => this.parts.check.verify(projectId, domainId(id)));
   }
 
+  @Statements(12)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => DomainType, {
     description:
@@ -125,6 +150,7 @@ export class DomainResolver {
     return this.oneDomain(context, info, [id], () => this.parts.check.reverify(projectId, domainId(id)));
   }
 
+  @Statements(10)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => DomainsType, {
     description:
@@ -143,6 +169,7 @@ export class DomainResolver {
     return presentDomains(await this.parts.domains.configure(actor, caller.projectId, { wanted, isDryRun }));
   }
 
+  @Statements(12)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => RemovedDomainType, {
     description:
@@ -160,27 +187,32 @@ export class DomainResolver {
     });
   }
 
+  @Statements(1)
   @FieldResolver(() => CertificateType, {
     nullable: true,
     description: 'The certificate in force; null = none yet.',
   })
-  async certificate(@Root() domain: DomainType): Promise<CertificateType | null> {
+  async certificate(@Root() domain: DomainType, @Ctx() context: Context): Promise<CertificateType | null> {
     const row = this.rowOf(domain);
-    const certificate = row.certificateId && (await this.parts.certificates.find(row.certificateId));
+    const certificates = await this.certificates.join(context, row);
+    const certificate = certificates.get(row.id);
     return certificate ? presentCertificate(certificate, row.nextOrderAtMs) : null;
   }
 
+  @Statements(1)
   @FieldResolver(() => [DomainEventType], { description: 'What happened to it, newest first.' })
   async timeline(
     @Root() domain: DomainType,
+    @Ctx() context: Context,
     @Arg('first', () => Int, { defaultValue: 20, description: `How many: 1 to ${MAX_EVENTS}.` })
     first: number,
   ): Promise<DomainEventType[]> {
     if (first < 1 || first > MAX_EVENTS) {
       throw invalidRequest([{ field: 'first', message: `must be from 1 to ${MAX_EVENTS}` }]);
     }
-    const events = await this.parts.domains.timeline(this.rowOf(domain), first);
-    return events.map(presentDomainEvent);
+    const { id } = this.rowOf(domain);
+    const timelines = await this.timelines.join(context, { id, count: first });
+    return (timelines.get(id) ?? []).slice(0, first).map(presentDomainEvent);
   }
 
   /** A mutation that answers with a domain: a repetition gets the same one, as it is by then. */
@@ -237,6 +269,13 @@ const REMOVED_JSON = {
     return { ...removed, stoppedAt: new Date(removed.stoppedAt) };
   },
 };
+
+/** Aliases may ask for different numbers of the same timeline. */
+function mostOfEach(wanted: readonly { id: bigint; count: number }[]): Map<bigint, number> {
+  const counts = new Map<bigint, number>();
+  for (const { id, count } of wanted) counts.set(id, Math.max(count, counts.get(id) ?? 0));
+  return counts;
+}
 
 /** An id that is no integer belongs to no domain. Throws `AppError not_found`. */
 function domainId(text: string): bigint {

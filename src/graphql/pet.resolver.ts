@@ -3,7 +3,7 @@ import { Arg, Ctx, Directive, ID, Info, Int, Mutation, Query, Resolver } from 't
 import { AppError, type FieldProblem, invalidRequest } from '../errors.js';
 import { parseInt64 } from '../int64.js';
 import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
-import type { PetStatus } from '../pets/pet.entity.js';
+import type { Pet, PetStatus } from '../pets/pet.entity.js';
 import {
   PAGE_SIZE,
   pageSizeSchema,
@@ -11,8 +11,9 @@ import {
   parsePetChanges,
   requireAnswerable,
 } from '../pets/pet.rules.js';
-import type { PetService } from '../pets/pet.service.js';
+import { type PetService, refuseUnknownPet } from '../pets/pet.service.js';
 import { decodeCursor } from '../pets/pet-cursor.js';
+import { Batch } from './batch.js';
 import { type Context, idempotencyKeyOf } from './context.js';
 import { answeredFields } from './operation-size.js';
 import {
@@ -24,11 +25,17 @@ import {
   presentPage,
   presentPet,
 } from './pet.type.js';
+import { Statements } from './statements.js';
 
 @Resolver(() => PetType)
 export class PetResolver {
+  private readonly single = new Batch<bigint, Map<bigint, Pet>>(({ caller }, ids) =>
+    this.service.getAll(caller, [...new Set(ids)]),
+  );
+
   constructor(private readonly service: PetService) {}
 
+  @Statements(1, { isJoint: false })
   @Directive('@cacheControl(maxAge: 0, scope: PRIVATE)')
   @Query(() => PetConnectionType, { description: 'Pets of the project, oldest first.' })
   async pets(
@@ -58,18 +65,22 @@ export class PetResolver {
     return presentPage(page, afterId !== null);
   }
 
+  @Statements(1)
   @Query(() => PetType, {
     nullable: true,
     description: 'One pet.',
     deprecationReason: GET_PET_DEPRECATION.graphqlReason,
   })
   async pet(
-    @Ctx() { caller }: Context,
-    @Arg('id', () => ID, { description: 'Its identifier.' }) id: string,
+    @Ctx() context: Context,
+    @Arg('id', () => ID, { description: 'Its identifier.' }) text: string,
   ): Promise<PetType> {
-    return presentPet(await this.service.get(caller, petId(id)));
+    const id = petId(text);
+    const found = await this.single.join(context, id);
+    return presentPet(found.get(id) ?? refuseUnknownPet(id));
   }
 
+  @Statements(1)
   @Directive('@rateLimit(max: 300, window: "1m")')
   @Mutation(() => PetType, {
     description: 'Adds a pet. With an `Idempotency-Key` header a repetition creates nothing.',
@@ -84,6 +95,7 @@ export class PetResolver {
     return presentPet(await this.service.create(context.caller, pet, idempotencyKeyOf(context, info)));
   }
 
+  @Statements(2)
   @Directive('@rateLimit(max: 300, window: "1m")')
   @Mutation(() => PetType, {
     description:

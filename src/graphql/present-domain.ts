@@ -1,4 +1,4 @@
-import type { Certificate } from '../certificates/certificate.entity.js';
+import type { CertificateFacts } from '../certificates/certificate.entity.js';
 import type { Diagnosis } from '../domains/diagnosis.js';
 import type { DnsRecord } from '../domains/dns-records.js';
 import type { Domain } from '../domains/domain.entity.js';
@@ -43,7 +43,7 @@ export function presentDomain(
   };
 }
 
-export function presentCertificate(certificate: Certificate, renewAtMs: number | null): CertificateType {
+export function presentCertificate(certificate: CertificateFacts, renewAtMs: number | null): CertificateType {
   const { issuer, serialNumber, notBeforeMs, notAfterMs } = certificate;
   return {
     issuer,

@@ -7,8 +7,10 @@ import type { Project } from '../projects/project.entity.js';
 import type { ProjectService } from '../projects/project.service.js';
 import type { UsageWindow } from '../usage/buckets.js';
 import type { UsageService } from '../usage/usage.service.js';
+import { Batch } from './batch.js';
 import { type Context, idempotencyKeyOf } from './context.js';
 import { PROJECT_JSON, ProjectType, presentProject } from './project.type.js';
+import { Statements } from './statements.js';
 import { presentUsage, UsageType, UsageWindowEnum } from './usage.type.js';
 
 /** Where clients find the gateway and its projects. */
@@ -20,6 +22,21 @@ interface ProjectAddresses {
 
 @Resolver(() => ProjectType)
 export class ProjectResolver {
+  private readonly own = new Batch<null, ProjectType>(async ({ caller }) =>
+    this.present(await this.projects.get(caller.projectId)),
+  );
+  private readonly usageOf = new Batch<UsageWindow, Map<UsageWindow, UsageType>>(
+    async ({ caller }, windows) =>
+      new Map(
+        await Promise.all(
+          [...new Set(windows)].map(
+            async (window) =>
+              [window, presentUsage(await this.usages.read(caller.projectId, window))] as const,
+          ),
+        ),
+      ),
+  );
+
   constructor(
     private readonly projects: ProjectService,
     private readonly idempotency: IdempotencyService,
@@ -27,11 +44,13 @@ export class ProjectResolver {
     private readonly addresses: ProjectAddresses,
   ) {}
 
+  @Statements(1)
   @Query(() => ProjectType, { description: "The caller's project." })
-  async project(@Ctx() { caller }: Context): Promise<ProjectType> {
-    return this.present(await this.projects.get(caller.projectId));
+  project(@Ctx() context: Context): Promise<ProjectType> {
+    return this.own.join(context, null);
   }
 
+  @Statements(5)
   @Mutation(() => ProjectType, {
     description: 'Records a successful deploy of the project, now. Needs the scope `domains`.',
   })
@@ -59,15 +78,17 @@ export class ProjectResolver {
     return `${origin ?? this.addresses.base()}/graphql`;
   }
 
+  /** One for each window. */
+  @Statements(2)
   @FieldResolver(() => UsageType, {
     description:
       'How many requests its keys made, all processes together; those of the last seconds may be missing.',
   })
   async usage(
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Arg('window', () => UsageWindowEnum, { description: 'Which time to look at.' }) window: UsageWindow,
   ): Promise<UsageType> {
-    return presentUsage(await this.usages.read(caller.projectId, window));
+    return (await this.usageOf.join(context, window)).get(window) as UsageType;
   }
 
   private present(project: Project): ProjectType {

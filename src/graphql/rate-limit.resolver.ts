@@ -2,11 +2,13 @@ import { Ctx, FieldResolver, Query, Resolver } from 'type-graphql';
 import type { Context } from './context.js';
 import type { FieldLimits } from './field-limits.js';
 import { FieldRateLimitType, presentField, presentRateLimit, RateLimitType } from './rate-limit.type.js';
+import { Statements } from './statements.js';
 
 @Resolver(() => RateLimitType)
 export class RateLimitResolver {
   constructor(private readonly limits: FieldLimits) {}
 
+  @Statements(0)
   @Query(() => RateLimitType, {
     description: 'What is left of the quota after this request. `GET /v1/rate_limit` tells it for free.',
   })

@@ -9,6 +9,7 @@ import { ProjectResolver } from './project.resolver.js';
 import { RATE_LIMIT_DIRECTIVE } from './rate-limit.directive.js';
 import { RateLimitResolver } from './rate-limit.resolver.js';
 import { declareKinds } from './root-fields.js';
+import { requireStatements } from './statements.js';
 
 /** By what their root fields work on. A new resolver stands in one of them, or the process does not start. */
 const RESOLVERS = {
@@ -29,5 +30,6 @@ export async function createSchema(
     validate: false,
     directives: [...specifiedDirectives, RATE_LIMIT_DIRECTIVE, CACHE_CONTROL_DIRECTIVE],
   });
+  requireStatements(schema);
   return lexicographicSortSchema(limits.enforce(declareKinds(schema, RESOLVERS)));
 }

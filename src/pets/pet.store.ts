@@ -1,3 +1,4 @@
+import { In } from 'typeorm';
 import type { DataVersions } from '../data-versions.js';
 import type { Database } from '../database/database.js';
 import { Pet, type PetStatus } from './pet.entity.js';
@@ -63,6 +64,11 @@ export class PetStore {
 
   find(projectId: bigint, id: bigint): Promise<Pet | null> {
     return this.db.repository(Pet).findOneBy({ projectId, id });
+  }
+
+  /** Those of the ids that are pets of the project, in any order. */
+  findAll(projectId: bigint, ids: readonly bigint[]): Promise<Pet[]> {
+    return this.db.repository(Pet).findBy({ projectId, id: In([...ids]) });
   }
 
   /** Throws what the driver throws, for an id that is taken as `isDuplicate` knows it. */

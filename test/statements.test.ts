@@ -1,0 +1,246 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type GraphQLObjectType, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
+import { ownershipRecord } from '../src/domains/dns-records.js';
+import { DomainEvent } from '../src/domains/domain-event.entity.js';
+import { ApiKeyResolver } from '../src/graphql/api-key.resolver.js';
+import { DomainResolver } from '../src/graphql/domain.resolver.js';
+import { FieldLimits } from '../src/graphql/field-limits.js';
+import { PetResolver } from '../src/graphql/pet.resolver.js';
+import { ProjectResolver } from '../src/graphql/project.resolver.js';
+import { RateLimitResolver } from '../src/graphql/rate-limit.resolver.js';
+import { createSchema } from '../src/graphql/schema.js';
+import { declaredStatements } from '../src/graphql/statements.js';
+import type { Limiter } from '../src/rate-limit/limiter.js';
+import { graphql } from './support/client.js';
+import { databaseKinds } from './support/databases.js';
+import { type DnsServerDouble, startDnsServer } from './support/dns-server.js';
+import { PLATFORM_HOST, publishedTenant } from './support/domain-rig.js';
+import { attach } from './support/served-domain.js';
+import { startApp, type Tenant, type TestApp } from './support/start-app.js';
+
+const ALIASES = 20;
+/**
+ * What a process does for all operations together: who asks, which domains are due, and the host table that follows the
+ * changes of every process.
+ */
+const OF_THE_PROCESS =
+  /JOIN projects|rate_windows|key_bans|ChangeSequence|change_number.? >|next_(check|order)_at_ms.? <=|Project.?\..?id.? IN/;
+
+interface Setting {
+  owner: Tenant;
+  domainIds: string[];
+  petIds: string[];
+}
+
+/** A selection of each field that may run statements, below a query; `at` is the number of the alias. */
+const FIELDS: Record<string, (at: number, given: Setting) => string> = {
+  'Query.apiKey': () => 'apiKey { id lastUsedAt }',
+  'Query.apiKeys': () => 'apiKeys { id }',
+  'Query.domains': () => 'domains { id }',
+  'Query.domain': (at, { domainIds }) => `domain(id: "${domainIds[at % domainIds.length]}") { id }`,
+  'Query.pet': (at, { petIds }) => `pet(id: "${petIds[at % petIds.length]}") { id }`,
+  'Query.pets': (at) => `pets(first: ${at + 1}) { nodes { id } }`,
+  'Query.project': () => 'project { slug apiUrl graphqlUrl }',
+  'Query.rateLimit': () => 'rateLimit { minute { remaining } }',
+  'Domain.certificate': () => 'certificate { issuer }',
+  'Domain.timeline': (at) => `timeline(first: ${at === 3 ? 2 : 1}) { name }`,
+  'Project.usage': (at) => `usage(window: ${at % 2 ? 'HOUR' : 'MONTH'}) { points { at } }`,
+};
+const PARENTS: Record<string, string> = { Query: '', Domain: 'domains', Project: 'project' };
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  const asking = new AsyncLocalStorage<string[]>();
+  const counted = new Map<string, string[]>();
+  let dns: DnsServerDouble;
+  let app: TestApp;
+  let given: Setting;
+  let schema: GraphQLSchema;
+
+  beforeAll(async () => {
+    schema = await bareSchema();
+    dns = await startDnsServer();
+    dns.zone('customer.test');
+    dns.zone(PLATFORM_HOST);
+    dns.set(PLATFORM_HOST, 'A', '127.0.0.1');
+    const env = {
+      PLATFORM_HOST,
+      DNS_SERVERS: dns.hostPort,
+      DNS_NAME_SERVER_PORT: String(dns.port),
+      DNS_PRIVATE_NAME_SERVERS: '1',
+      SECRET_KEY: 'ab'.repeat(32),
+    };
+    app = await startApp({ kind, env, onQuery: (sql) => asking.getStore()?.push(sql) });
+    app.app.http.server.prependListener('request', ({ headers }) => {
+      const statements = counted.get(String(headers['x-counted']));
+      if (statements) asking.enterWith(statements);
+    });
+    given = await setting(['a', 'b', 'c']);
+  });
+  // A key has 120 operations a minute for all but pets.
+  beforeEach(() => {
+    app.clock.now += 60_000;
+  });
+  afterAll(async () => {
+    await app.stop();
+    await dns.stop();
+  });
+
+  function declaredOf(coordinate: string) {
+    const [type = '', name = ''] = coordinate.split('.');
+    const field = (schema.getType(type) as GraphQLObjectType).getFields()[name];
+    const declared = field && declaredStatements(field);
+    if (!declared) throw new Error(`${coordinate} declares no statements`);
+    return declared;
+  }
+
+  async function setting(names: string[]): Promise<Setting> {
+    const owner = await publishedTenant(app);
+    const domainIds: string[] = [];
+    for (const name of names) {
+      const { id } = await attach(app, owner.projectId, { hostname: `${name}.customer.test` });
+      domainIds.push(String(id));
+    }
+    const petIds: string[] = [];
+    for (const name of names) {
+      const { data } = await ask(
+        `mutation { it: createPet(input: {name: "${name}", categoryId: 1}) { id } }`,
+        {
+          owner,
+        },
+      );
+      petIds.push(data.it.id);
+    }
+    return { owner, domainIds, petIds };
+  }
+
+  async function ask(
+    query: string,
+    { owner = given.owner, headers = {} }: { owner?: Tenant; headers?: object } = {},
+  ) {
+    const statements: string[] = [];
+    const name = String(counted.size);
+    counted.set(name, statements);
+    const { token } = owner;
+    const answer = await graphql(app.url, query, { token, headers: { ...headers, 'x-counted': name } });
+    const { data, errors } = answer.body;
+    expect([query, errors]).toEqual([query, undefined]);
+    return { data, statements: statements.filter((sql) => !OF_THE_PROCESS.test(sql)) };
+  }
+  const count = async (query: string) => (await ask(query)).statements.length;
+
+  test.each(Object.entries(FIELDS))(
+    'Attack-4: %s runs the statements that it declares, whatever the number of parents and aliases',
+    async (field, select) => {
+      const parent = PARENTS[field.split('.')[0] ?? ''] ?? '';
+      const within = (inner: string) =>
+        parent === '' ? `{ ${inner} }` : `{ ${parent} { __typename ${inner} } }`;
+      const aliases = Array.from({ length: ALIASES }, (_, at) => `a${at}: ${select(at, given)}`).join(' ');
+      const without = parent === '' ? 0 : await count(within(''));
+      const declared = declaredOf(field);
+      const many = (await count(within(aliases))) - without;
+      if (declared.isJoint) expect(many).toBe(declared.count);
+      // MySQL joins reads of the same shape: JointReads.
+      else expect(many).toBeLessThanOrEqual(declared.count * ALIASES);
+      expect((await count(within(select(0, given)))) - without).toBeLessThanOrEqual(declared.count);
+    },
+  );
+
+  test('Attack-4: a query for every field there is runs the statements that are declared, and no others', async () => {
+    const query = everything(schema.getQueryType() as GraphQLObjectType, given);
+    const declared = Object.keys(FIELDS).reduce((sum, field) => sum + declaredOf(field).count, 0);
+    // Of the two windows of usage it asks for one.
+    expect(await count(`{ ${query} }`)).toBe(declared - 1);
+  });
+
+  test('Attack-4: every mutation runs the statements that it declares', async () => {
+    const [a, b] = given.domainIds;
+    const added = async (name: string) => {
+      const { data } = await ask(`mutation { it: addDomain(hostname: "${name}.customer.test") { id } }`);
+      dns.set(`${name}.customer.test`, 'CNAME', PLATFORM_HOST);
+      return data.it.id;
+    };
+    const key = async () =>
+      (await ask('mutation { it: createApiKey(input: {name: "k", scopes: [KEYS]}) { key { id } } }')).data.it
+        .key.id;
+    const rival = await setting([]);
+    const { name, value } = ownershipRecord(rival.owner.projectId, 'c.customer.test');
+    dns.set(name, 'TXT', value);
+    const config = `{primary: "a.customer.test", redirects: [
+      {from: "b.customer.test", to: "a.customer.test"}, {from: "c.customer.test", to: "b.customer.test", status: 302}]}`;
+    const mutations: [field: string, statements: number, query: string, owner?: Tenant][] = [
+      ['createPet', 1, '(input: {name: "x", categoryId: 1}) { id }'],
+      ['updatePet', 2, `(id: "${given.petIds[0]}", input: {name: "y"}) { id }`],
+      ['createApiKey', 7, '(input: {name: "k", scopes: [KEYS]}) { token }'],
+      ['rollApiKey', 11, `(id: "${await key()}") { token }`],
+      ['revokeApiKey', 8, `(id: "${await key()}") { id }`],
+      ['publishProject', 5, '{ slug }'],
+      ['addDomain', 11, '(hostname: "new.customer.test") { id }'],
+      ['verifyDomain', 8, `(id: "${await added('verified')}") { id }`],
+      ['reverifyDomain', 12, `(id: "${await added('reverified')}") { id }`],
+      ['setDomains', 10, `(input: ${config}) { applied }`],
+      ['removeDomain', 12, `(id: "${b}") { id }`],
+      [
+        'setDomains',
+        10,
+        '(input: {redirects: [{from: "a.customer.test", to: "c.customer.test"}]}) { applied }',
+      ],
+      // It moves away from its project, where another domain redirects to it.
+      ['addDomain', 16, '(hostname: "c.customer.test") { id }', rival.owner],
+    ];
+    await fillTimeline(BigInt(a as string));
+    const most = new Map<string, number>();
+    for (const [field, statements, rest, owner = given.owner] of mutations) {
+      const asked = await ask(`mutation { ${field}${rest} }`, { owner });
+      expect([field, asked.statements.length, asked.statements]).toEqual([
+        field,
+        statements,
+        asked.statements,
+      ]);
+      most.set(field, Math.max(statements, most.get(field) ?? 0));
+    }
+    const declared = Object.keys(schema.getMutationType()?.getFields() ?? {}).map(
+      (field) => [field, declaredOf(`Mutation.${field}`).count] as const,
+    );
+    expect(Object.fromEntries(most)).toEqual(Object.fromEntries(declared));
+  });
+
+  /** As many events as are kept: one more, and the oldest goes. */
+  async function fillTimeline(domainId: bigint): Promise<void> {
+    const event = { domainId, atMs: 0, name: 'domain.configured', message: '', diagnoses: '[]' };
+    const events = Array.from({ length: 500 }, (_, at) => ({ id: BigInt(at + 1), ...event }));
+    await app.db.repository(DomainEvent).insert(events);
+  }
+
+  test('Attack-4: an Idempotency-Key adds two statements to a mutation', async () => {
+    const query = 'mutation { createPet(input: {name: "x", categoryId: 1}) { id } }';
+    const headers = { 'idempotency-key': `counted-${kind}` };
+    expect((await ask(query, { headers })).statements).toHaveLength(3);
+    expect((await ask(query, { headers })).statements).toHaveLength(2);
+  });
+});
+
+/** The schema that the door builds, which nobody executes. */
+function bareSchema(): Promise<GraphQLSchema> {
+  const classes = [ApiKeyResolver, DomainResolver, PetResolver, ProjectResolver, RateLimitResolver];
+  const resolvers = classes.map(({ prototype }) => Object.create(prototype) as object);
+  return createSchema(resolvers, new FieldLimits({} as Limiter));
+}
+
+/** A selection of all fields of a type, with all fields of theirs. */
+function everything(type: GraphQLObjectType, given: Setting): string {
+  return Object.values(type.getFields())
+    .map((field) => {
+      const inner = getNamedType(field.type);
+      // A list of domains with everything would be too large; `domain` shows the same.
+      const all = field.name === 'domains' ? 'id' : isObjectType(inner) ? everything(inner, given) : '';
+      const selection = all === '' ? '' : ` { ${all} }`;
+      // What needs arguments is in the table.
+      const sample = FIELDS[`${type.name}.${field.name}`]?.(0, given) ?? '';
+      const args = sample.startsWith(`${field.name}(`)
+        ? sample.slice(field.name.length, sample.indexOf(')') + 1)
+        : '';
+      return `${field.name}${args}${selection}`;
+    })
+    .join(' ');
+}
