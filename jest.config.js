@@ -20,6 +20,7 @@ export default {
     ],
   },
   setupFiles: ['reflect-metadata'],
-  testTimeout: 60_000,
+  // No promise about time, only the end of patience with a slow machine.
+  testTimeout: 180_000,
   maxWorkers: 2,
 };

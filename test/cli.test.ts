@@ -253,7 +253,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
     });
 
     test('CLI-31: keys unban lifts a ban of the running gateway within seconds, and is on record', async () => {
-      await run('projects', 'create', 'banned', '--plan', 'free');
+      // A quota that any machine spends within the minute.
+      const quotas = ['--plan', 'enterprise', '--per-minute', '1', '--per-day', '1000'];
+      await run('projects', 'create', 'banned', ...quotas);
       const { id, key } = await json('keys', 'create', 'banned', '--rehearse');
       const standing = async () => (await rest(gateway.url, '/v1/rate_limit', { token: key })).body.ban;
       await eventually(

@@ -62,13 +62,28 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
     return at % 2 ? rest(url, '/v1/pets', { token }) : graphql(url, '{ pets { nodes { id } } }', { token });
   };
 
+  /** Each counts what the others have counted: none of them limits by itself. */
+  const countTogether = () =>
+    eventually('shared counting', async () => {
+      const { token } = await proTenant();
+      const answers = [await ask(0, token), await ask(1, token), await ask(2, token)];
+      return answers.map(({ headers }) => headers.get('x-ratelimit-remaining')).join() === '299,298,297';
+    });
+  const outages = () => gateways.map((gateway) => gateway.output().match(/Redis is away/g)?.length ?? 0);
+
   test(`Limits-18: ${REQUESTS} requests at once admit exactly ${PRO_PER_MINUTE}, ${ROUNDS} rounds, no miss`, async () => {
     for (let round = 0; round < ROUNDS; ) {
       const { token } = await proTenant();
       const minute = Math.floor(Date.now() / MINUTE_MS);
+      const before = outages();
       const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, at) => ask(at, token)));
       // A round that saw two minutes was given two quotas.
       if (Math.floor(Date.now() / MINUTE_MS) !== minute) continue;
+      // Redis got no processor time, or its replies were read late: then each process limits by itself.
+      if (outages().join() !== before.join()) {
+        await countTogether();
+        continue;
+      }
       const admitted = answers.filter(({ status }) => status === 200).length;
       const refused = answers.filter(({ status }) => status === 429).length;
       expect({ round, admitted, refused }).toEqual({
@@ -85,36 +100,31 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
     const limitOf = async (at: number) => (await ask(at, token)).headers.get('x-ratelimit-limit');
     expect([await limitOf(0), await limitOf(1), await limitOf(2)]).toEqual(['300', '300', '300']);
     await createServices(db, Date.now).projects.change(actor, slug, { plan: 'BUSINESS' });
-    const startedAt = performance.now();
-    await eventually(
-      'the new plan',
-      async () => (await limitOf(1)) === '1000' && (await limitOf(2)) === '1000',
-      2_000,
-    );
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    const changedAt = performance.now();
+    let lastOldAt = changedAt;
+    const hasChanged = async (at: number) => {
+      const sentAt = performance.now();
+      if ((await limitOf(at)) === '1000') return true;
+      lastOldAt = sentAt;
+      return false;
+    };
+    await eventually('the new plan', async () => (await hasChanged(1)) && (await hasChanged(2)));
+    expect(lastOldAt - changedAt).toBeLessThan(1_000);
   });
 
   test('Limits-20: with Redis away nobody is answered 5xx or late, and counting is shared again after its return', async () => {
     const { token } = await proTenant();
-    await ask(0, token);
+    await countTogether();
+    const before = outages();
     await redis.kill('SIGKILL');
     const startedAt = performance.now();
     const away = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(at, token)));
     for (const { status } of away) expect([200, 429]).toContain(status);
     expect(performance.now() - startedAt).toBeLessThan(3_000);
+    // Said once by each.
+    expect(outages()).toEqual(before.map((count) => count + 1));
     await redis.restart();
-    await eventually(
-      'shared counting',
-      async () => {
-        const { token: fresh } = await proTenant();
-        const answers = [await ask(0, fresh), await ask(1, fresh), await ask(2, fresh)];
-        return answers.map(({ headers }) => headers.get('x-ratelimit-remaining')).join() === '299,298,297';
-      },
-      10_000,
-    );
-    for (const gateway of gateways) {
-      expect(gateway.output().match(/Redis is away/g)).toHaveLength(1);
-      expect(gateway.faults()).toEqual([]);
-    }
+    await countTogether();
+    for (const gateway of gateways) expect(gateway.faults()).toEqual([]);
   });
 });

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /**
  * The first answer of `probe` that is neither undefined nor false. Rejects after `withinMs` with what `probe` threw last,
- * or says what was waited for.
+ * or says what was waited for. The default is no promise about time, only the end of patience with a slow machine.
  */
 export async function eventually<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  withinMs = 10_000,
+  withinMs = 30_000,
   everyMs = 20,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
