@@ -168,7 +168,7 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   });
 
   const { usage, keyUses, idempotency } = services;
-  const sweep = () => Promise.all([idempotency.sweep(), usage.sweep(), customDomains.authority?.sweep()]);
+  const sweep = () => Promise.all([idempotency.sweep(), usage.sweep(), customDomains.sweep()]);
   const chores = startChores(
     [
       { name: 'sweeping', everyMs: SWEEP_MS, work: sweep },

@@ -19,6 +19,8 @@ import { DomainRemoval } from './domains/domain-removal.js';
 import { DomainSuspension } from './domains/domain-suspension.js';
 import { DomainWorker } from './domains/domain-worker.js';
 import { Inspector } from './domains/inspector.js';
+import { OwnerLooks } from './domains/owner-looks.js';
+import { RemovedDomains } from './domains/removed-domains.js';
 import { type OnDomainEvent, Timeline } from './domains/timeline.js';
 import type { IdGenerator } from './ids.js';
 import type { ProjectService } from './projects/project.service.js';
@@ -55,7 +57,8 @@ export function createCustomDomains({
   const resolver = new Resolver(config.dnsServers, now);
   const inspector = new Inspector(resolver, new NameServers(resolver, config, now), platformHost, now);
 
-  const check = new DomainCheck({ store, projects, inspector, onDue: () => worker.kick() }, now);
+  const looks = new OwnerLooks();
+  const check = new DomainCheck({ store, projects, inspector, looks, onDue: () => worker.kick() }, now);
   const authority =
     config.acme && new CertificateAuthority(new AcmeClient(config.acme, now), db, sealer, { ids, now });
   const challenges = new OpenChallenges(db, now);
@@ -81,9 +84,14 @@ export function createCustomDomains({
     { store, certificates, audit, announce, onGone: (id) => issuance?.cancel(id) },
     now,
   );
+  const removed = new RemovedDomains(db, now);
   const worker = new DomainWorker({ db, store, check, issuance, suspension }, log, now);
   return {
-    attachment: new DomainAttachment({ store, projects, inspector, removal, audit }, ownHosts(config), now),
+    attachment: new DomainAttachment(
+      { store, projects, inspector, looks, removal, audit },
+      ownHosts(config),
+      now,
+    ),
     domains: new DomainService({ store, audit, announce }, platformHost),
     removal,
     /** Whether TLS ends in this process, with the certificates ordered here. */
@@ -93,6 +101,8 @@ export function createCustomDomains({
     authority,
     sealer,
     challengeAnswer: (token: string, hostname: string) => challenges.answer(token, hostname),
+    /** Deletes some of the rows that are of no use any more. */
+    sweep: () => Promise.all([removed.sweep(), authority?.sweep()]),
     /** Follows the changes of other processes, and does what is due. */
     start: () => {
       signal.listen();

@@ -72,6 +72,18 @@ describe('a CA that fails', () => {
     },
   );
 
+  test('a Retry-After of a month is no reason to ask a thousand times a second', async () => {
+    const hostname = 'month.retry.test';
+    const body = JSON.stringify({ status: 'processing', authorizations: [], finalize: 'https://ca.test/' });
+    const headers = { 'content-type': 'application/json', 'retry-after': '2592000' };
+    const isPoll = (call: { hostname: string | null; resource: string }) =>
+      call.hostname === hostname && call.resource === 'order';
+    const stop = rig.proxy.inject(isPoll, { kind: 'answer', status: 200, headers, body });
+    expect((await failureOf(hostname, { orderTimeoutMs: 2_000 })).code).toBe('CA_DOWN');
+    stop();
+    expect(rig.proxy.calls.filter(isPoll).length).toBeLessThan(5);
+  });
+
   test('whatever goes wrong with the directory and with advice on renewal, it is told in time', async () => {
     const insecure = {
       newNonce: 'http://ca.test/',

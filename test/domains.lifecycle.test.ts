@@ -1,7 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { Agent } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { In, IsNull } from 'typeorm';
 import { Certificate } from '../src/certificates/certificate.entity.js';
+import { Domain } from '../src/domains/domain.entity.js';
+import { DomainEvent } from '../src/domains/domain-event.entity.js';
+import { RemovedDomains } from '../src/domains/removed-domains.js';
 import { databaseKinds } from './support/databases.js';
 import {
   type DomainRig,
@@ -10,7 +14,9 @@ import {
   publishedTenant,
   startDomainRig,
 } from './support/domain-rig.js';
-import { handshake, plain, visit } from './support/served-domain.js';
+import { domainRow, handshake, plain, visit } from './support/served-domain.js';
+
+const DAY_MS = 24 * 3_600_000;
 
 describe.each(databaseKinds())('a custom domain on %s', (kind) => {
   let rig: DomainRig;
@@ -263,6 +269,53 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     const first = (await send()) as { data: { addDomain: { id: string } } };
     expect(first.data.addDomain.id).toMatch(/^\d+$/);
     expect(await send()).toEqual(first);
+  });
+
+  test('a project that adds many names at once has 100 domains at the end, and 500 removals a day are enough', async () => {
+    const tenant = await publishedTenant(rig);
+    const owner = ownerOf(rig, tenant);
+    const rowOf = (name: string) => domainRow(tenant.projectId, `${name}.customer.test`, rig.clock.now);
+    await rig.db.repository(Domain).insert(Array.from({ length: 97 }, (_, index) => rowOf(`many-${index}`)));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, index) => owner.add(`more-${index}.customer.test`)),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    const domains = rig.db.repository(Domain);
+    expect(await domains.countBy({ projectId: tenant.projectId, removedAtMs: IsNull() })).toBe(100);
+
+    const churning = await publishedTenant(rig);
+    const gone = { attachedHostname: null, removedAtMs: rig.clock.now, nextOrderAtMs: null };
+    const rows = Array.from({ length: 500 }, (_, index) => ({
+      ...domainRow(churning.projectId, `gone-${index}.customer.test`, rig.clock.now),
+      ...gone,
+    }));
+    await domains.insert(rows);
+    await expect(ownerOf(rig, churning).add('next.customer.test')).rejects.toThrow(
+      /500 domains within a day/,
+    );
+  });
+
+  test('a removed domain and its timeline are deleted after 90 days, and no other', async () => {
+    const tenant = await publishedTenant(rig);
+    const rowOf = (name: string, removedAtMs: number | null) => {
+      const hostname = `${name}.customer.test`;
+      const attachedHostname = removedAtMs === null ? hostname : null;
+      return { ...domainRow(tenant.projectId, hostname, rig.clock.now), attachedHostname, removedAtMs };
+    };
+    const rows = [
+      rowOf('long-gone', rig.clock.now - 91 * DAY_MS),
+      rowOf('gone', rig.clock.now - 89 * DAY_MS),
+      rowOf('there', null),
+    ];
+    const [domains, events] = [rig.db.repository(Domain), rig.db.repository(DomainEvent)];
+    await domains.insert(rows);
+    const texts = { atMs: 0, name: 'domain.added', message: '', diagnoses: '[]' };
+    await events.insert(rows.map(({ id }) => ({ id, domainId: id, ...texts })));
+    await new RemovedDomains(rig.db, () => rig.clock.now).sweep();
+    const ids = rows.map(({ id }) => id);
+    expect(await domains.countBy({ id: In(ids) })).toBe(2);
+    expect(await events.countBy({ domainId: In(ids) })).toBe(2);
+    expect(await domains.countBy({ hostname: 'long-gone.customer.test' })).toBe(0);
   });
 
   test('Domains-8: a domain of another project is not found, whatever is asked of it', async () => {

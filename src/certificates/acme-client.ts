@@ -28,6 +28,8 @@ interface NewOrder {
 /** CAs refuse nonces that others have outrun; each refusal brings a fresh one. RFC 8555 §6.5. */
 const NONCE_ATTEMPTS = 25;
 const NONCES_KEPT = 32;
+/** What a column takes. */
+const LONGEST_URL = 512;
 
 /**
  * The requests of RFC 8555 and RFC 9773 that issuing takes; no flow, no waiting.
@@ -165,6 +167,10 @@ function isMisled(error: unknown): boolean {
 }
 
 function locationOf({ headers, url }: AcmeResponse): string {
-  if (headers.location !== undefined) return new URL(headers.location, url).href;
+  const location = headers.location;
+  if (location !== undefined && URL.canParse(location, url)) {
+    const { href } = new URL(location, url);
+    if (href.length <= LONGEST_URL) return href;
+  }
   throw new AcmeUnreachable('the CA does not say where the new resource is', { url });
 }

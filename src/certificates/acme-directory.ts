@@ -15,6 +15,7 @@ export interface AcmeDirectory {
 }
 
 const KEPT_MS = 3_600_000;
+const MAX_IDENTITIES = 100;
 
 /** The CA's directory, read when first needed, kept for an hour, and read anew after a failure. */
 export class DirectoryCache {
@@ -56,7 +57,10 @@ function read(document: Record<string, unknown>, url: string): Omit<AcmeDirector
     newOrder,
     renewalInfo: typeof renewalInfo === 'string' ? renewalInfo : null,
     caaIdentities: Array.isArray(identities)
-      ? identities.filter((name) => typeof name === 'string').map((name) => name.toLowerCase())
+      ? identities
+          .slice(0, MAX_IDENTITIES)
+          .filter((name) => typeof name === 'string')
+          .map((name) => name.toLowerCase())
       : [],
   };
 }

@@ -41,6 +41,8 @@ const ORDER_STATUSES = ['pending', 'ready', 'processing', 'valid', 'invalid'] as
 const AUTHORIZATION_STATUSES = ['pending', 'valid', 'invalid', 'deactivated', 'expired', 'revoked'] as const;
 const CHALLENGE_STATUSES = ['pending', 'processing', 'valid', 'invalid'] as const;
 const LIST_SIZE = 100;
+/** RFC 8555 §8.3, and no longer than a column. */
+const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** Throws `AcmeUnreachable` when it is no order. */
 export function readOrder(response: AcmeResponse, url: string, nowMs: number): Order {
@@ -85,7 +87,7 @@ function readChallenge(document: Record<string, unknown> | null, authorizationUr
     type: text(type, authorizationUrl),
     status: oneOf(CHALLENGE_STATUSES, status, authorizationUrl),
     // Only challenges of some types have one.
-    token: typeof token === 'string' ? token : '',
+    token: typeof token === 'string' && TOKEN.test(token) ? token : '',
     error: problem(error, authorizationUrl),
   };
 }

@@ -7,6 +7,8 @@ const TIMEOUT_MS = 10_000;
 const LONGEST_BODY_BYTES = 1_000_000;
 /** More than there are orders at once: one that hangs keeps no other waiting. */
 const SOCKETS = 32;
+/** A CA may name addresses on any number of hosts. */
+const SOCKETS_IN_ALL = 64;
 /** Shorter than any CA keeps idle connections: one that it closes as an order is placed would fail the order. */
 const IDLE_SOCKET_MS = 5_000;
 /** A CA may refuse requests without. RFC 8555 §6.1. */
@@ -48,6 +50,7 @@ export class AcmeTransport {
     this.agent = new Agent({
       keepAlive: true,
       maxSockets: SOCKETS,
+      maxTotalSockets: SOCKETS_IN_ALL,
       timeout: IDLE_SOCKET_MS,
       ...(roots === null ? {} : { ca: roots }),
     });

@@ -16,6 +16,10 @@ export interface ChainFacts {
 export class UnusableCertificate extends Error {}
 
 const ISSUER_CHARACTERS = 255;
+/** What columns take. */
+const CHAIN_CHARACTERS = 60_000;
+const SERIAL_CHARACTERS = 64;
+const RENEWAL_ID_CHARACTERS = 255;
 const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
 /**
@@ -26,7 +30,12 @@ export async function readChain(
   chainPem: string,
   { hostname, keyPem, nowMs }: { hostname: string; keyPem: string; nowMs: number },
 ): Promise<ChainFacts> {
+  if (chainPem.length > CHAIN_CHARACTERS)
+    throw new UnusableCertificate('the CA sent a chain that is too long');
   const leaf = leafOf(chainPem);
+  if (leaf.serialNumber.length > SERIAL_CHARACTERS) {
+    throw new UnusableCertificate('the serial number of the certificate is too long');
+  }
   if (leaf.checkHost(hostname, { subject: 'never' }) === undefined) {
     throw new UnusableCertificate(`the certificate is not for ${hostname}`);
   }
@@ -77,5 +86,6 @@ async function renewalId(leaf: X509Certificate): Promise<string | null> {
   const digits = leaf.serialNumber.length % 2 === 0 ? leaf.serialNumber : `0${leaf.serialNumber}`;
   const isNegative = Number.parseInt(digits.slice(0, 2), 16) >= 0x80;
   const serial = Buffer.from(isNegative ? `00${digits}` : digits, 'hex');
-  return `${Buffer.from(keyId, 'hex').toString('base64url')}.${serial.toString('base64url')}`;
+  const id = `${Buffer.from(keyId, 'hex').toString('base64url')}.${serial.toString('base64url')}`;
+  return id.length > RENEWAL_ID_CHARACTERS ? null : id;
 }

@@ -7,6 +7,8 @@ import type { ChallengeStore } from './challenge-store.js';
 
 const FIRST_POLL_MS = 100;
 const SLOWEST_POLL_MS = 2_000;
+/** As long as a whole order may take. A timer for weeks would overflow, and fire at once. */
+const LONGEST_WAIT_MS = 60_000;
 const METHOD = 'http-01';
 
 interface PlacedOrder {
@@ -105,6 +107,7 @@ export class OrderFlow {
 
 /** What the CA asks for, or slower with every look. The deadline of the order bounds both. */
 function nextWaitMs(lastWaitMs: number, retryAfterSeconds: number | null): number {
-  if (retryAfterSeconds !== null && retryAfterSeconds > 0) return retryAfterSeconds * 1_000;
+  if (retryAfterSeconds !== null && retryAfterSeconds > 0)
+    return Math.min(retryAfterSeconds * 1_000, LONGEST_WAIT_MS);
   return Math.min(lastWaitMs * 2, SLOWEST_POLL_MS);
 }

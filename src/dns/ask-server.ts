@@ -6,15 +6,22 @@ import { startDeadline } from '../deadline.js';
 import type { Answer, Question } from './dns-message.js';
 import { decodeReply, encodeQuery, type Query, type Reply } from './dns-packets.js';
 import { DnsUnreachable, type Silence } from './dns-unreachable.js';
+import { Turns } from './turns.js';
 
 /** A lost packet is sent again after this time, once. */
 const RESEND_MS = 250;
+/** A quarter of the descriptors that a process has by default, and each question takes one. */
+const SOCKETS = new Turns({ most: 256 });
+/** Packets that are not the answer, from forgers or from a server that would keep this process busy. */
+const MAX_STRAY_PACKETS = 100;
 
 export interface AskOptions {
   recursionDesired: boolean;
   checkingDisabled?: boolean;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
+  /** When sockets are scarce, those who ask get as many each. */
+  asker?: unknown;
   now: () => number;
 }
 
@@ -25,16 +32,19 @@ export interface AskOptions {
 export async function askServer(
   server: DnsServer,
   question: Question,
-  { recursionDesired, checkingDisabled = false, timeoutMs, signal, now }: AskOptions,
+  { recursionDesired, checkingDisabled = false, timeoutMs, signal, asker = server, now }: AskOptions,
 ): Promise<Answer> {
   const deadline = startDeadline(timeoutMs, signal);
   const query = (hasEdns: boolean): Query => {
     return { id: randomInt(0x10000), question, recursionDesired, checkingDisabled, hasEdns };
   };
   try {
-    let reply = await exchange(server, query(true), deadline.signal);
-    if (reply.rcode === 'FORMERR') reply = await exchange(server, query(false), deadline.signal);
-    const { isTruncated: _, ...said } = reply;
+    const turn = await SOCKETS.run(asker, deadline.signal, async () => {
+      const reply = await exchange(server, query(true), deadline.signal);
+      return reply.rcode === 'FORMERR' ? exchange(server, query(false), deadline.signal) : reply;
+    });
+    if (turn === null) throw new Failure('not asked');
+    const { isTruncated: _, ...said } = turn.result;
     return { server, question, ...said, atMs: now() };
   } catch (error) {
     const reason = error instanceof Failure ? error.reason : 'malformed';
@@ -61,11 +71,16 @@ function overUdp(server: DnsServer, query: Query, end: AbortSignal): Promise<Rep
   const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4');
   const send = () => socket.send(message, (error) => error && socket.emit('error', error));
   let resend: NodeJS.Timeout | undefined;
+  let strays = 0;
   return settled<Reply>(
     end,
     (resolve, reject) => {
       socket.on('error', () => reject(new Failure('unreachable')));
-      socket.on('message', (datagram) => answered(datagram, query, resolve, reject));
+      socket.on('message', (datagram) => {
+        answered(datagram, query, resolve, reject);
+        strays += 1;
+        if (strays > MAX_STRAY_PACKETS) reject(new Failure('malformed'));
+      });
       // Connected: the system drops what others send, and says when nobody listens there.
       socket.on('connect', () => {
         send();

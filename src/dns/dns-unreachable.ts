@@ -1,11 +1,11 @@
 import type { DnsServer } from '../config.js';
 import type { Question } from './dns-message.js';
 
-export type Silence = 'timeout' | 'unreachable' | 'malformed';
+export type Silence = 'timeout' | 'unreachable' | 'malformed' | 'not asked';
 
 /**
  * A server could not be asked: it said nothing in time (or the asker gave up waiting), no packet reached it, or what it
- * said can't be read. Tells nothing about the records: could not ask is never wrong.
+ * said can't be read, or there were too many questions at once to ask it. Tells nothing about the records: could not ask is never wrong.
  */
 export class DnsUnreachable extends Error {
   constructor(

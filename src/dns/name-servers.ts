@@ -4,6 +4,7 @@ import type { Answer, Question, RecordType } from './dns-message.js';
 import { DnsUnreachable } from './dns-unreachable.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Resolver } from './resolver.js';
+import { Targets } from './targets.js';
 
 const MAX_NAME_SERVERS = 8;
 /** How many names are asked for a zone: the name itself and those above it, from the longest. */
@@ -31,6 +32,8 @@ export interface NameServer {
 
 /** Finds the name servers of a zone, and asks each of them what it says itself, past all caches. */
 export class NameServers {
+  private readonly targets = new Targets();
+
   constructor(
     private readonly resolver: Resolver,
     private readonly settings: Pick<Config, 'nameServerPort' | 'privateNameServers'>,
@@ -76,11 +79,15 @@ export class NameServers {
   }
 
   /** What a name server says itself. Throws `DnsUnreachable` after 500 ms at the latest. */
-  ask({ server }: NameServer, question: Question, signal?: AbortSignal): Promise<Answer> {
+  async ask({ server }: NameServer, question: Question, signal?: AbortSignal): Promise<Answer> {
+    if (!this.targets.mayAsk(server.address)) {
+      throw new DnsUnreachable(server, question, 'not asked', this.now());
+    }
     return askServer(server, question, {
       recursionDesired: false,
       timeoutMs: QUESTION_MS,
       signal,
+      asker: signal ?? this,
       now: this.now,
     });
   }

@@ -41,7 +41,15 @@ export class Resolver {
     const attempts: Promise<Answer | DnsUnreachable>[] = [];
     try {
       for (const server of this.servers) {
-        const options = { recursionDesired: true, checkingDisabled, timeoutMs, signal: end, now: this.now };
+        const asker = signal ?? this;
+        const options = {
+          recursionDesired: true,
+          checkingDisabled,
+          timeoutMs,
+          signal: end,
+          asker,
+          now: this.now,
+        };
         const attempt = askServer(server, question, options).catch((error: DnsUnreachable) => error);
         attempts.push(attempt);
         const decided = await Promise.race([firstDecided(attempts), headStart(end)]);

@@ -10,11 +10,11 @@ import { requireCustomDomains } from './domain-plan.js';
 import type { DomainRemoval } from './domain-removal.js';
 import { type ParsedHostname, parseHostname } from './hostname.js';
 import type { Inspector } from './inspector.js';
+import type { OwnerLooks } from './owner-looks.js';
+import { CLAIM_MS } from './removed-domains.js';
 import type { Entry } from './timeline.js';
 
 const DAY_MS = 24 * 3_600_000;
-/** Whoever had a name this recently may still have records that lead here. */
-const CLAIM_MS = 90 * DAY_MS;
 const MAX_DOMAINS = 100;
 /** Each leaves a row and its timeline for as long as its claim is remembered. */
 const MAX_REMOVED_A_DAY = 500;
@@ -24,6 +24,7 @@ interface AttachmentParts {
   store: DomainStore;
   projects: ProjectService;
   inspector: Inspector;
+  looks: OwnerLooks;
   removal: DomainRemoval;
   audit: AuditLog;
 }
@@ -44,7 +45,7 @@ export class DomainAttachment {
    * given id that is taken (`isDuplicateId`). Spec: Custom domains 1–5.
    */
   async add(actor: Actor, projectId: bigint, input: string, id?: bigint): Promise<Domain> {
-    const { store, projects, inspector } = this.parts;
+    const { store, projects, inspector, looks } = this.parts;
     const name = parseHostname(input, this.ownHosts);
     const project = await projects.get(projectId);
     requireCustomDomains(project);
@@ -63,7 +64,7 @@ export class DomainAttachment {
     if (attached >= MAX_DOMAINS) throw tooMany();
     if (removed >= MAX_REMOVED_A_DAY) throw tooManyRemoved();
     if (holder) await this.requireProof(projectId, holder);
-    const survey = await inspector.survey(name.hostname);
+    const survey = await looks.take(projectId, () => inspector.survey(name.hostname));
     const wasClaimed =
       !holder && (await store.wasHeldByAnother(name.hostname, projectId, this.now() - CLAIM_MS));
     // What could not be asked may be the case.
@@ -119,7 +120,8 @@ export class DomainAttachment {
    */
   private async requireProof(projectId: bigint, { hostname, ...holder }: Domain): Promise<void> {
     const { name, value } = ownershipRecord(projectId, hostname);
-    const { seen, fresh } = await this.parts.inspector.proofs(hostname, name);
+    const { inspector, looks } = this.parts;
+    const { seen, fresh } = await looks.take(projectId, () => inspector.proofs(hostname, name));
     if (!seen.includes(value)) throw attachedElsewhere(projectId, hostname);
     const other = ownershipRecord(holder.projectId, hostname).value;
     if (fresh.includes(other)) throw provedTwice(hostname, name, other);

@@ -6,11 +6,13 @@ import type { DomainStore } from './domain.store.js';
 import { requireCustomDomains } from './domain-plan.js';
 import type { Inspector } from './inspector.js';
 import type { Proof } from './observation.js';
+import type { OwnerLooks } from './owner-looks.js';
 
 interface CheckParts {
   store: DomainStore;
   projects: ProjectService;
   inspector: Inspector;
+  looks: OwnerLooks;
   /** Told when an order may be due. */
   onDue(): void;
 }
@@ -27,7 +29,7 @@ export class DomainCheck {
     const { store, projects } = this.parts;
     const domain = await store.get(projectId, id);
     requireCustomDomains(await projects.get(projectId));
-    return this.run(domain, { isAsked: true });
+    return this.parts.looks.take(projectId, () => this.run(domain, { isAsked: true }));
   }
 
   /**
@@ -57,6 +59,7 @@ export class DomainCheck {
         atMs: this.now(),
       }),
     );
+    await this.parts.store.prune([domain.id]);
     this.parts.onDue();
     return revised ?? domain;
   }

@@ -1,19 +1,20 @@
-import { IsNull, LessThanOrEqual } from 'typeorm';
+import { In, IsNull, LessThanOrEqual, Not } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { Domain } from './domain.entity.js';
 import type { DomainStore } from './domain.store.js';
 import type { DomainCheck } from './domain-check.js';
 import type { DomainIssuance } from './domain-issuance.js';
 import type { DomainSuspension } from './domain-suspension.js';
+import { ProjectSlots } from './project-slots.js';
 
 const EVERY_MS = 1_000;
+/** Of what is due, read at once. */
+const CANDIDATES = 40;
 const PAUSE_MS = 20;
 /** Separate, so that an authority that hangs keeps nobody's DNS from being looked at. */
-const MAX_CHECKS = 20;
-const MAX_ORDERS = 20;
+const CHECKS = { most: 20, mostOfProject: 4 };
 /** One owner's names, however long the CA takes over them, leave room for those of others. */
-const MAX_ORDERS_OF_PROJECT = 6;
-const CANDIDATES = 200;
+const ORDERS = { most: 20, mostOfProject: 6 };
 /** A process that dies while it looks leaves the domain to others after this time. */
 const CHECK_CLAIM_MS = 60_000;
 
@@ -26,15 +27,17 @@ interface WorkerParts {
   suspension: DomainSuspension;
 }
 
+/** When a domain is due. */
+type Moment = 'nextCheckAtMs' | 'nextOrderAtMs';
+
 interface WorkerLog {
   warn(details: object, message: string): void;
 }
 
 /** Does what is due for domains: checks with back-off, orders, renewals. Any number of processes may do so at once. */
 export class DomainWorker {
-  private readonly checks = new Map<bigint, Promise<void>>();
-  private readonly orders = new Map<bigint, Promise<void>>();
-  private readonly ordersOf = new Map<bigint, number>();
+  private readonly checks = new ProjectSlots(CHECKS);
+  private readonly orders = new ProjectSlots(ORDERS);
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | null = null;
   private looking: Promise<void> | null = null;
@@ -73,7 +76,7 @@ export class DomainWorker {
     this.stopping.abort(new Error('this process is shutting down'));
     this.parts.issuance?.stop();
     await this.looking;
-    await Promise.all([...this.checks.values(), ...this.orders.values()]);
+    await Promise.all([this.checks.ended(), this.orders.ended()]);
   }
 
   private async look(): Promise<void> {
@@ -83,16 +86,14 @@ export class DomainWorker {
   }
 
   private async startChecks(): Promise<void> {
-    const { check } = this.parts;
-    const due = await this.due('nextCheckAtMs', MAX_CHECKS - this.checks.size);
-    for (const domain of due) {
-      if (!(await this.claimCheck(domain))) continue;
-      this.inBackground(this.checks, domain.id, async () => {
+    const { check, issuance } = this.parts;
+    await this.startDue('nextCheckAtMs', this.checks, async (domain) => {
+      if (!(await this.claimCheck(domain))) return null;
+      return async () => {
         const checked = await check.run(domain, { isAsked: false, signal: this.stopping.signal });
-        await this.parts.store.prune([domain.id]);
-        await this.parts.issuance?.lookAhead(checked);
-      });
-    }
+        await issuance?.lookAhead(checked);
+      };
+    });
   }
 
   /** Moves the next check on, so that no other process does this one. */
@@ -107,51 +108,58 @@ export class DomainWorker {
   }
 
   private async startOrders(issuance: DomainIssuance): Promise<void> {
-    if (this.orders.size >= MAX_ORDERS) return;
-    for (const domain of await this.due('nextOrderAtMs', CANDIDATES)) {
-      if (this.orders.size >= MAX_ORDERS) return;
-      const { id, projectId } = domain;
-      const ofProject = this.ordersOf.get(projectId) ?? 0;
-      if (this.orders.has(id) || ofProject >= MAX_ORDERS_OF_PROJECT) continue;
-      this.ordersOf.set(projectId, ofProject + 1);
-      this.inBackground(this.orders, id, () =>
-        issuance.run(domain).finally(() => {
-          const left = (this.ordersOf.get(projectId) ?? 1) - 1;
-          if (left === 0) this.ordersOf.delete(projectId);
-          else this.ordersOf.set(projectId, left);
-        }),
-      );
+    await this.startDue('nextOrderAtMs', this.orders, async (domain) => () => issuance.run(domain));
+  }
+
+  /** Starts what is due, the longest due first, as far as there is room. `prepare`: null = another process does it. */
+  private async startDue(
+    moment: Moment,
+    slots: ProjectSlots,
+    prepare: (domain: Domain) => Promise<(() => Promise<void>) | null>,
+  ): Promise<void> {
+    // Whatever is due again at once waits for the next look.
+    const started = new Set<bigint>();
+    for (let isMore = true; isMore && slots.free > 0; ) {
+      const due = await this.due(moment, slots);
+      isMore = false;
+      for (const domain of due) {
+        if (started.has(domain.id) || !slots.hasRoomFor(domain)) continue;
+        const work = await prepare(domain);
+        if (work === null) continue;
+        started.add(domain.id);
+        this.inBackground(slots, domain, work);
+        isMore = true;
+      }
     }
   }
 
-  private due(moment: 'nextCheckAtMs' | 'nextOrderAtMs', count: number): Promise<Domain[]> {
-    if (count <= 0) return Promise.resolve([]);
+  /** Without those of projects that have no room: however many they are, they hide nobody else's. */
+  private due(moment: Moment, slots: ProjectSlots): Promise<Domain[]> {
     const atMs = this.now();
     return this.table.find({
       where: {
         [moment]: LessThanOrEqual(atMs),
         removedAtMs: IsNull(),
+        projectId: Not(In(slots.fullProjects())),
         ...(moment === 'nextOrderAtMs' ? { leaseUntilMs: LessThanOrEqual(atMs) } : {}),
       },
       order: { [moment]: 'ASC' },
-      take: count,
+      take: CANDIDATES,
     });
   }
 
-  private inBackground(running: Map<bigint, Promise<void>>, id: bigint, work: () => Promise<unknown>): void {
-    const ended = work().then(
-      () => {},
-      (error) => {
+  private inBackground(slots: ProjectSlots, domain: Domain, work: () => Promise<void>): void {
+    slots.start(domain, async () => {
+      try {
+        await work();
+      } catch (error) {
         if (this.stopping.signal.aborted) return;
-        this.log.warn({ err: error, domainId: String(id) }, 'a domain could not be looked after');
-      },
-    );
-    const settled = ended.then(() => {
-      running.delete(id);
-      // A slot is free, and what was found may be due. Not at once: whatever is due again and again must not fill the day.
-      setTimeout(() => this.kick(), PAUSE_MS).unref();
+        this.log.warn({ err: error, domainId: String(domain.id) }, 'a domain could not be looked after');
+      } finally {
+        // A slot is free, and what was found may be due. Not at once: whatever is due again and again must not fill the day.
+        setTimeout(() => this.kick(), PAUSE_MS).unref();
+      }
     });
-    running.set(id, settled);
   }
 
   private get table() {

@@ -25,7 +25,8 @@ type NewDomain = Pick<
   'projectId' | 'hostname' | 'registrableDomain' | 'isApex' | 'ownership' | 'nextCheckAtMs'
 >;
 
-const MAX_EVENTS = 500;
+/** Twice what anybody can read of them at once. */
+const MAX_EVENTS = 200;
 /** Most transactions wait for the row of the change numbers: one is decided while another commits. */
 const MAX_TRANSACTIONS = 2;
 

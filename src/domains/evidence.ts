@@ -7,7 +7,12 @@ export type Reply = Answer | DnsUnreachable;
 
 const MAX_RECORDS = 8;
 const MAX_VALUE = 300;
-const SILENCES = { timeout: 'timeout', unreachable: 'unreachable', malformed: 'malformed answer' } as const;
+const SILENCES = {
+  timeout: 'timeout',
+  unreachable: 'unreachable',
+  malformed: 'malformed answer',
+  'not asked': 'not asked: too many questions at once',
+} as const;
 
 /** What a server said, for a person to read: `NOERROR: shop.example.com. 300 CNAME old.example.net.` */
 export function evidenceOf(reply: Reply): Evidence {
@@ -34,6 +39,12 @@ export function ttlSecondsOf({ records, authority }: Answer): number | null {
 export function shown(value: string): string {
   const plain = value.replace(/\p{C}/gu, '?');
   return plain.length > MAX_VALUE ? `${plain.slice(0, MAX_VALUE)}…` : plain;
+}
+
+/** Values of a stranger in one line: a few of them, and how many more there are. */
+export function listed(values: readonly string[], separator = ', '): string {
+  const more = values.length > MAX_RECORDS ? ` and ${values.length - MAX_RECORDS} more` : '';
+  return `${values.slice(0, MAX_RECORDS).map(shown).join(separator)}${more}`;
 }
 
 function inWords({ rcode, records, extendedError }: Answer): string {

@@ -1,7 +1,7 @@
 import { DnsUnreachable } from '../dns/dns-unreachable.js';
 import { isPrivateAddress } from '../dns/private-addresses.js';
 import type { DiagnosisCode } from './diagnosis.js';
-import { type Reply, shown } from './evidence.js';
+import { listed, type Reply, shown } from './evidence.js';
 import type { Finding } from './finding.js';
 import {
   type Aim,
@@ -40,8 +40,8 @@ export function tellingReplies({ cname, a, aaaa }: Lookup): Reply[] {
 
 /** What a lookup brought, in words: `CNAME old.example.net`, `192.0.2.1, 192.0.2.2`, `no record`. */
 export function inWords({ cnames, ours, foreign, doesNotExist }: Judgement): string {
-  if (cnames.length > 0) return `CNAME ${list(cnames)}`;
-  if (ours.length + foreign.length > 0) return list([...ours, ...foreign]);
+  if (cnames.length > 0) return `CNAME ${listed(cnames)}`;
+  if (ours.length + foreign.length > 0) return listed([...ours, ...foreign]);
   return doesNotExist ? 'no such name' : 'no record';
 }
 
@@ -53,15 +53,15 @@ interface Context {
 
 function findingOf(code: DiagnosisCode, judgement: Judgement, { seen, aim, lookup }: Context): Finding {
   const evidence = tellingReplies(lookup);
-  const cname = list(judgement.cnames);
-  const foreign = list(judgement.foreign);
+  const cname = listed(judgement.cnames);
+  const foreign = listed(judgement.foreign);
   switch (code) {
     case 'CNAME_WRONG_VALUE': {
       const loop = loopOf(seen, judgement);
       if (!loop) return { text: code, facts: { seen: cname }, evidence };
       return {
         text: 'CNAME_LOOP',
-        facts: { seen: loop.join(' → ') },
+        facts: { seen: listed(loop, ' → ') },
         evidence: [...evidence, ...seen.chain],
       };
     }
@@ -76,7 +76,7 @@ function findingOf(code: DiagnosisCode, judgement: Judgement, { seen, aim, looku
       const types = [...new Set(blocking.map((ip) => (ip.includes(':') ? 'AAAA' : 'A')))].sort();
       return {
         text: code,
-        facts: { seen: list(blocking), about: `${types.join(' and ')} records` },
+        facts: { seen: listed(blocking), about: `${types.join(' and ')} records` },
         evidence,
       };
     }
@@ -100,7 +100,7 @@ function findingOf(code: DiagnosisCode, judgement: Judgement, { seen, aim, looku
     default:
       return {
         text: code as 'ADDRESS_MIXED' | 'AAAA_FOREIGN' | 'PROXIED' | 'FLATTENED',
-        facts: { seen: foreign, about: list(judgement.ours) },
+        facts: { seen: foreign, about: listed(judgement.ours) },
         evidence,
       };
   }
@@ -115,7 +115,7 @@ function loopOf(seen: Observation, { cnames }: Judgement): string[] | null {
     const target = next.get(names.at(-1) ?? '');
     if (target === undefined) return null;
     names.push(target);
-    if (names.indexOf(target) < names.length - 1) return names.map(shown);
+    if (names.indexOf(target) < names.length - 1) return names;
   }
 }
 
@@ -162,8 +162,4 @@ export function leadsTo(lookup: Lookup, aim: Aim): boolean {
 function contentOf(lookup: Lookup): string {
   const addresses = (['a', 'aaaa'] as const).flatMap((family) => [...(addressSet(lookup, family) ?? [])]);
   return [...cnamesOf(lookup), ...addresses].sort().join(' ');
-}
-
-function list(values: readonly string[]): string {
-  return values.map(shown).join(', ');
 }

@@ -5,6 +5,10 @@ import { type Diagnosis, toJson } from './diagnosis.js';
 import type { Domain } from './domain.entity.js';
 import { DomainEvent } from './domain-event.entity.js';
 
+/** A domain keeps hundreds of them. */
+const MAX_DIAGNOSES_BYTES = 8_000;
+const MAX_MESSAGE_CHARACTERS = 2_000;
+
 type DomainEventName =
   | 'domain.added'
   | 'domain.moved'
@@ -58,8 +62,8 @@ export class Timeline {
       domainId: domain.id,
       atMs,
       name,
-      message,
-      diagnoses: toJson(diagnoses),
+      message: message.slice(0, MAX_MESSAGE_CHARACTERS),
+      diagnoses: toJson(diagnoses, MAX_DIAGNOSES_BYTES),
     }));
     await withDrawnIds(this.ids, entries.length, (ids) =>
       manager.insert(
