@@ -1,5 +1,7 @@
+import { closeSync, openSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
+import { LogLines } from '../src/log/log-lines.js';
 import { createLogger } from '../src/log/logger.js';
 import { graphql, rest } from './support/client.js';
 import { eventually } from './support/eventually.js';
@@ -152,6 +154,16 @@ describe('LOG_FORMAT=text', () => {
       await gateway.kill('SIGKILL');
     }
   });
+});
+
+test('Log-10: lines that can not be written are kept up to 16 MB, then lost', async () => {
+  const full = openSync('/dev/full', 'w');
+  const log = new LogLines(full);
+  const line = `${'x'.repeat(2_000)}\n`;
+  const before = process.memoryUsage().arrayBuffers;
+  for (let at = 0; at < 40_000; at += 1) log.write(line);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 * 1024);
+  closeSync(full);
 });
 
 test('Log-3: a fault of ours is logged with its cause and shown without it', async () => {

@@ -29,6 +29,26 @@ test('Metrics-1: requests by door and status, decisions, and whether limits are 
   expect((await rest(app.url, '/metrics')).status).toBe(404);
 });
 
+test('Metrics-3: what a client chooses makes no new series', async () => {
+  const { token } = await app.tenant();
+  const series = async () => {
+    const { text } = await rest(`http://127.0.0.1:${port}`, '/metrics');
+    return text.split('\n').filter((line) => line.startsWith('petstore_')).length;
+  };
+  const attack = async (turn: number) => {
+    for (const method of ['GET', 'PUT', 'REPORT']) {
+      await rest(app.url, `/${turn}-${method}`, { method, token });
+      await rest(app.url, `/v1/${turn}`, { method, token, headers: { [`x-${turn}`]: String(turn) } });
+    }
+    await graphql(app.url, `query Q${turn} { a${turn}: project { slug } }`, { token });
+    await graphql(app.url, `{ f${turn} }`, { token });
+  };
+  await attack(0);
+  const before = await series();
+  for (let turn = 1; turn <= 20; turn += 1) await attack(turn);
+  expect(await series()).toBe(before);
+});
+
 test('Metrics-2: they listen on the loopback, wherever the API does, unless METRICS_HOST says otherwise', async () => {
   const answers = async (env: Record<string, string>) => {
     const free = await freePort();
