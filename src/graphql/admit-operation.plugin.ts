@@ -15,6 +15,7 @@ import { sizeProblem } from './operation-limits.js';
 import { measureOperation, pageSizesOf } from './operation-size.js';
 import { fieldsOfKind } from './root-fields.js';
 import { countStatements } from './statements.js';
+import type { Turns } from './turns.js';
 
 type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
 
@@ -27,6 +28,7 @@ type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
 export function admitOperation(
   schema: GraphQLSchema,
   documents: KnownDocuments,
+  turns: Turns,
 ): ApolloServerPlugin<Context> {
   const charge = charging(schema);
   return {
@@ -46,6 +48,7 @@ export function admitOperation(
             throw refusal(toAppError(error));
           }
           if (isValid) return;
+          await turns.next(context.contextValue.caller.projectId);
           invalid = validate(schema, document);
           if (invalid.length === 0) documents.keep(queryHash, source, document);
           else metrics.persistedQueryRegister = false;

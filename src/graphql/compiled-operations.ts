@@ -5,6 +5,7 @@ import { mayBeKept } from './cache-control.directive.js';
 import { type CompiledOperation, KnownOperation } from './known-operation.js';
 import { type PageSizes, pageSizesOf } from './operation-size.js';
 import type { PersistedQueries } from './persisted-queries.js';
+import type { Turns } from './turns.js';
 
 const MAX_OPERATIONS = 500;
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -33,6 +34,7 @@ export class CompiledOperations {
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly persistedQueries: PersistedQueries,
+    private readonly turns: Turns,
   ) {
     this.mayBeKept = mayBeKept(schema);
     this.pages = pageSizesOf(schema);
@@ -45,9 +47,15 @@ export class CompiledOperations {
     return isWorthIt && this.jit ? known : null;
   }
 
-  /** To be called for what was charged. Null = Apollo executes it. */
-  compile(operation: KnownOperation): CompiledOperation | null {
-    return this.jit && operation.compile(this.jit);
+  /** To be called for what was charged. Null = Apollo executes it. A promise only where there is something to compile. */
+  compile(
+    operation: KnownOperation,
+    projectId: bigint,
+  ): CompiledOperation | null | Promise<CompiledOperation | null> {
+    const { jit } = this;
+    if (!jit) return null;
+    if (operation.isCompiled) return operation.compile(jit);
+    return this.turns.next(projectId).then(() => operation.compile(jit));
   }
 
   /** The source that was registered under this SHA-256. */

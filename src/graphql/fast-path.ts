@@ -61,8 +61,17 @@ export class FastPath {
     const asked = this.known(text) ?? this.read(request, body);
     if (!asked) return null;
     const charging = context.charge(asked.cost);
-    const find = () => this.find({ text, body, asked }, context);
-    return charging ? charging.then(find) : find();
+    const question = { text, body, asked };
+    return charging
+      ? charging.then(() => this.compiled(question, context))
+      : this.compiled(question, context);
+  }
+
+  private compiled(question: Question, context: Context): Answer | Promise<Answer> {
+    const compiled = this.operations.compile(question.asked.operation, context.caller.projectId);
+    const find = (operation: CompiledOperation | null) =>
+      operation && this.find(operation, question, context);
+    return compiled instanceof Promise ? compiled.then(find) : find(compiled);
   }
 
   private known(text: string): Asked | undefined {
@@ -70,9 +79,11 @@ export class FastPath {
     return asked?.operation.isUsable ? asked : undefined;
   }
 
-  private find({ text, body, asked }: Question, context: Context): Answer | Promise<Answer> {
-    const operation = this.operations.compile(asked.operation);
-    if (!operation) return null;
+  private find(
+    operation: CompiledOperation,
+    { text, body, asked }: Question,
+    context: Context,
+  ): Answer | Promise<Answer> {
     const answer = () => execute(operation, { body, type: asked.type }, context);
     const reader = readerOf(context.caller, context.standing());
     if (reader === null) return answer();

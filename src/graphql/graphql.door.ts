@@ -31,8 +31,11 @@ import { PersistedQueries } from './persisted-queries.js';
 import { persistedQueryProblem } from './persisted-query-problem.js';
 import { rateLimit } from './rate-limit.plugin.js';
 import { schemaTag } from './schema-tag.plugin.js';
+import { Turns } from './turns.js';
 
 const MAX_TOKENS = 2_000;
+/** Reading a larger body takes a millisecond or more. */
+const LARGE_CHARACTERS = 8_192;
 const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
@@ -50,9 +53,10 @@ export async function graphqlDoor(
   app: FastifyInstance,
   { meter, visits, schema, cache, page }: GraphQLDoorOptions,
 ): Promise<void> {
+  const turns = new Turns();
   const documents = new KnownDocuments();
   const persistedQueries = new PersistedQueries();
-  const operations = new CompiledOperations(schema, persistedQueries);
+  const operations = new CompiledOperations(schema, persistedQueries, turns);
   const fastPath = new FastPath(operations, cache);
   const gate = new DocumentGate(schema, meter, documents, persistedQueries);
   const apollo = new ApolloServer<Context>({
@@ -67,7 +71,7 @@ export async function graphqlDoor(
     parseOptions: { maxTokens: MAX_TOKENS },
     stopOnTerminationSignals: false,
     plugins: [
-      admitOperation(schema, documents),
+      admitOperation(schema, documents, turns),
       rateLimit,
       learn(operations),
       schemaTag(schema),
@@ -94,6 +98,7 @@ export async function graphqlDoor(
     },
   });
   const byApollo = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (request.caller) await turns.next(request.caller.projectId);
     if (request.body instanceof JsonText) request.body = request.body.parse();
     await gate.pass(request, reply);
     const body = await apolloHandler.call(app, request, reply);
@@ -110,13 +115,15 @@ export async function graphqlDoor(
       if (isPage(request)) return page(request, reply);
       const { body } = request;
       if (request.method !== 'POST' || !(body instanceof JsonText)) return byApollo(request, reply);
-      const known = fastPath.answer(request, body, contextOf(request, reply, meter));
       const answer = (response: KeptResponse | null) => {
         if (!response) return byApollo(request, reply);
         reply.headers(response.headers).send(response.body);
         // Not the reply: Fastify would wait for its end.
         return undefined;
       };
+      const fromFastPath = () => fastPath.answer(request, body, contextOf(request, reply, meter));
+      const isLarge = body.text.length > LARGE_CHARACTERS && request.caller;
+      const known = isLarge ? turns.next(isLarge.projectId).then(fromFastPath) : fromFastPath();
       return known instanceof Promise ? known.then(answer) : answer(known);
     },
   });
