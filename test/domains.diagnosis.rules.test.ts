@@ -60,6 +60,7 @@ const observation: fc.Arbitrary<Observation> = fc.record({
   orphan: fc.constantFrom('customer.test', null),
   host: lookup(HOST),
   unvalidated: fc.option(reply(HOST, 'A')),
+  delegation: fc.constant(null),
   chain: fc.array(reply('old.example.net', 'CNAME'), { maxLength: 2 }),
   platform: lookup('petstore.test'),
   sibling: lookup('probe-1.customer.test'),

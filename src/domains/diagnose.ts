@@ -6,7 +6,13 @@ import type { Lookup } from './lookup.js';
 import type { Observation } from './observation.js';
 import { ownershipVerdict } from './ownership-findings.js';
 import { inWords, leadsTo, recordFindings, tellingReplies } from './record-findings.js';
-import { authoritative, dnssecFindings, failingServerFindings, resolverFindings } from './server-findings.js';
+import {
+  authoritative,
+  delegationFindings,
+  dnssecFindings,
+  failingServerFindings,
+  resolverFindings,
+} from './server-findings.js';
 
 export interface Verdict {
   /** Null = could not ask. */
@@ -29,9 +35,8 @@ export function diagnose(seen: Observation): Verdict {
   const wildcard: Finding[] = isWild
     ? [{ text: 'WILDCARD_DNS', facts: { about: parent }, evidence: tellingReplies(seen.sibling) }]
     : [];
-  const diagnoses = [...findings, ...ownership.findings, ...wildcard].map((finding) =>
-    diagnosisOf(finding, seen),
-  );
+  const all = [...findings, ...delegationFindings(seen), ...ownership.findings, ...wildcard];
+  const diagnoses = all.map((finding) => diagnosisOf(finding, seen));
   return {
     leadsHere,
     isOwnershipProved: ownership.isProved,

@@ -145,6 +145,15 @@ const DNS_TEXTS = {
     remedy: () =>
       'Ask your DNS provider to repair it; if the name servers at your registrar are not those of your provider, correct them there.',
   },
+  DELEGATION_DIFFERS: {
+    code: 'NAMESERVER_FAILING',
+    severity: 'WARNING',
+    actor: 'OWNER',
+    cause: ({ about, seen, zone, detail }) =>
+      `${about} as name servers of ${zone}, and the zone itself names ${seen}${detail}.`,
+    remedy: ({ seen }) =>
+      `Enter the name servers of your DNS provider at your registrar, and the same in the zone: ${seen}, if these are right.`,
+  },
   DNSSEC_BROKEN: {
     ...owner,
     cause: ({ zone, hostname, detail }) =>

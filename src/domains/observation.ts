@@ -1,4 +1,6 @@
 import { getDomain } from 'tldts';
+import { startDeadline } from '../deadline.js';
+import { type Delegation, delegationOf } from '../dns/delegation.js';
 import type { Question } from '../dns/dns-message.js';
 import { isSendable } from '../dns/dns-packets.js';
 import { DnsUnreachable } from '../dns/dns-unreachable.js';
@@ -61,6 +63,8 @@ export interface Observation {
   /** Empty when the CNAME is the one shown. */
   doubled: Doubled[];
   nameServers: { name: string; lookup: Lookup; txt: Reply | null }[];
+  /** Null = not known, or the zone of a registry. */
+  delegation: Delegation | null;
   /** `atHost`: the TXT records of the host name itself. */
   ownership: (Proof & { txt: Reply; atHost: Reply }) | null;
   atMs: number;
@@ -72,6 +76,9 @@ interface Setting {
   platformHost: string;
   now: () => number;
 }
+
+/** The way to the zone above and back is the longest one; what it tells is not worth waiting for the end. */
+const DELEGATION_MS = 900;
 
 /** Asks everything at once, until `signal`. Sends packets to resolvers and name servers, never to the host itself. */
 export async function observe(
@@ -122,7 +129,7 @@ export async function observe(
     return { ...ownership, txt: there, atHost };
   };
 
-  const [cut, zones, seen, platform, sibling, doubled, answers, proof] = await Promise.all([
+  const [cut, zones, seen, platform, sibling, doubled, answers, delegation, proof] = await Promise.all([
     cutting,
     zonesOf(),
     following(),
@@ -130,6 +137,7 @@ export async function observe(
     lookUp(siblingOf(hostname), ask),
     doubling(),
     cutting.then((found) => askNameServers(nameServers, found, { hostname, ownership, signal })),
+    cutting.then((found) => askDelegation(nameServers, found, signal)),
     owning(),
   ]);
   const isOrphan = cut.zone !== null && isPublicSuffix(cut.zone.name);
@@ -145,6 +153,7 @@ export async function observe(
     zones,
     doubled,
     nameServers: answers,
+    delegation,
     ownership: proof,
     atMs: now(),
   };
@@ -160,6 +169,20 @@ export function isApexOf({ zone, isApex }: ZoneCut): boolean | null {
 
 interface Errand extends Pick<Subject, 'hostname' | 'ownership'> {
   signal: AbortSignal;
+}
+
+async function askDelegation(
+  nameServers: NameServers,
+  { zone }: ZoneCut,
+  signal: AbortSignal,
+): Promise<Delegation | null> {
+  if (!zone || isPublicSuffix(zone.name)) return null;
+  const deadline = startDeadline(DELEGATION_MS, signal);
+  try {
+    return await delegationOf(nameServers, zone, deadline.signal);
+  } finally {
+    deadline.end();
+  }
 }
 
 async function askNameServers(

@@ -1,6 +1,6 @@
 import type { Answer } from '../dns/dns-message.js';
 import { DnsUnreachable } from '../dns/dns-unreachable.js';
-import { type Reply, shown } from './evidence.js';
+import { listed, type Reply, shown } from './evidence.js';
 import type { Finding } from './finding.js';
 import { cnamesOf, isDecisive } from './judgement.js';
 import type { Lookup } from './lookup.js';
@@ -27,6 +27,23 @@ export function failingServerFindings(seen: Observation, isAllThereIs: boolean):
       severity: isAllThereIs ? 'ERROR' : 'WARNING',
     },
   ];
+}
+
+/** The zone above names other servers than the zone itself, or servers that do not have the zone. */
+export function delegationFindings({ delegation }: Observation): Finding[] {
+  if (!delegation) return [];
+  const { parent, delegated, own, lame, evidence } = delegation;
+  const stray = lame.filter(({ name }) => !own.includes(name));
+  const isSame = delegated.join() === own.join();
+  if (isSame && stray.length === 0) return [];
+  const lacking = stray.length > 0 ? `; ${listed(stray.map(({ name }) => name))} does not have the zone` : '';
+  const facts = {
+    about: `The zone ${parent} above names ${listed(delegated)}`,
+    seen: listed(own),
+    detail: lacking,
+  };
+  const replies = [...evidence, ...stray.map(({ answer }) => answer)];
+  return [{ text: 'DELEGATION_DIFFERS', facts, evidence: replies }];
 }
 
 /** The lookup without what a name server may not say. */

@@ -67,6 +67,11 @@ export class DnsZones {
     if (!isRecursive && this.zoneOf(name) === null) {
       return { ...said, rcode: 'REFUSED', isAuthoritative: false };
     }
+    const cut = isRecursive ? null : this.cutAbove(name);
+    if (cut !== null) {
+      const delegation = this.records.filter((record) => record.name === cut && record.type === 'NS');
+      return { ...said, isAuthoritative: false, authorities: delegation.map(encoded) };
+    }
     const visited = new Set<string>();
     for (let current = name.toLowerCase(); ; ) {
       if (visited.has(current)) return isRecursive ? { ...said, rcode: 'SERVFAIL', answers: [] } : said;
@@ -103,6 +108,20 @@ export class DnsZones {
     const labels = name.toLowerCase().split('.');
     const names = labels.map((_, index) => labels.slice(index).join('.'));
     return names.find((candidate) => this.zones.has(candidate)) ?? null;
+  }
+
+  /** Where a zone of this server ends: NS records at a name that is not a zone here. */
+  private cutAbove(name: string): string | null {
+    const labels = name.toLowerCase().split('.');
+    const names = labels.map((_, index) => labels.slice(index).join('.'));
+    const zone = this.zoneOf(name) ?? '';
+    return (
+      names
+        .slice(0, names.indexOf(zone))
+        .findLast((candidate) =>
+          this.records.some((record) => record.name === candidate && record.type === 'NS'),
+        ) ?? null
+    );
   }
 
   private soaOf(name: string): Answer[] {

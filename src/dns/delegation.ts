@@ -1,0 +1,82 @@
+import type { Answer } from './dns-message.js';
+import { DnsUnreachable } from './dns-unreachable.js';
+import type { NameServer, NameServers, Zone } from './name-servers.js';
+
+const MAX_PARENT_SERVERS = 2;
+const MAX_DELEGATED_ASKED = 4;
+
+/** Names of a zone's name servers, by the zone above and by the zone itself. */
+export interface Delegation {
+  /** The zone above. */
+  parent: string;
+  /** What the zone above names, sorted. Visitors' resolvers begin with these. */
+  delegated: string[];
+  /** What the zone itself names, sorted. */
+  own: string[];
+  /** Servers that the zone above names, and that answer without authority for the zone. */
+  lame: { name: string; answer: Answer }[];
+  evidence: Answer[];
+}
+
+/** Asks both about the name servers of `zone`, at most six servers one question each. Null = nobody says. Never throws. */
+export async function delegationOf(
+  nameServers: NameServers,
+  zone: Zone,
+  signal: AbortSignal,
+): Promise<Delegation | null> {
+  const question = { name: zone.name, type: 'NS' } as const;
+  const ask = async (server: NameServer) => ({
+    name: server.name,
+    answer: await nameServers.ask(server, question, signal).catch(silence),
+  });
+  const parent = await zoneAbove(nameServers, zone.name, signal);
+  if (!parent) return null;
+  const above = await nameServers.serversOf(firstOf(parent, MAX_PARENT_SERVERS), signal);
+  const referral = (await Promise.all(above.map(ask))).find(({ answer }) => delegatedBy(answer).length > 0);
+  if (!referral?.answer) return null;
+
+  const delegated = delegatedBy(referral.answer);
+  const wanted = firstOf({ ...zone, nameServers: delegated }, MAX_DELEGATED_ASKED);
+  const said = await Promise.all((await nameServers.serversOf(wanted, signal)).map(ask));
+  const lame = said.flatMap(({ name, answer }) =>
+    answer && !answer.isAuthoritative ? [{ name, answer }] : [],
+  );
+  const own = said.find(
+    ({ answer }) => answer?.isAuthoritative && namesIn(answer.records, zone.name).length > 0,
+  );
+  return {
+    parent: parent.name,
+    delegated,
+    own: own?.answer ? namesIn(own.answer.records, zone.name) : zone.nameServers,
+    lame,
+    evidence: [referral.answer, ...(own?.answer ? [own.answer] : [])],
+  };
+}
+
+/** Where a name has no zone of its own above it (`city.kawasaki.jp`), the next zone up is asked for. */
+async function zoneAbove(nameServers: NameServers, name: string, signal: AbortSignal): Promise<Zone | null> {
+  const parent = name.slice(name.indexOf('.') + 1);
+  if (parent === name) return null;
+  const { zone } = await nameServers.cutOf(parent, signal);
+  if (!zone || zone.nameServers.length > 0) return zone;
+  return (await nameServers.cutOf(zone.name, signal)).zone;
+}
+
+/** Of a referral. A server that has both zones answers for the lower one, and tells nothing of the upper one. */
+function delegatedBy(answer: Answer | null): string[] {
+  return answer && !answer.isAuthoritative ? namesIn(answer.authority, answer.question.name) : [];
+}
+
+function namesIn(records: Answer['records'], zone: string): string[] {
+  const found = records.filter(({ type, name }) => type === 'NS' && name === zone);
+  return found.map(({ value }) => value).sort();
+}
+
+function firstOf(zone: Zone, count: number): Zone {
+  return { ...zone, nameServers: zone.nameServers.slice(0, count) };
+}
+
+function silence(error: unknown): null {
+  if (error instanceof DnsUnreachable) return null;
+  throw error;
+}
