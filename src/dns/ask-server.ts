@@ -6,12 +6,12 @@ import { startDeadline } from '../deadline.js';
 import type { Answer, Question } from './dns-message.js';
 import { decodeReply, encodeQuery, type Query, type Reply } from './dns-packets.js';
 import { DnsUnreachable, type Silence } from './dns-unreachable.js';
-import { Turns } from './turns.js';
+import { FairTurns } from './fair-turns.js';
 
 /** A lost packet is sent again after this time, once. */
 const RESEND_MS = 250;
 /** A quarter of the descriptors that a process has by default, and each question takes one. */
-const SOCKETS = new Turns({ most: 256 });
+const SOCKETS = new FairTurns({ most: 256 });
 /** Packets that are not the answer, from forgers or from a server that would keep this process busy. */
 const MAX_STRAY_PACKETS = 100;
 

@@ -1,5 +1,5 @@
 import { startDeadline } from '../deadline.js';
-import { Turns } from '../dns/turns.js';
+import { FairTurns } from '../dns/fair-turns.js';
 import { AppError } from '../errors.js';
 
 /** Each asks up to a hundred questions, of servers that the owner has chosen. */
@@ -9,7 +9,7 @@ const PATIENCE_MS = 3_000;
 
 /** The looks at DNS that owners ask for: a number at once, and of those a part for each project. */
 export class OwnerLooks {
-  private readonly turns = new Turns(LOOKS);
+  private readonly turns = new FairTurns(LOOKS);
 
   /** Throws `AppError unavailable` when it is not the project's turn for 3 s. */
   async take<T>(projectId: bigint, look: () => Promise<T>): Promise<T> {

@@ -11,7 +11,7 @@ interface Bounds {
 }
 
 /** Lets a number of works run at once. The next one is of whoever has the fewest running, so that nobody holds up others. */
-export class Turns {
+export class FairTurns {
   private running = 0;
   private readonly runningOf = new Map<unknown, number>();
   private readonly waiting: Waiting[] = [];
