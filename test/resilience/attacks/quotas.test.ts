@@ -139,6 +139,7 @@ describe.each([
       const env = { DATABASE_URL: database.url, ...(redis ? { REDIS_URL: redis.url } : {}) };
       for (let index = 0; index < processes; index += 1) gateways.push(await startGateway({ env }));
       const urlOf = (at: number) => (gateways[at % processes] as GatewayProcess).url;
+      let known = gateways.map(() => 0);
       for (let rounds = 0; rounds < 3; ) {
         // A round must end in the minute in which it began.
         if (Date.now() % MINUTE_MS > 45_000) await pause(MINUTE_MS - (Date.now() % MINUTE_MS));
@@ -156,7 +157,12 @@ describe.each([
           })),
         );
         const { body } = await rest(urlOf(0), '/v1/rate_limit', { token });
-        if (Math.floor(Date.now() / MINUTE_MS) !== minute) continue;
+        const isCut = Math.floor(Date.now() / MINUTE_MS) !== minute;
+        // With a Redis that got no processor time each process counts alone, which is another promise.
+        const outages = gateways.map((gateway) => gateway.output().split('Redis is away').length - 1);
+        const isAlone = outages.some((count, at) => count !== known[at]);
+        known = outages;
+        if (isCut || isAlone) continue;
         const admitted = answers.filter(({ status }) => status === 200);
         expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
         const spent = (by: 'pets' | 'management') => admitted.reduce((sum, cost) => sum + cost[by], 0);
