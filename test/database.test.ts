@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
 import type { Caller } from '../src/caller.js';
 import { type Config, loadConfig } from '../src/config.js';
 import { createDataSource } from '../src/database/data-source.js';
 import { Database } from '../src/database/database.js';
+import { unavailableIfDatabaseAway } from '../src/database/database-errors.js';
 import { migrate, revertLastMigration } from '../src/database/migrate.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { graphql, rest } from './support/client.js';
@@ -192,3 +194,12 @@ async function fillMillion(
   await query(`INSERT INTO ${columns} SELECT ${row(n)} FROM numbers a, numbers b ORDER BY 1, 2`);
   await query('ANALYZE TABLE pets');
 }
+
+test.each(['SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC', 'SQLITE_IOERR', 'SQLITE_FULL', 'ER_DISK_FULL'])(
+  'a disk that is full or broken (%s) is 503 with Retry-After, not a fault of ours',
+  (code) => {
+    const driverError = Object.assign(new Error('disk I/O error'), { code });
+    const answer = unavailableIfDatabaseAway(new QueryFailedError('INSERT', [], driverError));
+    expect(answer).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+  },
+);

@@ -112,6 +112,26 @@ onEachDatabase((app) => {
     expect(await app().db.repository(IdempotencyKey).count()).toBe(0);
   });
 
+  test('Idempotency-11: one sweep deletes all that have run out, however many, and nothing else', async () => {
+    const { projectId } = await app().tenant();
+    const rows = app().db.repository(IdempotencyKey);
+    const row = (at: number, expiresAtMs: number) => ({
+      projectId,
+      keyDigest: `${at}`.padStart(64, '0'),
+      fingerprint: '0'.repeat(64),
+      reservedId: 1n,
+      lockedUntilMs: 0,
+      result: 'x'.repeat(300),
+      expiresAtMs,
+    });
+    const now = app().clock.now;
+    const old = Array.from({ length: 2_600 }, (_, at) => row(at, now - 1 - (at % 7)));
+    for (let at = 0; at < old.length; at += 200) await rows.insert(old.slice(at, at + 200));
+    await rows.insert(row(9_999, now));
+    expect(await app().app.services.idempotency.sweep()).toBeGreaterThanOrEqual(500);
+    expect(await rows.countBy({ projectId })).toBe(1);
+  });
+
   test('Idempotency-9: in one operation each mutation has its own use of the key, by alias', async () => {
     const owner = await app().tenant();
     const query = `mutation { a: createPet(input: {name: "A", categoryId: 1}) { id }

@@ -63,6 +63,8 @@ const ENTITIES = [
 /** Schema work may take long; finding out that there is no server may not. */
 const CONNECT_TIMEOUT_MS = 8_000;
 
+const WAL_KEPT_BYTES = 64 * 1024 * 1024;
+
 /** The one place where a DataSource is made; nothing is opened yet. Of the two drivers only the one that is used is loaded. */
 export async function createDataSource(
   target: DatabaseTarget,
@@ -87,6 +89,8 @@ export async function createDataSource(
       timeout: 50,
       prepareDatabase: (connection: libsql.Database) => {
         connection.pragma('synchronous = FULL');
+        // A long reader from outside lets the log of changes grow; afterwards the file shrinks again.
+        connection.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
         if (settings.exactIntegers) connection.defaultSafeIntegers(true);
       },
     });

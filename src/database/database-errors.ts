@@ -37,8 +37,9 @@ const AWAY = new Set<unknown>([
   'ER_DISK_FULL',
   'SQLITE_CANTOPEN',
   'SQLITE_FULL',
-  'SQLITE_IOERR',
 ]);
+/** `SQLITE_IOERR_WRITE`, `_FSYNC` and thirty more: the disk is full, has a quota, or is broken. */
+const OF_DISK = /^SQLITE_IOERR/;
 
 /** mysql2's own error for a pool that has too many waiting. */
 export function tooManyWaiting(): Error {
@@ -78,6 +79,7 @@ export function unavailableIfDatabaseAway(error: unknown): AppError | null {
   const code = codeOf(error);
   const away =
     AWAY.has(code) ||
+    OF_DISK.test(code) ||
     isOfLostConnection(error) ||
     /^(Queue limit reached|Pool is closed)/.test(messageOf(error));
   if (!away) return null;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { LessThan } from 'typeorm';
+import { setImmediate as letRequestsIn } from 'node:timers/promises';
+import { LessThan, LessThanOrEqual } from 'typeorm';
 import type { Caller } from '../caller.js';
 import type { Database } from '../database/database.js';
 import { isDuplicate, isDuplicateId } from '../database/database-errors.js';
@@ -11,7 +12,7 @@ import { IdempotencyKey } from './idempotency-key.entity.js';
 const KEPT_MS = 24 * 3_600_000;
 /** Longer than a request may take, so that a lock that has run out belongs to a process that died. */
 const LOCK_MS = 10_000;
-const SWEEP_ROWS = 1_000;
+const SWEEP_ROWS = 500;
 
 export interface Attempt {
   caller: Caller;
@@ -71,18 +72,27 @@ export class IdempotencyService {
     return value;
   }
 
-  /** Deletes some of the rows older than 24 hours and returns how many. */
+  /** Deletes the rows older than 24 hours and returns how many: as many as there are, so that they can't outrun it. */
   async sweep(): Promise<number> {
+    for (let deleted = 0; ; ) {
+      const more = await this.sweepSome();
+      deleted += more;
+      if (more < SWEEP_ROWS) return deleted;
+    }
+  }
+
+  private async sweepSome(): Promise<number> {
     const expired = await this.table.find({
-      select: { projectId: true, keyDigest: true },
+      select: { projectId: true, keyDigest: true, expiresAtMs: true },
       where: { expiresAtMs: LessThan(this.now()) },
+      order: { expiresAtMs: 'ASC' },
       take: SWEEP_ROWS,
     });
-    for (const { projectId, keyDigest } of expired) {
-      await this.db.write(() =>
-        this.table.delete({ projectId, keyDigest, expiresAtMs: LessThan(this.now()) }),
-      );
-    }
+    const last = expired.at(-1);
+    if (!last) return 0;
+    // One statement: SQLite waits for the disk after each, and requests wait with it.
+    await this.db.write(() => this.table.delete({ expiresAtMs: LessThanOrEqual(last.expiresAtMs) }));
+    await letRequestsIn();
     return expired.length;
   }
 
