@@ -350,11 +350,13 @@ onEachDatabase(
       expect((await graphql(app().url, query, { token })).body.extensions).toBeUndefined();
     });
 
-    test('Limits-11: @rateLimit admits exactly its 300 of 400 parallel mutations, and says when to come back', async () => {
+    test('Limits-11: @rateLimit admits exactly its 300 of 400 mutations, 50 in parallel, and says when to come back', async () => {
       const { token } = await app().tenant();
-      const answers = await Promise.all(
-        Array.from({ length: 400 }, () => graphql(app().url, CREATE, { token })),
-      );
+      const answers: Awaited<ReturnType<typeof graphql>>[] = [];
+      while (answers.length < 400) {
+        const parallel = Array.from({ length: 50 }, () => graphql(app().url, CREATE, { token }));
+        answers.push(...(await Promise.all(parallel)));
+      }
       const made = answers.filter(({ body }) => body.data?.createPet);
       expect(made).toHaveLength(300);
       for (const { status, headers, body } of answers.filter((answer) => !made.includes(answer))) {
