@@ -97,6 +97,14 @@ describe.each(databaseKinds())('petstore domains, beside a running gateway on %s
       expect(refused.json.error.errors[0].field).toBe(field);
     }
     expect(await run('apply', tenant.slug, join(folder, 'none.json'), '--json')).toMatchObject({ code: 1 });
+    const many = await fileOf({ domains: { redirects: Array.from({ length: 40_000 }, () => 0) } });
+    const tooMany = await run('apply', tenant.slug, many, '--json');
+    expect(tooMany.json.error.errors).toEqual([
+      { field: 'redirects', message: 'must have at most 100 entries' },
+    ]);
+    // It never ends.
+    const endless = await run('apply', tenant.slug, '/dev/zero', '--json');
+    expect(endless.json.error.errors).toEqual([{ field: 'file', message: 'is larger than 100 KB' }]);
   });
 
   test('CLI-35: remove ends when the running gateway serves the domain no more', async () => {

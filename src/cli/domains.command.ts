@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { commandLineActor } from '../audit/audit-log.js';
 import type { CustomDomains } from '../custom-domains.js';
@@ -6,7 +6,7 @@ import { isBlocking } from '../domains/diagnosis.js';
 import type { Domain } from '../domains/domain.entity.js';
 import { type ConfiguredDomains, type DomainService, diagnosesOf } from '../domains/domain.service.js';
 import { exampleOf } from '../domains/domain-config.js';
-import { readDomainConfig } from '../domains/domain-config-file.js';
+import { MAX_BYTES, readDomainConfig } from '../domains/domain-config-file.js';
 import { isServing, statusOf } from '../domains/domain-status.js';
 import { AppError } from '../errors.js';
 import type { Services } from '../services.js';
@@ -105,9 +105,21 @@ async function find(
   return domains.getByHostname(id, hostname);
 }
 
+/** The file, or as much of it as shows that it is too large: it may be a device that never ends. */
 async function textOf(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    const handle = await open(file);
+    const chunks: Buffer[] = [];
+    try {
+      for (let bytes = 0; bytes <= MAX_BYTES; bytes += chunks.at(-1)?.length ?? 0) {
+        const { bytesRead, buffer } = await handle.read(Buffer.alloc(MAX_BYTES + 1));
+        if (bytesRead === 0) break;
+        chunks.push(buffer.subarray(0, bytesRead));
+      }
+    } finally {
+      await handle.close();
+    }
+    return Buffer.concat(chunks).toString('utf8');
   } catch (error) {
     throw new AppError('not_found', `${file} could not be read: ${(error as Error).message}`);
   }

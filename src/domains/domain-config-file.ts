@@ -1,7 +1,8 @@
 import { type FieldProblem, invalidRequest } from '../errors.js';
-import type { DomainConfig } from './domain-config.js';
+import { type DomainConfig, MAX_REDIRECTS } from './domain-config.js';
 
-const MAX_BYTES = 100_000;
+/** No configuration is larger; what reads the file needs to read no more than one byte beyond. */
+export const MAX_BYTES = 100_000;
 
 /**
  * Reads SPEC's configuration shape: `{"domains": {"primary", "redirects": [{"from", "to", "status"}]}}`. Names are not
@@ -18,6 +19,9 @@ export function readDomainConfig(json: string): DomainConfig {
   const { primary = null, redirects = [] } = domains;
   if (primary !== null && typeof primary !== 'string') refuse('primary', 'must be a domain or null');
   if (!Array.isArray(redirects)) refuse('redirects', 'must be a list');
+  else if (redirects.length > MAX_REDIRECTS) {
+    throw invalidRequest([{ field: 'redirects', message: `must have at most ${MAX_REDIRECTS} entries` }]);
+  }
   const entries = (Array.isArray(redirects) ? redirects : []).map((item, at) => {
     const { from, to, status = 301 } = objectOf(item) ?? {};
     if (typeof from !== 'string') refuse(`redirects[${at}].from`, 'must be a domain');

@@ -74,7 +74,7 @@ export function exampleOf({ hostname, to, status }: DomainEffect): string {
   return to === null ? `${request} is answered by the project` : `${request} → ${status} https://${to}/a?b`;
 }
 
-const MAX_REDIRECTS = 100;
+export const MAX_REDIRECTS = 100;
 const REDIRECT_STATUSES = [301, 302, 307, 308];
 
 const asCompared = (name: string) => normalizeHostname(name) ?? name;
