@@ -21,6 +21,6 @@ export default {
   },
   setupFiles: ['reflect-metadata'],
   // No promise about time, only the end of patience with a slow machine.
-  testTimeout: 180_000,
+  testTimeout: 300_000,
   maxWorkers: 2,
 };

@@ -6,6 +6,7 @@ import { certificatesOf } from '../src/certificates/issued-chain.js';
 import { certificateKeyContext, Sealer } from '../src/certificates/sealer.js';
 import { type AcmeRig, issue, NEVER, orderOf, SEALING_KEY, startAcmeRig } from './support/acme-rig.js';
 import { databaseKinds } from './support/databases.js';
+import { atMachineSpeed } from './support/own-time.js';
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let rig: AcmeRig;
@@ -32,9 +33,10 @@ describe.each(databaseKinds())('on %s', (kind) => {
   test('Domains-7: a certificate is issued within seconds, and is all it must be', async () => {
     const authority = rig.authority();
     const hostname = 'shop.issue.test';
-    const startedMs = performance.now();
-    const certificate = await issue(authority, hostname, { domainId: 7n });
-    expect(performance.now() - startedMs).toBeLessThan(1_500);
+    const { result: certificate, tookMs } = await atMachineSpeed(() =>
+      issue(authority, hostname, { domainId: 7n }),
+    );
+    expect(tookMs).toBeLessThan(1_500);
 
     const [leaf, intermediate] = certificatesOf(certificate.chainPem).map((pem) => new X509Certificate(pem));
     const root = new X509Certificate(await rig.pebble.rootsPem());

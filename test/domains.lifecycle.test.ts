@@ -14,6 +14,7 @@ import {
   publishedTenant,
   startDomainRig,
 } from './support/domain-rig.js';
+import { slowness } from './support/own-time.js';
 import { domainRow, handshake, plain, visit } from './support/served-domain.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -38,6 +39,7 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     });
     rig.dns.set('shop.customer.test', 'CNAME', PLATFORM_HOST);
 
+    const pace = await slowness();
     const startedAt = performance.now();
     const verified = await owner.verify(added.id);
     const verifyMs = performance.now() - startedAt;
@@ -47,8 +49,9 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     const answer = await visit(rig, 'shop.customer.test', '/v1/pets', { token: tenant.token });
     const totalMs = performance.now() - startedAt;
     expect(answer.status).toBe(200);
-    expect(verifyMs).toBeLessThan(2_000);
-    expect(totalMs).toBeLessThan(2_000);
+    const mostMs = 2_000 * Math.max(pace, await slowness());
+    expect(verifyMs).toBeLessThan(mostMs);
+    expect(totalMs).toBeLessThan(mostMs);
 
     expect(active.certificate.issuer).toMatch(/Pebble/);
     const socket = await handshake(rig, 'shop.customer.test');

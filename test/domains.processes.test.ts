@@ -14,6 +14,8 @@ import { visit } from './support/served-domain.js';
 import { freePort } from './support/servers/daemon.js';
 
 const DOMAINS = 60;
+/** No promise: the orders of 60 domains and three processes share the processors with all else. */
+const PATIENCE_MS = 150_000;
 const actor = { name: 'test', requestId: null };
 
 describe.each(databaseKinds())('three processes on %s', (kind) => {
@@ -66,7 +68,17 @@ describe.each(databaseKinds())('three processes on %s', (kind) => {
       ids.push((await ownerOf(at(index), { token }).add(name)).id);
       around.dns.set(name, 'CNAME', PLATFORM_HOST);
     }
-    await Promise.all(ids.map((id, index) => ownerOf(at(index), { token: second }).verify(id)));
+    // A machine too slow for all of them in 5 s answers some 503, and those ask again, as the answer says.
+    const verify = (id: string, index: number) =>
+      eventually(`an answer for ${id}`, () =>
+        ownerOf(at(index), { token: second })
+          .verify(id)
+          .then(
+            () => true,
+            ({ code }) => expect(code).toBe('UNAVAILABLE'),
+          ),
+      );
+    await Promise.all(ids.map(verify));
     const { ask } = ownerOf(at(0), { token });
     await eventually(
       `${DOMAINS} certificates`,
@@ -76,7 +88,7 @@ describe.each(databaseKinds())('three processes on %s', (kind) => {
         const { domains } = await ask('{ domains { status } }');
         return domains.every(({ status }: { status: string }) => status === 'ACTIVE');
       },
-      40_000,
+      PATIENCE_MS,
     );
     expect(names.map((name) => around.ca.newOrders(name))).toEqual(names.map(() => 1));
     expect(await db.repository(Certificate).count()).toBe(DOMAINS);
@@ -90,7 +102,7 @@ describe.each(databaseKinds())('three processes on %s', (kind) => {
     for (const gateway of gateways) {
       await expect(visit(gateway, nameOf(7), '/v1/pets', { token })).rejects.toThrow();
     }
-  });
+  }, 300_000);
 
   test('kill -9 in the middle of an order: another process completes it', async () => {
     const name = nameOf(1);
@@ -105,7 +117,7 @@ describe.each(databaseKinds())('three processes on %s', (kind) => {
     await second.kill('SIGKILL');
     held();
     await Promise.all([at(0).kill('SIGCONT'), at(2).kill('SIGCONT')]);
-    const { timeline } = await ownerOf(at(2), { token }).become(id, 'ACTIVE', 40_000);
+    const { timeline } = await ownerOf(at(2), { token }).become(id, 'ACTIVE', PATIENCE_MS);
     expect(around.ca.newOrders(name)).toBe(1);
     expect(timeline.map((event: { name: string }) => event.name)).toEqual([
       'certificate.issued',

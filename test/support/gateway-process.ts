@@ -102,7 +102,7 @@ export async function startGateway(options: SpawnOptions): Promise<GatewayProces
 
 export async function ready(gateway: GatewayProcess): Promise<void> {
   const isReady = async () => gateway.hasEnded() || (await fetch(`${gateway.url}/readyz`)).ok;
-  await eventually('ready', isReady, 30_000);
+  await eventually('ready', isReady, 120_000);
   if (gateway.hasEnded()) throw new Error(`the gateway ended:\n${gateway.output()}`);
 }
 
