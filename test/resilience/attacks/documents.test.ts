@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
+import { sendDocuments } from '../../support/attacks/document-flood.js';
+
+const MOST_MB = 150;
+/** Not of Latin-1: V8 takes two bytes for each character of a text that has one of these. */
+const FILLER = 'Ж'.repeat(50_000);
+const repeat = (count: number, part: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => part(at)).join(' ');
+const list = (at: number) =>
+  `{ list${at}: pets(first: ${1 + (at % 90)}) { nodes { id name categoryId status createdAt own${at}: id } pageInfo { hasNextPage endCursor } } }`;
+
+/** Each request of a mix, by how often each distinct one is sent in a row. */
+const MIXES: Record<string, { requests: number; times: number; bodyAt: (at: number) => object }> = {
+  'with comments of 100 KB': {
+    requests: 1_400,
+    times: 1,
+    bodyAt: (at) => ({ query: `#${at}${FILLER}\n{ __typename }` }),
+  },
+  'of 30,000 empty comments': {
+    requests: 150,
+    times: 1,
+    bodyAt: (at) => ({ query: `#${at}\n${'#\n'.repeat(30_000)}{ __typename }` }),
+  },
+  'that list pets, five times each': {
+    requests: 3_000,
+    times: 5,
+    bodyAt: (at) => ({ query: list(at) }),
+  },
+  'with large variables, three times each': {
+    requests: 450,
+    times: 3,
+    bodyAt: (at) => ({
+      query: 'query ($n: Int) { pets(first: $n) { nodes { id } } }',
+      variables: { n: 1, unused: `${at}${FILLER}` },
+    }),
+  },
+  'that are registered as persisted queries, not valid, or mutations': {
+    requests: 600,
+    times: 1,
+    bodyAt: (at) => {
+      const query = `#${at}${FILLER}\n{ __typename }`;
+      const sha256Hash = createHash('sha256').update(query).digest('hex');
+      if (at % 3 === 0) return { query, extensions: { persistedQuery: { version: 1, sha256Hash } } };
+      if (at % 3 === 1) return { query: `#${at}${FILLER}\n{ nope }` };
+      return {
+        query: `mutation { ${repeat(5, (pet) => `a${pet}: createPet(input: { name: "${at}" }) { id }`)} }`,
+      };
+    },
+  },
+};
+
+describe('a gateway with a heap of 512 MB', () => {
+  let attacked: AttackedGateway;
+  beforeEach(async () => {
+    attacked = await startAttackedGateway();
+  });
+  afterEach(() => attacked.stop());
+
+  test.each(Object.entries(MIXES))(
+    `Attack-1: distinct documents %s take at most ${MOST_MB} MB`,
+    async (_, { requests, times, bodyAt }) => {
+      const { gateway, attackerToken: token, neighbour, memoryMb } = attacked;
+      const send = (count: number, body: (at: number) => unknown) =>
+        sendDocuments({ url: gateway.url, token, connections: 8, requests: count, bodyAt: body });
+      await send(200, () => ({ query: '{ pets { nodes { id } } }' }));
+      const beforeMb = await memoryMb();
+      const answers = await send(requests, (index) => bodyAt(Math.floor(index / times)));
+      expect([...answers.values()].reduce((sum, count) => sum + count, 0)).toBe(requests);
+      expect((await memoryMb()) - beforeMb).toBeLessThan(MOST_MB);
+      expect([neighbour.failures(), gateway.faults()]).toEqual([[], []]);
+    },
+    60_000,
+  );
+});
