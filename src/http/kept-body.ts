@@ -11,7 +11,7 @@ const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
 
 export type Encoded = Readonly<Record<(typeof ENCODINGS)[number], Buffer>>;
 
-/** A body that is sent as it is: compressed once for each encoding, each with a strong ETag of its own. RFC 9110 §8.8.3.3. */
+/** A body as bytes, compressed once for each encoding. Each encoding has another strong ETag. RFC 9110 §8.8.3.3. */
 export class KeptBody {
   private readonly etags: Readonly<Record<keyof Encoded, string>>;
 
@@ -47,7 +47,7 @@ export class KeptBody {
     reply.header('etag', etag);
     const isKnown = isKnownTag(request.headers['if-none-match'], etag);
     if (isKnown) reply.code(304);
-    // Fastify takes the body of a HEAD away by itself, and fails where there is none.
+    // Fastify removes the body of a HEAD, and fails where there is none.
     if (isKnown && request.method !== 'HEAD') return reply.send();
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     return reply.type(this.type).send(body);

@@ -6,8 +6,8 @@ const OF_PROXIES = ['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client
 const OWN_SITE = ['none', 'same-origin'];
 
 /**
- * The key of the demo project, known only to the process that made it, in memory. It is shown on a page only to a browser
- * on the same machine that asks for this machine, without a proxy between them, and not on behalf of another site.
+ * The key of the demo project, known only to the process that made it, in memory. A page shows it only to a browser on the
+ * same machine, which asks for this machine without a proxy between them. No other site may have caused the request.
  */
 export class DemoKey {
   private key: string | null = null;
@@ -37,7 +37,7 @@ function isDirect({ httpVersion, headers }: IncomingMessage): boolean {
   return isOfBrowser && !Object.keys(headers).some(isOfProxy);
 }
 
-/** Headers that a browser adds to a request that another site caused. Those of the page itself name this host. */
+/** A browser says which site caused a request. The gateway's own pages name this host. */
 function isOfOwnSite(headers: IncomingHttpHeaders): boolean {
   const own = `http://${headers.host}`;
   const { origin = own, referer = `${own}/`, 'sec-fetch-site': site = 'none' } = headers;

@@ -8,7 +8,7 @@ import type { Pages } from './pages.js';
 
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 
-/** The pages for people, and the files that they load: no key is asked for, nothing is counted. */
+/** The pages for people, and the files that they load: they need no key and spend nothing. */
 export async function pagesDoor(app: FastifyInstance, { pages }: { pages: Pages }): Promise<void> {
   allowNoOrigin(app);
   app.addHook('onRequest', (_, reply, done) => {

@@ -22,7 +22,7 @@ interface PagesSettings {
   sandboxDocument: string;
 }
 
-/** The pages for people, and who gets to see what on them. Each is rendered once for all who see the same. */
+/** The pages for people. Each is rendered once for all clients that see the same. */
 export class Pages {
   readonly demoKey = new DemoKey();
   private readonly names: ProjectNames;
