@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type Addresses, addressesOf, isLocalDemo, platformNames } from './addresses.js';
@@ -20,12 +22,16 @@ import { PetResolver } from './graphql/pet.resolver.js';
 import { ProjectResolver } from './graphql/project.resolver.js';
 import { RateLimitResolver } from './graphql/rate-limit.resolver.js';
 import { createSchema } from './graphql/schema.js';
+import { defaultMaxConnections } from './http/connections/descriptor-limit.js';
+import { OpenConnections } from './http/connections/open-connections.js';
 import { Drain } from './http/drain.js';
 import { healthRoutes } from './http/health.routes.js';
 import { KeptBodies } from './http/kept-bodies.js';
+import { HTTP_LIMITS, Reception } from './http/reception.js';
 import { doorOf, metricOf } from './http/request-metric.js';
 import { createHttpServer, type HttpSettings } from './http/server.js';
 import { refuseUnknownPaths } from './http/unknown-paths.js';
+import { UnparsableRefusals } from './http/unparsable.js';
 import { HostRouter } from './ingress/host-router.js';
 import { Ingress } from './ingress/ingress.js';
 import { SecureContexts } from './ingress/secure-contexts.js';
@@ -107,12 +113,17 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   );
   const enter: HttpSettings['enter'] = (request, reply) => ingress.enter(request, reply);
   const allowsLocalOrigins = isLocalDemo(config) && config.corsOrigins.length === 0;
-  const http = createHttpServer({ ...config, allowsLocalOrigins, logger, enter, onEarlyRefusal });
+  const connections = new OpenConnections(
+    config.maxConnections ?? defaultMaxConnections(config.databasePoolSize),
+  );
+  const refusals = new UnparsableRefusals(logger, (address) => meter.headersOf(address));
+  const reception = new Reception(connections, refusals);
+  const http = createHttpServer({ ...config, allowsLocalOrigins, logger, enter, onEarlyRefusal, reception });
   http.decorateRequest('site');
-  const drain = new Drain(http);
+  const drain = new Drain(http, connections);
   const contexts = new SecureContexts(db, customDomains.sealer);
-  const tls = config.httpsPort === 0 ? null : new TlsServer(http, hosts, contexts, now);
-  if (tls) drain.watch(tls.server);
+  const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, contexts, logger, now);
+  if (tls) reception.receive(tls.server, http.routing);
   healthRoutes(http, { isDraining: () => drain.isDraining, isDatabaseReady: () => db.isReady() });
 
   const fieldLimits = new FieldLimits(running.limiter);
@@ -180,12 +191,14 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
   let endMetrics: () => void = () => {};
   let tlsEnded: Promise<void> | undefined;
   http.addHook('preClose', async () => {
+    connections.closeUnused();
     tlsEnded = tls?.close();
     // What is not handed over by then, others take up when its lease has run out.
     await Promise.race([customDomains.stop(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
   });
   http.addHook('onClose', async () => {
     endMetrics();
+    connections.stop();
     hosts.stop();
     // Only then: what the last requests counted is stored at the end.
     await tlsEnded;
@@ -194,7 +207,9 @@ export async function createApp({ config, db, logger, now }: AppParts): Promise<
 
   const listen = async () => {
     if (metrics) {
-      const server = await metrics.listen(config.metricsHost, config.metricsPort);
+      const server = reception.receive(createServer(HTTP_LIMITS), metrics.answer);
+      server.listen(config.metricsPort, config.metricsHost);
+      await once(server, 'listening');
       endMetrics = () => server.close();
     }
     await hosts.start({ isPolling: tls !== null });

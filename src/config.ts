@@ -77,6 +77,8 @@ export interface Config {
   readonly acme: AcmeSettings | null;
   /** Keys of 32 bytes that seal private keys; the first seals, all open. Empty = domains are off. */
   readonly secretKeys: readonly Buffer[];
+  /** Client connections that may be open at once; null = what the process's limit on descriptors leaves. */
+  readonly maxConnections: number | null;
   readonly corsOrigins: readonly string[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** Null = text on a terminal, JSON elsewhere. */
@@ -116,6 +118,10 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     secretKeys: () =>
       secretKeysOf(text('SECRET_KEY'), text('SECRET_KEY_PREVIOUS'), { isNeeded: needsSecretKey }),
     corsOrigins: () => origins('CORS_ORIGINS', text('CORS_ORIGINS')),
+    maxConnections: () =>
+      text('MAX_CONNECTIONS') === null
+        ? null
+        : wholeNumber('MAX_CONNECTIONS', text('MAX_CONNECTIONS'), { fallback: 0, min: 1, max: 1_000_000 }),
     logLevel: () => oneOf('LOG_LEVEL', text('LOG_LEVEL') ?? 'info', LOG_LEVELS),
     logFormat: () => {
       const format = text('LOG_FORMAT');

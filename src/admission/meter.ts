@@ -130,6 +130,11 @@ export class Meter {
     return standing;
   }
 
+  /** What is left for an address, where there is no request to look at. */
+  async headersOf(address: string): Promise<Record<string, string>> {
+    return rateLimitHeaders(await this.admission.look(this.admission.account(null, address)));
+  }
+
   /** Answers as if the quota were spent, so that a client can try its back-off; only for keys made for it, on staging. */
   private async rehearse(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (!this.isStaging || !request.caller?.rehearses) {

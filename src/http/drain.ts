@@ -1,6 +1,6 @@
-import type { Server, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { OpenConnections } from './connections/open-connections.js';
 
 const GRACE_MS = 250;
 
@@ -10,22 +10,15 @@ const GRACE_MS = 250;
  * request is already on its way.
  */
 export class Drain {
-  private readonly sockets = new Set<Socket>();
   private draining = false;
 
-  constructor(private readonly app: FastifyInstance) {
-    this.watch(app.server);
+  constructor(
+    private readonly app: FastifyInstance,
+    private readonly connections: OpenConnections,
+  ) {
     app.addHook('onSend', (_, reply, payload, done) => {
       if (this.draining) reply.header('connection', 'close');
       done(null, payload);
-    });
-  }
-
-  /** The connections of this server, too, are cut when time is up. */
-  watch(server: Server): void {
-    server.on('connection', (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
     });
   }
 
@@ -40,7 +33,7 @@ export class Drain {
     await sleep(Math.min(lameDuckMs, withinMs));
     const closed = this.app.close();
     await Promise.race([closed, sleep(endsAt - performance.now())]);
-    for (const socket of this.sockets) socket.destroy();
+    this.connections.closeAll();
     // What still closes, such as a write to a database that is silent, must not hold up the end.
     await Promise.race([closed, sleep(GRACE_MS)]);
   }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.js';
+import { restrictMethods } from './methods.js';
 
 export interface Readiness {
   isDraining(): boolean;
@@ -17,6 +18,7 @@ export function healthRoutes(app: FastifyInstance, readiness: Readiness): void {
     }
     return reply.header('cache-control', 'no-store').send({ status: 'ready' });
   });
+  for (const path of ['/healthz', '/readyz']) restrictMethods(app, path, ['GET']);
 }
 
 function notReady(message: string): AppError {

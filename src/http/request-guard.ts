@@ -5,23 +5,42 @@ const MAX_HEADERS = 100;
 const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([1-9]\d{0,4}))?$/i;
 const MAX_PORT = 65_535;
 
+/** Headers of which readers may take the first one or the last one, by the length of their names: each request is searched. */
+const SINGLETONS: Partial<Record<number, keyof typeof NAMES>> = {
+  4: 'host',
+  13: 'authorization',
+  17: 'transfer-encoding',
+};
+const NAMES = {
+  host: 'Host',
+  authorization: 'Authorization',
+  'transfer-encoding': 'Transfer-Encoding',
+} as const;
+
 type RequestHead = Pick<IncomingMessage, 'url' | 'rawHeaders' | 'httpVersion'>;
 
 /**
- * Why a request must not be routed although Node parsed it; null = it may. Node lets several Host headers, a host that is
- * no host name and the absolute form through, and silently drops headers over its count.
+ * Why a request must not be routed although Node parsed it; null = it may. Node lets several Host and Authorization
+ * headers, a host that is no host name, unknown transfer codings and the absolute form through, and silently drops
+ * headers over its count.
  */
 export function requestProblem({ url = '/', rawHeaders, httpVersion }: RequestHead): AppError | null {
   if (rawHeaders.length / 2 > MAX_HEADERS)
     return invalid(`The request has more than ${MAX_HEADERS} headers.`);
-  let host: string | undefined;
+  const found: Partial<Record<keyof typeof NAMES, string>> = {};
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (!isHost(rawHeaders[index])) continue;
-    if (host !== undefined) return invalid('The request has more than one Host header.');
-    host = rawHeaders[index + 1];
+    const given = rawHeaders[index] as string;
+    const name = SINGLETONS[given.length];
+    if (name === undefined || given.toLowerCase() !== name) continue;
+    if (found[name] !== undefined) return invalid(`The request has more than one ${NAMES[name]} header.`);
+    found[name] = rawHeaders[index + 1] as string;
   }
+  const { host, 'transfer-encoding': coding } = found;
   if (host === undefined && httpVersion === '1.1') return invalid('The request has no Host header.');
   if (host !== undefined && !isHostAndPort(host)) return invalid('The Host header is no host name.');
+  // RFC 9112 §6.1: a proxy in front may have read another length of the body.
+  if (coding !== undefined && (httpVersion !== '1.1' || coding.toLowerCase() !== 'chunked'))
+    return invalid('The only Transfer-Encoding here is chunked, in HTTP/1.1.');
   if (!url.startsWith('/') && url !== '*')
     return invalid('The request is for another host than its Host header.');
   return null;
@@ -65,10 +84,6 @@ function isDecodable(url: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isHost(name: string | undefined): boolean {
-  return name?.length === 4 && name.toLowerCase() === 'host';
 }
 
 function invalid(message: string): AppError {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { METHODS, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer, METHODS, type RequestListener } from 'node:http';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -12,16 +11,13 @@ import type { AppError } from '../errors.js';
 import { answerWithin } from './answer-deadline.js';
 import { allowOrigins, isLocalOrigin } from './cors.js';
 import { replyWithError } from './error-reply.js';
+import { HTTP_LIMITS, type Reception } from './reception.js';
 import { forwardedProblem, originForm, requestProblem, routable, targetProblem } from './request-guard.js';
 import { RequestLog } from './request-log.js';
-import { noteParsed, refuseRaw, refuseUnparsable } from './unparsable.js';
 
 const BODY_BYTES = 100 * 1024;
-const HEADER_BYTES = 16 * 1024;
 /** A request is answered within 5 s, whatever the database does. */
 const ANSWER_MS = 4_500;
-const HEADERS_MS = 5_000;
-const REQUEST_MS = 10_000;
 const APOLLO_STUDIO = 'https://studio.apollographql.com';
 
 declare module 'fastify' {
@@ -30,16 +26,6 @@ declare module 'fastify' {
     isPipelined: boolean;
   }
 }
-
-/** What Node holds every connection to, whichever port it came in by. */
-export const HTTP_LIMITS = {
-  maxHeaderSize: HEADER_BYTES,
-  headersTimeout: HEADERS_MS,
-  requestTimeout: REQUEST_MS,
-  connectionsCheckingInterval: 1_000,
-  // Node would refuse in a form of its own; the guard below does in ours.
-  requireHostHeader: false,
-} as const;
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
@@ -55,6 +41,7 @@ export interface HttpSettings {
   enter: (...request: Parameters<Hook>) => ReturnType<Hook> | undefined;
   /** Adds what belongs on an answer that is given before the doors see the request; may refuse it otherwise. */
   onEarlyRefusal: Hook;
+  reception: Reception;
   logger: FastifyBaseLogger;
 }
 
@@ -65,6 +52,7 @@ export function createHttpServer({
   trustedProxies,
   enter,
   onEarlyRefusal,
+  reception,
   logger,
 }: HttpSettings): FastifyInstance {
   const hasProxies = trustedProxies.length > 0;
@@ -75,11 +63,10 @@ export function createHttpServer({
     childLoggerFactory: (parent, bindings) => new RequestLog(parent, bindings) as FastifyBaseLogger,
     genReqId: () => randomUUID(),
     bodyLimit: BODY_BYTES,
-    requestTimeout: HTTP_LIMITS.requestTimeout,
     return503OnClosing: false,
-    http: HTTP_LIMITS,
+    serverFactory: (handler) => reception.receive(createServer(HTTP_LIMITS), handler as RequestListener),
     // Whatever fits into a request line reaches its route and gets that route's answer.
-    routerOptions: { maxParamLength: HEADER_BYTES },
+    routerOptions: { maxParamLength: HTTP_LIMITS.maxHeaderSize },
     rewriteUrl: (request) => routable(originForm(request.url ?? '/', request.headers.host)),
     frameworkErrors: async (error, request, reply) => {
       reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
@@ -90,7 +77,6 @@ export function createHttpServer({
     // Ours is below, for every server.
     clientErrorHandler() {},
   });
-  refuseAsWeDo(app.server, app);
   // Known methods reach the routes and get their 405; Node keeps CONNECT from them.
   const missing = METHODS.filter((name) => name !== 'CONNECT' && !app.supportedMethods.includes(name));
   for (const method of missing) app.addHttpMethod(method, { hasBody: true });
@@ -98,9 +84,7 @@ export function createHttpServer({
   answerWithin(app, ANSWER_MS);
   app.decorateRequest('isPipelined', false);
   app.addHook('onRequest', (request, reply, done) => {
-    // Only at this moment: an answer that waits for the one before it is given its socket later.
-    request.isPipelined = reply.raw.socket === null;
-    noteParsed(request.raw.socket, reply.raw);
+    request.isPipelined = reception.connections.isPipelined(reply.raw);
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
     done();
   });
@@ -111,7 +95,10 @@ export function createHttpServer({
     throw problem;
   };
   const guard: HttpSettings['enter'] = (request, reply) => {
-    const problem = requestProblem(request.raw) ?? (hasProxies ? forwardedProblem(request.host) : null);
+    const ofHead = requestProblem(request.raw);
+    // How the request was framed can't be trusted, so nothing behind it is read.
+    if (ofHead) reply.header('connection', 'close');
+    const problem = ofHead ?? (hasProxies ? forwardedProblem(request.host) : null);
     if (problem) return refuseEarly(problem, request, reply);
     const entering = enter(request, reply);
     const ofTarget = targetProblem(request.originalUrl);
@@ -147,16 +134,6 @@ export function createHttpServer({
   });
   app.setErrorHandler(replyWithError);
   return app;
-}
-
-/** Makes a server refuse in our form what Node refuses in its own, or lets through. */
-export function refuseAsWeDo(server: Server, app: FastifyInstance): void {
-  // Node drops what exceeds its own count without a word; the guard counts and refuses.
-  server.maxHeadersCount = 0;
-  // RFC 9110 §10.1.1 allows to ignore an expectation that is not known; Node would refuse it in a form of its own.
-  server.on('checkExpectation', (request, response) => app.routing(request, response));
-  server.on('connect', (_, socket) => refuseRaw(app.log, socket as Socket, 'There is no tunnel here.'));
-  server.on('clientError', (error, socket) => refuseUnparsable(app.log, error, socket as Socket));
 }
 
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {

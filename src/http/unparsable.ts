@@ -1,49 +1,67 @@
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { AppError } from '../errors.js';
+import type { OpenConnection } from './connections/open-connection.js';
 import { errorBody } from './error-reply.js';
 
-/** To the last request that was parsed on each connection. */
-const latestAnswers = new WeakMap<Socket, ServerResponse>();
+/** The headers that tell an address what is left of its quota. */
+export type QuotaHeadersOf = (address: string) => Promise<Record<string, string>>;
 
-/** Must be told of every request that was parsed, so that a refusal never takes the place of its answer. */
-export function noteParsed(socket: Socket, response: ServerResponse): void {
-  latestAnswers.set(socket, response);
-}
+/** Refuses what never becomes a request: it is answered in our form, in its turn, and the connection ends. */
+export class UnparsableRefusals {
+  /** Refused, or as soon as what was asked before is answered. */
+  private readonly refused = new WeakSet<OpenConnection>();
 
-/** What Node could not parse never reaches a route: answered here in our form, then the connection is closed. */
-export function refuseUnparsable(log: FastifyBaseLogger, cause: NodeJS.ErrnoException, socket: Socket): void {
-  const latest = latestAnswers.get(socket);
-  const isAnswered = latest?.headersSent && !latest.req.complete;
-  if (cause.code === 'ECONNRESET' || !socket.writable || isAnswered) {
-    socket.destroy();
-  } else if (latest?.req.complete && !latest.writableFinished) {
-    // Ours would be taken for the answer to the request before.
-    latest.once('close', () => refuseUnparsable(log, cause, socket));
-  } else {
-    refuseRaw(log, socket, inWords(cause.code));
+  constructor(
+    private readonly log: FastifyBaseLogger,
+    private readonly quotaHeadersOf: QuotaHeadersOf,
+  ) {}
+
+  /** What Node could not parse, or waited for in vain. */
+  refuseUnparsable(connection: OpenConnection, cause: NodeJS.ErrnoException): void {
+    if (cause.code === 'ECONNRESET') connection.destroy();
+    else this.refuse(connection, inWords(cause.code));
   }
-}
 
-/** Writes a 400 that no route and no hook has part in, and closes the connection. */
-export function refuseRaw(log: FastifyBaseLogger, socket: Socket, reason: string): void {
-  const requestId = randomUUID();
-  log.info({ requestId, reason }, 'request refused before it was parsed');
-  const body = JSON.stringify(errorBody(new AppError('invalid_request', reason)));
-  socket.end(
-    [
-      'HTTP/1.1 400 Bad Request',
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Cache-Control: no-store',
-      'Connection: close',
-      `X-Request-Id: ${requestId}`,
-      '',
-      body,
-    ].join('\r\n'),
-  );
+  refuse(connection: OpenConnection, reason: string): void {
+    if (this.refused.has(connection) || connection.state === 'ending') return;
+    this.refused.add(connection);
+    void this.refuseInTurn(connection, reason);
+  }
+
+  private async refuseInTurn(connection: OpenConnection, reason: string): Promise<void> {
+    const { current, latest } = connection;
+    const isInBody = latest?.req.complete === false;
+    if (current && !(isInBody && current === latest)) {
+      // Ours would be taken for the answer to the request before.
+      current.once('close', () => void this.refuseInTurn(connection, reason));
+    } else if (isInBody && (!current || current.headersSent)) {
+      // The request with this body has its answer.
+      connection.destroy();
+    } else {
+      const answer = await this.answer(connection.address, reason);
+      // Meanwhile the request may have been refused for something in its head.
+      connection.endInStages(current?.headersSent ? '' : answer);
+    }
+  }
+
+  private async answer(address: string, reason: string): Promise<string> {
+    const requestId = randomUUID();
+    this.log.info({ requestId, reason }, 'request refused before it was parsed');
+    const quota = await this.quotaHeadersOf(address).catch(() => ({}));
+    const body = JSON.stringify(errorBody(new AppError('invalid_request', reason)));
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      'cache-control': 'no-store',
+      connection: 'close',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': requestId,
+      ...quota,
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    return ['HTTP/1.1 400 Bad Request', ...lines, '', body].join('\r\n');
+  }
 }
 
 function inWords(code: string | undefined): string {

@@ -2,15 +2,13 @@ import { constants, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { SecureContext, TLSSocket } from 'node:tls';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
 import type { HostIndex } from '../domains/host-index.js';
 import type { Host } from '../domains/host-table.js';
-import { HTTP_LIMITS, refuseAsWeDo } from '../http/server.js';
+import { HTTP_LIMITS } from '../http/reception.js';
 import { hostnameOf } from './host-router.js';
 import type { SecureContexts } from './secure-contexts.js';
 
-const HANDSHAKE_MS = 10_000;
-const MAX_CONNECTIONS = 10_000;
 const TICKET_KEY_BYTES = 48;
 
 /**
@@ -21,35 +19,23 @@ const TICKET_KEY_BYTES = 48;
 export class TlsServer {
   readonly server;
   private readonly sockets = new Map<string, Set<TLSSocket>>();
-  /** Connections that have not carried a request yet. */
-  private readonly unused = new Set<TLSSocket>();
-  private readonly log;
 
   constructor(
-    app: FastifyInstance,
     private readonly index: HostIndex,
     private readonly contexts: SecureContexts,
+    private readonly log: FastifyBaseLogger,
     private readonly now: () => number,
   ) {
-    this.server = createServer(
-      {
-        ...HTTP_LIMITS,
-        SNICallback: (name, done) => this.choose(name, done),
-        ALPNProtocols: ['http/1.1'],
-        minVersion: 'TLSv1.2',
-        // A client could keep this process at handshakes, or ask for another name on the way.
-        secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-        handshakeTimeout: HANDSHAKE_MS,
-      },
-      app.routing,
-    );
-    this.server.keepAliveTimeout = app.server.keepAliveTimeout;
-    this.server.maxConnections = MAX_CONNECTIONS;
-    refuseAsWeDo(this.server, app);
+    this.server = createServer({
+      ...HTTP_LIMITS,
+      SNICallback: (name, done) => this.choose(name, done),
+      ALPNProtocols: ['http/1.1'],
+      minVersion: 'TLSv1.2',
+      // A client could keep this process at handshakes, or ask for another name on the way.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    });
     this.server.on('secureConnection', (socket) => this.keep(socket));
-    this.server.on('request', ({ socket }) => this.unused.delete(socket as TLSSocket));
     index.onGone((hosts) => this.cut(hosts));
-    this.log = app.log;
   }
 
   async listen(host: string, port: number): Promise<void> {
@@ -62,8 +48,6 @@ export class TlsServer {
     if (!this.server.listening) return;
     const closed = once(this.server, 'close');
     this.server.close();
-    // Node would wait for these until they have carried one.
-    for (const socket of this.unused) socket.destroy();
     await closed;
   }
 
@@ -97,9 +81,7 @@ export class TlsServer {
     }
     const others = this.sockets.get(name) ?? new Set();
     this.sockets.set(name, others.add(socket));
-    this.unused.add(socket);
     socket.once('close', () => {
-      this.unused.delete(socket);
       others.delete(socket);
       if (others.size === 0 && this.sockets.get(name) === others) this.sockets.delete(name);
     });

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface RequestMetric {
@@ -92,20 +92,18 @@ export class Metrics {
     this.domainEvents.inc({ event });
   }
 
-  /** Serves `/metrics` on a port of its own, which no client can reach unless it is published. Throws what `listen` throws. */
-  async listen(host: string, port: number): Promise<Server> {
-    const server = createServer(async (request, response) => {
-      if (request.url !== '/metrics') return void response.writeHead(404).end();
-      try {
-        const text = await this.registry.metrics();
-        response.writeHead(200, { 'content-type': this.registry.contentType }).end(text);
-      } catch {
-        response.writeHead(500).end();
-      }
-    });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(port, host, resolve);
-    });
-    return server;
-  }
+  /** `GET /metrics`, for a server on a port of its own. */
+  readonly answer = async (
+    { method = '', url }: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
+    if (url !== '/metrics') return void response.writeHead(404).end();
+    if (!['GET', 'HEAD'].includes(method)) return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
+    try {
+      const text = await this.registry.metrics();
+      response.writeHead(200, { 'content-type': this.registry.contentType }).end(text);
+    } catch {
+      response.writeHead(500).end();
+    }
+  };
 }

@@ -81,6 +81,20 @@ const REFUSED: [what: string, sent: string, status: number][] = [
     `${post('Transfer-Encoding : chunked')}0\r\n\r\n`,
     400,
   ],
+  ['an unknown Transfer-Encoding', `${post('Transfer-Encoding: x, chunked')}0\r\n\r\n`, 400],
+  [
+    'a chunked body in HTTP/1.0',
+    `${request('POST /v1/pets HTTP/1.0', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+    400,
+  ],
+  [
+    'a request behind a Transfer-Encoding that is not known',
+    `${keptAlive('GET /v1/pets HTTP/1.1', 'Host: localhost', 'Transfer-Encoding: x, chunked')}0\r\n\r\n${get('Host: localhost')}`,
+    400,
+  ],
+  ['two Authorization headers', get('Host: localhost', 'Authorization: Bearer other'), 400],
+  ['POST /healthz', request('POST /healthz HTTP/1.1', 'Host: localhost'), 405],
+  ['DELETE /readyz', request('DELETE /readyz HTTP/1.1', 'Host: localhost'), 405],
   ['a bad chunk size', `${post('Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`, 400],
   ['a chunk longer than its size', `${post('Transfer-Encoding: chunked')}2\r\n{}{}\r\n0\r\n\r\n`, 400],
   ['a chunk size beyond 64 bits', `${post('Transfer-Encoding: chunked')}fffffffffffffffff\r\n{}`, 400],
@@ -114,6 +128,23 @@ test.each([...REFUSED, ...SERVED])(
     expect(gateway.faults()).toEqual([]);
     expect(answers.map((answer) => answer.status)).toEqual([status]);
     if (status >= 400) for (const answer of answers) expectError(answer);
+  },
+);
+
+test.each([
+  ['garbage', 'nonsense\r\n\r\n'],
+  ['a large header', get('Host: localhost', `X-Big: ${'a'.repeat(17_000)}`)],
+  ['CONNECT', request('CONNECT localhost:1 HTTP/1.1', 'Host: localhost')],
+])(
+  'Limits-1: the refusal of %s, which reaches no route, shows the quota of the address, and is not sniffed',
+  async (_, sent) => {
+    const [answer] = await exchange(sent);
+    expect(answer?.head).toMatch(/\r\nx-content-type-options: nosniff/i);
+    for (const name of ['limit', 'remaining', 'reset']) {
+      expect(answer?.head).toMatch(new RegExp(`\r\nx-ratelimit-${name}: \\d+`, 'i'));
+    }
+    expect(answer?.head).toMatch(/\r\nratelimit: "minute";r=\d+;t=\d+/i);
+    expect(answer?.head).toMatch(/\r\nratelimit-policy: "minute";q=60;w=60/i);
   },
 );
 
