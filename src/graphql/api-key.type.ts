@@ -2,6 +2,7 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import type { Scope } from '../caller.js';
 import { NAME } from '../validation.js';
+import { PLAIN } from './plain.js';
 
 const ApiKeyScopeEnum = {
   PETS_READ: 'pets:read',
@@ -21,7 +22,7 @@ registerEnumType(ApiKeyScopeEnum, {
   },
 });
 
-@ObjectType('ApiKey', { description: 'What is known of an API key: never the key itself.' })
+@ObjectType('ApiKey', { description: 'What is known of an API key: never the key itself.', ...PLAIN })
 export class ApiKeyType {
   @Field(() => ID, { description: 'Unique identifier: the digits of a 64-bit integer.' })
   id!: string;
@@ -57,7 +58,10 @@ export class ApiKeyType {
   isCurrent!: boolean;
 }
 
-@ObjectType('CreatedApiKey', { description: 'An API key just made: the only moment its token is known.' })
+@ObjectType('CreatedApiKey', {
+  description: 'An API key just made: the only moment its token is known.',
+  ...PLAIN,
+})
 export class CreatedApiKeyType {
   @Field(() => ApiKeyType, { description: 'The key.' })
   key!: ApiKeyType;

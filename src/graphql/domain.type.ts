@@ -7,6 +7,7 @@ import {
   type DiagnosisSeverity,
 } from '../domains/diagnosis.js';
 import { DOMAIN_STATUSES, type DomainStatus } from '../domains/domain-status.js';
+import { PLAIN } from './plain.js';
 
 const enumOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]));
 const describedBy = (texts: Record<string, string>) =>
@@ -71,7 +72,7 @@ registerEnumType(ActionEnum, {
   },
 });
 
-@ObjectType('DnsRecord', { description: 'A DNS record for the owner to create.' })
+@ObjectType('DnsRecord', { description: 'A DNS record for the owner to create.', ...PLAIN })
 export class DnsRecordType {
   @Field(() => RecordTypeEnum, { description: 'Its type.' })
   type!: string;
@@ -86,7 +87,7 @@ export class DnsRecordType {
   ttl!: number;
 }
 
-@ObjectType('Evidence', { description: 'What a server said.' })
+@ObjectType('Evidence', { description: 'What a server said.', ...PLAIN })
 export class EvidenceType {
   @Field(() => String, {
     description: 'The server: an address and port, or a URL of the certificate authority.',
@@ -106,7 +107,10 @@ export class EvidenceType {
   at!: Date;
 }
 
-@ObjectType('Diagnosis', { description: 'One finding about a domain: what is the case, and what to do.' })
+@ObjectType('Diagnosis', {
+  description: 'One finding about a domain: what is the case, and what to do.',
+  ...PLAIN,
+})
 export class DiagnosisType {
   @Field(() => DiagnosisCodeEnum, { description: 'The finding, for programs.' })
   code!: DiagnosisCode;
@@ -133,7 +137,7 @@ export class DiagnosisType {
   evidence!: EvidenceType[];
 }
 
-@ObjectType('Certificate', { description: 'The certificate that is served.' })
+@ObjectType('Certificate', { description: 'The certificate that is served.', ...PLAIN })
 export class CertificateType {
   @Field(() => String, { description: 'Who issued it.' })
   issuer!: string;
@@ -154,7 +158,7 @@ export class CertificateType {
   renewAt!: Date | null;
 }
 
-@ObjectType('DomainRedirect', { description: 'Where a host sends its clients.' })
+@ObjectType('DomainRedirect', { description: 'Where a host sends its clients.', ...PLAIN })
 export class DomainRedirectType {
   @Field(() => String, { description: 'The host that redirects.' })
   from!: string;
@@ -166,7 +170,7 @@ export class DomainRedirectType {
   status!: number;
 }
 
-@ObjectType('DomainEvent', { description: 'One change in the life of a domain.' })
+@ObjectType('DomainEvent', { description: 'One change in the life of a domain.', ...PLAIN })
 export class DomainEventType {
   @Field(() => GraphQLDateTime, { description: 'When.' })
   at!: Date;
@@ -181,7 +185,7 @@ export class DomainEventType {
   diagnoses!: DiagnosisType[];
 }
 
-@ObjectType('Domain', { description: 'A host name attached to the project.' })
+@ObjectType('Domain', { description: 'A host name attached to the project.', ...PLAIN })
 export class DomainType {
   @Field(() => ID, { description: 'Its identifier.' })
   id!: string;
@@ -229,7 +233,7 @@ export class DomainType {
   createdAt!: Date;
 }
 
-@ObjectType('DomainEffect', { description: 'What an attached host does with requests.' })
+@ObjectType('DomainEffect', { description: 'What an attached host does with requests.', ...PLAIN })
 export class DomainEffectType {
   @Field(() => String, { description: 'The host.' })
   hostname!: string;
@@ -247,7 +251,7 @@ export class DomainEffectType {
   example!: string;
 }
 
-@ObjectType('Domains', { description: "The configuration of the project's domains." })
+@ObjectType('Domains', { description: "The configuration of the project's domains.", ...PLAIN })
 export class DomainsType {
   @Field(() => String, { nullable: true, description: 'The primary domain.' })
   primary!: string | null;
@@ -262,7 +266,7 @@ export class DomainsType {
   applied!: boolean;
 }
 
-@ObjectType('RemovedDomain', { description: 'A domain that was removed.' })
+@ObjectType('RemovedDomain', { description: 'A domain that was removed.', ...PLAIN })
 export class RemovedDomainType {
   @Field(() => ID, { description: 'The identifier it had.' })
   id!: string;

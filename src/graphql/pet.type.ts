@@ -3,9 +3,7 @@ import { Field, ID, InputType, ObjectType, registerEnumType } from 'type-graphql
 import { PET_STATUSES, type Pet, type PetStatus } from '../pets/pet.entity.js';
 import type { ListedPet, PetPage } from '../pets/pet.store.js';
 import { encodeCursor } from '../pets/pet-cursor.js';
-
-/** Fields are properties: type-graphql's own resolvers would make a promise for each field of each pet. */
-const PLAIN = { simpleResolvers: true } as const;
+import { PLAIN } from './plain.js';
 
 export const PetStatusEnum = Object.fromEntries(PET_STATUSES.map((status) => [status, status]));
 

@@ -54,9 +54,29 @@ export function presentCertificate(certificate: CertificateFacts, renewAtMs: num
   };
 }
 
-export function presentDomainEvent({ atMs, name, message, diagnoses }: DomainEvent): DomainEventType {
-  const found: Diagnosis[] = JSON.parse(diagnoses);
-  return { at: new Date(atMs), name, message, diagnoses: found.map(presentDiagnosis) };
+/** What is not asked for is not made: a timeline may be shown by many aliases. A class, as in `pet.type.ts`. */
+class PresentedEvent implements DomainEventType {
+  constructor(private readonly event: DomainEvent) {}
+
+  get at() {
+    return new Date(this.event.atMs);
+  }
+
+  get name() {
+    return this.event.name;
+  }
+
+  get message() {
+    return this.event.message;
+  }
+
+  get diagnoses() {
+    return (JSON.parse(this.event.diagnoses) as Diagnosis[]).map(presentDiagnosis);
+  }
+}
+
+export function presentDomainEvent(event: DomainEvent): DomainEventType {
+  return new PresentedEvent(event);
 }
 
 export function presentDomains({ config, effects, isApplied }: ConfiguredDomains): DomainsType {

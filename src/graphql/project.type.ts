@@ -2,6 +2,7 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import { PLAN_NAMES, type Plan } from '../projects/plans.js';
 import type { Project } from '../projects/project.entity.js';
+import { PLAIN } from './plain.js';
 
 const PlanEnum = Object.fromEntries(PLAN_NAMES.map((plan) => [plan, plan]));
 
@@ -16,7 +17,7 @@ registerEnumType(PlanEnum, {
   },
 });
 
-@ObjectType('Project', { description: 'The tenant that owns pets, API keys and domains.' })
+@ObjectType('Project', { description: 'The tenant that owns pets, API keys and domains.', ...PLAIN })
 export class ProjectType {
   @Field(() => String, { description: 'Its short name, unique on this platform.' })
   slug!: string;

@@ -5,8 +5,9 @@ import type { BanStatus } from '../rate-limit/bans.js';
 import type { Standing } from '../rate-limit/decision.js';
 import type { WindowStanding } from '../rate-limit/windows.js';
 import type { FieldStanding } from './field-limits.js';
+import { PLAIN } from './plain.js';
 
-@ObjectType('RateLimitWindow', { description: 'What a window allows and what is left of it.' })
+@ObjectType('RateLimitWindow', { description: 'What a window allows and what is left of it.', ...PLAIN })
 export class RateLimitWindowType {
   @Field(() => Int, { description: 'Units that the window allows.' })
   limit!: number;
@@ -18,7 +19,7 @@ export class RateLimitWindowType {
   resetAt!: Date;
 }
 
-@ObjectType('Ban', { description: 'How an API key stands that went on after a 429.' })
+@ObjectType('Ban', { description: 'How an API key stands that went on after a 429.', ...PLAIN })
 export class BanType {
   @Field(() => Int, {
     description: 'Requests made after a 429 and before its Retry-After; the tenth bans the key.',
@@ -34,6 +35,7 @@ export class BanType {
 
 @ObjectType('RateLimit', {
   description: "Both windows of the project's quota and the ban state of the API key.",
+  ...PLAIN,
 })
 export class RateLimitType {
   @Field(() => RateLimitWindowType, { description: 'The UTC minute.' })
@@ -62,6 +64,7 @@ registerEnumType(FieldWindowEnum, {
 
 @ObjectType('FieldRateLimit', {
   description: 'What a field with a limit of its own allows, and what is left of it.',
+  ...PLAIN,
 })
 export class FieldRateLimitType extends RateLimitWindowType {
   @Field(() => String, { description: 'Its type and name, such as `Mutation.createPet`.' })

@@ -3,6 +3,7 @@ import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { USAGE_WINDOWS } from '../usage/buckets.js';
 import type { UsagePoint } from '../usage/usage.service.js';
 import type { Outcomes } from '../usage/usage-counters.js';
+import { PLAIN } from './plain.js';
 
 const INT_MAX = 2 ** 31 - 1;
 
@@ -17,7 +18,7 @@ registerEnumType(UsageWindowEnum, {
   },
 });
 
-@ObjectType('UsageCount', { description: 'Requests with a valid key at one door.' })
+@ObjectType('UsageCount', { description: 'Requests with a valid key at one door.', ...PLAIN })
 export class UsageCountType {
   @Field(() => Int, { description: 'Those that were within the limits.' })
   admitted!: number;
@@ -26,7 +27,7 @@ export class UsageCountType {
   refused!: number;
 }
 
-@ObjectType('UsagePoint', { description: 'What was asked for in one UTC minute or day.' })
+@ObjectType('UsagePoint', { description: 'What was asked for in one UTC minute or day.', ...PLAIN })
 export class UsagePointType {
   @Field(() => GraphQLDateTime, { description: 'When the minute or day begins.' })
   at!: Date;
@@ -44,7 +45,7 @@ export class UsagePointType {
   management!: UsageCountType;
 }
 
-@ObjectType('Usage', { description: 'How many requests the keys of a project made.' })
+@ObjectType('Usage', { description: 'How many requests the keys of a project made.', ...PLAIN })
 export class UsageType {
   @Field(() => [UsagePointType], {
     description: 'Every minute or day of the window, oldest first, also those in which nothing was asked.',
