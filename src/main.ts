@@ -98,7 +98,7 @@ function endOnSignals({ app, db }: { app: App; db: Database }, shutdownSeconds: 
   process.on('unhandledRejection', fail);
 }
 
-// Who can't be greeted, as the disk is full or the reader has gone, is served all the same.
+// The greeting fails on a full disk and without a reader; the gateway serves all the same.
 process.stdout.on('error', () => {});
 readArguments(process.argv.slice(2));
 const config = readConfig();

@@ -3,7 +3,7 @@ import type { DatabaseTarget } from '../config.js';
 
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
 
-/** What went wrong with a database, in one line without its password. */
+/** The reason why a database did not open or answer, in one line without its password. */
 export function openProblem(target: DatabaseTarget, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (target.kind !== 'sqlite') return `${new URL(target.url).host}: ${message || code}`;

@@ -9,7 +9,7 @@ interface FaultFields {
 
 const MAX_CAUSES = 3;
 
-/** What is logged of an error. Never a statement's values, which drivers attach to their errors: they are a client's data. */
+/** The logged form of an error. Drivers attach a statement's values to their errors; these are a client's data and are left out. */
 export function faultFields(error: unknown, depth = 0): FaultFields {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { name, message, stack, code, query, cause } = error as Error & Record<string, unknown>;

@@ -5,7 +5,7 @@ const BUFFER_BYTES = 65_536;
 /** What a character takes at most; one of two UTF-16 units takes four. */
 const CHARACTER_BYTES = 3;
 const EVERY_MS = 100;
-/** What is kept for a reader that does not read, or a disk that is full; then lines are lost, not requests. */
+/** Kept while the reader of stdout stalls or its disk is full. Beyond it lines are lost; requests are not. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const RETRY_MS = 1_000;
 /** A pipe without room says so at once, and has room again when its reader has read. */
@@ -84,7 +84,7 @@ export class LogLines {
     else this.waiting.shift();
   }
 
-  /** Writes what it can before the process ends. */
+  /** Writes the waiting lines before the process ends, within `END_MS`. */
   private end(): void {
     this.hand();
     if (this.isUnderWay) this.waiting.shift();

@@ -39,7 +39,7 @@ const IN_WORDS: Record<string, string> = {
   ENETUNREACH: 'the network can not be reached',
   ECONNRESET: 'hangs up',
 };
-/** What ioredis says of its own state when there is no connection, and what it would take to say so later. */
+/** Messages of ioredis about its own state; the reason of the lost connection is in its last `error` event. */
 const OF_IOREDIS = /^(Stream isn't writeable|Connection is closed|Reached the max retries|Failed to refresh)/;
 
 /** Why a command failed, for people: in Redis's own words when it answered. */
