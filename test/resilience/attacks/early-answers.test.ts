@@ -1,0 +1,89 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
+import { RawClient } from '../../support/attacks/raw-client.js';
+import { eventually } from '../../support/eventually.js';
+
+const MOST_MORE_MB = 100;
+const KB = 1_000;
+const MB = 1_000_000;
+
+let attacked: AttackedGateway;
+beforeAll(async () => {
+  attacked = await startAttackedGateway();
+});
+afterAll(() => attacked.stop());
+
+interface Upload {
+  path: string;
+  token: string;
+  type: string;
+  bytes: number;
+}
+
+type Client = (upload: Upload) => Promise<number | string>;
+
+const headersOf = ({ token, type }: Upload) => ({ authorization: `Bearer ${token}`, 'content-type': type });
+
+const CLIENTS: [name: string, client: Client][] = [
+  [
+    'fetch',
+    async (upload) => {
+      const body = Buffer.alloc(upload.bytes, ' ');
+      const sent = { method: 'POST', headers: headersOf(upload), body };
+      const answer = await fetch(attacked.gateway.url + upload.path, sent);
+      await answer.text();
+      return answer.status;
+    },
+  ],
+  [
+    'node:http',
+    (upload) =>
+      new Promise((resolve, reject) => {
+        const headers = { ...headersOf(upload), 'content-length': upload.bytes };
+        const url = attacked.gateway.url + upload.path;
+        const sent = request(url, { method: 'POST', agent: false, headers }, (answer) => {
+          answer.on('end', () => resolve(answer.statusCode ?? 0)).resume();
+        });
+        sent.on('error', reject).end(Buffer.alloc(upload.bytes, ' '));
+      }),
+  ],
+];
+
+describe.each(CLIENTS)('by %s', (_, client) => {
+  test.each([
+    [413, '/v1/pets', 'valid', 'application/json', 150 * KB, 20],
+    [413, '/v1/pets', 'valid', 'application/json', 5 * MB, 20],
+    [413, '/v1/pets', 'valid', 'application/json', 50 * MB, 2],
+    [413, '/graphql', 'valid', 'application/json', 150 * KB, 20],
+    [413, '/graphql', 'valid', 'application/json', 5 * MB, 20],
+    [401, '/v1/pets', 'none', 'application/json', 5 * MB, 5],
+    [415, '/v1/pets', 'valid', 'text/csv', 5 * MB, 5],
+  ])(
+    'RFC 9112 §9.6: %d at %s is read by the client although its body is not: %#',
+    async (status, path, key, type, bytes, times) => {
+      const before = await attacked.memoryMb();
+      const token = key === 'valid' ? attacked.attackerToken : 'none';
+      const statuses = new Set<number | string>();
+      for (let turn = 0; turn < times; turn += 1) {
+        statuses.add(
+          await client({ path, token, type, bytes }).catch((error) => String(error.cause ?? error)),
+        );
+      }
+      expect([...statuses]).toEqual([status]);
+      expect((await attacked.memoryMb()) - before).toBeLessThan(MOST_MORE_MB);
+    },
+  );
+});
+
+test('RFC 9112 §9.6: a body that trickles on after its answer is not read for long', async () => {
+  const client = new RawClient({ port: attacked.gateway.port });
+  client.socket.allowHalfOpen = true;
+  client.send(
+    `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${attacked.attackerToken}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${50 * MB}\r\n\r\n`,
+  );
+  const timer = setInterval(() => client.send(' '), 200);
+  await eventually('closed', () => client.lastedMs !== null, 15_000).finally(() => clearInterval(timer));
+  expect(client.received).toMatch(/^HTTP\/1\.1 413 /);
+});
