@@ -122,6 +122,8 @@ export class OpenConnection {
     // Node's parser lets go of a socket that somebody else reads.
     this.socket.removeAllListeners('data');
     this.socket.on('data', () => {}).resume();
+    // The parser may have paused the socket below its stream, which then waits for a read that never started.
+    this.socket._read(0);
   }
 
   destroy(): void {

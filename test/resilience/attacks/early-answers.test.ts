@@ -48,6 +48,25 @@ const CLIENTS: [name: string, client: Client][] = [
         sent.on('error', reject).end(Buffer.alloc(upload.bytes, ' '));
       }),
   ],
+  [
+    'a client that reads only after it has sent all',
+    async (upload) => {
+      const client = await RawClient.open({ port: attacked.gateway.port, reads: false });
+      const { authorization, 'content-type': type } = headersOf(upload);
+      client.send(
+        `POST ${upload.path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n` +
+          `Content-Type: ${type}\r\nContent-Length: ${upload.bytes}\r\n\r\n`,
+      );
+      await new Promise((resolve) => client.socket.write(Buffer.alloc(upload.bytes, ' '), resolve));
+      client.socket.on('data', (text: string) => {
+        client.received += text;
+      });
+      client.socket.resume();
+      await eventually('answered', () => client.received.includes('\r\n\r\n') || client.lastedMs !== null);
+      client.leave();
+      return Number(/^HTTP\/1\.1 (\d+)/.exec(client.received)?.[1]);
+    },
+  ],
 ];
 
 describe.each(CLIENTS)('by %s', (_, client) => {
