@@ -168,6 +168,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
     dns.set(name, 'TXT', value);
     const config = `{primary: "a.customer.test", redirects: [
       {from: "b.customer.test", to: "a.customer.test"}, {from: "c.customer.test", to: "b.customer.test", status: 302}]}`;
+    const verified = await added('verified');
+    const reverified = await added('reverified');
     const mutations: [field: string, statements: number, query: string, owner?: Tenant][] = [
       ['createPet', 1, '(input: {name: "x", categoryId: 1}) { id }'],
       ['updatePet', 2, `(id: "${given.petIds[0]}", input: {name: "y"}) { id }`],
@@ -176,8 +178,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
       ['revokeApiKey', 8, `(id: "${await key()}") { id }`],
       ['publishProject', 5, '{ slug }'],
       ['addDomain', 11, '(hostname: "new.customer.test") { id }'],
-      ['verifyDomain', 8, `(id: "${await added('verified')}") { id }`],
-      ['reverifyDomain', 12, `(id: "${await added('reverified')}") { id }`],
+      ['verifyDomain', 10, `(id: "${verified}") { id }`],
+      ['reverifyDomain', 14, `(id: "${reverified}") { id }`],
       ['setDomains', 10, `(input: ${config}) { applied }`],
       ['removeDomain', 12, `(id: "${b}") { id }`],
       [
@@ -188,7 +190,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       // It moves away from its project, where another domain redirects to it.
       ['addDomain', 16, '(hostname: "c.customer.test") { id }', rival.owner],
     ];
-    await fillTimeline(BigInt(a as string));
+    for (const id of [a, verified, reverified]) await fillTimeline(BigInt(id as string));
     const most = new Map<string, number>();
     for (const [field, statements, rest, owner = given.owner] of mutations) {
       const asked = await ask(`mutation { ${field}${rest} }`, { owner });
@@ -208,7 +210,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
   /** As many events as are kept: one more, and the oldest goes. */
   async function fillTimeline(domainId: bigint): Promise<void> {
     const event = { domainId, atMs: 0, name: 'domain.configured', message: '', diagnoses: '[]' };
-    const events = Array.from({ length: 500 }, (_, at) => ({ id: BigInt(at + 1), ...event }));
+    const { ids } = app.app.services;
+    const events = Array.from({ length: 500 }, () => ({ id: ids.next(), ...event }));
     await app.db.repository(DomainEvent).insert(events);
   }
 

@@ -120,7 +120,7 @@ export class DomainResolver {
     });
   }
 
-  @Statements(8)
+  @Statements(10)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => DomainType, {
     description:
@@ -135,7 +135,7 @@ export class DomainResolver {
     return this.oneDomain(context, info, [id], () => this.parts.check.verify(projectId, domainId(id)));
   }
 
-  @Statements(12)
+  @Statements(14)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => DomainType, {
     description:
