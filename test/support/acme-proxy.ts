@@ -65,7 +65,8 @@ export async function startAcmeProxy(pebble: Pebble, options: ProxyOptions = {})
   const faults = new Set<{ matches(call: AcmeCall): boolean; fault: AcmeFault }>();
   const known = new KnownUrls();
   const refusedByCaa = new Set<string>();
-  const agent = new Agent({ keepAlive: true, ca: pebble.tls.caPem });
+  // A connection for each call: a kept one that Pebble has closed would lose the call, and look like a fault of the CA.
+  const agent = new Agent({ ca: pebble.tls.caPem });
 
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const body = await textOf(incoming);
