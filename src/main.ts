@@ -14,8 +14,8 @@ import { version } from './version.js';
 
 const USAGE = 2;
 const DATABASE_GOODBYE_MS = 200;
-/** What the end itself may take, of the time in which everything must be over. */
-const END_MS = 800;
+/** Of the time in which everything must be over: the last wait of `Drain`, the database's goodbye, and the reader of the log. */
+const END_MS = 1_200;
 
 const HELP = `Petstore Gateway. It takes no arguments: settings are environment variables, in the README's table.
 Without any it serves http://127.0.0.1:4000 from the file ./var/petstore.sqlite.
