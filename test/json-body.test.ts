@@ -2,8 +2,10 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { withNumbersOrText } from '../src/http/json-body.js';
 
-/** Long enough for the slower parser, and the same JSON. */
 const lengthened = (text: string) => `${text}${' '.repeat(10_000)}`;
+/** With more brackets than the faster parser is given. */
+const bySlowerParser = (json: string) =>
+  (withNumbersOrText(`[${json},"${'['.repeat(5_000)}"]`) as unknown[])[0];
 
 test('Json-1: both parsers of GraphQL bodies read the same, integers of any size included', () => {
   const integer = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String);
@@ -16,14 +18,26 @@ test('Json-1: both parsers of GraphQL bodies read the same, integers of any size
   );
   fc.assert(
     fc.property(text, (json) => {
-      expect(withNumbersOrText(json)).toEqual(withNumbersOrText(lengthened(json)));
+      expect(withNumbersOrText(json)).toEqual(bySlowerParser(json));
     }),
     { numRuns: 500 },
   );
 });
 
 test('Json-2: what is no JSON is refused in the same words by both', () => {
-  for (const text of ['', '{', '{"a":}', '[1,]', 'nul', '{"a":1}}', "{'a':1}", '01', '+1', '"\n"']) {
+  for (const text of [
+    '',
+    '{',
+    '{"a":}',
+    '[1,]',
+    'nul',
+    '{"a":1}}',
+    "{'a':1}",
+    `{${2n ** 64n}:1}`,
+    '01',
+    '+1',
+    '"\n"',
+  ]) {
     const refusal = (json: string) => {
       try {
         withNumbersOrText(json);
@@ -39,4 +53,21 @@ test('Json-2: what is no JSON is refused in the same words by both', () => {
 
 test('Json-3: of a key given twice in a short body the last one counts', () => {
   expect(withNumbersOrText('{"query":"a","query":"b"}')).toEqual({ query: 'b' });
+});
+
+test('Json-4: a body that is no JSON takes no longer to read than one that is', () => {
+  const integer = String(2n ** 64n);
+  const quotes = '\\"'.repeat(45_000);
+  const millisecondsOf = (text: string) => {
+    const startedAt = performance.now();
+    try {
+      withNumbersOrText(text);
+    } catch {}
+    return performance.now() - startedAt;
+  };
+  // JSON, and the same text without its last quotation mark.
+  const valid = `[${integer},"${quotes}"]`;
+  const hostile = [`[${integer},"${quotes}`, `${integer}${quotes}`, `[${integer}${quotes}]`];
+  const limitMs = 100 + 20 * millisecondsOf(valid);
+  for (const text of hostile) expect(millisecondsOf(text)).toBeLessThan(limitMs);
 });

@@ -11,8 +11,11 @@ const MAX_DEPTH_NATIVE = 4_096;
 
 const [OPENING_BRACKET, OPENING_BRACE] = [0x5b, 0x7b];
 
-/** A text or a number of JSON. */
-const SCALARS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/**
+ * A text or a number of JSON. The end of a text is optional: without one the search would begin anew at each quotation
+ * mark, and a body that is no JSON would take seconds.
+ */
+const SCALARS = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
 
 /** How a door wants the integers of a body. Throws what is wrong with a text that is no JSON. */
@@ -23,11 +26,14 @@ export const withBigInts: ReadJson = (text) => parse(text, null, (digits) => num
 
 /** GraphQL's ids are strings, and its Int has 32 bits: what a number can't hold stays text, digit for digit. */
 export const withNumbersOrText: ReadJson = (text) => {
-  // Node's own parser is several times as fast, makes flat strings, and rounds integers of 16 digits: these become text
-  // first. Of a key given twice the last one counts.
+  // Node's own parser is several times as fast, makes flat strings, and rounds integers of 16 digits: these become text.
+  // Of a key given twice the last one counts.
   if (isShallow(text)) {
     try {
-      return JSON.parse(/\d{16}/.test(text) ? text.replace(SCALARS, longIntegerAsText) : text);
+      const value = JSON.parse(text);
+      const exact = /\d{16}/.test(text) ? text.replace(SCALARS, longIntegerAsText) : text;
+      // Not before the text itself was read: an integer in the place of a key would become a key.
+      return exact === text ? value : JSON.parse(exact);
     } catch {
       // The other parser says what is wrong without repeating the text.
     }
