@@ -3,6 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Meter } from '../admission/meter.js';
 import type { KnownDocuments } from './known-documents.js';
 import type { PersistedQueries } from './persisted-queries.js';
+import { parametersOf } from './request-parameters.js';
 import { fieldsOfKind } from './root-fields.js';
 
 /**
@@ -31,16 +32,10 @@ export class DocumentGate {
     return this.meter.admitUnread(request, reply, this.managing.test(source));
   }
 
-  private sourceOf({ method, body, query }: FastifyRequest): string | null {
-    const asked = (method === 'GET' ? query : body) as Record<string, unknown> | null | undefined;
-    if (typeof asked?.query === 'string') return asked.query;
-    const hash = hashIn(asked?.extensions);
-    return hash === null ? null : (this.persistedQueries.find(hash) ?? null);
+  private sourceOf(request: FastifyRequest): string | null {
+    const { query, persistedQuery } = parametersOf(request);
+    if (typeof query === 'string') return query;
+    const hash = (persistedQuery as { sha256Hash?: unknown } | null | undefined)?.sha256Hash;
+    return typeof hash === 'string' ? (this.persistedQueries.find(hash) ?? null) : null;
   }
-}
-
-/** The SHA-256 of a persisted query, in the extensions of a POST or, as JSON, of a GET. */
-function hashIn(extensions: unknown): string | null {
-  const text = typeof extensions === 'string' ? extensions : (JSON.stringify(extensions) ?? '');
-  return /"sha256Hash":\s*"([0-9a-f]{64})"/.exec(text)?.[1] ?? null;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { type AppError, invalidRequest } from '../errors.js';
+import { parametersOf } from './request-parameters.js';
 
 const FIELD = 'extensions.persistedQuery';
 const SHA_256 = /^[0-9a-f]{64}$/i;
@@ -10,8 +11,7 @@ const SHA_256 = /^[0-9a-f]{64}$/i;
  * a fault of ours, and answers 500 to a hash that is no text.
  */
 export function persistedQueryProblem(request: FastifyRequest): AppError | null {
-  const { query, extensions } = parametersOf(request);
-  const asked = (extensions as { persistedQuery?: unknown } | null | undefined)?.persistedQuery;
+  const { query, persistedQuery: asked } = parametersOf(request);
   if (!asked) return null;
   if (typeof asked !== 'object') return problem(FIELD, 'must be an object');
   const { version, sha256Hash } = asked as { version?: unknown; sha256Hash?: unknown };
@@ -23,17 +23,6 @@ export function persistedQueryProblem(request: FastifyRequest): AppError | null 
     return problem(`${FIELD}.sha256Hash`, 'must be the SHA-256 of the query, in lower case');
   }
   return null;
-}
-
-/** The parameters of a POST, or a GET. What can't be read is Apollo's to refuse. */
-function parametersOf({ method, body, query }: FastifyRequest): { query?: unknown; extensions?: unknown } {
-  if (method === 'POST') return body ?? {};
-  const given = query as { query?: unknown; extensions?: unknown };
-  try {
-    return { query: given.query, extensions: JSON.parse(String(given.extensions)) };
-  } catch {
-    return {};
-  }
 }
 
 function problem(field: string, message: string): AppError {
