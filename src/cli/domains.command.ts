@@ -109,17 +109,18 @@ async function find(
 async function textOf(file: string): Promise<string> {
   try {
     const handle = await open(file);
-    const chunks: Buffer[] = [];
+    const buffer = Buffer.alloc(MAX_BYTES + 1);
+    let bytes = 0;
     try {
-      for (let bytes = 0; bytes <= MAX_BYTES; bytes += chunks.at(-1)?.length ?? 0) {
-        const { bytesRead, buffer } = await handle.read(Buffer.alloc(MAX_BYTES + 1));
+      while (bytes < buffer.length) {
+        const { bytesRead } = await handle.read(buffer, bytes);
         if (bytesRead === 0) break;
-        chunks.push(buffer.subarray(0, bytesRead));
+        bytes += bytesRead;
       }
     } finally {
       await handle.close();
     }
-    return Buffer.concat(chunks).toString('utf8');
+    return buffer.toString('utf8', 0, bytes);
   } catch (error) {
     throw new AppError('not_found', `${file} could not be read: ${(error as Error).message}`);
   }
