@@ -4,8 +4,8 @@ import type { Question } from './dns-message.js';
 export type Silence = 'timeout' | 'unreachable' | 'malformed' | 'not asked';
 
 /**
- * A server could not be asked: it said nothing in time (or the asker gave up waiting), no packet reached it, or what it
- * said can't be read, or there were too many questions at once to ask it. Tells nothing about the records: could not ask is never wrong.
+ * A server could not be asked: it said nothing in time (or the asker gave up waiting), no packet reached it, what it said
+ * can't be read, or too many questions were open at once. Tells nothing about the records.
  */
 export class DnsUnreachable extends Error {
   constructor(

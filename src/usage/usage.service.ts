@@ -6,7 +6,7 @@ import { UsageCount } from './usage-count.entity.js';
 import { type Outcomes, type Series, UsageCounters } from './usage-counters.js';
 import { rowsOf } from './usage-rows.js';
 
-/** Bounds memory to about 20 MB. */
+/** Bounds memory to about 25 MB. */
 const MAX_TALLIES = 100_000;
 /** A tally makes up to six rows. SQLite writes synchronously: this many take a few milliseconds. */
 const BATCH_TALLIES = 50;
