@@ -5,7 +5,7 @@ import { ReaderPatience } from './reader-patience.js';
 
 export type ConnectionState =
   | 'handshake'
-  /** It has not brought a request yet. */
+  /** No head of a request has arrived yet. */
   | 'silent'
   /** All its requests are answered. */
   | 'idle'
@@ -156,6 +156,8 @@ export class OpenConnection {
   };
 
   private readonly onAnswered = () => {
+    // Its held requests are counted off when the connection is forgotten.
+    if (this.socket.destroyed) return;
     const next = this.held.shift();
     this.current = next?.[2] ?? null;
     this.sinceMs = performance.now();
@@ -164,7 +166,7 @@ export class OpenConnection {
     if (next) {
       this.totals.removeHeld();
       if (this.held.length === 0) this.socket.resume();
-      // Others have their turn in between, however many requests this client has sent at once.
+      // Other connections have their turn in between, however many requests this client has sent at once.
       setImmediate(() => this.begin(...next));
     } else if (!this.hasArrived() && !this.isEnding) {
       this.discarding = new Discarding(this.socket);

@@ -16,7 +16,7 @@ const MAX_UNREAD_BYTES = 64 * 1_024 * 1_024;
 /** Room is made for several at a time: looking for the oldest costs as much as for one. */
 const SHARE_CLOSED = 1 / 64;
 
-/** Who must make room for a new connection, first to last. An answer in the making never does. */
+/** These make room for a new connection, first to last. An answer in the making never does. */
 const GIVES_WAY: readonly ConnectionState[] = [
   'ending',
   'handshake',
@@ -49,10 +49,11 @@ export class OpenConnections implements Totals {
     server.on('connection', (tcp: Socket) => this.accept(tcp, isTls));
     if (!isTls) return;
     server.on('secureConnection', (socket: TLSSocket) => {
-      // Node says nowhere else which TCP socket is below.
-      const { _parent: tcp } = socket as unknown as { _parent: Socket };
-      const connection = this.byTcp.get(tcp);
+      // Node says nowhere else which TCP socket is below. Without a bound nothing is served.
+      const { _parent: tcp } = socket as unknown as { _parent?: Socket };
+      const connection = tcp && this.byTcp.get(tcp);
       if (connection) this.carry(connection, socket);
+      else socket.destroy();
     });
   }
 
