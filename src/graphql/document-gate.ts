@@ -7,8 +7,8 @@ import { parametersOf } from './request-parameters.js';
 import { fieldsOfKind } from './root-fields.js';
 
 /**
- * Stands before the parser, as only a parsed document tells what it costs: of a key that is refused at the moment, it lets
- * pass what is known already, and so many others a minute as name a field that spends nothing of the plan.
+ * Stands before the parser, because the cost of a document is known only after parsing. For a key that is refused at the
+ * moment it passes known documents, and a number of new ones a minute that name a field which the plan does not pay.
  */
 export class DocumentGate {
   private readonly managing: RegExp;

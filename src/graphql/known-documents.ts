@@ -56,8 +56,8 @@ function hashIn(key: string): string {
 }
 
 /**
- * Unlinks the lexer's tokens: the location of each node holds the first and the last of its own, and these all others,
- * comments included. Returns the number of nodes.
+ * Unlinks the lexer's tokens. The location of each node holds its first and last token, and each token its neighbours, so
+ * that every node would hold all tokens of the source, comments included. Returns the number of nodes.
  */
 function forgetTokens(node: object): number {
   let nodes = 'kind' in node ? 1 : 0;

@@ -4,9 +4,10 @@ import { type Cost, ONE_SCHEMA, ONE_UNIT } from '../admission/cost.js';
 const META_FIELDS: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
 
 /**
- * What an operation spends, at least one unit: one for each root field, of the plan or of the key's allowance. What every
- * schema has, and what the schema does not know, goes with the plan, beside management alone with that. Reading the schema
- * and nothing else has an allowance of its own; a `__typename` alone is a sign of life, which the plan pays.
+ * What an operation spends, at least one unit: one for each root field. The plan pays fields about pets and unknown ones,
+ * the key's allowance pays management. `__schema`, `__type` and `__typename` go with the plan, or beside management alone
+ * with the allowance. An operation of these three reads the schema, for which there is another allowance; a `__typename`
+ * alone is a sign of life, which the plan pays.
  *
  * @param rootFields names, aliases counted
  * @param management the names of the root fields that are not about pets

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { INTEGER, text } from '../database/columns.js';
 
-/** What a project had spent when it was last written down. Of no meaning once its day is over. */
+/** The last stored spending of a project, an allowance or a field. It means nothing once its day is over. */
 @Entity('rate_windows', { withoutRowid: true })
 @Index('rate_windows_day', ['day', 'subject'])
 export class RateWindow {
