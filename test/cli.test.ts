@@ -398,6 +398,16 @@ describe('usage', () => {
     taken.close();
   });
 
+  test('CLI-43: doctor allows one port on two addresses, and not beside every address', async () => {
+    const ports = { PORT: '4321', METRICS_PORT: '4321', METRICS_HOST: '127.0.0.2' };
+    const found = async (env: object) => {
+      const { json } = await run(['doctor', '--json'], { ...ports, ...env });
+      return json.checks.find(({ name }: { name: string }) => name === 'ports').found;
+    };
+    expect(await found({})).toMatch(/4321 on 127\.0\.0\.1 is free.* 4321 on 127\.0\.0\.2 is free/);
+    expect(await found({ HOST: '0.0.0.0' })).toMatch(/another setting/);
+  });
+
   test('CLI-39: doctor knows the port that a gateway of ours has', async () => {
     const gateway = await startGateway({ env: { DATABASE_URL: 'sqlite::memory:' } });
     const { json } = await run(['doctor', '--json'], { PORT: String(gateway.port) });

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, isIP } from 'node:net';
 import type { Config } from '../config.js';
 import { type Finding, ok, problem } from './finding.js';
 
 const HEALTH_TIMEOUT_MS = 2_000;
+const EVERY = ['0.0.0.0', '::'];
 
 interface Place {
   name: 'PORT' | 'HTTPS_PORT' | 'METRICS_PORT';
@@ -21,7 +22,7 @@ export async function checkPorts(config: Config): Promise<Finding> {
   ];
   // 0 is any free port, or none.
   const wanted = places.filter(({ port }) => port !== 0);
-  const twice = wanted.find((place, at) => wanted.findIndex(({ port }) => port === place.port) !== at);
+  const twice = wanted.find((place, at) => wanted.slice(0, at).some((other) => isSamePlace(place, other)));
   if (twice) return problem(`${twice.name} is the port ${twice.port} of another setting`, 'Change one.');
 
   const isServed = await isGateway(config);
@@ -34,6 +35,13 @@ export async function checkPorts(config: Config): Promise<Finding> {
   return ok(
     wanted.map(({ name, host, port }) => `${name} ${port} on ${host} is free`).join(', ') || 'any free one',
   );
+}
+
+/** Two addresses may have the same port, unless one of them is every address, or a name that may be the other. */
+function isSamePlace(one: Place, other: Place): boolean {
+  if (one.port !== other.port) return false;
+  const hosts = [one.host, other.host];
+  return one.host === other.host || hosts.some((host) => EVERY.includes(host) || isIP(host) === 0);
 }
 
 interface Reason {
