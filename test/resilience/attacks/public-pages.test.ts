@@ -24,6 +24,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   async function measure(paths: readonly string[], addressAt: (index: number) => string) {
     const { gateway, neighbour, processorMs } = attacked;
     const flood = new RequestFlood(gateway.url, {
+      betweenMs: 5,
       connections: CONNECTIONS,
       ask: (index) => ({
         path: paths[index % paths.length] ?? '/',

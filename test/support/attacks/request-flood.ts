@@ -1,15 +1,15 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const BETWEEN_MS = 5;
-
 interface FloodOptions {
   connections: number;
+  /** What a client waits after an answer: the process of the test has other things to do as well. */
+  betweenMs: number;
   /** The path and the headers of each request; counted from 0. */
   ask: (index: number) => { path: string; headers?: Record<string, string> };
 }
 
-/** Clients that ask again as soon as they have their answer, each on a connection of its own, until `stop`. */
+/** Clients that ask again soon after their answer, each on a connection of its own, until `stop`. */
 export class RequestFlood {
   /** How many answers had which status; `no answer` counts connections that broke. */
   readonly answers = new Map<number | 'no answer', number>();
@@ -41,8 +41,7 @@ export class RequestFlood {
     while (!this.isOver) {
       const status = await this.askOnce();
       if (!this.isOver) this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
-      // The process of the test has other things to do as well.
-      await pause(BETWEEN_MS);
+      await pause(this.options.betweenMs);
     }
   }
 
