@@ -103,6 +103,16 @@ describe('the GraphQL door', () => {
     ).toBe(false);
   });
 
+  test('Limits-GraphQL-9: a message repeats about 1 KB of what a client sent, and says at its end what is wrong', async () => {
+    const query = 'query($status: PetStatus) { pets(status: $status) { nodes { id } } }';
+    const variables = { status: 'x'.repeat(90_000) };
+    const { body } = await graphql(app.url, query, { token: tenant.token, variables });
+    expect(JSON.stringify(body).length).toBeLessThan(1_500);
+    expect(body.errors[0].message).toMatch(
+      /^Variable "\$status" got invalid value .*does not exist in "PetStatus" enum\.$/,
+    );
+  });
+
   test('Limits-GraphQL-8: measuring ends for documents that are not valid, and counts what is unknown as nothing', () => {
     const sizeOf = (source: string) => {
       const document = parse(source);

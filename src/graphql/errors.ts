@@ -15,6 +15,9 @@ const OF_APOLLO: ReadonlySet<unknown> = new Set([
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
 
+/** Of a long message, at either end. */
+const KEPT_CHARACTERS = 500;
+
 /** Our code for what Apollo refuses as HTTP: it has but one, and puts the difference into the status. */
 function ofHttp(error: unknown): string | null {
   const http = error instanceof GraphQLError ? error.extensions.http : undefined;
@@ -47,10 +50,17 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   if (isOfApollo(formatted.extensions?.code)) {
     const code = ofHttp(error) ?? formatted.extensions?.code;
     const status = code === 'METHOD_NOT_ALLOWED' ? 405 : code === 'NOT_ACCEPTABLE' ? 406 : 400;
-    return { ...formatted, extensions: { ...formatted.extensions, code, status } };
+    const message = shortened(formatted.message);
+    return { ...formatted, message, extensions: { ...formatted.extensions, code, status } };
   }
   const appError = toAppError(causeOf(error));
-  return { ...formatted, message: appError.message, extensions: errorExtensions(appError) };
+  return { ...formatted, message: shortened(appError.message), extensions: errorExtensions(appError) };
+}
+
+/** graphql repeats values in its messages, at any length; what is wrong stands before and after them. */
+function shortened(message: string): string {
+  if (message.length <= 2 * KEPT_CHARACTERS) return message;
+  return `${message.slice(0, KEPT_CHARACTERS)}…${message.slice(-KEPT_CHARACTERS)}`;
 }
 
 /** A refusal of the whole request, with its HTTP status and headers. */
