@@ -1,4 +1,4 @@
-import { type EntityManager, IsNull, MoreThan, Or } from 'typeorm';
+import { Between, type EntityManager, IsNull, MoreThan, Or } from 'typeorm';
 import type { Actor } from '../audit/audit-log.js';
 import { type Caller, requireScope } from '../caller.js';
 import type { Database } from '../database/database.js';
@@ -12,8 +12,8 @@ import { checkedKey, checkOverlap, requireAll, type WantedKey } from './new-key.
 
 export const MAX_KEYS_IN_FORCE = 100;
 const ENDED_SHOWN_MS = 30 * 86_400_000;
-/** Of those that have ended. */
-const MAX_ENDED_SHOWN = 400;
+/** Operators may make more than owners: all that are in force come before those that have ended. */
+export const MAX_KEYS_SHOWN = 2 * MAX_KEYS_IN_FORCE;
 
 /** Who asks, through which request, and the Idempotency-Key sent with it. */
 export interface KeyRequest {
@@ -40,19 +40,19 @@ export class ProjectKeys {
   async list(caller: Caller): Promise<ApiKey[]> {
     requireScope(caller, 'keys');
     const nowMs = this.now();
-    const of = (where: object, take?: number) =>
-      this.db.repository(ApiKey).find({
-        where: { projectId: caller.projectId, ...where },
-        order: { id: 'DESC' },
-        ...(take === undefined ? {} : { take }),
-      });
     const sinceMs = nowMs - ENDED_SHOWN_MS;
-    const shown = { expiresAtMs: Or(IsNull(), MoreThan(sinceMs)) };
-    const [unrevoked, revoked] = await Promise.all([
-      of({ revokedAtMs: IsNull(), ...shown }, MAX_KEYS_IN_FORCE + MAX_ENDED_SHOWN),
-      of({ revokedAtMs: MoreThan(sinceMs), ...shown }, MAX_ENDED_SHOWN),
-    ]);
-    return [...unrevoked, ...revoked].sort((a, b) => (a.id < b.id ? 1 : -1));
+    const of = (where: readonly object[]) =>
+      this.db.repository(ApiKey).find({
+        where: where.map((condition) => ({ projectId: caller.projectId, ...condition })),
+        order: { id: 'DESC' },
+        take: MAX_KEYS_SHOWN,
+      });
+    const inForce = { revokedAtMs: IsNull(), expiresAtMs: Or(IsNull(), MoreThan(nowMs)) };
+    const expired = { revokedAtMs: IsNull(), expiresAtMs: Between(sinceMs + 1, nowMs) };
+    const revoked = { revokedAtMs: MoreThan(sinceMs), expiresAtMs: Or(IsNull(), MoreThan(sinceMs)) };
+    // Apart, so that no number of keys that have ended hides one in force.
+    const [used, ended] = await Promise.all([of([inForce]), of([expired, revoked])]);
+    return [...used, ...ended].slice(0, MAX_KEYS_SHOWN).sort((a, b) => (a.id < b.id ? 1 : -1));
   }
 
   /**

@@ -68,6 +68,11 @@ export const DIAGNOSIS_CODES = {
 
 export type DiagnosisCode = keyof typeof DIAGNOSIS_CODES;
 
+/** Of a domain, or of an event: more than there are kinds of findings at the same time. */
+export const MAX_DIAGNOSES = 10;
+/** Of a finding. */
+export const MAX_EVIDENCE = 12;
+
 /** In a column of 64 KB, of which a project has two for each of 100 domains, and reads them all at once. */
 const MAX_JSON_BYTES = 20_000;
 

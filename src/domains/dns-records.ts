@@ -25,6 +25,9 @@ export interface OwnershipRecord {
   value: string;
 }
 
+/** A pointer and a proof. */
+export const MAX_RECORDS_TO_CREATE = 2;
+
 /** Every record the owner has to create: what is shown is what is verified. Spec: Custom domains 4 and 5. */
 export function recordsFor({ hostname, isApex, platformHost, ownership }: Attachment): DnsRecord[] {
   const type = isApex ? 'ALIAS' : 'CNAME';

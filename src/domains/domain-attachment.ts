@@ -15,7 +15,7 @@ import { CLAIM_MS } from './removed-domains.js';
 import type { Entry } from './timeline.js';
 
 const DAY_MS = 24 * 3_600_000;
-const MAX_DOMAINS = 100;
+export const MAX_DOMAINS = 100;
 /** Each leaves a row and its timeline for as long as its claim is remembered. */
 const MAX_REMOVED_A_DAY = 500;
 const FIRST_CHECK_MS = 30_000;

@@ -1,11 +1,9 @@
 import type { Answer } from '../dns/dns-message.js';
 import { DnsUnreachable } from '../dns/dns-unreachable.js';
-import type { Diagnosis } from './diagnosis.js';
+import { type Diagnosis, MAX_EVIDENCE } from './diagnosis.js';
 import { type Facts, type TextName, textOf } from './diagnosis-texts.js';
 import { evidenceOf, type Reply, ttlSecondsOf } from './evidence.js';
 import type { Observation } from './observation.js';
-
-const MAX_EVIDENCE = 12;
 
 /** A diagnosis before it is put into words. What is left out comes from the observation and from the table of texts. */
 export interface Finding {

@@ -17,6 +17,9 @@ import { fieldsOfKind } from './root-fields.js';
 import { countStatements } from './statements.js';
 import type { Turns } from './turns.js';
 
+/** A read of fewer takes about a millisecond, and waits for nobody. */
+const LONG_READ_FIELDS = 100;
+
 type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
 
 /**
@@ -87,6 +90,8 @@ function charging(schema: GraphQLSchema) {
     }
     contextValue.rootFieldCount = size.rootFields;
     contextValue.isIntrospection = cost.schema > 0;
+    const isRead = operation.operation === 'query';
+    contextValue.isLong = isRead && cost.management > 0 && size.cost > LONG_READ_FIELDS;
     await contextValue.charge(cost);
   };
 }

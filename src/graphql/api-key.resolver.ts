@@ -5,13 +5,19 @@ import { type IssuedApiKey, refuseUnknown } from '../api-keys/api-key.service.js
 import type { KeyUses } from '../api-keys/key-uses.js';
 import { scopesOf } from '../api-keys/known-key.js';
 import { MAX_OVERLAP_SECONDS } from '../api-keys/new-key.rules.js';
-import { type KeyRequest, MAX_KEYS_IN_FORCE, type ProjectKeys } from '../api-keys/project-keys.js';
+import {
+  type KeyRequest,
+  MAX_KEYS_IN_FORCE,
+  MAX_KEYS_SHOWN,
+  type ProjectKeys,
+} from '../api-keys/project-keys.js';
 import { keyActor } from '../audit/audit-log.js';
 import type { Caller } from '../caller.js';
 import { parseInt64 } from '../int64.js';
 import { ApiKeyType, CreatedApiKeyType, NewApiKeyInput } from './api-key.type.js';
 import { Batch } from './batch.js';
 import { type Context, idempotencyKeyOf } from './context.js';
+import { Entries } from './entries.js';
 import { Statements } from './statements.js';
 
 const OVERLAP_SECONDS = 86_400;
@@ -40,6 +46,7 @@ export class ApiKeyResolver {
   }
 
   @Statements(2)
+  @Entries(MAX_KEYS_SHOWN)
   @Query(() => [ApiKeyType], {
     description:
       'The API keys of the project, newest first; those that were revoked or expired for 30 days more. Needs the scope `keys`.',

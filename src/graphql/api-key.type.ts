@@ -1,7 +1,8 @@
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType, ObjectType, registerEnumType } from 'type-graphql';
-import type { Scope } from '../caller.js';
+import { SCOPES, type Scope } from '../caller.js';
 import { NAME } from '../validation.js';
+import { Entries } from './entries.js';
 import { PLAIN } from './plain.js';
 
 const ApiKeyScopeEnum = {
@@ -33,6 +34,7 @@ export class ApiKeyType {
   @Field(() => String, { description: 'The first characters of its token, to recognise it by.' })
   prefix!: string;
 
+  @Entries(SCOPES.length)
   @Field(() => [ApiKeyScopeEnum], { description: 'What it may do.' })
   scopes!: Scope[];
 

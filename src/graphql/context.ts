@@ -18,6 +18,10 @@ export interface Context {
   charge(cost: Cost): Promise<void> | undefined;
   /** The operation reads the schema and nothing else; set before execution. */
   isIntrospection: boolean;
+  /** It reads more than a few fields of management: those of a project are executed one after the other. Set before execution. */
+  isLong: boolean;
+  /** The request has been answered, or its client has left. */
+  isOver(): boolean;
   /** A field of the operation was refused for its own limit: the request is counted as refused. */
   noteRefusedField(): void;
   /** Both windows and the bans, after this request; null before `charge`. */

@@ -19,7 +19,7 @@ import type { CertificateStore } from '../certificates/certificate.store.js';
 import type { Domain } from '../domains/domain.entity.js';
 import type { DomainService } from '../domains/domain.service.js';
 import { refuseUnknownDomain } from '../domains/domain.store.js';
-import type { DomainAttachment } from '../domains/domain-attachment.js';
+import { type DomainAttachment, MAX_DOMAINS } from '../domains/domain-attachment.js';
 import type { DomainCheck } from '../domains/domain-check.js';
 import type { DomainEvent } from '../domains/domain-event.entity.js';
 import type { DomainRemoval } from '../domains/domain-removal.js';
@@ -36,6 +36,7 @@ import {
   DomainType,
   RemovedDomainType,
 } from './domain.type.js';
+import { Entries } from './entries.js';
 import { presentCertificate, presentDomain, presentDomainEvent, presentDomains } from './present-domain.js';
 import { Statements } from './statements.js';
 
@@ -77,6 +78,7 @@ export class DomainResolver {
   ) {}
 
   @Statements(1)
+  @Entries(MAX_DOMAINS)
   @Query(() => [DomainType], {
     description: "The project's domains, oldest first. Needs the scope `domains`.",
   })
@@ -247,7 +249,7 @@ export class DomainResolver {
   }
 
   private present(domain: Domain): DomainType {
-    const presented = presentDomain(domain, this.parts.domains.instructions(domain), {
+    const presented = presentDomain(domain, (one) => this.parts.domains.instructions(one), {
       atMs: this.now(),
       endsTls: this.parts.endsTls,
     });

@@ -5,8 +5,14 @@ import {
   type DiagnosisActor,
   type DiagnosisCode,
   type DiagnosisSeverity,
+  MAX_DIAGNOSES,
+  MAX_EVIDENCE,
 } from '../domains/diagnosis.js';
+import { MAX_RECORDS_TO_CREATE } from '../domains/dns-records.js';
+import { MAX_DOMAINS } from '../domains/domain-attachment.js';
+import { MAX_REDIRECTS } from '../domains/domain-config.js';
 import { DOMAIN_STATUSES, type DomainStatus } from '../domains/domain-status.js';
+import { Entries } from './entries.js';
 import { PLAIN } from './plain.js';
 
 const enumOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]));
@@ -133,6 +139,7 @@ export class DiagnosisType {
   })
   retryAt!: Date | null;
 
+  @Entries(MAX_EVIDENCE)
   @Field(() => [EvidenceType], { description: 'What the finding rests on.' })
   evidence!: EvidenceType[];
 }
@@ -181,6 +188,7 @@ export class DomainEventType {
   @Field(() => String, { description: 'What, in one sentence.' })
   message!: string;
 
+  @Entries(MAX_DIAGNOSES)
   @Field(() => [DiagnosisType], { description: 'What was found, with its evidence.' })
   diagnoses!: DiagnosisType[];
 }
@@ -208,9 +216,11 @@ export class DomainType {
   })
   redirect!: DomainRedirectType | null;
 
+  @Entries(MAX_RECORDS_TO_CREATE)
   @Field(() => [DnsRecordType], { description: 'The DNS records that are still to be created.' })
   instructions!: DnsRecordType[];
 
+  @Entries(MAX_DIAGNOSES)
   @Field(() => [DiagnosisType], { description: 'What the last check and the last order found.' })
   diagnoses!: DiagnosisType[];
 
@@ -256,9 +266,11 @@ export class DomainsType {
   @Field(() => String, { nullable: true, description: 'The primary domain.' })
   primary!: string | null;
 
+  @Entries(MAX_REDIRECTS)
   @Field(() => [DomainRedirectType], { description: 'The redirects.' })
   redirects!: DomainRedirectType[];
 
+  @Entries(MAX_DOMAINS)
   @Field(() => [DomainEffectType], { description: 'What each attached host does with it.' })
   effects!: DomainEffectType[];
 

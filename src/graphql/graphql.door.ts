@@ -26,6 +26,7 @@ import { formatError, refusal, refusalBody } from './errors.js';
 import { FastPath } from './fast-path.js';
 import { KnownDocuments } from './known-documents.js';
 import { learn } from './learn.plugin.js';
+import { longReads } from './long-reads.js';
 import { outcome } from './outcome.plugin.js';
 import { PersistedQueries } from './persisted-queries.js';
 import { persistedQueryProblem } from './persisted-query-problem.js';
@@ -79,6 +80,7 @@ export async function graphqlDoor(
       ApolloServerPluginLandingPageDisabled(),
       // It would wrap every resolver of every type; what may be kept is decided before execution.
       ApolloServerPluginCacheControlDisabled(),
+      longReads(turns),
     ],
     logger: app.log,
   });
@@ -140,6 +142,8 @@ function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): 
     rootFieldCount: 1,
     origin: request.site.origin,
     isIntrospection: false,
+    isLong: false,
+    isOver: () => reply.sent || reply.raw.destroyed,
     charge: (cost) => (request.paidBy ? undefined : meter.charge(request, reply, cost)),
     noteRefusedField: () => {
       request.hasRefusedField = true;

@@ -17,7 +17,7 @@ const IN_WORDS: Record<keyof typeof LIMITS, string> = {
   aliases: 'aliases',
   directives: 'directives',
   selections: 'selections, those of a fragment counted wherever it is spread',
-  cost: 'fields in all, those inside a page counted once for each of its entries',
+  cost: 'fields in all, those inside a list counted once for each entry that it may have',
   statements: 'statements on the database, two for each Idempotency-Key included',
 };
 

@@ -3,14 +3,14 @@ import {
   type FieldNode,
   type GraphQLResolveInfo,
   type GraphQLSchema,
-  getNullableType,
-  isListType,
+  isIntrospectionType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { mostEntriesOf } from './entries.js';
 import { type Fragments, fragmentsOf } from './fragments.js';
 
 /** How much an operation asks for, fragments and aliases counted wherever they are spread. */
@@ -22,7 +22,7 @@ export interface OperationSize {
   directives: number;
   /** Selections of every kind. */
   selections: number;
-  /** Fields that execution would resolve, those inside a page multiplied by its size. */
+  /** Fields that execution would resolve, those inside a list multiplied by its most entries. */
   cost: number;
   /** The names of those root fields, aliases counted. */
   rootFieldNames: readonly string[];
@@ -174,24 +174,23 @@ export function constantSize(
   return asked.length === 0 ? size : null;
 }
 
-/** The page size of each paged field where the client gives none, by the field's name. */
+/** By the name of a field how often what is inside it is resolved, where the client gives no `first`. */
 export type PageSizes = ReadonlyMap<string, number>;
 
-/** A field is paged when it has an argument `first`; a list at the root without one is a page of the largest size. */
+/**
+ * The sizes of pages, and the most entries of lists that have none. Of fields with the same name the largest counts, as a
+ * document that nobody has validated tells no types.
+ */
 export function pageSizesOf(schema: GraphQLSchema): PageSizes {
-  const fields = Object.values(schema.getTypeMap())
-    .filter(isObjectType)
-    .flatMap((type) => Object.values(type.getFields()));
-  const lists = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ type }) =>
-    isListType(getNullableType(type)),
-  );
-  return new Map([
-    ...lists.map(({ name }) => [name, MAX_PAGE] as const),
-    ...fields.flatMap((field) => {
-      const first = field.args.find(({ name }) => name === 'first');
-      return first ? [[field.name, Number(first.defaultValue ?? MAX_PAGE)] as const] : [];
-    }),
-  ]);
+  const sizes = new Map<string, number>();
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+    if (isIntrospectionType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      const most = mostEntriesOf(field, MAX_PAGE);
+      if (most !== null) sizes.set(field.name, Math.max(most, sizes.get(field.name) ?? 0));
+    }
+  }
+  return sizes;
 }
 
 /** How often what is inside a field may be resolved. A value that is no page size is refused later, by the service. */

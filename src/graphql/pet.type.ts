@@ -3,6 +3,7 @@ import { Field, ID, InputType, ObjectType, registerEnumType } from 'type-graphql
 import { PET_STATUSES, type Pet, type PetStatus } from '../pets/pet.entity.js';
 import type { ListedPet, PetPage } from '../pets/pet.store.js';
 import { encodeCursor } from '../pets/pet-cursor.js';
+import { COUNTED_BY_FIRST, Entries } from './entries.js';
 import { PLAIN } from './plain.js';
 
 export const PetStatusEnum = Object.fromEntries(PET_STATUSES.map((status) => [status, status]));
@@ -66,9 +67,11 @@ export class PageInfoType {
 
 @ObjectType('PetConnection', { description: 'A page of pets, oldest first.', ...PLAIN })
 export class PetConnectionType {
+  @Entries(COUNTED_BY_FIRST)
   @Field(() => [PetEdgeType], { description: 'The pets with their cursors.' })
   edges!: PetEdgeType[];
 
+  @Entries(COUNTED_BY_FIRST)
   @Field(() => [PetType], { description: 'The pets alone.' })
   nodes!: PetType[];
 

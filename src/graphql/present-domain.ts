@@ -1,5 +1,5 @@
 import type { CertificateFacts } from '../certificates/certificate.entity.js';
-import type { Diagnosis } from '../domains/diagnosis.js';
+import { type Diagnosis, MAX_DIAGNOSES, MAX_EVIDENCE } from '../domains/diagnosis.js';
 import type { DnsRecord } from '../domains/dns-records.js';
 import type { Domain } from '../domains/domain.entity.js';
 import { type ConfiguredDomains, diagnosesOf } from '../domains/domain.service.js';
@@ -16,31 +16,53 @@ import type {
 
 const date = (atMs: number | null) => (atMs === null ? null : new Date(atMs));
 
+interface Seen {
+  atMs: number;
+  endsTls: boolean;
+}
+
 export function presentDomain(
   domain: Domain,
-  instructions: readonly DnsRecord[],
-  { atMs, endsTls }: { atMs: number; endsTls: boolean },
+  instructionsOf: (domain: Domain) => readonly DnsRecord[],
+  seen: Seen,
 ): DomainType {
   const { id, hostname, redirectTo, redirectStatus } = domain;
-  return {
+  const plain = {
     id: String(id),
     hostname,
-    status: statusOf(domain, atMs),
-    serving: isServing(domain, { atMs, endsTls }),
+    status: statusOf(domain, seen.atMs),
+    serving: isServing(domain, seen),
     primary: domain.isPrimary === 1,
     redirect: redirectTo === null ? null : { from: hostname, to: redirectTo, status: redirectStatus ?? 301 },
-    instructions: instructions.map(({ type, name, value, ttlSeconds }) => ({
-      type,
-      name,
-      value,
-      ttl: ttlSeconds,
-    })),
-    diagnoses: diagnosesOf(domain, atMs).map(presentDiagnosis),
     checkedAt: date(domain.checkedAtMs),
     nextCheckAt: date(domain.nextCheckAtMs),
     nextOrderAt: date(domain.nextOrderAtMs),
     createdAt: new Date(domain.createdAtMs),
   };
+  // Read from up to 40 KB of JSON, once, and only where they are asked for.
+  const instructions = lazy(() => instructionsOf(domain).map(presentRecord));
+  const diagnoses = lazy(() => presentDiagnoses(diagnosesOf(domain, seen.atMs)));
+  return {
+    ...plain,
+    get instructions() {
+      return instructions();
+    },
+    get diagnoses() {
+      return diagnoses();
+    },
+  };
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function presentRecord({ type, name, value, ttlSeconds }: DnsRecord) {
+  return { type, name, value, ttl: ttlSeconds };
 }
 
 export function presentCertificate(certificate: CertificateFacts, renewAtMs: number | null): CertificateType {
@@ -71,7 +93,7 @@ class PresentedEvent implements DomainEventType {
   }
 
   get diagnoses() {
-    return (JSON.parse(this.event.diagnoses) as Diagnosis[]).map(presentDiagnosis);
+    return presentDiagnoses(JSON.parse(this.event.diagnoses));
   }
 }
 
@@ -88,16 +110,17 @@ export function presentDomains({ config, effects, isApplied }: ConfiguredDomains
   };
 }
 
-function presentDiagnosis({ retryAtMs, evidence, ...diagnosis }: Diagnosis): DiagnosisType {
-  return {
+/** No more than the lists of the schema declare. */
+function presentDiagnoses(diagnoses: readonly Diagnosis[]): DiagnosisType[] {
+  return diagnoses.slice(0, MAX_DIAGNOSES).map(({ retryAtMs, evidence, ...diagnosis }) => ({
     ...diagnosis,
     retryAt: date(retryAtMs),
-    evidence: evidence.map(({ server, question, answer, ttlSeconds, atMs }) => ({
+    evidence: evidence.slice(0, MAX_EVIDENCE).map(({ server, question, answer, ttlSeconds, atMs }) => ({
       server,
       question,
       answer,
       ttl: ttlSeconds,
       at: new Date(atMs),
     })),
-  };
+  }));
 }

@@ -1,8 +1,12 @@
 import { Ctx, FieldResolver, Query, Resolver } from 'type-graphql';
 import type { Context } from './context.js';
+import { Entries } from './entries.js';
 import type { FieldLimits } from './field-limits.js';
 import { FieldRateLimitType, presentField, presentRateLimit, RateLimitType } from './rate-limit.type.js';
 import { Statements } from './statements.js';
+
+/** Fields of the schema with `@rateLimit`. */
+const MAX_LIMITED_FIELDS = 12;
 
 @Resolver(() => RateLimitType)
 export class RateLimitResolver {
@@ -18,6 +22,7 @@ export class RateLimitResolver {
     return presentRateLimit(standing);
   }
 
+  @Entries(MAX_LIMITED_FIELDS)
   @FieldResolver(() => [FieldRateLimitType], {
     description:
       'What is left of the limits that fields have of their own. Reading it spends nothing of them.',

@@ -1,8 +1,9 @@
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { USAGE_WINDOWS } from '../usage/buckets.js';
+import { MAX_USAGE_POINTS, USAGE_WINDOWS } from '../usage/buckets.js';
 import type { UsagePoint } from '../usage/usage.service.js';
 import type { Outcomes } from '../usage/usage-counters.js';
+import { Entries } from './entries.js';
 import { PLAIN } from './plain.js';
 
 const INT_MAX = 2 ** 31 - 1;
@@ -47,6 +48,7 @@ export class UsagePointType {
 
 @ObjectType('Usage', { description: 'How many requests the keys of a project made.', ...PLAIN })
 export class UsageType {
+  @Entries(MAX_USAGE_POINTS)
   @Field(() => [UsagePointType], {
     description: 'Every minute or day of the window, oldest first, also those in which nothing was asked.',
   })

@@ -13,6 +13,7 @@ export const USAGE_WINDOWS = {
   HOUR: { bucket: 'minute', points: 60 },
   MONTH: { bucket: 'day', points: 30 },
 } as const satisfies Record<string, { bucket: Bucket; points: number }>;
+export const MAX_USAGE_POINTS = Math.max(...Object.values(USAGE_WINDOWS).map(({ points }) => points));
 export type UsageWindow = keyof typeof USAGE_WINDOWS;
 
 /** The bucket of a moment, numbered from 1970. */

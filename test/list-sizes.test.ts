@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from '@jest/globals';
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  getIntrospectionQuery,
+  getNullableType,
+  isIntrospectionType,
+  isListType,
+  isObjectType,
+  Kind,
+  parse,
+} from 'graphql';
+import { EXAMPLE_QUERIES } from '../pages/example-queries.js';
+import { mostEntriesOf } from '../src/graphql/entries.js';
+import { FieldLimits } from '../src/graphql/field-limits.js';
+import { measureOperation, type PageSizes, pageSizesOf } from '../src/graphql/operation-size.js';
+import { createSchema } from '../src/graphql/schema.js';
+import { MemoryLimiter } from '../src/rate-limit/memory-limiter.js';
+
+const MAX_COST = 5_000;
+/** Clients that the gateway brings along may grow by a quarter before they are refused. */
+const ROOM = 0.75;
+const DASHBOARD = 'dashboard/src';
+
+let schema: GraphQLSchema;
+let sizes: PageSizes;
+beforeAll(async () => {
+  schema = await createSchema([], new FieldLimits(new MemoryLimiter(Date.now)));
+  sizes = pageSizesOf(schema);
+});
+
+/** The cost of each operation of a document. */
+function costsOf(document: DocumentNode): number[] {
+  return document.definitions.flatMap((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION
+      ? [measureOperation(document, definition, {}, sizes).cost]
+      : [],
+  );
+}
+
+test('Attack-4: every list of the schema says how many entries it may have', () => {
+  const fields = Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type) && !isIntrospectionType(type))
+    .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()) : []));
+  const lists = fields.filter(({ type }) => isListType(getNullableType(type)));
+  expect(lists.length).toBeGreaterThan(10);
+  for (const list of lists) expect(mostEntriesOf(list, 100)).toBeGreaterThan(0);
+  const [bare] = lists.filter(({ args }) => args.length === 0);
+  const undeclared = Object.assign(Object.create(bare ?? null), { extensions: {} });
+  expect(() => mostEntriesOf(undeclared, 100)).toThrow('needs @Entries');
+});
+
+test('Attack-4: no field has more limits of its own than the list of them declares', () => {
+  const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+    Object.values(type?.getFields() ?? {}),
+  );
+  const limited = fields.filter(({ description }) =>
+    /At most \d+ a (minute|day) for each/.test(description ?? ''),
+  );
+  expect(limited.length).toBeGreaterThan(5);
+  expect(limited.length).toBeLessThanOrEqual(sizes.get('fields') ?? 0);
+});
+
+test('Attack-4: what is inside a list counts once for each entry', () => {
+  const points = 'points { at graphql { admitted refused } }';
+  const usage = Array.from({ length: 30 }, (_, at) => `u${at}: usage(window: HOUR) { ${points} }`).join(' ');
+  expect(costsOf(parse(`{ project { ${usage} } }`))).toEqual([1 + 30 * (2 + 60 * 4)]);
+  expect(costsOf(parse('{ apiKeys { id name } }'))).toEqual([401]);
+  const evidence = '{ domains { diagnoses { code evidence { answer } } } }';
+  expect(costsOf(parse(evidence))).toEqual([1 + 100 * (1 + 10 * (2 + 12))]);
+});
+
+test('Attack-4: the operations of dashboard, examples, README and Sandbox stay well within the limit', () => {
+  const files = readdirSync(DASHBOARD, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.graphql'),
+  );
+  const dashboard = parse(files.map((name) => readFileSync(join(DASHBOARD, name), 'utf8')).join('\n'));
+  const fragments = dashboard.definitions.filter(
+    (definition): definition is FragmentDefinitionNode => definition.kind === Kind.FRAGMENT_DEFINITION,
+  );
+  expect(fragments.length).toBeGreaterThan(3);
+  const readme = [...readFileSync('README.md', 'utf8').matchAll(/^```graphql\n(.*?)^```$/gms)];
+  const documents = [
+    dashboard,
+    ...EXAMPLE_QUERIES.map(({ query }) => parse(query)),
+    ...readme.map(([, source = '']) => parse(source)),
+    // As Sandbox asks: with everything.
+    parse(getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true, oneOf: true })),
+  ];
+  const costs = documents.flatMap(costsOf);
+  expect(costs.length).toBeGreaterThan(25);
+  expect(Math.max(...costs)).toBeLessThan(MAX_COST * ROOM);
+});
