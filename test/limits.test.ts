@@ -414,6 +414,18 @@ onEachDatabase(
       expect(body.data.revokeApiKey.revokedAt).not.toBeNull();
     });
 
+    test('Limits-28: a chain of keys, each made by the one before, has one limit for the whole project', async () => {
+      let { token } = await app().tenant();
+      const mutation = 'mutation { createApiKey(input: { name: "next", scopes: [KEYS] }) { token } }';
+      const codes: (string | null)[] = [];
+      for (let made = 0; made < 61; made += 1) {
+        const { body } = await graphql(app().url, mutation, { token });
+        token = body.data?.createApiKey?.token ?? token;
+        codes.push(body.errors?.[0].extensions.code ?? null);
+      }
+      expect(codes).toEqual([...Array(60).fill(null), 'FIELD_RATE_LIMITED']);
+    });
+
     test('Limits-12: counters and bans survive a restart', async () => {
       const { token } = await app().tenant({ plan: 'FREE' });
       for (let used = 0; used < 25; used += 1) await list(token);

@@ -94,7 +94,7 @@ export class ApiKeyResolver {
   }
 
   @Statements(8)
-  @Directive('@rateLimit(max: 60, window: "1m")')
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => ApiKeyType, {
     description:
       'Ends an API key: within a second it counts nowhere. It may be the key that asks, whose next request is then refused. A second time changes nothing. Needs the scope `keys`.',

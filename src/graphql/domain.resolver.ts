@@ -103,7 +103,7 @@ export class DomainResolver {
   }
 
   @Statements(16)
-  @Directive('@rateLimit(max: 60, window: "1m")')
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => DomainType, {
     description:
       'Attaches a host name; `instructions` says which DNS records to create. Needs the plan PRO, a published project and the scope `domains`.',
@@ -123,7 +123,7 @@ export class DomainResolver {
   }
 
   @Statements(10)
-  @Directive('@rateLimit(max: 60, window: "1m")')
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => DomainType, {
     description:
       'Looks at DNS now, within 2 s; `diagnoses` says what is wrong. When nothing is, a certificate is ordered. Needs the scope `domains`.',
@@ -138,7 +138,7 @@ export class DomainResolver {
   }
 
   @Statements(14)
-  @Directive('@rateLimit(max: 60, window: "1m")')
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => DomainType, {
     description:
       'Starts anew when no certificate appears: looks at DNS and CAA and orders without waiting. Only a limit of the certificate authority is waited for. Needs the scope `domains`.',
@@ -153,7 +153,7 @@ export class DomainResolver {
   }
 
   @Statements(10)
-  @Directive('@rateLimit(max: 60, window: "1m")')
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => DomainsType, {
     description:
       'Sets the primary domain and the redirects, all or nothing; a dry run answers what would happen. Needs the scope `domains`.',
@@ -172,7 +172,7 @@ export class DomainResolver {
   }
 
   @Statements(12)
-  @Directive('@rateLimit(max: 60, window: "1m")')
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => RemovedDomainType, {
     description:
       'Removes a domain; answers when no process serves it any more, kept connections included. Needs the scope `domains`.',

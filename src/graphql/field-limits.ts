@@ -8,14 +8,11 @@ import { fieldSubject } from '../rate-limit/subjects.js';
 import type { Quota, WindowStanding } from '../rate-limit/windows.js';
 import type { Context } from './context.js';
 import { type FieldRule, ruleOf } from './rate-limit.directive.js';
-import { kindOf } from './root-fields.js';
 
 interface LimitedField extends FieldRule {
   /** `Type.field`. */
   readonly field: string;
   readonly quota: Quota;
-  /** About pets it is counted for the project; otherwise for the key, so that a leaked one blocks no other. */
-  readonly isOfProject: boolean;
 }
 
 export interface FieldStanding {
@@ -42,10 +39,9 @@ export class FieldLimits {
         const rule = ruleOf(schema, config, field);
         if (!rule) return undefined;
         const quota = { perMinute: rule.max, perDay: rule.window === 'day' ? rule.max : null };
-        const isOfProject = kindOf(config) !== 'management';
-        const limited = { ...rule, field, quota, isOfProject };
+        const limited = { ...rule, field, quota };
         this.fields.push(limited);
-        const inWords = `At most ${rule.max} a ${rule.window} for each ${isOfProject ? 'project' : 'API key'}.`;
+        const inWords = `At most ${rule.max} a ${rule.window} for each ${rule.isOfKey ? 'API key' : 'project'}.`;
         const resolve = this.limited(limited, config.resolve ?? defaultFieldResolver);
         return { ...config, resolve, description: `${config.description ?? ''} ${inWords}`.trim() };
       },
@@ -118,15 +114,15 @@ class CountingStore implements Store {
   setForIdentity(): void {}
 }
 
-function ownerOf({ isOfProject }: LimitedField, { caller }: Context): string {
-  return String(isOfProject ? caller.projectId : caller.keyId);
+function ownerOf({ isOfKey }: LimitedField, { caller }: Context): string {
+  return String(isOfKey ? caller.keyId : caller.projectId);
 }
 
-function refusal({ field, max, window, isOfProject }: LimitedField, decision: Decision | null): AppError {
+function refusal({ field, max, window, isOfKey }: LimitedField, decision: Decision | null): AppError {
   if (decision === null || decision.admitted)
     throw new Error('a field was refused that the limiter admitted');
   const { retryAfterSeconds } = decision;
-  const owner = isOfProject ? 'a project' : 'an API key';
+  const owner = isOfKey ? 'an API key' : 'a project';
   const message = `${field} may be used ${max} times a ${window} (UTC) by ${owner}. Try again in ${retryAfterSeconds} s.`;
   return new AppError('field_rate_limited', message, { retryAfterSeconds, limit: max });
 }

@@ -32,7 +32,7 @@ export function declareKinds(
 }
 
 /** The kind of a field; undefined = it is not at the root. */
-export function kindOf({ extensions }: { extensions?: unknown }): RootFieldKind | undefined {
+function kindOf({ extensions }: { extensions?: unknown }): RootFieldKind | undefined {
   return (extensions as Record<string, RootFieldKind> | null | undefined)?.[KIND];
 }
 
