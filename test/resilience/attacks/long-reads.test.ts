@@ -59,7 +59,6 @@ describe.each(databaseKinds())('on %s', (kind) => {
       const before = await attacked.processorMs();
       for (let time = 0; time < 4; time += 1) await ask();
       const tookMs = ((await attacked.processorMs()) - before) / 4;
-      if (process.env.FIGURES) console.log(kind, name, Math.round(tookMs));
       expect([name, tookMs <= MAX_MS]).toEqual([name, true]);
     }
   }, 60_000);
@@ -82,7 +81,6 @@ describe.each(databaseKinds())('on %s', (kind) => {
         client.close();
       }),
     );
-    if (process.env.FIGURES) console.log(kind, 'p99', neighbour.p99Ms(), statuses);
     // 503: not within the time of an answer, on a slow machine.
     expect([...statuses.keys()].filter((status) => status !== 503)).toEqual([200]);
     expect(neighbour.failures()).toEqual([]);
