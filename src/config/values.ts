@@ -57,7 +57,8 @@ export function baseUrl(name: string, value: string | null): string | null {
 
 /** Where a server may listen: an address, or a name of this machine. */
 export function listenHost(name: string, value: string): string {
-  if (isIP(value) !== 0 || /^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/i.test(value)) return value;
+  // Names of containers may have underscores.
+  if (isIP(value) !== 0 || /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i.test(value)) return value;
   return refuse(name, 'an IP address or a host name, such as 127.0.0.1', value);
 }
 
