@@ -70,7 +70,13 @@ test('Attack-4: what is inside a list counts once for each entry', () => {
   expect(costsOf(parse(`{ project { ${usage} } }`))).toEqual([1 + 30 * (2 + 60 * 4)]);
   expect(costsOf(parse('{ apiKeys { id name } }'))).toEqual([401]);
   const evidence = '{ domains { diagnoses { code evidence { answer } } } }';
-  expect(costsOf(parse(evidence))).toEqual([1 + 100 * (1 + 10 * (2 + 12))]);
+  expect(costsOf(parse(evidence))).toEqual([1 + 100 * (1 + 3 * (2 + 1))]);
+});
+
+test('Attack-4: one operation reads all domains with their findings, evidence and records', () => {
+  const finding = 'code actor cause remedy retryAt evidence { server question answer ttl at }';
+  const query = `{ domains { id hostname status diagnoses { ${finding} } instructions { type name value ttl } } }`;
+  expect(Math.max(...costsOf(parse(query)))).toBeLessThan(MAX_COST);
 });
 
 test('Attack-4: the operations of dashboard, examples, README and Sandbox stay well within the limit', () => {

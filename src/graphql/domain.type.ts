@@ -5,8 +5,6 @@ import {
   type DiagnosisActor,
   type DiagnosisCode,
   type DiagnosisSeverity,
-  MAX_DIAGNOSES,
-  MAX_EVIDENCE,
 } from '../domains/diagnosis.js';
 import { MAX_RECORDS_TO_CREATE } from '../domains/dns-records.js';
 import { MAX_DOMAINS } from '../domains/domain-attachment.js';
@@ -14,6 +12,13 @@ import { MAX_REDIRECTS } from '../domains/domain-config.js';
 import { DOMAIN_STATUSES, type DomainStatus } from '../domains/domain-status.js';
 import { Entries } from './entries.js';
 import { PLAIN } from './plain.js';
+
+/**
+ * Counted is what a domain usually has, so that one operation can ask for the findings of all domains with their evidence.
+ * What there is at most, the stored bytes bound: 20 KB of each column, 8 KB of an event.
+ */
+const USUAL_DIAGNOSES = 3;
+const USUAL_EVIDENCE = 1;
 
 const enumOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]));
 const describedBy = (texts: Record<string, string>) =>
@@ -139,7 +144,7 @@ export class DiagnosisType {
   })
   retryAt!: Date | null;
 
-  @Entries(MAX_EVIDENCE)
+  @Entries(USUAL_EVIDENCE)
   @Field(() => [EvidenceType], { description: 'What the finding rests on.' })
   evidence!: EvidenceType[];
 }
@@ -188,7 +193,7 @@ export class DomainEventType {
   @Field(() => String, { description: 'What, in one sentence.' })
   message!: string;
 
-  @Entries(MAX_DIAGNOSES)
+  @Entries(USUAL_DIAGNOSES)
   @Field(() => [DiagnosisType], { description: 'What was found, with its evidence.' })
   diagnoses!: DiagnosisType[];
 }
@@ -220,7 +225,7 @@ export class DomainType {
   @Field(() => [DnsRecordType], { description: 'The DNS records that are still to be created.' })
   instructions!: DnsRecordType[];
 
-  @Entries(MAX_DIAGNOSES)
+  @Entries(USUAL_DIAGNOSES)
   @Field(() => [DiagnosisType], { description: 'What the last check and the last order found.' })
   diagnoses!: DiagnosisType[];
 

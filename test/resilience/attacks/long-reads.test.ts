@@ -15,7 +15,7 @@ import { domainRow } from '../../support/served-domain.js';
 
 const CONNECTIONS = 16;
 const DOMAINS = 100;
-const EVENTS = 4;
+const EVENTS = 11;
 const KEYS = 190;
 const MAX_MS = 300;
 const ATTACK_MS = 5_000;
@@ -31,9 +31,9 @@ const DEAREST: Record<string, string> = {
   apiKeys: `{ ${aliases(2, (at) => `k${at}: apiKeys { ${KEY} created: createdAt }`)} }`,
   project: `{ project { ${aliases(8, (at) => `u${at}: usage(window: HOUR) { ${POINTS} }`)} } }`,
   'domains, their findings':
-    '{ domains { id diagnoses { code cause remedy } instructions { value } createdAt } }',
+    '{ domains { id diagnoses { code cause remedy retryAt evidence { server question answer ttl at } } instructions { value } } }',
   'domains, at all': '{ domains { id } }',
-  'domains, their events': '{ domains { timeline(first: 4) { diagnoses { code } } } }',
+  'domains, their events': '{ domains { timeline(first: 11) { diagnoses { code } } } }',
   domain: '{ domain(id: "1") { timeline(first: 100) { at name diagnoses { code cause remedy } } } }',
   rateLimit: `{ rateLimit { ${aliases(29, (at) => `f${at}: fields { field limit remaining resetAt window }`)} } }`,
 };
