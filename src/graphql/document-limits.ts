@@ -1,4 +1,4 @@
-import { type DocumentNode, type FieldNode, Kind, type SelectionSetNode } from 'graphql';
+import { type DocumentNode, type FieldNode, Kind, OperationTypeNode, type SelectionSetNode } from 'graphql';
 import { AppError } from '../errors.js';
 import { type Fragments, fragmentsOf } from './fragments.js';
 
@@ -20,6 +20,10 @@ export function documentProblem(document: DocumentNode): AppError | null {
   }
   const comparison = new Comparison(fragmentsOf(document));
   for (const definition of document.definitions) {
+    // No rule of validation knows it, and execution would fail with a fault of ours.
+    if ('operation' in definition && definition.operation === OperationTypeNode.SUBSCRIPTION) {
+      return new AppError('invalid_request', 'There are no subscriptions here. Ask with a query instead.');
+    }
     if ('selectionSet' in definition && definition.selectionSet) comparison.count([definition.selectionSet]);
   }
   if (comparison.steps <= MAX_STEPS) return null;
