@@ -32,7 +32,7 @@ ajv.addFormat('int64', true);
 export function validator(schema: ObjectSchema): (value: unknown) => FieldProblem[] {
   const validate = ajv.compile(schema);
   return (value) => {
-    if (validate(approximate(value))) return [];
+    if (validate(approximate(value, schema))) return [];
     const fields = new Set((validate.errors ?? []).map((error) => fieldOf(error)));
     return [...fields].map((field) => ({
       field,
@@ -46,12 +46,18 @@ function fieldOf(error: ErrorObject): string {
   return error.instancePath.split('/')[1] ?? 'body';
 }
 
-/** Ajv knows no bigint: it sees the nearest number, and one that is no integer when the value is outside int64. */
-function approximate(value: unknown): unknown {
+/**
+ * Ajv knows no bigint: it sees the nearest number, and one that is no integer when the value is outside int64. It does not
+ * see unknown fields, of which there may be thousands.
+ */
+function approximate(value: unknown, { properties }: ObjectSchema): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const view = Object.entries(value).map(([field, item]) => {
-    if (typeof item !== 'bigint') return [field, item];
-    return [field, item >= INT64_MIN && item <= INT64_MAX ? Number(item) : Number.NaN];
-  });
-  return Object.assign(Object.create(null), Object.fromEntries(view));
+  const view = Object.create(null);
+  for (const field of Object.keys(properties)) {
+    if (!Object.hasOwn(value, field)) continue;
+    const item = (value as Record<string, unknown>)[field];
+    const isOutside = typeof item === 'bigint' && (item < INT64_MIN || item > INT64_MAX);
+    view[field] = isOutside ? Number.NaN : typeof item === 'bigint' ? Number(item) : item;
+  }
+  return view;
 }
