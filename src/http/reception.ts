@@ -1,7 +1,9 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { boundPieces } from './connections/body-pieces.js';
 import type { OpenConnection } from './connections/open-connection.js';
 import type { OpenConnections } from './connections/open-connections.js';
+import { disregardLongPreferences } from './preferences.js';
 import type { UnparsableRefusals } from './unparsable.js';
 
 /** What Node holds every connection to, whichever port it came in by. */
@@ -25,7 +27,16 @@ export class Reception {
 
   /** Makes a server without a handler bring its requests to this one, in turn, and refuse all else in our form. */
   receive<S extends Server>(server: S, handler: RequestListener): S {
-    const inTurn = this.connections.inTurn(handler);
+    const takeInTurn = this.connections.inTurn(handler);
+    const inTurn: RequestListener = (request, response) => {
+      disregardLongPreferences(request.headers);
+      boundPieces(request, () =>
+        this.refuse(request.socket, (connection) =>
+          this.refusals.refuse(connection, 'The body arrives in too many small chunks.'),
+        ),
+      );
+      takeInTurn(request, response);
+    };
     server.on('request', inTurn);
     // RFC 9110 §10.1.1 allows to ignore an expectation that is not known; Node would refuse it in a form of its own.
     server.on('checkExpectation', inTurn);

@@ -169,7 +169,9 @@ export class OpenConnection {
       // Other connections have their turn in between, however many requests this client has sent at once.
       setImmediate(() => this.begin(...next));
     } else if (!this.hasArrived() && !this.isEnding) {
-      this.discarding = new Discarding(this.socket);
+      // Node would go on parsing its chunks: a chunk of one byte takes more time than to send it.
+      if (this.latest?.req.headers['transfer-encoding'] !== undefined) this.endInStages();
+      else this.discarding = new Discarding(this.socket);
     }
   };
 }
