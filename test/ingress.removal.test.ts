@@ -7,6 +7,7 @@ import { KNOWLEDGE_MS } from '../src/domains/host-index.js';
 import { createTestDatabase, databaseKinds } from './support/databases.js';
 import { eventually } from './support/eventually.js';
 import { startFaultProxy } from './support/fault-proxy.js';
+import { slowness } from './support/own-time.js';
 import {
   ask,
   attach,
@@ -136,7 +137,7 @@ test.each(databaseKinds())(
       expect(await isServed(app)).toBe(false);
       expect((await plain(app, HOST, '/v1/pets')).status).toBe(421);
       await app.app.services.projects.change(TEST_ACTOR, slug, { plan: 'BUSINESS' });
-      await eventually('served again', () => isServed(app), 1_000);
+      await eventually('served again', () => isServed(app), 1_000 * (await slowness()));
     }),
 );
 
@@ -153,7 +154,7 @@ test('Domains-7: a renewed certificate is presented to new connections, and no r
     const serial = async () => (await handshake(app, HOST)).getPeerCertificate().serialNumber;
     const before = await serial();
     await renew(app, shop);
-    await eventually('renewed', async () => (await serial()) !== before, 1_000);
+    await eventually('renewed', async () => (await serial()) !== before, 1_000 * (await slowness()));
     isRenewed = true;
     await Promise.all(loads);
     keptAlive.destroy();
