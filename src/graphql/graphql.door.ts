@@ -100,7 +100,6 @@ export async function graphqlDoor(
     },
   });
   const byApollo = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (request.caller) await turns.next(request.caller.projectId);
     if (request.body instanceof JsonText) request.body = request.body.parse();
     await gate.pass(request, reply);
     const body = await apolloHandler.call(app, request, reply);
@@ -110,15 +109,20 @@ export async function graphqlDoor(
     if (reply.statusCode !== 304) return body;
     return reply.removeHeader('content-type').removeHeader('content-length').send();
   };
+  /** What is unknown so far may take milliseconds to read. */
+  const byApolloInTurn = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (request.caller) await turns.next(request.caller.projectId);
+    return byApollo(request, reply);
+  };
   app.route({
     url: '/',
     method: app.supportedMethods.filter((method) => method !== 'OPTIONS'),
     handler: (request, reply) => {
       if (isPage(request)) return page(request, reply);
       const { body } = request;
-      if (request.method !== 'POST' || !(body instanceof JsonText)) return byApollo(request, reply);
-      const answer = (response: KeptResponse | null) => {
-        if (!response) return byApollo(request, reply);
+      if (request.method !== 'POST' || !(body instanceof JsonText)) return byApolloInTurn(request, reply);
+      const answer = (response: KeptResponse | null, otherwise = byApollo) => {
+        if (!response) return otherwise(request, reply);
         reply.headers(response.headers).send(response.body);
         // Not the reply: Fastify would wait for its end.
         return undefined;
@@ -126,7 +130,10 @@ export async function graphqlDoor(
       const fromFastPath = () => fastPath.answer(request, body, contextOf(request, reply, meter));
       const isLarge = body.text.length > LARGE_CHARACTERS && request.caller;
       const known = isLarge ? turns.next(isLarge.projectId).then(fromFastPath) : fromFastPath();
-      return known instanceof Promise ? known.then(answer) : answer(known);
+      // After a wait it had its turn, or is known. Those who shared a read that failed ask again at once, to share the next.
+      return known instanceof Promise
+        ? known.then((response) => answer(response))
+        : answer(known, byApolloInTurn);
     },
   });
 }
