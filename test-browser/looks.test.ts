@@ -2,8 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
+import { SCOPES } from '../src/caller.js';
 import { startBrowser } from '../test/support/browser.js';
 import { type DomainRig, letGo, startDomainRig } from '../test/support/domain-rig.js';
+import { TEST_ACTOR } from '../test/support/start-app.js';
 import { seriousViolations } from './support/accessibility.js';
 import { type LivedInProject, livedInProject } from './support/lived-in-project.js';
 import { type Visitor, visit } from './support/visitor.js';
@@ -123,7 +125,11 @@ describe.each([
   let visitor: Visitor;
   beforeAll(async () => {
     visitor = await visit(browser, rig.url, looks);
-    await visitor.signIn(project.token);
+    // All pages in a minute are more than the allowance of one key.
+    const { projectId } = project;
+    const wanted = { projectId, name: `at ${width} px, ${colorScheme}`, scopes: SCOPES, expiresAtMs: null };
+    const { token } = await rig.app.services.apiKeys.create(TEST_ACTOR, wanted);
+    await visitor.signIn(token);
   });
   afterAll(() => visitor?.leave());
 
