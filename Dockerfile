@@ -4,9 +4,8 @@ COPY package.json package-lock.json ./
 RUN npm ci
 COPY tsconfig.json ormconfig.ts ./
 COPY schema ./schema
-COPY dashboard ./dashboard
 COPY src ./src
-COPY pages ./pages
+COPY browser ./browser
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-slim
@@ -15,7 +14,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-# The default database, an SQLite file, needs a folder that the unprivileged user may write to.
+# The default database is an SQLite file: the unprivileged user needs a folder with write access.
 RUN mkdir var && chown node:node var
 USER node
 EXPOSE 4000

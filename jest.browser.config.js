@@ -1,13 +1,14 @@
-import base from './jest.config.js';
+import { PROJECT, RUN } from './jest.config.js';
 
 /** Tests in a real browser, apart from the others: those need none. They bring their own databases, all SQLite. */
-const { globalTeardown: _, ...shared } = base;
+const { globalTeardown: _, ...shared } = PROJECT;
 
 export default {
+  ...RUN,
   ...shared,
   globalSetup: '<rootDir>/dist/test/support/browser-setup.js',
   testMatch: ['<rootDir>/test-browser/**/*.test.ts'],
   testTimeout: 120_000,
-  // What takes how long in a browser is measured, too.
+  // The browser tests measure durations: two at once would slow each other down.
   maxWorkers: 1,
 };

@@ -10,7 +10,7 @@ const TITLE_HEIGHT = 30;
 const GROUP_GAP = 14;
 const MARGIN = 16;
 
-/** The workloads that are compared with peers, a group of bars each, all on one scale: an SVG that suits light and dark pages. */
+/** An SVG for light and dark pages: one group of bars for each workload with peers, all on one scale. */
 export function chart({ rows, machine, pace }: RunResult): string {
   const groups = rows.filter(({ isInChart }) => isInChart);
   const most = Math.max(...groups.flatMap(({ measured }) => measured.map((one) => one.requestsPerSecond)));

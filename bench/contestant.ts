@@ -13,7 +13,7 @@ export interface Contestant {
   origin: string;
   processId: number;
   startMs: number;
-  /** Of the gateway; peers ask for none. */
+  /** The gateway's API key; null for peers, which need none. */
   token: string | null;
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export const GATEWAY = 'this gateway';
 
 export type Peer = keyof typeof PEERS;
 
-/** Plain programs run where they are; the one in TypeScript where it was compiled to. */
+/** JavaScript peers run from their source, the TypeScript peer from its compiled file. */
 const PEERS = {
   'node:http + mysql2': 'bench/peers/http-mysql.js',
   'node:http, constant body': 'bench/peers/http-constant.js',
@@ -36,11 +36,11 @@ interface GatewayOptions {
   name?: string;
   redisUrl?: string;
   cores?: number | null;
-  /** Where V8 leaves its profile when the process ends; null = no profile. */
+  /** Where V8 writes its profile at the end of the process; null = no profile. */
   profileFolder?: string | null;
 }
 
-/** As a user starts it, all settings at their defaults but the address of the database. */
+/** Starts the gateway as a user does: all settings have their defaults, except the address of the database. */
 export function startGateway(tenant: Tenant, options: GatewayOptions = {}): Promise<Contestant> {
   const { name = GATEWAY, redisUrl, cores = CONTESTANT_CORE, profileFolder = null } = options;
   const profile = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
@@ -59,7 +59,7 @@ export function startPeer(name: Peer, { databaseUrl, projectId }: Tenant): Promi
     name,
     cores: CONTESTANT_CORE,
     command: [process.execPath, PEERS[name]],
-    // Several frameworks are slower without; the gateway makes no difference.
+    // Several frameworks are slower without NODE_ENV=production; the gateway is not.
     env: { DATABASE_URL: databaseUrl, PROJECT_ID: projectId, NODE_ENV: 'production' },
     token: null,
     readOrigin: (output) => /^(\d+)$/m.exec(output)?.[1]?.replace(/^/, 'http://127.0.0.1:'),
@@ -75,11 +75,11 @@ interface StartOptions {
   readOrigin(output: string): string | undefined;
 }
 
-/** Resolves when the process has said where it listens. Rejects with its output when it ends before. */
+/** Resolves when the process has printed its address. Rejects with its output if it ends before. */
 async function start({ name, cores, command, env, token, readOrigin }: StartOptions): Promise<Contestant> {
   const home = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
   const outputFile = join(home, 'output');
-  // A file and not a pipe: somebody would have to read the log of each request from it.
+  // A file and not a pipe: this process would have to read each request's log line from a pipe.
   const output = openSync(outputFile, 'w');
   const startedAt = performance.now();
   const child = spawnPinned(cores, command, {

@@ -1,29 +1,30 @@
 import { type Connection, createConnection } from 'mysql2/promise';
-import { SCOPES } from '../src/caller.js';
-import { loadConfig } from '../src/config.js';
+import { DATABASE_SCHEMA } from '../src/app/database-schema.js';
+import { createServices } from '../src/app/services.js';
+import { loadConfig } from '../src/config/config.js';
 import { Database } from '../src/database/database.js';
 import { migrate } from '../src/database/migrate.js';
-import { createServices } from '../src/services.js';
+import { SCOPES } from '../src/kernel/caller.js';
 
 /** A project with pets, in a database with the gateway's own schema. */
 export interface Tenant {
   databaseUrl: string;
   projectId: string;
-  /** An API key whose quota nobody reaches. */
+  /** An API key with a quota that no run reaches. */
   token: string;
   pets: number;
 }
 
 const QUOTA = 1_000_000_000;
-/** Ids are far apart, as those the gateway assigns: between two pets are positions enough to ask for a new one each time. */
+/** Ids are far apart, as the gateway's own are, so that each request can ask for another position between two pets. */
 const FIRST_ID = 100_000_000_000;
 const ID_STEP = 1_000;
 const BATCH_ROWS = 100_000;
 
-/** The id of the nth pet, from 1 on. */
+/** The id of the nth pet; n starts at 1. */
 export const idOf = (nth: number) => FIRST_ID + nth * ID_STEP;
 
-/** Makes the database anew. The projects hold so many pets each; `serverUrl` names no database. */
+/** Replaces the database. `sizes` are the numbers of pets, one for each project; `serverUrl` names no database. */
 export async function createDataset(
   serverUrl: string,
   name: string,
@@ -35,7 +36,7 @@ export async function createDataset(
     await connection.query(`DROP DATABASE IF EXISTS ${name}`);
     await connection.query(`CREATE DATABASE ${name}`);
     await connection.query(`USE ${name}`);
-    await migrate(loadConfig({ DATABASE_URL: databaseUrl }).database);
+    await migrate(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
     await createNumbers(connection);
     const tenants: Tenant[] = [];
     for (const [index, pets] of sizes.entries()) {
@@ -61,7 +62,7 @@ async function createProject(
   databaseUrl: string,
   slug: string,
 ): Promise<Pick<Tenant, 'projectId' | 'token'>> {
-  const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database);
+  const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
   const { projects, apiKeys } = createServices(db, Date.now);
   const actor = { name: 'bench', requestId: null };
   const quota = { plan: 'ENTERPRISE', perMinute: QUOTA, perDay: QUOTA } as const;
@@ -72,7 +73,7 @@ async function createProject(
   return { projectId: String(id), token };
 }
 
-/** 1 to `BATCH_ROWS`, made by doubling. */
+/** Fills a table with 1 to `BATCH_ROWS`, by doubling. */
 async function createNumbers(connection: Connection): Promise<void> {
   await connection.query('CREATE TABLE numbers (n INT PRIMARY KEY)');
   await connection.query('INSERT INTO numbers VALUES (1)');

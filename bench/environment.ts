@@ -5,16 +5,16 @@ import { startRedis } from '../test/support/servers/redis.js';
 import { createDataset, dropDataset, type Tenant } from './dataset.js';
 import { moveTo, OTHER_CORE } from './processes.js';
 
-/** The servers behind the contestants and what is stored in them, each made when a row first asks for it. */
+/** The servers behind the contestants and their data sets; each is created at its first use. */
 export interface Environment {
   mysqlVersion: string;
-  /** 20,000 pets. */
+  /** A project with 20,000 pets. */
   listed(): Promise<Tenant>;
-  /** Beside it in the same table: new pets change nothing of the list. */
+  /** An empty project in the same table: pets created here do not change that list. */
   written(): Promise<Tenant>;
-  /** As many pets as the options say, in a table of their own. */
+  /** A project with `largeRows` pets, in another database. */
   large(): Promise<Tenant>;
-  /** 10,000 pets in that same table. */
+  /** A project with 10,000 pets in the same table as the large one. */
   small(): Promise<Tenant>;
   redisUrl(): Promise<string>;
   /** Null = MySQL runs on any core. */
@@ -22,7 +22,7 @@ export interface Environment {
   stop(): Promise<void>;
 }
 
-/** The large project fits into the buffer pool: what is measured are indexes, not disks. */
+/** The large project fits into the buffer pool: the rows measure indexes, not disks. */
 const MYSQL_ARGS = ['--innodb-buffer-pool-size=3G', '--innodb-redo-log-capacity=1G'];
 const DATABASES = { lists: 'petstore_bench', large: 'petstore_bench_large' };
 
@@ -59,7 +59,7 @@ export async function startEnvironment({ largeRows }: { largeRows: number }): Pr
   };
 }
 
-/** The process id is null when the server is somebody else's, who may run it on another machine. */
+/** The process id is null for a server from `TEST_MYSQL_URL`, which may run on another machine. */
 async function describe(url: string): Promise<{ version: string; processId: number | null }> {
   const connection = await createConnection({ uri: url });
   const [rows] = await connection.query<RowDataPacket[]>('SELECT @@version AS version, @@pid_file AS file');

@@ -12,8 +12,8 @@ interface Generator {
 let generator: Generator | null = null;
 
 /**
- * Has the job done by the load generator, which runs on this core (null = on any) and is kept, as it needs to warm up,
- * too. Rejects when any request was not answered with 2xx.
+ * Runs the job in the load generator, on `core` (null = any). The generator's process is reused, because it must warm up
+ * too. Rejects if any answer was not 2xx.
  */
 export async function generateLoad(job: LoadJob, core: number | null): Promise<LoadResult> {
   if (generator?.core !== core) {
@@ -25,7 +25,7 @@ export async function generateLoad(job: LoadJob, core: number | null): Promise<L
   const { done, value } = await answers.next();
   if (!done) return JSON.parse(value) as LoadResult;
   generator = null;
-  throw new Error('the load generator gave up, for the reason above');
+  throw new Error('the load generator failed, for the reason above');
 }
 
 function start(core: number | null): Generator {

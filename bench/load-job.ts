@@ -1,17 +1,17 @@
 import { encodeCursor } from '../src/pets/pet-cursor.js';
 
-/** What the load generator is told. */
+/** The input of the load generator. */
 export interface LoadJob {
-  /** Where the contestant listens; connections are divided among them. */
+  /** The contestant's addresses; the connections are divided among them. */
   origins: string[];
   request: RequestTemplate;
   connections: number;
   seconds: number;
-  /** Null = each connection asks again as soon as it is answered. */
+  /** Null = each connection sends its next request as soon as it is answered. */
   requestsPerSecond: number | null;
 }
 
-/** `{after}` in path and body is replaced by a position in the list. */
+/** A position in the list replaces `{after}` in path and body. */
 export interface RequestTemplate {
   method: 'GET' | 'POST';
   path: string;
@@ -21,15 +21,15 @@ export interface RequestTemplate {
   positions: Positions | null;
 }
 
-/** Ids between these two are drawn at random: none twice but by chance. */
+/** The range of ids to draw from at random; a repetition is possible, but rare. */
 export interface Positions {
   fromId: number;
   toId: number;
-  /** As the gateway writes a cursor; peers take the id itself. */
+  /** The gateway takes cursors, peers plain ids. */
   asCursor: boolean;
 }
 
-/** What the load generator tells. */
+/** The output of the load generator. */
 export interface LoadResult {
   requestsPerSecond: number;
   p50Ms: number;

@@ -4,24 +4,24 @@ import { createInterface } from 'node:readline';
 import { type LoadJob, type LoadResult, type PlainRequest, requestsOf, summary } from './load-job.js';
 import { pacedLoad } from './paced-load.js';
 
-/** The load generator, a program of its own so that it can be pinned: each line in is a `LoadJob`, each line out its `LoadResult`. */
+/** The load generator: a separate program, so that it can be pinned. It reads a `LoadJob` per line and prints its `LoadResult`. */
 for await (const line of createInterface({ input: process.stdin })) {
   const job = JSON.parse(line) as LoadJob;
   const result = job.requestsPerSecond === null ? await closedLoad(job) : await pacedLoad(job);
   console.log(JSON.stringify(result));
 }
 
-/** The package brings no types; this is what is used of it. */
+/** The package has no types; these are the parts in use. */
 type Autocannon = (options: object) => Promise<{ non2xx: number; errors: number }> & {
   on(event: 'start', listener: () => void): void;
   on(event: 'response', listener: (client: object, status: number, bytes: number, ms: number) => void): void;
 };
 
-/** Each connection asks again as soon as it is answered. Rejects unless every answer is 2xx. */
+/** Each connection sends its next request as soon as it is answered. Rejects unless every answer is 2xx. */
 async function closedLoad({ origins, request, connections, seconds }: LoadJob): Promise<LoadResult> {
-  // Installed in bench/, which the compiled file is not below.
+  // It is installed in bench/; the compiled file is in dist/.
   const autocannon = createRequire(resolve('bench/package.json'))('autocannon') as Autocannon;
-  // More than is answered in the time, so that within a round nothing is asked twice.
+  // More requests than one round can send, so that no request repeats within a round.
   const prepared = request.positions ? Math.ceil((20_000 * seconds) / connections) : 1;
   const latenciesMs: number[] = [];
   let startedAt = 0;
@@ -29,12 +29,12 @@ async function closedLoad({ origins, request, connections, seconds }: LoadJob): 
     url: origins,
     connections,
     duration: seconds,
-    // How often it looks whether the time is up.
+    // How often autocannon checks whether the time is up.
     sampleInt: 100,
     setupClient: (client: { setRequests(requests: PlainRequest[]): void }) =>
       client.setRequests(requestsOf(request, prepared)),
   });
-  // Its own clock also counts the making of the requests.
+  // autocannon's own clock includes the preparation of the requests.
   run.on('start', () => {
     startedAt = performance.now();
   });
@@ -45,7 +45,7 @@ async function closedLoad({ origins, request, connections, seconds }: LoadJob): 
     throw new Error(`${latenciesMs.length} answers, ${non2xx} of them not 2xx, and ${errors} errors`);
   }
   if (request.positions && latenciesMs.length > prepared * connections) {
-    throw new Error('more was answered than was prepared: some was asked twice');
+    throw new Error('more requests were sent than prepared: some were repeated');
   }
   return summary(latenciesMs, elapsedSeconds);
 }

@@ -3,38 +3,38 @@ import { generateLoad } from './load-generator.js';
 import type { LoadJob } from './load-job.js';
 import { cpuSecondsOf, OTHER_CORE } from './processes.js';
 
-/** Who is measured, and by what. */
+/** A contestant to measure, and its load. */
 export interface Subject {
   name: string;
   processIds: number[];
   job: LoadJob;
 }
 
-/** What one contestant did: each number is the median of the rounds. */
+/** The result of a contestant: each number is the median of the rounds. */
 export interface Measured {
   name: string;
   requestsPerSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Processor time of its processes for each answer; null where there is no /proc. */
+  /** Processor time of all its processes per answer; null without /proc. */
   cpuMicros: number | null;
-  /** How much of the time its processes worked, 1 = one whole core: less means that something else was the bottleneck. */
+  /** Cores that its processes kept busy. Less than 1 means that another program was the bottleneck. Null without /proc. */
   busyCores: number | null;
 }
 
 export interface Pace {
   rounds: number;
   seconds: number;
-  /** At least; repeated, within reason, until the contestant has answered often enough to be warm. */
+  /** The minimum: the warm-up repeats, up to `MOST_WARM_UPS` times, until the contestant has answered often enough. */
   warmUpSeconds: number;
-  /** Null = the load generator runs on any core, too. */
+  /** Null = the load generator runs on any core. */
   loadCore?: number | null;
 }
 
 const WARM_UP_ANSWERS = 5_000;
 const MOST_WARM_UPS = 4;
 
-/** Contestants take turns within each round, so that what else the machine does meets all of them. */
+/** The contestants run alternately within each round, so that other work on the machine slows all of them. */
 export async function measureInTurns(subjects: readonly Subject[], pace: Pace): Promise<Measured[]> {
   const { rounds, seconds, warmUpSeconds, loadCore = OTHER_CORE } = pace;
   const runs = subjects.map((subject) => ({ subject, results: [] as Omit<Measured, 'name'>[] }));
@@ -62,12 +62,12 @@ export async function measureInTurns(subjects: readonly Subject[], pace: Pace): 
 }
 
 /**
- * V8 optimizes what ran often: a slow server needs longer than a quick one until it is as quick as it gets. On a machine
- * that is busy otherwise its very first answers may take longer than a turn.
+ * V8 optimizes code after many calls, so a slow server needs a longer warm-up. On a busy machine the first answers may
+ * take longer than one warm-up run.
  */
 async function warmUp(subject: Subject, seconds: number, loadCore: number | null): Promise<void> {
   const wanted = WARM_UP_ANSWERS * subject.processIds.length;
-  // At an even pace a server that is not warm may fall behind for good.
+  // At a fixed pace a server that is not warm may never catch up.
   const unpaced = { ...subject, job: { ...subject.job, requestsPerSecond: null } };
   let answered = 0;
   for (let turn = 0; turn < MOST_WARM_UPS && answered < wanted; turn += 1) {

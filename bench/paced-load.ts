@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type LoadJob, type LoadResult, type PlainRequest, requestsOf, summary } from './load-job.js';
 
 /**
- * Requests at an even pace, whether or not those before are answered: a slow answer delays no other one. (autocannon's
- * `overallRate` sends the requests of each second at once, one after the other on each connection.)
+ * Sends requests at an even pace and does not wait for earlier answers, so a slow answer delays no other request.
+ * The option `overallRate` of autocannon sends all requests of a second at once.
  */
 export async function pacedLoad(job: LoadJob): Promise<LoadResult> {
   const perSecond = Number(job.requestsPerSecond);
@@ -24,7 +24,7 @@ export async function pacedLoad(job: LoadJob): Promise<LoadResult> {
   return summary(latenciesMs, elapsedSeconds);
 }
 
-/** Milliseconds until the whole answer is there, waiting for a free connection included. Rejects unless it is 2xx. */
+/** Milliseconds until the answer is complete, including the wait for a free connection. Rejects unless it is 2xx. */
 function ask(origin: string, agent: Agent, { method, path, headers, body }: PlainRequest): Promise<number> {
   const sentAt = performance.now();
   return new Promise((resolve, reject) => {

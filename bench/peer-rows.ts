@@ -5,7 +5,7 @@ import { checkCreates, checkLists, createRequest, type Door, everywhere, listReq
 import { CONNECTIONS, gateway, type Row, type RowResult, withContestants } from './row.js';
 
 const CONSTANT = 'node:http, constant body' satisfies Peer;
-/** The first of a door is the one the gateway is compared to; the others are shown beside it. */
+/** The goal compares the gateway with the first peer of a door; the other peers are for orientation. */
 const LIST_PEERS = {
   rest: ['node:http + mysql2', CONSTANT],
   graphql: [
@@ -16,10 +16,10 @@ const LIST_PEERS = {
   ],
 } as const satisfies Record<Door, readonly Peer[]>;
 const PACE_PER_SECOND = 1_000;
-/** One in a hundred must be some. */
+/** A p99 needs enough requests for its slowest 1 %. */
 const LEAST_PACED_SECONDS = 2;
 
-/** Hot: the first page again and again. Cold: each request asks for a page that nobody asked for in this round. */
+/** Hot: always the first page. Cold: each request reads a page that no other request of the round has read. */
 export function listRow({ door, isHot, atLeast }: { door: Door; isHot: boolean; atLeast: number }): Row {
   const [main, ...others] = LIST_PEERS[door];
   return {
@@ -60,7 +60,7 @@ export const createRow: Row = {
   },
 };
 
-/** Requests arrive evenly, also while earlier ones are not yet answered. */
+/** Requests arrive at an even pace, also before earlier requests are answered. */
 export const pacedRow: Row = {
   name: 'p99 at 1,000 requests/s, GraphQL list, cold / Mercurius JIT + mysql2',
   goal: { unit: '×', atMost: 1 },
@@ -92,7 +92,7 @@ function subject(
 function throughput(measured: Measured[], main: Peer): RowResult {
   const [ours, theirs] = [gatewayOf(measured), peerOf(measured, main)];
   const perCpu = (theirs.cpuMicros ?? Number.NaN) / (ours.cpuMicros ?? Number.NaN);
-  const note = `requests/s; per second of processor time ${Number.isNaN(perCpu) ? 'not told by this system' : `${perCpu.toFixed(2)} ×`}`;
+  const note = `requests/s; per second of processor time ${Number.isNaN(perCpu) ? 'unknown on this system' : `${perCpu.toFixed(2)} ×`}`;
   return { value: ours.requestsPerSecond / theirs.requestsPerSecond, note, measured };
 }
 

@@ -2,14 +2,14 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** Where contestants run; databases and the load generator have another core. */
+/** Contestants run here; databases and the load generator have the other core. */
 export const CONTESTANT_CORE = 0;
 export const OTHER_CORE = 1;
 
-/** Whether processes can be pinned to cores here. */
+/** Whether this machine can pin processes to cores. */
 export const canPin = availableParallelism() >= 2 && hasTaskset();
 
-/** `cores` null = wherever the system likes. The process ends at the latest together with this one. */
+/** Starts a process that ends with this one at the latest. `cores` null = any core. */
 export function spawnPinned(
   cores: number | null,
   command: readonly string[],
@@ -29,29 +29,29 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-/** Runs when this process ends in whatever way but SIGKILL, unless the returned function was called before. */
+/** Runs `end` when this process ends, except by SIGKILL. The returned function cancels that. */
 export function atExit(end: () => void): () => void {
   endings.add(end);
   return () => endings.delete(end);
 }
 
-/** Moves a running process with all its threads; null = anywhere. */
+/** Moves a running process with all its threads; `cores` null = any core. */
 export function moveTo(cores: number | null, processId: number | null): void {
   if (!canPin || processId === null) return;
   const list = cores === null ? `0-${availableParallelism() - 1}` : String(cores);
   execFileSync('taskset', ['-acp', list, String(processId)], { stdio: 'ignore' });
 }
 
-/** Processor time that a process has used, its threads included; null where there is no /proc. */
+/** Processor time of a process and its threads, in seconds; null without /proc. */
 export function cpuSecondsOf(processId: number): number | null {
   const stat = readProc(processId, 'stat');
   if (stat === null) return null;
-  // The name before may hold spaces. Fields 14 and 15, in ticks, of which Linux shows 100 a second everywhere.
+  // The process name may have spaces, so fields count from its `)`. Fields 14 and 15 are in ticks: 100 a second on Linux.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Megabytes in memory, now (`VmRSS`) or at most so far (`VmHWM`); null where there is no /proc. */
+/** Resident megabytes, now (`VmRSS`) or at the peak (`VmHWM`); null without /proc. */
 export function memoryMbOf(processId: number, field: 'VmRSS' | 'VmHWM'): number | null {
   const [, kilobytes] =
     new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readProc(processId, 'status') ?? '') ?? [];

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What of V8's .cpuprofile is read. */
+/** The parts of V8's .cpuprofile in use. */
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
   samples: number[];
@@ -12,8 +12,8 @@ interface CpuProfile {
 const SHOWN = 25;
 
 /**
- * Prints, for each process that left its profile in the folder, the functions in which it spent most time themselves:
- * in the second half of its life, as the first one is its start and its warming up.
+ * Prints the functions with the most self time, for each profile in the folder. Only the second half of a process's life
+ * counts, because the first half is its start and its warm-up.
  */
 export async function printProfile(folder: string): Promise<void> {
   for (const file of (await readdir(folder)).filter((name) => name.endsWith('.cpuprofile'))) {

@@ -1,15 +1,16 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import type * as Peer from 'rate-limiter-flexible';
-import type { Charge } from '../src/rate-limit/limiter.js';
-import { MemoryLimiter } from '../src/rate-limit/memory-limiter.js';
-import { RedisLimiter } from '../src/rate-limit/redis-limiter.js';
+import { MemoryLimiter } from '../src/rate-limit/memory/memory-limiter.js';
+import { RedisLimiter } from '../src/rate-limit/redis/redis-limiter.js';
+import type { Charge } from '../src/rate-limit/rules/limiter.js';
 import { connectRedis, sendTogether } from '../src/redis/redis-connection.js';
 import { startRedis } from '../test/support/servers/redis.js';
 
 /**
- * Decisions per second, in memory and through Redis, beside rate-limiter-flexible deciding one window, and beside what
- * Redis and its client could do at best: an EVALSHA of an empty script. Contestants take turns; medians of the rounds.
+ * Prints decisions per second, in memory and through Redis. The peers are rate-limiter-flexible, which decides one
+ * window, and the upper bound of Redis and its client: an EVALSHA of an empty script. The contestants run alternately;
+ * each number is the median of the rounds.
  */
 const ROUNDS = 3;
 const SUBJECTS = 1_000;
@@ -17,7 +18,7 @@ const IN_MEMORY = 300_000;
 const THROUGH_REDIS = 60_000;
 const IN_FLIGHT = 500;
 
-// The peers are installed in bench/, which the compiled file is not below.
+// The peers are installed in bench/; the compiled file is in dist/.
 const { RateLimiterMemory, RateLimiterRedis } = createRequire(resolve('bench/package.json'))(
   'rate-limiter-flexible',
 ) as typeof Peer;
@@ -50,7 +51,7 @@ async function timed(decisions: number, work: () => Promise<void> | void): Promi
   return decisions / ((performance.now() - startedAt) / 1000);
 }
 
-/** Always so many on their way, as many concurrent requests are. */
+/** Keeps `IN_FLIGHT` decisions in flight, as concurrent requests do. */
 function pipelined(
   send: (turn: number) => Promise<unknown>,
   before: (connection: typeof redis) => void = sendTogether,

@@ -26,7 +26,7 @@ interface Machine {
   isPinned: boolean;
 }
 
-/** In the large project of a full run. */
+/** Pets in the large project of a full run. */
 export const FULL_ROWS = 10_000_000;
 const NO_NUMBER = '–';
 const ONE_CORE_IS_BUSY = 0.9;
@@ -37,7 +37,7 @@ export function machineOf(mysql: string, isPinned: boolean): Machine {
   return { processor, cores: processors.length, node: process.version, mysql, isPinned };
 }
 
-/** As soon as a row is measured. */
+/** Prints a row as soon as it is measured. */
 export function printRow(row: NamedResult, tookSeconds: number): void {
   console.log(
     `\n${row.name}: ${measuredOf(row)} (goal ${goalOf(row.goal)}; ${row.note}; took ${Math.round(tookSeconds)} s)`,
@@ -57,12 +57,12 @@ export function printTable({ rows, pace, machine, largeRows }: RunResult): void 
   const { processor, cores, node, mysql, isPinned } = machine;
   const footnotes = [
     `${processor}, ${cores} cores, Node ${node}, MySQL ${mysql}. ${largeRows.toLocaleString('en')} pets in the large project${largeRows < FULL_ROWS ? `, ${FULL_ROWS.toLocaleString('en')} in a full run` : ''}.`,
-    `Medians of ${pace.rounds} rounds of ${pace.seconds} s in turns, after at least ${pace.warmUpSeconds} s to warm up; 20 of 20,000 pets, 32 keep-alive connections to each process.`,
-    'The gateway runs with its defaults: keys, quotas and validation are on, and its log of every request goes to a file. Peers have none of these.',
+    `Medians of ${pace.rounds} alternating rounds of ${pace.seconds} s, after a warm-up of at least ${pace.warmUpSeconds} s; 20 of 20,000 pets, 32 keep-alive connections to each process.`,
+    'The gateway runs with its defaults: it checks keys, quotas and input, and logs every request to a file. The peers do none of this.',
     isPinned
-      ? 'Each contestant ran on core 0, MySQL and the load generator on core 1; the rows of two processes and of the start ran on any.'
-      : 'NOT PINNED: this needs two cores and `taskset`. Contestants, MySQL and the load generator shared all cores.',
-    `Busy cores below ${ONE_CORE_IS_BUSY} mean that MySQL or the load generator was the bottleneck; CPU per request still tells.`,
+      ? 'Each contestant ran on core 0, MySQL and the load generator on core 1. The rows of two processes and of the start used any core.'
+      : 'NOT PINNED: pinning needs two cores and `taskset`. Contestants, MySQL and the load generator shared all cores.',
+    `Busy cores below ${ONE_CORE_IS_BUSY} mean that MySQL or the load generator was the bottleneck; compare the CPU per request then.`,
   ];
   console.log(footnotes.join('\n'));
 }
@@ -85,7 +85,7 @@ function contestantRow({ name, requestsPerSecond, p50Ms, p99Ms, cpuMicros, busyC
 }
 
 function measuredOf({ value, goal }: NamedResult): string {
-  return value === null ? 'not told by this system' : withUnit(value, goal.unit);
+  return value === null ? 'unknown on this system' : withUnit(value, goal.unit);
 }
 
 function goalOf({ unit, atLeast, atMost = Number.NaN }: Goal): string {

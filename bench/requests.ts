@@ -5,7 +5,7 @@ import { type Positions, type RequestTemplate, requestsOf } from './load-job.js'
 
 export type Door = 'rest' | 'graphql';
 
-/** Ids are numbers or text, as the contestant likes. */
+/** Contestants answer ids as numbers or as text. */
 interface PetAnswer {
   id: number | string;
   name: string;
@@ -17,10 +17,10 @@ interface GraphQLAnswer {
   data: { pets: { nodes: PetAnswer[] } };
 }
 
-/** Which pages are asked for: always the first, or pages after the nth pets, from the first of these to the last. */
+/** The pages to read: always the first, or random pages after a pet between the two given positions. */
 export type Pages = 'first' | { fromNth: number; toNth: number };
 
-/** Everywhere in the list, as far as pages are full. */
+/** All positions of the list that have a full page after them. */
 export const everywhere = ({ pets }: Tenant): Pages => ({ fromNth: 1, toNth: pets - 21 });
 
 const QUERY = `query ($after: String) {
@@ -49,7 +49,7 @@ export function createRequest({ token }: Contestant): RequestTemplate {
   return { method: 'POST', path: '/v1/pets', body, headers, positions: null };
 }
 
-/** Rejects unless all of them give the same 20 pets, for the first page and for the one after the 7th pet. */
+/** Rejects unless all contestants list the same 20 pets, on the first page and on the page after the 7th pet. */
 export async function checkLists(contestants: readonly Contestant[], door: Door): Promise<void> {
   for (const pages of ['first', { fromNth: 7, toNth: 7 }] as const) {
     const answers = await Promise.all(
@@ -69,7 +69,7 @@ export async function checkLists(contestants: readonly Contestant[], door: Door)
   }
 }
 
-/** Rejects unless all of them create the pet. */
+/** Rejects unless every contestant creates the pet. */
 export async function checkCreates(contestants: readonly Contestant[]): Promise<void> {
   for (const contestant of contestants) {
     const pet = (await ask(contestant, createRequest(contestant), 201)) as PetAnswer;

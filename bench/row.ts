@@ -3,16 +3,16 @@ import type { Tenant } from './dataset.js';
 import type { Environment } from './environment.js';
 import type { Measured, Pace } from './measure.js';
 
-/** One line of the table: a workload, a goal and how the number comes about. */
+/** A line of the table: a workload, its goal and its measurement. */
 export interface Row {
   name: string;
   goal: Goal;
-  /** Whether the chart shows the requests per second of its contestants. */
+  /** Whether the chart shows its contestants' requests per second. */
   isInChart?: true;
   run(setting: Setting): Promise<RowResult>;
 }
 
-/** The number must be at least or at most this; `unit` × is a ratio. */
+/** The bound of the measured value; the unit × is a ratio. */
 export interface Goal {
   unit: '×' | 'ms' | 'MB';
   atLeast?: number;
@@ -20,9 +20,9 @@ export interface Goal {
 }
 
 export interface RowResult {
-  /** Null where the system does not tell. */
+  /** Null if this system does not show it. */
   value: number | null;
-  /** What the value means, where the name of the row does not say it all. */
+  /** The meaning of the value, beyond the name of the row. */
   note: string;
   measured: Measured[];
 }
@@ -30,7 +30,7 @@ export interface RowResult {
 export interface Setting {
   environment: Environment;
   pace: Pace;
-  /** The peers without a goal take part, too. */
+  /** Whether the peers without a goal run too. */
   withOrientation: boolean;
   largeRows: number;
   profileFolder: string | null;
@@ -46,7 +46,7 @@ export function gateway({ profileFolder }: Setting, tenant: Tenant): Promise<Con
   return startGateway(tenant, { profileFolder });
 }
 
-/** Ends them all, also when the work fails. */
+/** Runs the work with started contestants, and stops them all, also if the work fails. */
 export async function withContestants<T>(
   starting: readonly Promise<Contestant>[],
   work: (contestants: Contestant[]) => Promise<T>,

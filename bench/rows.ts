@@ -3,7 +3,7 @@ import type { Row } from './row.js';
 import { deepPageRow, largeListRow, twoProcessesRow } from './scale-rows.js';
 import { memoryRow, readyRow } from './start-rows.js';
 
-/** Every workload with its goal, in the order of the table. */
+/** Every workload with its goal, in the table's order. */
 export const ROWS: readonly Row[] = [
   listRow({ door: 'rest', isHot: true, atLeast: 3 }),
   listRow({ door: 'rest', isHot: false, atLeast: 0.95 }),

@@ -10,11 +10,11 @@ import { ROWS } from './rows.js';
 
 const USAGE = `npm run bench                          every row; writes bench/results.json and bench/results.svg
 npm run bench -- quick                 shorter rounds, a smaller project, no peers without a goal
-npm run bench -- --only 'list, cold'   the rows whose name contains this, peers without a goal left out; writes nothing
-  --rounds <n>  --seconds <n>          how often, and how long each time
-  --rows <n>                           in the large project, at least 250,000
+npm run bench -- --only 'list, cold'   the rows with this text in their name, no peers without a goal; writes nothing
+  --rounds <n>  --seconds <n>          number of rounds, and their length
+  --rows <n>                           pets in the large project, at least 250,000
   --peers                              with the peers without a goal
-  --profile                            with --only: what the gateway spent its time on`;
+  --profile                            with --only: where the gateway spent its time`;
 
 const { values: options, positionals } = (() => {
   try {
@@ -67,20 +67,20 @@ try {
       result.rows.push(row);
       printRow(row, (performance.now() - startedAt) / 1000);
     } catch (error) {
-      // The other rows took their time, too.
+      // The other rows take long to measure: keep them.
       console.error(`\nFAILED: ${name}\n`, error);
       failed.push(name);
     }
   }
   printTable(result);
   if (profileFolder !== null) await printProfile(profileFolder);
-  if (failed.length > 0) console.error(`FAILED, so that nothing is written: ${failed.join('; ')}`);
+  if (failed.length > 0) console.error(`FAILED, nothing is written: ${failed.join('; ')}`);
   else if (options.only === undefined) await writeResults(result);
 } finally {
   await environment.stop();
   if (profileFolder !== null) await rm(profileFolder, { recursive: true, force: true });
 }
-// The load generator would be waited for.
+// Without this Node would wait for the load generator.
 process.exit(failed.length > 0 ? 1 : 0);
 
 function atLeast(name: 'rounds' | 'seconds' | 'rows', least: number, fallback: number): number {

@@ -4,7 +4,7 @@ import { OTHER_CORE } from './processes.js';
 import { checkLists, everywhere, listRequest, type Pages } from './requests.js';
 import { CONNECTIONS, gateway, type Row, withContestants } from './row.js';
 
-/** Two projects in one table, asked for in one process: a second one could be optimized better or worse by V8. */
+/** Two projects in one table, read by one process: V8 could optimize a second process better or worse. */
 export const largeListRow: Row = {
   name: 'REST list, cold: the large project / one with 10,000 pets',
   goal: { unit: '×', atMost: 1.2 },
@@ -24,7 +24,7 @@ export const largeListRow: Row = {
   },
 };
 
-/** Near those pages, not only there: the same page again and again would be hot. */
+/** Random pages near both, because a repeated page would be a cache hit. */
 export const deepPageRow: Row = {
   name: 'REST list, cold, the large project: page 10,000 / page 1',
   goal: { unit: '×', atMost: 1.2 },
@@ -42,8 +42,8 @@ export const deepPageRow: Row = {
 };
 
 /**
- * Where the load generator and MySQL share the cores with the gateway, two processes can't answer twice as much; what two
- * would answer with a core each is told by the processor time that a request costs them.
+ * The load generator and MySQL share the cores with the gateway, so two processes can't answer twice as much. The value
+ * therefore uses the processor time per request: it is the ratio with a core for each process.
  */
 export const twoProcessesRow: Row = {
   name: 'Two processes that share Redis / one with Redis',
@@ -78,10 +78,10 @@ export const twoProcessesRow: Row = {
 
 function subject(name: string, contestants: Contestant[], pages: Pages) {
   const [first] = contestants;
-  if (!first) throw new Error(`nobody runs for ${name}`);
+  if (!first) throw new Error(`no process runs for ${name}`);
   const origins = contestants.map(({ origin }) => origin);
   const request = listRequest(first, 'rest', pages);
-  // As many for each process: what waits in one is read together, so half the load would cost more for each request.
+  // The same number for each process: waiting reads are joined, so with half the load each request would cost more.
   const connections = CONNECTIONS * origins.length;
   const job = { origins, request, connections, seconds: 0, requestsPerSecond: null };
   return { name, processIds: contestants.map(({ processId }) => processId), job };

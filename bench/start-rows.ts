@@ -6,7 +6,7 @@ import { everywhere, listRequest } from './requests.js';
 import { CONNECTIONS, gateway, type Row, withContestants } from './row.js';
 
 const STARTS = 3;
-/** V8 gives back what the start needed with its first collection, which comes within half a minute when nothing is asked. */
+/** V8 returns the memory of the start at its first collection, within half a minute without requests. */
 const IDLE_MS = 40_000;
 
 export const readyRow: Row = {
@@ -20,7 +20,7 @@ export const readyRow: Row = {
         startMs.push(started?.startMs ?? Number.NaN);
       });
     }
-    const note = `median of ${STARTS}, from the start of Node to the line that says where it listens`;
+    const note = `median of ${STARTS}, from the start of Node to the line with its address`;
     return { value: median(startMs), note, measured: [] };
   },
 };
@@ -53,7 +53,7 @@ export function memoryRow(when: 'idle' | 'under load'): Row {
           const subject = { name: `${name}, ${door}`, processIds: [processId], job };
           measured.push(...(await measureInTurns([subject], { ...setting.pace, rounds: 1 })));
         }
-        const note = 'resident at most, while lists are read cold at both doors';
+        const note = 'resident peak, while both doors answer cold lists';
         return { value: memoryMbOf(processId, 'VmHWM'), note, measured };
       });
     },

@@ -2,11 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import 'reflect-metadata';
-import { addressesOf } from '../src/addresses.js';
-import { loadConfig } from '../src/config.js';
-import { FieldLimits } from '../src/graphql/field-limits.js';
-import { createSchema } from '../src/graphql/schema.js';
-import { MemoryLimiter } from '../src/rate-limit/memory-limiter.js';
+import { addressesOf } from '../src/app/addresses.js';
+import { loadConfig } from '../src/config/config.js';
+import { FieldLimits } from '../src/graphql/limits/field-limits.js';
+import { createSchema } from '../src/graphql/schema/schema.js';
+import { MemoryLimiter } from '../src/rate-limit/memory/memory-limiter.js';
 import { openApiDocument } from '../src/rest/openapi.js';
 
 /** Writes the contract from the code; with `--check` compares instead, and fails when a file is stale. */

@@ -1,28 +1,29 @@
+import { DATABASE_SCHEMA } from './app/database-schema.js';
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Addresses, isLocalDemo } from './addresses.js';
-import { type App, createApp } from './app.js';
-import { SCOPES } from './caller.js';
-import { type Config, ConfigError, loadConfig } from './config.js';
+import { type Addresses, isLocalDemo } from './app/addresses.js';
+import { type App, createApp } from './app/app.js';
+import { seedDemo } from './app/demo.js';
+import { startProblem } from './app/start-problem.js';
+import { type Config, ConfigError, loadConfig } from './config/config.js';
 import { Database } from './database/database.js';
 import { migrate } from './database/migrate.js';
-import { seedDemo } from './demo.js';
+import { SCOPES } from './kernel/caller.js';
+import { version } from './kernel/version.js';
 import { LogLines } from './log/log-lines.js';
 import { createLogger } from './log/logger.js';
-import { startProblem } from './start-problem.js';
-import { version } from './version.js';
 
 const USAGE = 2;
 const DATABASE_GOODBYE_MS = 200;
-/** Of the time in which everything must be over: the last wait of `Drain`, the database's goodbye, and the reader of the log. */
+/** Part of `SHUTDOWN_SECONDS` reserved for the last wait of `Drain`, closing the database, and the reader of the log. */
 const END_MS = 1_200;
 
-const HELP = `Petstore Gateway. It takes no arguments: settings are environment variables, in the README's table.
-Without any it serves http://127.0.0.1:4000 from the file ./var/petstore.sqlite.
-  --help, --version   print this, the version
-Projects and API keys: npm run -s petstore -- --help`;
+const HELP = `Petstore Gateway. It takes no arguments: settings are environment variables, listed in the README's table.
+Without any setting it serves http://127.0.0.1:4000 from the file ./var/petstore.sqlite.
+  --help, --version   print this help or the version
+Projects and API keys: npx petstore --help`;
 
-/** Ends the process where there are arguments: one that is ignored would start what was not asked for. */
+/** Exits if there are arguments. To ignore an unknown argument would start something that nobody requested. */
 function readArguments([first]: readonly string[]): void {
   if (first === undefined) return;
   if (first === '--help' || first === '--version') {
@@ -44,13 +45,13 @@ function readConfig(): Config {
 }
 
 async function start(config: Config): Promise<{ app: App; db: Database }> {
-  await migrate(config.database);
-  const db = await Database.open(config.database, { poolSize: config.databasePoolSize });
+  await migrate(config.database, DATABASE_SCHEMA);
+  const db = await Database.open(config.database, DATABASE_SCHEMA, { poolSize: config.databasePoolSize });
   const format = config.logFormat ?? (process.stdout.isTTY ? 'text' : 'json');
   const logger = createLogger({ level: config.logLevel, format }, new LogLines());
   const app = await createApp({ config, db, logger, now: Date.now });
   const addresses = await app.listen();
-  // Not earlier: the key is shown once, and must not be lost to a port in use.
+  // After `listen`: the key is shown only once, and a port in use must not lose it.
   const demoKey = config.demo ? await seedDemo(app.services) : null;
   if (demoKey && isLocalDemo(config)) app.pages.demoKey.offer(demoKey);
   console.log(greeting(addresses, demoKey, config.demo));
@@ -62,14 +63,14 @@ function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean):
   const query = '{"query":"{ pets(first: 3) { nodes { id name status } } project { slug plan } }"}';
   return [
     '',
-    `Petstore Gateway listens on ${base}   (open it in a browser for everything else)`,
+    `Petstore Gateway listens on ${base}   (open it in a browser for all pages)`,
     `  GraphQL   ${base}/graphql   (open it in a browser for Apollo Sandbox)`,
     `  REST      ${base}/v1/pets   (described by ${base}/v1/openapi.json)`,
     `  Dashboard ${base}/dashboard   (sign in with an API key)`,
     '',
     demoKey
-      ? `Demo key, shown this once: ${demoKey}`
-      : `For a key: npm run -s petstore -- keys create ${isDemo ? 'demo' : '<project>'} --scopes ${SCOPES.join(',')}`,
+      ? `Demo key, shown only once: ${demoKey}`
+      : `To create a key: npx petstore keys create ${isDemo ? 'demo' : '<project>'} --scopes ${SCOPES.join(',')}`,
     '',
     `curl -s '${base}/graphql' -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${query}'`,
     `curl -s '${base}/v1/pets?limit=3' -H 'Authorization: Bearer ${key}'`,
@@ -77,14 +78,14 @@ function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean):
   ].join('\n');
 }
 
-/** Ends the process once: with time for load balancers to notice on SIGTERM, promptly on Ctrl-C. */
+/** Shuts down once: on SIGTERM with time for load balancers to notice, on Ctrl-C promptly. */
 function endOnSignals({ app, db }: { app: App; db: Database }, shutdownSeconds: number): void {
   let ending = false;
   const end = async (exitCode: number, lameDuckMs: number) => {
     if (ending) process.exit(exitCode || 1);
     ending = true;
     await app.drain.run({ lameDuckMs, withinMs: shutdownSeconds * 1000 - END_MS });
-    // After the server: its last act is to store what was counted. A silent database does not say goodbye.
+    // After the server, which stores its counters last. A database that does not respond must not delay the exit.
     await Promise.race([db.close().catch(() => {}), sleep(DATABASE_GOODBYE_MS)]);
     process.exit(exitCode);
   };
@@ -98,7 +99,7 @@ function endOnSignals({ app, db }: { app: App; db: Database }, shutdownSeconds: 
   process.on('unhandledRejection', fail);
 }
 
-// The greeting fails on a full disk and without a reader; the gateway serves all the same.
+// Printing the greeting fails on a full disk or without a reader; the gateway serves anyway.
 process.stdout.on('error', () => {});
 readArguments(process.argv.slice(2));
 const config = readConfig();

@@ -1,17 +1,19 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startBrowser } from '../test/support/browser.js';
-import { rest } from '../test/support/client.js';
-import { letGo } from '../test/support/domain-rig.js';
-import { startApp, type TestApp } from '../test/support/start-app.js';
+import { letGo } from '../test/support/domains/domain-rig.js';
+import { eventually } from '../test/support/eventually.js';
+import { rest } from '../test/support/http/client.js';
+import { startApp, TEST_ACTOR, type TestApp } from '../test/support/start-app.js';
 import { type Visitor, visit } from './support/visitor.js';
 
 let app: TestApp;
+let ahead: { aheadMs: number };
 let browser: Browser;
 let visitor: Visitor;
 beforeAll(async () => {
   app = await startApp();
-  letGo(app.clock);
+  ahead = letGo(app.clock);
   browser = await startBrowser();
 });
 afterEach(() => visitor?.leave());
@@ -23,24 +25,29 @@ afterAll(async () => {
 const statusWith = async (token: string) => (await rest(app.url, '/v1/pets', { token })).status;
 const act = async (key: string, name: string) => {
   await visitor.page
-    .getByRole('button', { name: `Acts on the key ${key}` })
+    .getByRole('button', { name: `Actions for the key ${key}` })
     .first()
     .click();
   await visitor.page.getByRole('menuitem', { name }).click();
 };
-const rowOf = (text: string) => visitor.page.getByRole('row').filter({ hasText: text });
+const rowOf = (text: string) =>
+  visitor.page
+    .getByRole('row')
+    .filter({ has: visitor.page.getByRole('rowheader').filter({ hasText: text }) });
 
 test('Dashboard-5: a key is created and shown once, used, rolled with an overlap, and revoked', async () => {
   const { token } = await app.tenant();
   visitor = await visit(browser, app.url);
   const { page } = visitor;
   const dialog = page.getByRole('dialog');
+  const question = page.getByRole('alertdialog');
   const shownToken = async () => (await dialog.locator('.token code').innerText()).trim();
   await visitor.signIn(token);
   await page.getByRole('link', { name: 'API keys' }).click();
   await page.getByText('this session').waitFor();
 
   await page.getByRole('button', { name: 'Create key' }).click();
+  expect(await dialog.getByLabel('Name').evaluate((field) => field === document.activeElement)).toBe(true);
   await dialog.getByRole('button', { name: 'Create key' }).click();
   await dialog.getByText('Give it a name').waitFor();
   await dialog.getByLabel('Name').fill('storefront');
@@ -49,7 +56,7 @@ test('Dashboard-5: a key is created and shown once, used, rolled with an overlap
   const created = await shownToken();
   await dialog.getByRole('button', { name: 'Copy the API key' }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(created);
-  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.getByRole('button', { name: 'Done' }).click();
   expect(await page.content()).not.toContain(created);
   expect(await statusWith(created)).toBe(200);
   await page.reload();
@@ -62,25 +69,28 @@ test('Dashboard-5: a key is created and shown once, used, rolled with an overlap
   await dialog.getByLabel('How long the old key still works').selectOption('For an hour');
   await dialog.getByRole('button', { name: 'Roll key' }).click();
   const rolled = await shownToken();
-  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.getByLabel('I have stored it').check();
+  await dialog.getByRole('button', { name: 'Done' }).click();
   expect([await statusWith(created), await statusWith(rolled)]).toEqual([200, 200]);
 
   await rowOf(rolled.slice(0, 9))
-    .getByRole('button', { name: /^Acts on the key/ })
+    .getByRole('button', { name: /^Actions for the key/ })
     .click();
   await page.getByRole('menuitem', { name: 'Revoke…' }).click();
-  await dialog.getByText('refused from then on').waitFor();
-  await dialog.getByRole('button', { name: 'Revoke' }).click();
-  await rowOf(rolled.slice(0, 9)).getByText('revoked').waitFor();
+  await question.getByText('refused from then on').waitFor();
+  await question.getByRole('button', { name: 'Revoke' }).click();
+  await rowOf(rolled.slice(0, 9)).getByText('Revoked').waitFor();
+  await page.getByText('Revoked storefront').waitFor();
   await expect(statusWith(rolled)).resolves.toBe(401);
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-5: rolling the key of the session goes on with the new one; revoking it ends the session', async () => {
+test('Dashboard-22: rolling the session’s own key continues the session with the new key; revoking it ends the session', async () => {
   const { token } = await app.tenant();
   visitor = await visit(browser, app.url, { provokes: [401] });
   const { page } = visitor;
   const dialog = page.getByRole('dialog');
+  const question = page.getByRole('alertdialog');
   await visitor.signIn(token);
   await page.getByRole('link', { name: 'API keys' }).click();
   await act('test', 'Roll…');
@@ -88,16 +98,97 @@ test('Dashboard-5: rolling the key of the session goes on with the new one; revo
   await dialog.getByRole('button', { name: 'Roll key' }).click();
   await dialog.getByText('This session uses the new key already.').waitFor();
   const rolled = (await dialog.locator('.token code').innerText()).trim();
-  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.getByLabel('I have stored it').check();
+  await dialog.getByRole('button', { name: 'Done' }).click();
   const session = rowOf('this session');
   await session.filter({ hasText: rolled.slice(0, 9) }).waitFor();
   await page.reload();
   await session.filter({ hasText: rolled.slice(0, 9) }).waitFor();
 
-  await session.getByRole('button', { name: /^Acts on the key/ }).click();
+  await session.getByRole('button', { name: /^Actions for the key/ }).click();
   await page.getByRole('menuitem', { name: 'Revoke…' }).click();
-  await dialog.getByText('you will be signed out').waitFor();
-  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await question.getByText('you will be signed out').waitFor();
+  await question.getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('You revoked the key of this session.').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-31: the dialog of a new key closes only after the key was copied, or said to be stored', async () => {
+  const { token } = await app.tenant();
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  const dialog = page.getByRole('dialog');
+  await visitor.signIn(token);
+  await page.getByRole('link', { name: 'API keys' }).click();
+  const create = async (name: string) => {
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await dialog.getByLabel('Name').fill(name);
+    await page.keyboard.press('Enter');
+    await dialog.getByText('it is not shown again').waitFor();
+  };
+  const tryToLeave = async () => {
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    await page.waitForTimeout(200);
+  };
+  await create('ticked');
+  await tryToLeave();
+  expect(await dialog.locator('.token').isVisible()).toBe(true);
+  expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0);
+  expect(await dialog.getByRole('button', { name: 'Done' }).isDisabled()).toBe(true);
+  await dialog.getByLabel('I have stored it').check();
+  await dialog.getByLabel('I have stored it').uncheck();
+  await tryToLeave();
+  expect(await dialog.locator('.token').isVisible()).toBe(true);
+  await dialog.getByLabel('I have stored it').check();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await dialog.waitFor({ state: 'detached' });
+
+  await create('copied');
+  // The focus is on the button that copies.
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Close' }).waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-32: the list tells why a key stops: it expires soon, was replaced, is banned, was revoked', async () => {
+  const { token, projectId, slug } = await app.tenant();
+  const { apiKeys, projects } = app.app.services;
+  const make = (name: string, expiresAtMs: number | null = null) =>
+    apiKeys.create(TEST_ACTOR, { projectId, name, scopes: ['pets:read', 'domains'], expiresAtMs });
+  const DAY_MS = 86_400_000;
+  await make('long lived', Date.now() + 300 * DAY_MS);
+  await make('short lived', Date.now() + 3.5 * DAY_MS);
+  const revoked = await make('revoked');
+  await apiKeys.revoke(TEST_ACTOR, revoked.key.id);
+  const old = await make('rolled');
+  const successor = await apiKeys.roll(TEST_ACTOR, old.key.id, DAY_MS);
+  const leaked = await make('leaked');
+  await projects.change(TEST_ACTOR, slug, { plan: 'ENTERPRISE', perMinute: 60, perDay: 1 });
+  await eventually('the day is spent', async () => (await statusWith(leaked.token)) === 429);
+  ahead.aheadMs += 1_500;
+  for (let sent = 0; sent < 12; sent += 1) await statusWith(leaked.token);
+
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await visitor.signIn(token);
+  await page.getByRole('link', { name: 'API keys' }).click();
+  const textOf = (name: string, at = 0) => rowOf(name).nth(at).innerText();
+  await rowOf('leaked').getByText('Banned').waitFor();
+  expect(await textOf('leaked')).toMatch(/pets:read\s+domains[\s\S]*Banned\s+Ends in (1 min )?\d+ s/);
+  expect(await textOf('long lived')).toMatch(/Valid\s+Expires in 9 months|Valid\s+Expires in 10 months/);
+  expect(await textOf('short lived')).toMatch(/Expires soon\s+in 3 days/);
+  expect(await textOf(old.key.prefix)).toMatch(
+    new RegExp(`Replaced\\s+by ${successor.key.prefix}…, stops (in 23 hours|tomorrow)`),
+  );
+  expect(await textOf(revoked.key.prefix)).toMatch(/Revoked/);
+  // Keys that ended come last, and a key is rolled once.
+  expect(await page.getByRole('row').last().innerText()).toMatch(/^revoked/);
+  await rowOf(old.key.prefix)
+    .getByRole('button', { name: /^Actions/ })
+    .click();
+  expect(await page.getByRole('menuitem').allInnerTexts()).not.toContain('Roll…');
   expect(visitor.complaints).toEqual([]);
 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { Project } from '../src/projects/project.entity.js';
 import { startBrowser } from '../test/support/browser.js';
-import { graphql } from '../test/support/client.js';
-import { publishedTenant } from '../test/support/domain-rig.js';
+import { publishedTenant } from '../test/support/domains/domain-rig.js';
+import { graphql } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { type Visitor, visit } from './support/visitor.js';
 
@@ -30,7 +30,7 @@ const HOSTILE = [
   '<object data=//evil.example></object>',
   '<form action=//evil.example><button>x',
   '{{constructor.constructor("alert(1)")()}}',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: that is the attack.
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: this text is the attack.
   '${alert(1)}',
   '<!--<img src="--><img src=x onerror=alert(1)//">',
   '<![CDATA[<script>alert(1)</script>]]>',
@@ -61,7 +61,7 @@ afterAll(async () => {
   await app?.stop();
 });
 
-test('Dashboard-7: names of pets are text, in the list, in the editor and in what is said after saving', async () => {
+test('Dashboard-7: names of pets appear as text in the list, in the editor and in the message after saving', async () => {
   const { token } = tenant;
   for (const name of HOSTILE) {
     const variables = { input: { name, categoryId: '1' } };
@@ -71,7 +71,7 @@ test('Dashboard-7: names of pets are text, in the list, in the editor and in wha
     });
   }
   const { page } = visitor;
-  await page.getByRole('link', { name: 'Pets' }).click();
+  await page.getByRole('link', { name: 'Pets', exact: true }).click();
   await page.getByText('Page 1').waitFor();
   const first = await page.locator('tbody th').allTextContents();
   await page.getByRole('button', { name: 'Next' }).click();
@@ -85,7 +85,7 @@ test('Dashboard-7: names of pets are text, in the list, in the editor and in wha
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-7: names of keys are text, in the list, its menu and its questions', async () => {
+test('Dashboard-24: names of keys appear as text in the list, its menu and its dialogs', async () => {
   const { projectId } = tenant;
   for (const name of HOSTILE) {
     await app.app.services.apiKeys.create(TEST_ACTOR, {
@@ -101,15 +101,15 @@ test('Dashboard-7: names of keys are text, in the list, its menu and its questio
   const shown = await page.locator('tbody th bdi').allTextContents();
   expect(shown.filter((name) => name !== 'test').sort()).toEqual([...HOSTILE].sort());
   await page
-    .getByRole('button', { name: /^Acts on the key/ })
+    .getByRole('button', { name: /^Actions for the key/ })
     .first()
     .click();
   await page.getByRole('menuitem', { name: 'Revoke…' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-7: the name of the project is text', async () => {
+test('Dashboard-25: the name of the project appears as text', async () => {
   const { page } = visitor;
   for (const name of HOSTILE) {
     await app.db.repository(Project).update({ id: tenant.projectId }, { name });
@@ -120,7 +120,7 @@ test('Dashboard-7: the name of the project is text', async () => {
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-7: what is no host name is refused in words, as text, without leaving the form', async () => {
+test('Dashboard-26: an invalid host name is refused with a message, as text, and the form stays open', async () => {
   const { page } = visitor;
   await page.getByRole('link', { name: 'Domains', exact: true }).click();
   await page.getByRole('button', { name: 'Add domain' }).click();

@@ -23,7 +23,7 @@ const submit = async (key: string) => {
 };
 const alert = () => visitor.page.getByRole('alert').first();
 
-test('Dashboard-1: a good key opens the overview, and survives a reload in this tab only', async () => {
+test('Dashboard-1: a valid key opens the overview, and the session survives a reload in this tab only', async () => {
   const { token } = await app.tenant();
   visitor = await visit(browser, app.url);
   const { page, context } = visitor;
@@ -44,7 +44,7 @@ test('Dashboard-1: a good key opens the overview, and survives a reload in this 
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-1: text that is no key, a wrong key and a revoked key are told plainly', async () => {
+test('Dashboard-10: a malformed key, an unknown key and a revoked key each get a plain message', async () => {
   const { token, keyId } = await app.tenant();
   visitor = await visit(browser, app.url, { provokes: [401] });
   await visitor.open('/');
@@ -60,7 +60,7 @@ test('Dashboard-1: text that is no key, a wrong key and a revoked key are told p
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-1: a key without scopes is told what it may not do, without asking the gateway', async () => {
+test('Dashboard-11: a key without scopes sees which scopes it lacks, and the page does not ask the gateway', async () => {
   const { token } = await app.tenant({ scopes: [] });
   visitor = await visit(browser, app.url);
   const { page } = visitor;
@@ -71,19 +71,19 @@ test('Dashboard-1: a key without scopes is told what it may not do, without aski
     ['Domains', 'domains'],
     ['API keys', 'keys'],
   ] as const) {
-    await page.getByRole('link', { name }).click();
+    await page.getByRole('link', { name, exact: true }).click();
     await page.getByText(`It lacks the scope ${scope}.`).waitFor();
   }
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-1: a key that is revoked during the session ends it, and says why', async () => {
+test('Dashboard-12: revoking the key during the session ends the session and says why', async () => {
   const { token, keyId } = await app.tenant();
   visitor = await visit(browser, app.url, { provokes: [401] });
   const { page } = visitor;
   await visitor.signIn(token);
   await app.app.services.apiKeys.revoke(TEST_ACTOR, keyId);
-  await page.getByRole('link', { name: 'Pets' }).click();
+  await page.getByRole('link', { name: 'Pets', exact: true }).click();
   await page.getByText('no longer accepted').waitFor();
   expect(visitor.complaints).toEqual([]);
 });

@@ -2,11 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startBrowser } from '../test/support/browser.js';
-import { rest } from '../test/support/client.js';
-import { letGo, publishedTenant } from '../test/support/domain-rig.js';
+import { letGo, publishedTenant } from '../test/support/domains/domain-rig.js';
 import { eventually } from '../test/support/eventually.js';
+import { graphql, rest } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
-import { seriousViolations } from './support/accessibility.js';
+import { violationsOn } from './support/accessibility.js';
 import { type Visitor, visit } from './support/visitor.js';
 
 let app: TestApp;
@@ -32,7 +32,7 @@ async function leakedKeyOf({ projectId }: Tenant): Promise<string> {
   return (await app.app.services.apiKeys.create(TEST_ACTOR, wanted)).token;
 }
 
-/** Five requests for pets are the day of the project. */
+/** Sets a day quota of five requests for pets, and spends it. */
 async function spendDay({ slug }: Tenant, token: string): Promise<void> {
   const quota = { plan: 'ENTERPRISE', perMinute: 60, perDay: 5 } as const;
   await app.app.services.projects.change(TEST_ACTOR, slug, quota);
@@ -47,13 +47,13 @@ async function ban(token: string): Promise<void> {
 async function revokeLeakedKey(): Promise<void> {
   const { page } = visitor;
   await page.getByRole('link', { name: 'API keys' }).click();
-  await page.getByRole('button', { name: 'Acts on the key leaked' }).click();
+  await page.getByRole('button', { name: 'Actions for the key leaked' }).click();
   await page.getByRole('menuitem', { name: 'Revoke…' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('row').filter({ hasText: 'leaked' }).getByText('revoked').waitFor();
 }
 
-test('Dashboard-14: with a spent day it opens, says what still works, and revokes the key that spent it', async () => {
+test('Dashboard-14: with a spent day quota the dashboard opens, says what still works, and revokes the key that spent it', async () => {
   const owner = await publishedTenant(app);
   const leaked = await leakedKeyOf(owner);
   await spendDay(owner, leaked);
@@ -61,20 +61,20 @@ test('Dashboard-14: with a spent day it opens, says what still works, and revoke
   const { page } = visitor;
   await visitor.signIn(owner.token);
   await page.getByText('The quota of today is spent.').waitFor();
-  await page.getByText('Keys, domains and usage work as ever').waitFor();
+  await page.getByText('Keys, domains and usage still work').waitFor();
   await page.getByRole('heading', { name: /last hour/ }).waitFor();
-  expect(await seriousViolations(page)).toEqual([]);
+  expect(await violationsOn(page)).toEqual([]);
   await page.screenshot({ path: 'screenshots/spent-day-overview.png', fullPage: true });
   await revokeLeakedKey();
   await page.screenshot({ path: 'screenshots/spent-day-keys.png', fullPage: true });
   expect((await read(leaked)).status).toBe(401);
-  await page.getByRole('link', { name: 'Pets' }).click();
+  await page.getByRole('link', { name: 'Pets', exact: true }).click();
   await page.getByText('Pets can be read and changed again from midnight UTC on.').waitFor();
   await page.screenshot({ path: 'screenshots/spent-day-pets.png', fullPage: true });
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-15: with a banned key it opens, says what still works, and revokes another key and its own', async () => {
+test('Dashboard-15: with a banned key the dashboard opens, says what still works, and revokes another key and its own', async () => {
   const owner = await publishedTenant(app);
   const leaked = await leakedKeyOf(owner);
   await spendDay(owner, owner.token);
@@ -82,8 +82,8 @@ test('Dashboard-15: with a banned key it opens, says what still works, and revok
   visitor = await visit(browser, app.url, { provokes: [429, 401] });
   const { page } = visitor;
   await visitor.signIn(owner.token);
-  await page.getByText('This API key is banned for a while.').first().waitFor();
-  await page.getByText('Keys, domains and usage work as ever').waitFor();
+  await page.getByText('This API key is temporarily banned.').first().waitFor();
+  await page.getByText('Keys, domains and usage still work').waitFor();
   await page.getByText(/^Banned, .* left$/).waitFor();
   await page.screenshot({ path: 'screenshots/banned-overview.png', fullPage: true });
   await revokeLeakedKey();
@@ -94,10 +94,57 @@ test('Dashboard-15: with a banned key it opens, says what still works, and revok
   await page
     .getByRole('row')
     .filter({ hasText: 'this session' })
-    .getByRole('button', { name: /^Acts on/ })
+    .getByRole('button', { name: /^Actions for/ })
     .click();
   await page.getByRole('menuitem', { name: 'Revoke…' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('You revoked the key of this session.').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-33: a spent quota has one banner; the button waits for the end of the minute, and then works', async () => {
+  const owner = await app.tenant({ plan: 'FREE' });
+  visitor = await visit(browser, app.url, { provokes: [429] });
+  const { page } = visitor;
+  await visitor.signIn(owner.token);
+  // The quota spent in this minute must still be spent when the page shows it.
+  ahead.aheadMs += 60_000 - ((Date.now() + ahead.aheadMs) % 60_000);
+  await eventually('the minute is spent', async () => (await read(owner.token)).status === 429);
+  await page.getByRole('link', { name: 'Pets', exact: true }).click();
+  const retry = page.getByRole('button', { name: /^Try again/ });
+  await page.getByText('The quota of this minute is spent.').waitFor();
+  expect(await retry.innerText()).toMatch(/^Try again \(\d+ s\)$/);
+  expect(await retry.isDisabled()).toBe(true);
+  expect(await page.locator('.notice').count()).toBe(1);
+  expect(await violationsOn(page)).toEqual([]);
+  const before = await retry.innerText();
+  await page.waitForFunction(
+    (text) => [...document.querySelectorAll('button')].every((button) => button.textContent !== text),
+    before,
+  );
+  ahead.aheadMs += 60_000;
+  await page.clock.install();
+  await page.clock.runFor(61_000);
+  await page.getByRole('button', { name: 'Try again', exact: true }).click();
+  await page.getByText('No pet yet').waitFor();
+  expect(await page.locator('.notice').count()).toBe(0);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-34: a key without operations left opens the dashboard by itself when the minute ends', async () => {
+  const { token } = await app.tenant();
+  visitor = await visit(browser, app.url, { provokes: [429] });
+  const { page } = visitor;
+  await visitor.signIn(token);
+  ahead.aheadMs += 60_000 - ((Date.now() + ahead.aheadMs) % 60_000);
+  const ask = () => graphql(app.url, '{ project { slug } }', { token });
+  await eventually('no operation is left', async () => (await ask()).status === 429);
+  await page.clock.install();
+  await page.reload();
+  await page.getByText('This key has no operations left in this minute.').waitFor();
+  expect(await page.getByRole('button', { name: /^Try again \(/ }).isDisabled()).toBe(true);
+  ahead.aheadMs += 60_000;
+  await page.clock.runFor(61_000);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
   expect(visitor.complaints).toEqual([]);
 });

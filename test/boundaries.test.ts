@@ -3,177 +3,245 @@ import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 /**
- * Who may import whom: folders of `src`, and its top-level files by name. What is not listed is forbidden.
- * Arrows point down: process → composition root → doors → admission → nouns → what everything stands on.
+ * The rooms of `src` with the rooms that each may import; every room may import `kernel` and `config`. All other imports
+ * are forbidden. Arrows point down: process → composition root → doors → admission → nouns → database.
  */
-const GROUND = [
-  'data-versions',
-  'errors',
-  'deadline',
-  'int64',
-  'ids',
-  'caller',
-  'config',
-  'validation',
-  'version',
-];
-const MAY_IMPORT: Record<string, string[]> = {
-  'data-versions': [],
-  errors: [],
-  deadline: [],
-  int64: [],
-  ids: [],
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  kernel: [],
   config: [],
-  validation: ['errors', 'int64'],
-  version: [],
-  'start-problem': [...GROUND, 'database'],
-  caller: ['errors', 'rate-limit'],
-  addresses: ['config'],
-  audit: [...GROUND, 'database'],
-  projects: [...GROUND, 'database', 'audit', 'rate-limit'],
-  'api-keys': [...GROUND, 'database', 'audit', 'projects', 'idempotency'],
-  usage: [...GROUND, 'database'],
-  chores: [],
-  idempotency: [...GROUND, 'database'],
-  pets: [...GROUND, 'database', 'idempotency', 'audit'],
-  // The one DataSource names every entity.
-  database: [
-    ...GROUND,
-    'projects',
-    'api-keys',
-    'pets',
-    'idempotency',
-    'audit',
-    'rate-limit',
-    'certificates',
-    'domains',
-    'usage',
-    'migrations',
-  ],
-  dns: [...GROUND],
-  certificates: [...GROUND, 'database'],
-  domains: [...GROUND, 'database', 'redis', 'dns', 'projects', 'certificates', 'audit'],
-  ingress: [...GROUND, 'database', 'http', 'domains', 'certificates', 'projects', 'admission'],
-  migrations: [],
+  scheduling: [],
   redis: [],
-  'rate-limit': [...GROUND, 'database', 'redis'],
-  http: [...GROUND, 'database', 'metrics'],
+  migrations: [],
   metrics: [],
-  'response-cache': [...GROUND, 'rate-limit'],
-  admission: [...GROUND, 'api-keys', 'rate-limit'],
-  rest: [...GROUND, 'http', 'admission', 'response-cache', 'pets'],
-  graphql: [
-    ...GROUND,
-    'response-cache',
-    'rate-limit',
-    'http',
-    'admission',
-    'pets',
-    'projects',
-    'api-keys',
-    'usage',
-    'domains',
-    'certificates',
-    'idempotency',
-    'audit',
-  ],
-  pages: [...GROUND, 'http', 'projects'],
-  dashboard: [...GROUND, 'http'],
-  demo: [...GROUND, 'services', 'pets'],
-  services: [...GROUND, 'database', 'audit', 'projects', 'api-keys', 'pets', 'idempotency', 'usage'],
-  'custom-domains': [...GROUND, 'database', 'audit', 'projects', 'dns', 'domains', 'certificates'],
-  app: [
-    ...GROUND,
-    'addresses',
-    'chores',
-    'http',
-    'admission',
-    'rest',
-    'graphql',
-    'pages',
-    'dashboard',
-    'ingress',
-    'services',
-    'custom-domains',
-    'domains',
-    'database',
-    'rate-limit',
-    'response-cache',
-    'metrics',
-  ],
-  cli: [
-    ...GROUND,
-    'services',
-    'custom-domains',
-    'redis',
-    'rate-limit',
-    'database',
-    'projects',
-    'api-keys',
-    'pets',
-    'audit',
-    'dns',
-    'domains',
-    'certificates',
-  ],
   log: [],
-  main: [...GROUND, 'app', 'addresses', 'database', 'demo', 'log', 'start-problem'],
+
+  database: ['scheduling'],
+  audit: ['database'],
+  idempotency: ['database'],
+  'rate-limit/rules': [],
+  'rate-limit/memory': ['rate-limit/rules', 'database'],
+  'rate-limit/redis': ['rate-limit/rules', 'rate-limit/memory', 'redis'],
+  'rate-limit': ['rate-limit/rules', 'rate-limit/memory', 'rate-limit/redis', 'redis', 'database'],
+  projects: ['audit', 'database', 'idempotency'],
+  'api-keys': ['audit', 'database', 'idempotency', 'projects'],
+  pets: ['audit', 'database', 'idempotency'],
+  'request-log': ['api-keys', 'database'],
+  usage: ['api-keys', 'database'],
+  'pets/files': [],
+  'pets/export': ['pets', 'pets/files', 'database'],
+  'pets/import': ['pets', 'pets/files', 'audit', 'database'],
+
+  dns: ['scheduling'],
+  'certificates/acme': [],
+  'certificates/challenges': ['database'],
+  'certificates/store': ['certificates/challenges', 'database'],
+  'certificates/orders': ['certificates/acme', 'certificates/challenges', 'certificates/store', 'database'],
+  certificates: [
+    'certificates/acme',
+    'certificates/challenges',
+    'certificates/orders',
+    'certificates/store',
+    'database',
+  ],
+  'domains/names': [],
+  'domains/diagnosis': ['dns'],
+  'domains/diagnosis/caa': ['domains/diagnosis', 'dns'],
+  'domains/store': ['domains/diagnosis', 'database', 'scheduling'],
+  'domains/hosts': ['domains/store', 'database', 'projects', 'redis'],
+  'domains/lifecycle': [
+    'domains/names',
+    'domains/diagnosis',
+    'domains/diagnosis/caa',
+    'domains/store',
+    'domains/hosts',
+    'audit',
+    'certificates',
+    'certificates/store',
+    'database',
+    'dns',
+    'projects',
+    'scheduling',
+  ],
+  domains: [
+    'domains/names',
+    'domains/diagnosis',
+    'domains/store',
+    'domains/lifecycle',
+    'audit',
+    'certificates/store',
+    'idempotency',
+  ],
+
+  'response-cache': ['rate-limit/rules'],
+  'http/connections': [],
+  'http/content': [],
+  http: ['http/connections', 'http/content', 'database'],
+  admission: ['http', 'api-keys', 'rate-limit/rules'],
+  ingress: ['http', 'domains/hosts', 'certificates/store', 'database', 'projects'],
+  'web/pages': [],
+  'web/reference/parts': ['web/pages'],
+  'web/reference/guides': ['web/pages', 'web/reference/parts', 'projects', 'rate-limit/rules'],
+  'web/reference': ['web/pages', 'web/reference/guides', 'web/reference/parts'],
+  web: ['web/pages', 'web/reference', 'http', 'http/content', 'projects'],
+  rest: ['http', 'http/content', 'admission', 'response-cache', 'scheduling', 'pets'],
+  'graphql/execution': ['http', 'http/content', 'admission', 'rate-limit/rules'],
+  'graphql/documents': ['admission', 'response-cache'],
+  'graphql/operations': [
+    'graphql/documents',
+    'graphql/execution',
+    'http',
+    'http/content',
+    'admission',
+    'response-cache',
+    'scheduling',
+  ],
+  'graphql/limits': ['graphql/execution', 'rate-limit/rules'],
+  'graphql/schema/domains': [
+    'graphql/execution',
+    'graphql/operations',
+    'domains',
+    'domains/diagnosis',
+    'domains/lifecycle',
+    'domains/store',
+    'certificates/store',
+  ],
+  'graphql/schema/lists': ['graphql/execution', 'graphql/operations', 'audit', 'request-log'],
+  'graphql/schema': [
+    'graphql/documents',
+    'graphql/execution',
+    'graphql/limits',
+    'graphql/operations',
+    'graphql/schema/domains',
+    'graphql/schema/lists',
+    'admission',
+    'rate-limit/rules',
+    'audit',
+    'pets',
+    'projects',
+    'api-keys',
+    'request-log',
+    'usage',
+  ],
+  graphql: [
+    'graphql/documents',
+    'graphql/execution',
+    'graphql/operations',
+    'graphql/schema',
+    'http',
+    'http/content',
+    'admission',
+    'response-cache',
+    'scheduling',
+  ],
 };
 
-/** Libraries of a door: nothing below a door may know them. */
+/** The composition root and the processes may import every room. */
+const MAY_IMPORT_ALL = ['app', 'cli', 'cli/pets', 'main'];
+const GROUND = ['kernel', 'config'];
+const MOST_FILES = 16;
+
+/** Libraries of the doors: rooms below a door must not import them. */
 const DOOR_LIBRARIES = /^(fastify|@fastify\/|@as-integrations\/|@apollo\/|graphql|type-graphql|negotiator)/;
-/** Where services are made. */
-const COMPOSITION = ['app.ts', 'services.ts', 'custom-domains.ts'];
-const DOORS = ['http', 'admission', 'rest', 'graphql', 'pages', 'dashboard', 'ingress', 'app', 'main'];
+const DOORS = /^(http|admission|rest|graphql|web|ingress|app|main)\b/;
+/** The files that construct services. */
+const COMPOSITION = ['app/parts.ts', 'app/graphql-schema.ts', 'app/services.ts', 'app/custom-domains.ts'];
+/** The files that register hooks of the server: hooks of requests, and hooks of its shutdown. */
+const HOOKS = ['app/hooks.ts', 'app/lifecycle.ts'];
 
 interface Import {
+  /** Relative to `src`. */
   file: string;
-  from: string;
+  /** A file relative to `src`, or the name of a library. */
   to: string;
+  isOurs: boolean;
 }
 
+async function sourceFiles(): Promise<string[]> {
+  return (await readdir('src', { recursive: true })).filter((file) => file.endsWith('.ts'));
+}
+
+/** Returns every import, of values and of types. */
 async function imports(): Promise<Import[]> {
-  const files = (await readdir('src', { recursive: true })).filter((file) => file.endsWith('.ts'));
   const found = await Promise.all(
-    files.map(async (file) => {
+    (await sourceFiles()).map(async (file) => {
       const source = await readFile(join('src', file), 'utf8');
-      const specifiers = [...source.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
-        ([, name = '']) => name,
-      );
-      return specifiers.map((to) => ({
-        file,
-        from: roomOf(file),
-        to: to.startsWith('.') ? target(file, to) : to,
-      }));
+      const specifiers = [...source.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)];
+      return specifiers.map(([, name = '']) => {
+        const isOurs = name.startsWith('.');
+        return { file, to: isOurs ? target(file, name) : name, isOurs };
+      });
     }),
   );
   return found.flat();
 }
 
-const roomOf = (path: string) => path.split('/')[0]?.replace(/\.[jt]s$/, '') ?? path;
-const target = (file: string, specifier: string) => `./${normalize(join(dirname(file), specifier))}`;
+/** The folder of a file; a file directly in `src` is its own room. */
+const roomOf = (file: string) => (file.includes('/') ? dirname(file) : file.replace(/\.ts$/, ''));
+const target = (file: string, specifier: string) =>
+  normalize(join(dirname(file), specifier)).replace(/\.js$/, '.ts');
+const mayImportAll = (room: string) => MAY_IMPORT_ALL.includes(room);
 
 test('House-1: imports between rooms follow the direction of the design', async () => {
   const wrong = (await imports())
-    .filter(({ to }) => to.startsWith('./'))
-    .map((found) => ({ ...found, room: roomOf(found.to.slice(2)) }))
-    .filter(({ from, room }) => from !== room && !MAY_IMPORT[from]?.includes(room))
+    .filter(({ isOurs }) => isOurs)
+    .map(({ file, to }) => ({ file, to, from: roomOf(file), room: roomOf(to) }))
+    .filter(({ from, room }) => from !== room && !mayImportAll(from))
+    .filter(
+      ({ from, room }) => MAY_IMPORT[from] === undefined || ![...GROUND, ...MAY_IMPORT[from]].includes(room),
+    )
     .map(({ file, to }) => `src/${file} imports ${to}`);
   expect(wrong).toEqual([]);
 });
 
-test('House-2: nouns know no door: no Fastify, Apollo, graphql or type-graphql below admission', async () => {
+test('House-5: a room imports only rooms listed before it, so rooms form no circle', () => {
+  const rooms = Object.keys(MAY_IMPORT);
+  const wrong = rooms.flatMap((room, at) =>
+    (MAY_IMPORT[room] ?? [])
+      .filter((other) => !rooms.slice(0, at).includes(other))
+      .map((other) => `${room} → ${other}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('House-6: imports of files form no circle', async () => {
+  const targets = new Map<string, string[]>();
+  for (const { file, to } of (await imports()).filter(({ isOurs }) => isOurs)) {
+    targets.set(file, [...(targets.get(file) ?? []), to]);
+  }
+  const reachedFrom = (file: string) => {
+    const reached = new Set<string>();
+    const next = [file];
+    for (let at = next.pop(); at !== undefined; at = next.pop()) {
+      const fresh = (targets.get(at) ?? []).filter((to) => !reached.has(to));
+      for (const to of fresh) reached.add(to);
+      next.push(...fresh);
+    }
+    return reached;
+  };
+  expect([...targets.keys()].filter((file) => reachedFrom(file).has(file))).toEqual([]);
+});
+
+test(`House-7: no folder of src or test has more than ${MOST_FILES} files`, async () => {
+  const counts = new Map<string, number>();
+  for (const root of ['src', 'test']) {
+    for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) counts.set(entry.parentPath, (counts.get(entry.parentPath) ?? 0) + 1);
+    }
+  }
+  expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
+});
+
+test('House-2: nouns import no library of a door: no Fastify, Apollo, graphql or type-graphql below admission', async () => {
   const wrong = (await imports())
-    .filter(({ from, to }) => DOOR_LIBRARIES.test(to) && !DOORS.includes(from))
+    .filter(({ file, to, isOurs }) => !isOurs && DOOR_LIBRARIES.test(to) && !DOORS.test(roomOf(file)))
     .map(({ file, to }) => `src/${file} imports ${to}`);
   expect(wrong).toEqual([]);
 });
 
 test('House-3: the environment is read in one place, services are made in one place', async () => {
-  const files = (await readdir('src', { recursive: true })).filter((file) => file.endsWith('.ts'));
-  for (const file of files) {
+  for (const file of await sourceFiles()) {
     const source = await readFile(join('src', file), 'utf8');
-    // The processes hand their environment to config.ts, and nothing else looks into it.
+    // The processes pass their environment to config.ts, and no other code reads it.
     const reads = source.replaceAll('loadConfig(process.env)', '').includes('process.env');
     expect([file, reads]).toEqual([file, false]);
     const makes = /\bnew \w+(Service|Resolver|Admission)\(/.test(source);
@@ -181,8 +249,49 @@ test('House-3: the environment is read in one place, services are made in one pl
   }
 });
 
-test('House-4: nothing but the clock given to it tells a service the time', async () => {
-  const files = (await readdir('src', { recursive: true })).filter((file) => file.endsWith('.ts'));
+test('House-8: doors only map: no scope check, no idempotency and no audit log outside the services', async () => {
+  const decides = /\brequireScope\b|\bscopes\.has\(|\bonce\(|\/(audit\/audit-|idempotency\/)/;
+  const doors = (await sourceFiles()).filter((file) => /^(graphql|rest|web)\//.test(file));
+  for (const file of doors) {
+    expect([file, decides.exec(await readFile(join('src', file), 'utf8'))?.[0]]).toEqual([file, undefined]);
+  }
+});
+
+test('House-9: only the two files of HOOKS register hooks', async () => {
+  for (const file of await sourceFiles()) {
+    const adds = (await readFile(join('src', file), 'utf8')).includes('.addHook(');
+    expect([file, adds && !HOOKS.includes(file)]).toEqual([file, false]);
+  }
+});
+
+test('House-10: a room reads a request field of another room only if it may import that room', async () => {
+  const files = await Promise.all(
+    (await sourceFiles()).map(async (file) => ({ file, source: await readFile(join('src', file), 'utf8') })),
+  );
+  const notes = files.flatMap(({ file, source }) => {
+    const [, fields = ''] =
+      /declare module 'fastify' \{\s*interface FastifyRequest \{(.*?)\n {2}\}/s.exec(source) ?? [];
+    return [...fields.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name = '']) => ({ name, owner: roomOf(file) }));
+  });
+  expect(notes.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['site', 'caller', 'standing', 'paidBy']),
+  );
+  const wrong = files.flatMap(({ file, source }) => {
+    const room = roomOf(file);
+    return notes
+      .filter(({ owner }) => owner !== room && !mayImportAll(room) && !MAY_IMPORT[room]?.includes(owner))
+      .filter(({ name }) =>
+        new RegExp(`\\brequest\\.${name}\\b|\\{[^{}]*\\b${name}\\b[^{}]*\\}: (?:Pick<)?FastifyRequest`).test(
+          source,
+        ),
+      )
+      .map(({ name, owner }) => `src/${file} reads ${name} of ${owner}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('House-4: services get the time only from the clock passed to them', async () => {
+  const files = await sourceFiles();
   const clocks = ['main.ts', 'cli/'];
   for (const file of files.filter((name) => !clocks.some((place) => name.startsWith(place)))) {
     const source = await readFile(join('src', file), 'utf8');

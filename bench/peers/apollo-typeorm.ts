@@ -14,7 +14,7 @@ import {
 } from 'type-graphql';
 import { Column, DataSource, Entity, MoreThan, PrimaryColumn } from 'typeorm';
 
-/** The usual way: one class is the table's row and the schema's type, and TypeORM's `find` asks. */
+/** The usual way: one class is both the table's row and the schema's type, and TypeORM's `find` reads it. */
 enum PetStatus {
   available = 'available',
   pending = 'pending',

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { listPets } from './pets.js';
 
-/** What Node's HTTP server alone costs: the first page, made once, for every request. */
+/** The cost of Node's HTTP server alone: every request gets the first page, which is made once. */
 const body = Buffer.from(JSON.stringify((await listPets()).nodes));
 
 const server = createServer((_, response) => {

@@ -13,7 +13,7 @@ const NEXT = `${PAGE} AND id > ? ORDER BY id LIMIT 21`;
 const INSERT =
   'INSERT INTO pets (project_id, id, name, category_id, status, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)';
 
-/** What each peer does for a page of 20: one prepared statement, one row more than is shown. `after` is a plain id. */
+/** A page of 20, as every peer reads it: one prepared statement for 21 rows. `after` is a plain id. */
 export async function listPets(after) {
   const [rows] = await pool.execute(after ? NEXT : FIRST, after ? [PROJECT_ID, String(after)] : [PROJECT_ID]);
   return { nodes: rows.slice(0, 20), hasNextPage: rows.length > 20, endCursor: rows[19]?.id ?? null };

@@ -1,94 +1,154 @@
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { ApiKeyService } from '../api-keys/api-key.service.js';
 import { digestOf, isToken } from '../api-keys/token.js';
-import type { Caller } from '../caller.js';
-import { AppError } from '../errors.js';
-import type { Decision, Refused, Standing } from '../rate-limit/decision.js';
-import type { Account, Charge, Limiter } from '../rate-limit/limiter.js';
-import { addressSubject, projectSubject } from '../rate-limit/subjects.js';
-import { newConnection } from './connections.js';
-import { inWords } from './cost.js';
+import { type Caller, type ServiceCall, serviceCall } from '../kernel/caller.js';
+import type { Decision, Standing } from '../rate-limit/rules/decision.js';
+import { ONE_UNIT, type Payer } from './cost.js';
+import type { Meter } from './meter.js';
+import { unauthorized } from './refusals.js';
+import type { Visits } from './visits.js';
 
-/** Requests without a key in force, per client address. */
-const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null on the routes that need no key. */
+    caller: Caller | null;
+    /** Both windows and the ban state after this request; null = the limiter was not asked. */
+    standing: Standing | Decision | null;
+    /** Where the request was charged, admitted or not; null = it was not charged. */
+    paidBy: Payer | null;
+    /** Units of the plan that the request costs; a refused request spends none of them. */
+    units: number;
+    /** The request was admitted, but one of its fields was refused. */
+    hasRefusedField: boolean;
+  }
+  interface FastifyContextConfig {
+    /** `public`: answered without a key. `free`: needs a key and spends nothing. Otherwise a request costs one unit. */
+    admission?: 'public' | 'free';
+  }
+}
 
-/** As in `Charge`, with the units of the quota. */
-type Spending = Pick<Charge, 'connection' | 'allowance'> & { units: number };
+interface Door {
+  /** Whether the door itself charges the requests of known callers, once it knows their cost. */
+  isChargedByDoor?: boolean;
+  isPublic?: (request: FastifyRequest) => boolean;
+}
 
-/** The one step between a request and either door: from the bearer token to the caller, and from the caller to one charge. */
+/** The last `Authorization` header of a connection, and the digest of its token; null = the header has no token. */
+interface SentKey {
+  authorization: string | undefined;
+  digest: string | null;
+}
+
+/** The fields that admission sets on a request, as they are before admission. */
+export const UNADMITTED = { caller: null, standing: null, paidBy: null, units: 0, hasRefusedField: false };
+
+/** The step between a request and either door: finds the caller of a bearer token, and charges the request. */
 export class Admission {
-  /** A caller is one object for as long as it is known. */
-  private readonly accounts = new WeakMap<Caller, Account>();
+  /** Clients send the same key with each request of a connection, so it is parsed and hashed once. */
+  private readonly sentKeys = new WeakMap<Socket, SentKey>();
 
   constructor(
     private readonly apiKeys: ApiKeyService,
-    private readonly limiter: Limiter,
+    private readonly meter: Meter,
+    private readonly visits: Visits,
   ) {}
 
-  /** Who sends a request with this `Authorization` header; null when no key in force says so. RFC 6750 §2.1. */
-  identify(
-    authorization: string | undefined,
-    connection = newConnection(),
-  ): Caller | null | Promise<Caller | null> {
-    if (authorization !== connection.authorization) {
-      const [, token] = /^bearer +([^ ]+)$/i.exec(authorization ?? '') ?? [];
-      connection.digest = token !== undefined && isToken(token) ? digestOf(token) : null;
-      connection.authorization = authorization;
+  /** Identifies callers and charges requests, for every route of a door, unknown paths included. */
+  admitCallers({ isChargedByDoor = false, isPublic = () => false }: Door = {}): onRequestHookHandler {
+    const enter = (
+      caller: Caller | null,
+      request: FastifyRequest,
+      reply: FastifyReply,
+    ): Promise<unknown> | undefined => {
+      request.caller = caller;
+      if (!caller) return this.refuseUnknown(request, reply);
+      if (request.routeOptions.config.admission === 'free') return this.meter.showStanding(request, reply);
+      return isChargedByDoor ? undefined : this.meter.charge(request, reply, ONE_UNIT);
+    };
+    const admit = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> | undefined => {
+      // A preflight carries no credentials and spends nothing.
+      if (request.method === 'OPTIONS') return undefined;
+      const isFree = request.routeOptions.config.admission === 'public' || isPublic(request);
+      if (isFree) return this.visit(request, reply);
+      const caller = this.identify(request);
+      if (!(caller instanceof Promise)) return enter(caller, request, reply);
+      return this.whenIdentified(caller, request, reply).then((known) => enter(known, request, reply));
+    };
+    // Returns no promise when nothing has to wait: a cached key counted in memory is decided synchronously.
+    return (request, reply, done) => {
+      const waiting = admit(request, reply);
+      if (waiting) waiting.then(() => done(), done);
+      else done();
+    };
+  }
+
+  /** Shows the quota before admission: of the request's key, or of its address without a valid key. */
+  async lookAhead(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    let caller: Caller | null = null;
+    try {
+      caller = await this.identify(request);
+    } catch {
+      // The database is unavailable. The response does not depend on it.
     }
-    return connection.digest === null ? null : this.apiKeys.identifyDigest(connection.digest);
+    await this.meter.showStanding(request, reply, caller);
   }
 
-  /** Who pays: the caller's project, or without a caller the address. Bans belong to the key. Spec: Limits. */
-  account(caller: Caller | null, address: string): Account {
-    if (!caller) return { subject: addressSubject(address), keyId: null, quota: ANONYMOUS_QUOTA };
-    const known = this.accounts.get(caller);
+  /** The caller with this `Authorization` header; null without a valid key. RFC 6750 §2.1. */
+  callerOf(
+    authorization: string | undefined,
+    sent: SentKey = { authorization: undefined, digest: null },
+  ): Caller | null | Promise<Caller | null> {
+    if (authorization !== sent.authorization) {
+      const [, token] = /^bearer +([^ ]+)$/i.exec(authorization ?? '') ?? [];
+      sent.digest = token !== undefined && isToken(token) ? digestOf(token) : null;
+      sent.authorization = authorization;
+    }
+    return sent.digest === null ? null : this.apiKeys.callers.identify(sent.digest);
+  }
+
+  /** The caller of the request; null without a valid key. On a project's host only the project's own keys are valid. */
+  private identify({ headers, site, raw }: FastifyRequest): Caller | null | Promise<Caller | null> {
+    const caller = this.callerOf(headers.authorization, this.sentKeyOf(raw.socket));
+    // A request refused before host routing has no site.
+    const projectId = site?.projectId ?? null;
+    if (projectId === null) return caller;
+    const ownOnly = (known: Caller | null) => (known?.projectId === projectId ? known : null);
+    return caller instanceof Promise ? caller.then(ownOnly) : ownOnly(caller);
+  }
+
+  private sentKeyOf(socket: Socket): SentKey {
+    const known = this.sentKeys.get(socket);
     if (known) return known;
-    const { projectId, keyId, quota } = caller;
-    const account = { subject: projectSubject(projectId), keyId: String(keyId), quota };
-    this.accounts.set(caller, account);
-    return account;
+    const none = { authorization: undefined, digest: null };
+    this.sentKeys.set(socket, none);
+    return none;
   }
 
-  charge(
-    { subject, keyId, quota }: Account,
-    { units, connection, allowance }: Spending,
-  ): Decision | Promise<Decision> {
-    return this.limiter.charge({ subject, keyId, quota, cost: units, connection, allowance });
+  private whenIdentified(
+    identified: Promise<Caller | null>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Caller | null> {
+    return identified.catch(async (error) => {
+      await this.meter.showStanding(request, reply);
+      throw error;
+    });
   }
 
-  /** Puts a ban on record. The refusal that started it is the one moment it is known. */
-  recordBan(caller: Caller, { ban }: Refused, requestId: string): Promise<void> {
-    const untilMs = (ban?.untilSeconds ?? 0) * 1000;
-    return this.apiKeys.recordBan({ name: 'limiter', requestId }, caller, untilMs);
+  private async refuseUnknown(request: FastifyRequest, reply: FastifyReply): Promise<never> {
+    await this.meter.charge(request, reply, ONE_UNIT);
+    throw unauthorized();
   }
 
-  look(account: Account): Standing | Promise<Standing> {
-    return this.limiter.peek(account);
+  private async visit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await this.visits.admit(request, reply);
+    await this.meter.showStanding(request, reply);
   }
 }
 
-/** The refusal of a caller without a key in force, in the same words whatever is wrong with it. Spec: Authentication. */
-export function unauthorized(): AppError {
-  return new AppError(
-    'unauthorized',
-    'The API key is missing or not valid. Send it as "Authorization: Bearer <API_KEY>".',
-  );
-}
-
-/** The 429 that a refusal is to the client. Spec: Limits 2 and 3. */
-export function rateLimited(refused: Refused): AppError {
-  const { code, retryAfterSeconds, neverFits, allowance, isOfAllowance } = refused;
-  if (isOfAllowance && allowance) {
-    const { rule, advice } = inWords(allowance.name);
-    const message = `${rule}. ${advice}; try again in ${retryAfterSeconds} s.`;
-    return new AppError(code, message, { retryAfterSeconds, limit: allowance.limit });
-  }
-  const reason = {
-    rate_limited_minute: 'The quota of this minute (UTC) is spent.',
-    rate_limited_day: 'The quota of this day (UTC) is spent.',
-    key_banned: 'This API key is banned for a while, because it went on after 429.',
-  }[code];
-  const advice = neverFits
-    ? 'The operation costs more than a whole window allows: split it, or upgrade the plan.'
-    : `Try again in ${retryAfterSeconds} s, and back off exponentially.`;
-  return new AppError(code, `${reason} ${advice}`, { retryAfterSeconds });
+/** The arguments for services: the caller, the actor and the Idempotency-Key of a request after admission. */
+export function serviceCallOf({ caller, id, headers }: FastifyRequest): ServiceCall {
+  if (!caller) throw new Error('a route that needs a caller is marked public');
+  return serviceCall(caller, id, headers['idempotency-key']?.toString() ?? null);
 }

@@ -1,13 +1,13 @@
-import type { Caller } from '../caller.js';
-import type { Allowance } from '../rate-limit/windows.js';
+import type { Caller } from '../kernel/caller.js';
+import type { Allowance } from '../rate-limit/rules/windows.js';
 
-/** What a request of a known caller spends. */
+/** The cost of a known caller's request. */
 export interface Cost {
-  /** Units of the plan: the reads and writes of pets, and what is refused before its kind is known. */
+  /** Units of the plan: for reads and writes of pets, and for requests refused before their kind is known. */
   readonly pets: number;
-  /** Units of the key's own allowance: everything else. */
+  /** Units of the key's own allowance: for everything else. */
   readonly management: number;
-  /** 1 = the request reads the schema and nothing else; then the other two are 0. */
+  /** 1 = the request only reads the schema; then the other two are 0. */
   readonly schema: 0 | 1;
 }
 
@@ -16,23 +16,23 @@ export const ONE_SCHEMA: Cost = Object.freeze({ pets: 0, management: 0, schema: 
 
 export type Payer = 'plan' | 'management' | 'schema';
 
-/** From what a request is paid. A mixed operation is one of the plan. */
+/** The quota or allowance that pays for a request. The plan pays for a mixed operation. */
 export function payerOf({ pets, schema }: Cost): Payer {
   if (pets > 0) return 'plan';
   return schema > 0 ? 'schema' : 'management';
 }
 
-/** What a key may do in a minute beside the requests for pets. */
+/** Operations a key may do per minute, in addition to requests for pets. */
 const MANAGEMENT = 'management';
 const MANAGEMENT_PER_MINUTE = 120;
 
-/** Introspections of a project in a minute. */
+/** Introspections that a project may do per minute. */
 const SCHEMA = 'schema';
 const SCHEMA_PER_MINUTE = 60;
 
 const SCHEMA_ALLOWANCE: Allowance = Object.freeze({ name: SCHEMA, perMinute: SCHEMA_PER_MINUTE, cost: 1 });
 
-/** What is paid beside the plan; undefined = nothing. */
+/** The allowance to charge in addition to the plan; undefined = none. */
 export function allowanceOf({ keyId }: Caller, { management, schema }: Cost): Allowance | undefined {
   if (schema > 0) return SCHEMA_ALLOWANCE;
   if (management === 0) return undefined;
@@ -43,16 +43,16 @@ export function isManagement(allowance: string): boolean {
   return allowance.startsWith(`${MANAGEMENT}:`);
 }
 
-/** What a client is told of an allowance that refused it. */
+/** The message for a client that an allowance refused. */
 export function inWords(allowance: string): { rule: string; advice: string } {
   if (allowance === SCHEMA) {
     return {
       rule: `The schema may be read ${SCHEMA_PER_MINUTE} times a minute (UTC) by a project`,
-      advice: 'Keep it, or ask with If-None-Match',
+      advice: 'Store it, or send If-None-Match',
     };
   }
   return {
-    rule: `An API key has ${MANAGEMENT_PER_MINUTE} operations a minute (UTC) for everything but pets`,
-    advice: 'The quota of the plan is untouched',
+    rule: `An API key may do ${MANAGEMENT_PER_MINUTE} operations a minute (UTC) on everything except pets`,
+    advice: "The plan's quota is not charged",
   };
 }

@@ -1,7 +1,7 @@
 const MAX_KEYS = 20_000;
 const MINUTE_MS = 60_000;
 
-/** Documents of unknown cost that are read for a key in a UTC minute while it is refused. */
+/** Documents of unknown cost that are parsed for a refused key per UTC minute. */
 export const DOCUMENTS_PER_MINUTE = 120;
 
 interface RefusedKey {
@@ -12,9 +12,9 @@ interface RefusedKey {
 }
 
 /**
- * The keys that this process has refused, until their Retry-After. It decides no request: it tells whose documents are not
- * worth parsing before somebody asks the limiter. Bounded: beyond 20,000 keys the one refused first is forgotten, and gets
- * its documents anew.
+ * The keys that this process has refused, until their Retry-After. It refuses no request itself: it only says whose
+ * documents need the limiter's decision before they are parsed. Bounded: beyond 20,000 keys the oldest is evicted, and
+ * its document count starts again at zero.
  */
 export class RefusedKeys {
   private readonly keys = new Map<bigint, RefusedKey>();
@@ -32,7 +32,7 @@ export class RefusedKeys {
     this.keys.set(keyId, key);
   }
 
-  /** The plan is known to admit the key again, such as after an upgrade. */
+  /** Called when the plan admits the key again, such as after an upgrade. */
   forgetPlan(keyId: bigint): void {
     const key = this.keys.get(keyId);
     if (key) key.planUntilMs = 0;
@@ -50,7 +50,7 @@ export class RefusedKeys {
     return this.now() < (this.keys.get(keyId)?.planUntilMs ?? 0);
   }
 
-  /** Counts a document of a refused key. Returns the whole seconds after which it may be read; 0 = now. */
+  /** Counts a document of a refused key. Returns the whole seconds until it may be parsed; 0 = now. */
   countDocument(keyId: bigint): number {
     const key = this.keys.get(keyId);
     if (!key) return 0;

@@ -1,18 +1,18 @@
-import { AppError, invalidRequest } from '../errors.js';
-import { LADDER_MINUTES } from '../rate-limit/bans.js';
-import type { Refused, Standing } from '../rate-limit/decision.js';
+import { AppError, invalidRequest } from '../kernel/errors.js';
+import { LADDER_MINUTES } from '../rate-limit/rules/bans.js';
+import type { Refused, Standing } from '../rate-limit/rules/decision.js';
 
 const REHEARSALS = ['429 minute', '429 day', 'banned', 'sunset'] as const;
 export type Rehearsal = (typeof REHEARSALS)[number];
 
-/** What the `Petstore-Rehearse` header asks for. Throws `AppError invalid_request` for anything it can't ask for. */
+/** The refusal that the `Petstore-Rehearse` header requests. Throws `AppError invalid_request` for an unknown value. */
 export function parseRehearsal(header: string): Rehearsal {
   const rehearsal = REHEARSALS.find((name) => name === header.trim());
   if (rehearsal) return rehearsal;
   throw invalidRequest([{ field: 'Petstore-Rehearse', message: `must be one of ${REHEARSALS.join(', ')}` }]);
 }
 
-/** The refusal as it would look if the quota were spent or the key banned now; for `sunset` the removal itself. */
+/** The refusal as it would be if the quota were spent or the key banned now; for `sunset` the 410. */
 export function rehearsed(rehearsal: Rehearsal, standing: Standing): Refused | AppError {
   if (rehearsal === 'sunset') return new AppError('gone', 'Rehearsal: this operation has been removed.');
   const { atMs, minute, day } = standing;

@@ -1,21 +1,24 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../errors.js';
-import type { Decision } from '../rate-limit/decision.js';
-import type { Limiter } from '../rate-limit/limiter.js';
-import { visitSubject } from '../rate-limit/subjects.js';
-import { rateLimitHeaders } from './rate-limit-headers.js';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { AppError } from '../kernel/errors.js';
+import type { Decision } from '../rate-limit/rules/decision.js';
+import type { Limiter } from '../rate-limit/rules/limiter.js';
+import { visitSubject } from '../rate-limit/rules/subjects.js';
+import { rateLimitHeaders } from './meter.js';
 
-/** A flood, not a reader: a page brings at most twenty requests with it. Per client address. */
+/** Per client address. Stops floods, not readers: a page causes at most twenty requests. */
 const VISIT_QUOTA = { perMinute: 600, perDay: null };
 
 /**
- * Limits the requests that no key is asked for: pages and the files they load, unknown paths and hosts. They spend nothing
- * of any plan, and their answers show no quota until the limit refuses.
+ * Limits the requests that need no key: pages and their files, unknown paths and hosts. They spend nothing of any plan,
+ * and their responses show no quota until the limit refuses.
  */
 export class Visits {
   constructor(private readonly limiter: Limiter) {}
 
-  /** Returns nothing where no wait is needed. Throws, or rejects with, `AppError` 429 for an address that floods. */
+  /**
+   * Returns no promise if nothing has to wait. Throws, or rejects with, `AppError` 429 when the address is over its
+   * limit.
+   */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const account = { subject: visitSubject(request.ip), keyId: null, quota: VISIT_QUOTA };
     const decision = this.limiter.charge({ ...account, cost: 1, connection: null });
@@ -25,15 +28,15 @@ export class Visits {
   }
 }
 
-/** Puts the limit in front of every route of this part of the server, unknown paths included. */
-export function limitVisits(app: FastifyInstance, visits: Visits): void {
-  app.addHook('onRequest', (request, reply, done) => {
+/** Applies the limit to routes that need no key, unknown paths included. */
+export function limitVisits(visits: Visits): onRequestHookHandler {
+  return (request, reply, done) => {
     // A preflight costs no more than its refusal would.
     if (request.method === 'OPTIONS') return done();
     const waiting = visits.admit(request, reply);
     if (waiting) waiting.then(() => done(), done);
     else done();
-  });
+  };
 }
 
 function settle(reply: FastifyReply, decision: Decision): void {

@@ -1,7 +1,8 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ID, INTEGER, TIME_MS, text } from '../database/columns.js';
+import { BOOLEAN, ID, TIME_MS, text } from '../database/columns.js';
+import { SCOPES, type Scope } from '../kernel/caller.js';
 
-/** What is stored of an API key: never the bearer token itself. */
+/** An API key as stored: without the bearer token itself. */
 @Entity('api_keys')
 @Index('api_keys_project', ['projectId', 'revokedAtMs'])
 export class ApiKey {
@@ -14,11 +15,13 @@ export class ApiKey {
   @Column(text(255))
   name!: string;
 
-  /** The token's first characters, to recognise it by. */
+  /** The token's first characters, for recognition. */
   @Column(text(16))
   prefix!: string;
 
-  /** SHA-256 of the token in hex. 160 random bits need no slow hash, and a slow one is a way to attack the CPU. */
+  /**
+   * SHA-256 of the token in hex. 160 random bits need no slow hash, and a slow hash would let attackers exhaust the CPU.
+   */
   @Index('api_keys_digest', { unique: true })
   @Column(text(64))
   digest!: string;
@@ -27,9 +30,9 @@ export class ApiKey {
   @Column(text(255))
   scopes!: string;
 
-  /** 1 = may ask for refusals on the staging environment. */
-  @Column({ ...INTEGER, default: 0 })
-  rehearses!: number;
+  /** Whether it may request simulated refusals on staging. */
+  @Column({ ...BOOLEAN, default: 0 })
+  rehearses!: boolean;
 
   @Column({ ...TIME_MS, name: 'created_at_ms' })
   createdAtMs!: number;
@@ -40,11 +43,17 @@ export class ApiKey {
   @Column({ ...TIME_MS, name: 'revoked_at_ms', nullable: true })
   revokedAtMs!: number | null;
 
-  /** To about a minute; null = never. */
+  /** Accurate to about a minute; null = never. */
   @Column({ ...TIME_MS, name: 'last_used_at_ms', nullable: true })
   lastUsedAtMs!: number | null;
 
-  /** The key it was rolled into. */
+  /** The key that replaced this one when it was rolled. */
   @Column({ ...ID, name: 'successor_id', nullable: true })
   successorId!: bigint | null;
+}
+
+/** The scopes of a key. A scope that only a newer version knows is left out. */
+export function scopesOf({ scopes }: Pick<ApiKey, 'scopes'>): Scope[] {
+  const known = scopes.split(',');
+  return SCOPES.filter((scope) => known.includes(scope));
 }

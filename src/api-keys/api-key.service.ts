@@ -1,14 +1,14 @@
 import type { EntityManager } from 'typeorm';
-import type { Actor, AuditLog } from '../audit/audit-log.js';
-import type { Caller } from '../caller.js';
+import type { AuditLog } from '../audit/audit-log.js';
 import type { Database } from '../database/database.js';
 import { withDrawnId } from '../database/drawn-id.js';
-import { AppError } from '../errors.js';
-import type { IdGenerator } from '../ids.js';
-import { ApiKey } from './api-key.entity.js';
-import { CallerCache, type KnownKey } from './caller-cache.js';
-import { findKnownKey, hasPassed, scopesOf } from './known-key.js';
-import { checkedKey, checkOverlap, type WantedKey } from './new-key.rules.js';
+import type { Actor, Caller } from '../kernel/caller.js';
+import { AppError } from '../kernel/errors.js';
+import type { IdGenerator } from '../kernel/ids.js';
+import { ApiKey, scopesOf } from './api-key.entity.js';
+import { CallerCache, hasPassed } from './caller-cache.js';
+import { findKnownKey } from './known-key.js';
+import { checkedKey, checkName, checkOverlap, type WantedKey } from './new-key.rules.js';
 import { digestOf, isToken, newToken, prefixOf } from './token.js';
 
 export interface NewApiKey extends WantedKey {
@@ -16,7 +16,7 @@ export interface NewApiKey extends WantedKey {
   rehearses?: boolean;
 }
 
-/** A key just made: the only moment its token is known. */
+/** A new key. Its token is known only at this moment. */
 export interface IssuedApiKey {
   key: ApiKey;
   token: string;
@@ -24,16 +24,16 @@ export interface IssuedApiKey {
 
 interface IssueOptions {
   guard?: Guard;
-  /** Of the key that is made; without one it is drawn. */
+  /** The id of the new key; drawn when absent. */
   id?: bigint | undefined;
 }
 
-/** Runs first in the transaction of an act; what it throws undoes the act. */
+/** Runs first in the transaction; an error from it rolls the transaction back. */
 export type Guard = (manager: EntityManager) => Promise<void>;
 const NO_GUARD: Guard = async () => {};
 
 export class ApiKeyService {
-  private readonly callers: CallerCache;
+  readonly callers: CallerCache;
 
   constructor(
     private readonly db: Database,
@@ -44,15 +44,9 @@ export class ApiKeyService {
     this.callers = new CallerCache((digest) => findKnownKey(db, digest), now);
   }
 
-  /** Whose bearer token this is; null for anything that is not a key in force, whatever the reason. */
+  /** The caller with this bearer token; null for anything that is not a valid key, for whatever reason. */
   identify(token: string): Caller | null | Promise<Caller | null> {
-    return isToken(token) ? this.identifyDigest(digestOf(token)) : null;
-  }
-
-  /** As `identify`, for who has checked and hashed the token before. */
-  identifyDigest(digest: string): Caller | null | Promise<Caller | null> {
-    const known = this.callers.find(digest);
-    return known instanceof Promise ? known.then((key) => this.inForce(key)) : this.inForce(known);
+    return isToken(token) ? this.callers.identify(digestOf(token)) : null;
   }
 
   /** Throws `AppError invalid_request`. */
@@ -72,7 +66,7 @@ export class ApiKeyService {
     return this.db.repository(ApiKey).find({ where: { projectId }, order: { id: 'ASC' } });
   }
 
-  /** Ends a key at once; a second time changes nothing. Throws `AppError not_found`. */
+  /** Revokes a key at once; a second call changes nothing. Throws `AppError not_found`. */
   async revoke(actor: Actor, id: bigint, guard = NO_GUARD): Promise<ApiKey> {
     const revoked = await this.db.transaction(async (manager) => {
       await guard(manager);
@@ -91,9 +85,29 @@ export class ApiKeyService {
     return revoked;
   }
 
+  /** Gives a key another name; the same name changes nothing. Throws `AppError invalid_request`, `not_found`. */
+  async rename(actor: Actor, id: bigint, name: string, guard = NO_GUARD): Promise<ApiKey> {
+    checkName(name);
+    return this.db.transaction(async (manager) => {
+      await guard(manager);
+      const key = await this.locked(manager, id);
+      if (key.name === name) return key;
+      const from = key.name;
+      await manager.update(ApiKey, { id }, { name });
+      await this.audit.record(manager, actor, {
+        action: 'key.rename',
+        projectId: key.projectId,
+        subject: String(id),
+        detail: { from, to: name },
+      });
+      return Object.assign(key, { name });
+    });
+  }
+
   /**
-   * Replaces a key by a new one with the same rights; the old one stays in force for `overlapMs`, never beyond its own
-   * expiry. Throws `AppError invalid_request`, `not_found`, and `conflict` for a key no longer in force or rolled already.
+   * Replaces a key by a new one with the same rights. The old key stays valid for `overlapMs`, never beyond its own
+   * expiry. Throws `AppError invalid_request`, `not_found`, and `conflict` for a key that is no longer valid or was
+   * already rolled.
    */
   async roll(
     actor: Actor,
@@ -106,15 +120,17 @@ export class ApiKeyService {
       await guard(manager);
       const old = await this.locked(manager, id);
       if (old.revokedAtMs !== null || hasPassed(old.expiresAtMs, this.now())) {
-        throw new AppError('conflict', `API key ${id} is no longer in force. Create a new one instead.`);
+        throw new AppError('conflict', `API key ${id} is no longer valid. Create a new one instead.`);
       }
-      // A second successor would inherit the end that the first roll gave to this key.
+      // A second successor would inherit the expiry that the first roll set on this key.
       if (old.successorId !== null) {
-        throw new AppError('conflict', `API key ${id} was rolled into ${old.successorId}. Roll that one.`);
+        throw new AppError(
+          'conflict',
+          `API key ${id} was already rolled into ${old.successorId}. Roll that key instead.`,
+        );
       }
       const endsAtMs = Math.min(this.now() + overlapMs, old.expiresAtMs ?? Number.POSITIVE_INFINITY);
-      const rights = { scopes: scopesOf(old), rehearses: old.rehearses === 1 };
-      const successor = await this.issue(manager, actor, { ...old, ...rights }, successorId);
+      const successor = await this.issue(manager, actor, { ...old, scopes: scopesOf(old) }, successorId);
       await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs, successorId: successor.key.id });
       await this.audit.record(manager, actor, {
         action: 'key.roll',
@@ -133,7 +149,7 @@ export class ApiKeyService {
     return find(this.db.repository(ApiKey).manager, id);
   }
 
-  /** Puts on record that a key was banned until then, or that its ban was lifted (null). */
+  /** Records in the audit log that a key was banned until `untilMs`, or that its ban was lifted (null). */
   recordBan(actor: Actor, key: { keyId: bigint; projectId: bigint }, untilMs: number | null): Promise<void> {
     return this.db.transaction((manager) =>
       this.audit.record(manager, actor, {
@@ -143,10 +159,6 @@ export class ApiKeyService {
         ...(untilMs === null ? {} : { detail: { untilMs } }),
       }),
     );
-  }
-
-  private inForce(key: KnownKey | null): Caller | null {
-    return key && !hasPassed(key.expiresAtMs, this.now()) ? key.caller : null;
   }
 
   private async issue(
@@ -162,7 +174,7 @@ export class ApiKeyService {
       prefix: prefixOf(token),
       digest: digestOf(token),
       scopes: wanted.scopes.join(','),
-      rehearses: wanted.rehearses ? 1 : 0,
+      rehearses: wanted.rehearses ?? false,
       createdAtMs: this.now(),
       expiresAtMs: wanted.expiresAtMs,
       revokedAtMs: null,
@@ -171,7 +183,7 @@ export class ApiKeyService {
     };
     const insert = async (id: bigint) => {
       const row = manager.create(ApiKey, { id, ...values });
-      // Left alone, TypeORM reads the row again, as a column has a default.
+      // Without `updateEntity(false)` TypeORM reads the row again, because a column has a default.
       await manager.createQueryBuilder().insert().into(ApiKey).values(row).updateEntity(false).execute();
       return row;
     };
@@ -185,7 +197,7 @@ export class ApiKeyService {
     return { key, token };
   }
 
-  /** The key, which nobody else changes until the transaction ends: rolled twice at once it would have two successors. */
+  /** Returns the key and locks its row until the transaction ends: two concurrent rolls would make two successors. */
   private async locked(manager: EntityManager, id: bigint): Promise<ApiKey> {
     return (await manager.findOne(ApiKey, { where: { id }, ...this.db.forUpdate })) ?? refuseUnknown(id);
   }

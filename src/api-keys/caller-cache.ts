@@ -1,8 +1,8 @@
-import type { Caller } from '../caller.js';
+import type { Caller } from '../kernel/caller.js';
 
-/** Shorter than the second within which a revoked key or a changed plan must count in every process. */
+/** Below one second: within that time every process must see a revoked key or a changed plan. */
 const LIFETIME_MS = 800;
-/** A key that is asked for later is looked up anew, and nobody waits for it. */
+/** A key used after this age is refreshed in the background; the request does not wait. */
 const RENEWAL_MS = 400;
 const MAX_ENTRIES = 20_000;
 
@@ -12,16 +12,19 @@ export interface KnownKey {
 }
 
 interface LookUp {
-  /** From which the age of the answer counts. */
+  /** Start of the look-up; the age of its result counts from here. */
   startedAtMs: number;
-  /** A promise while it runs, and for good when it failed. */
+  /** A promise while the look-up runs, and permanently after it failed. */
   answer: KnownKey | null | Promise<KnownKey | null>;
   hasFailed: boolean;
-  /** The one begun ahead of time. */
+  /** The refresh that runs in the background. */
   next: LookUp | null;
 }
 
-/** Remembers for less than a second whose key a digest is: a busy key costs two or three queries a second, and mostly waits for none. */
+/**
+ * Caches for less than a second which key a digest belongs to. A busy key costs two or three queries a second, and most
+ * of its requests wait for none.
+ */
 export class CallerCache {
   private readonly known = new Map<string, LookUp>();
 
@@ -30,8 +33,14 @@ export class CallerCache {
     private readonly now: () => number,
   ) {}
 
-  /** Requests that arrive while the look-up runs share it. Rejects with what it rejects with. */
-  find(digest: string): LookUp['answer'] {
+  /** The caller with the token of this digest; null for anything that is not a valid key, for whatever reason. */
+  identify(digest: string): Caller | null | Promise<Caller | null> {
+    const known = this.callerOf(digest);
+    return known instanceof Promise ? known.then((key) => this.inForce(key)) : this.inForce(known);
+  }
+
+  /** Requests that arrive during a look-up share it, and its error. */
+  callerOf(digest: string): LookUp['answer'] {
     const latest = this.known.get(digest) ?? null;
     const current = this.currentOf(latest) ?? this.begin(digest);
     if (current !== latest) this.keep(digest, current);
@@ -44,7 +53,7 @@ export class CallerCache {
     this.known.clear();
   }
 
-  /** The newest that has its answer, else one that runs; null when there is none that may be believed. */
+  /** The newest look-up with a result, else a running one; null when none is fresh enough. */
   private currentOf(lookUp: LookUp | null): LookUp | null {
     if (!lookUp) return null;
     const next = this.currentOf(lookUp.next);
@@ -54,12 +63,16 @@ export class CallerCache {
 
   private mayBeBelieved(lookUp: LookUp): boolean {
     const ageMs = this.ageMs(lookUp);
-    // A clock that was set back by an hour must not keep a revoked key in force for an hour.
+    // A clock set back by an hour must not keep a revoked key valid for an hour.
     return !lookUp.hasFailed && ageMs >= 0 && ageMs < LIFETIME_MS;
   }
 
   private ageMs({ startedAtMs }: LookUp): number {
     return this.now() - startedAtMs;
+  }
+
+  private inForce(key: KnownKey | null): Caller | null {
+    return key && !hasPassed(key.expiresAtMs, this.now()) ? key.caller : null;
   }
 
   private begin(digest: string): LookUp {
@@ -77,10 +90,14 @@ export class CallerCache {
     return lookUp;
   }
 
-  /** What was kept first is forgotten first. */
+  /** Evicts the oldest entry when full. */
   private keep(digest: string, lookUp: LookUp): void {
     this.known.delete(digest);
     this.known.set(digest, lookUp);
     if (this.known.size > MAX_ENTRIES) this.known.delete(this.known.keys().next().value as string);
   }
+}
+
+export function hasPassed(atMs: number | null, nowMs: number): boolean {
+  return atMs !== null && atMs <= nowMs;
 }

@@ -3,13 +3,13 @@ import type { Database } from '../database/database.js';
 import { ApiKey } from './api-key.entity.js';
 
 const MAX_KEYS = 100_000;
-/** Times are kept this coarsely, so that the keys used in a minute share a few statements. */
+/** Times are rounded down to this, so that the keys used in a minute share a few statements. */
 const PRECISION_MS = 10_000;
 const BATCH_KEYS = 500;
 
 /**
- * When keys were used last. A request costs an addition to a map; a key costs at most one write at each `flush`.
- * Bounded: beyond 100,000 keys between two flushes the use of others is not noted.
+ * The last use of each key. A request costs one map write; a key costs at most one database write per `flush`. Bounded:
+ * beyond 100,000 keys between two flushes, uses of further keys are not recorded.
  */
 export class KeyUses {
   private uses = new Map<bigint, number>();
@@ -25,14 +25,17 @@ export class KeyUses {
     this.uses.set(keyId, nowMs - (nowMs % PRECISION_MS));
   }
 
-  /** The last use that is known here, to 10 s; of another process to about a minute. Never before the key was made. */
+  /**
+   * The last known use: accurate to 10 s in this process, to about a minute in another one. Never before the key's
+   * creation.
+   */
   lastUsedAtMs({ id, lastUsedAtMs, createdAtMs }: ApiKey): number | null {
     const noted = this.uses.get(id) ?? null;
     if (noted === null && lastUsedAtMs === null) return null;
     return Math.max(noted ?? 0, lastUsedAtMs ?? 0, createdAtMs);
   }
 
-  /** Stores what was noted. Throws what the driver throws, and keeps what was not stored. */
+  /** Stores the recorded uses. Rethrows an error of the driver, and keeps the uses that were not stored. */
   async flush(): Promise<void> {
     const uses = this.uses;
     this.uses = new Map();
@@ -53,14 +56,14 @@ export class KeyUses {
     }
   }
 
-  /** Never back in time: another process may have seen the key later. */
+  /** Never sets the time back: another process may have seen the key later. */
   private async store(keyIds: bigint[], lastUsedAtMs: number): Promise<void> {
     const isOlder = { id: In(keyIds), lastUsedAtMs: Or(IsNull(), LessThan(lastUsedAtMs)) };
     await this.db.write(() => this.db.repository(ApiKey).update(isOlder, { lastUsedAtMs }));
   }
 }
 
-/** In the order of the primary key, so that processes which store at once can't block each other for ever. */
+/** Ids in primary-key order, so that processes that store at the same time cannot deadlock. */
 function byTime(uses: ReadonlyMap<bigint, number>): Map<number, bigint[]> {
   const groups = new Map<number, bigint[]>();
   for (const [keyId, atMs] of uses) {

@@ -1,19 +1,18 @@
 import { timingSafeEqual } from 'node:crypto';
-import { SCOPES, type Scope } from '../caller.js';
-import { numberFrom } from '../database/columns.js';
+import { booleanFrom, numberFrom } from '../database/columns.js';
 import type { Database } from '../database/database.js';
 import { type Plan, quotaOf } from '../projects/plans.js';
-import type { ApiKey } from './api-key.entity.js';
+import { scopesOf } from './api-key.entity.js';
 import type { KnownKey } from './caller-cache.js';
 
-// 64-bit integers as digits, as mysql2 takes several times as long to read them exactly.
+// 64-bit integers are selected as text: mysql2 needs several times as long to read them exactly.
 const BY_DIGEST = `SELECT api_keys.digest, api_keys.scopes, api_keys.rehearses, CAST(api_keys.id AS CHAR) AS keyId,
   CAST(api_keys.project_id AS CHAR) AS projectId, CAST(api_keys.expires_at_ms AS CHAR) AS expiresAtMs,
   projects.plan, projects.per_minute AS perMinute, projects.per_day AS perDay
   FROM api_keys JOIN projects ON projects.id = api_keys.project_id
   WHERE api_keys.digest = ? AND api_keys.revoked_at_ms IS NULL`;
 
-/** SQLite's integers are bigint. */
+/** SQLite returns integers as bigint. */
 interface Row {
   digest: string;
   scopes: string;
@@ -26,7 +25,10 @@ interface Row {
   perDay: number | bigint | null;
 }
 
-/** The key in force with this digest. A prepared statement: where many keys ask for little, most requests wait for one. */
+/**
+ * The key with this digest, unless revoked; it may have expired. Uses a prepared statement: with many rarely used keys,
+ * most requests wait for this query.
+ */
 export async function findKnownKey(db: Database, digest: string): Promise<KnownKey | null> {
   const [row] = await db.execute<Row>(BY_DIGEST, [digest]);
   if (!row || !isSame(row.digest, digest)) return null;
@@ -37,22 +39,12 @@ export async function findKnownKey(db: Database, digest: string): Promise<KnownK
       projectId: BigInt(row.projectId),
       quota: quotaOf({ plan, perMinute: numberFrom(perMinute), perDay: numberFrom(perDay) }),
       scopes: new Set(scopesOf(row)),
-      rehearses: Number(row.rehearses) === 1,
+      rehearses: booleanFrom(row.rehearses),
     },
     expiresAtMs: numberFrom(row.expiresAtMs),
   };
 }
 
-/** What a key may do. A scope that only a newer program knows is left out. */
-export function scopesOf({ scopes }: Pick<ApiKey, 'scopes'>): Scope[] {
-  const known = scopes.split(',');
-  return SCOPES.filter((scope) => known.includes(scope));
-}
-
 function isSame(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-}
-
-export function hasPassed(atMs: number | null, nowMs: number): boolean {
-  return atMs !== null && atMs <= nowMs;
 }

@@ -1,11 +1,11 @@
-import { type Caller, SCOPES, type Scope } from '../caller.js';
-import { AppError, type FieldProblem, invalidRequest } from '../errors.js';
-import { NAME, validator } from '../validation.js';
+import { type Caller, SCOPES, type Scope } from '../kernel/caller.js';
+import { AppError, type FieldProblem, invalidRequest } from '../kernel/errors.js';
+import { NAME, validator } from '../kernel/validation.js';
 
 /** 30 days. */
 export const MAX_OVERLAP_SECONDS = 30 * 86_400;
 
-/** A key as its owner asks for it. */
+/** The requested properties of a new key. */
 export interface WantedKey {
   name: string;
   scopes: readonly Scope[];
@@ -14,10 +14,11 @@ export interface WantedKey {
 
 const nameProblems = validator({ type: 'object', required: ['name'], properties: { name: NAME } });
 
-/** The wanted key, its scopes once each. Throws `AppError invalid_request`, naming every field that is wrong. */
+/** The requested key without duplicate scopes. Throws `AppError invalid_request` that names every invalid field. */
 export function checkedKey<T extends WantedKey>(wanted: T, nowMs: number): T {
   const problems: FieldProblem[] = nameProblems({ name: wanted.name });
-  if (wanted.scopes.length === 0) problems.push({ field: 'scopes', message: 'must hold at least one scope' });
+  if (wanted.scopes.length === 0)
+    problems.push({ field: 'scopes', message: 'must contain at least one scope' });
   if (wanted.expiresAtMs !== null && !(wanted.expiresAtMs > nowMs)) {
     problems.push({ field: 'expiresAt', message: 'must be in the future' });
   }
@@ -26,18 +27,27 @@ export function checkedKey<T extends WantedKey>(wanted: T, nowMs: number): T {
 }
 
 /** Throws `AppError invalid_request`. */
+export function checkName(name: string): void {
+  const problems: FieldProblem[] = nameProblems({ name });
+  if (problems.length > 0) throw invalidRequest(problems);
+}
+
+/** Throws `AppError invalid_request`. */
 export function checkOverlap(overlapSeconds: number): void {
   if (overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS) return;
-  const message = `must be 0 to ${MAX_OVERLAP_SECONDS} seconds, which is 30 days`;
+  const message = `must be 0 to ${MAX_OVERLAP_SECONDS} seconds (30 days)`;
   throw invalidRequest([{ field: 'overlapSeconds', message }]);
 }
 
-/** A key hands on only what it has: else one that may make keys could do everything. Throws `AppError forbidden`. */
+/**
+ * A key can only grant scopes that it has: otherwise a key that may create keys could do everything. Throws `AppError
+ * forbidden`.
+ */
 export function requireAll({ scopes: own }: Pick<Caller, 'scopes'>, scopes: readonly Scope[]): void {
   const lacking = scopes.filter((scope) => !own.has(scope));
   if (lacking.length === 0) return;
   throw new AppError(
     'forbidden',
-    `This API key lacks ${lacking.join(', ')}, and can't give to another key what it lacks itself.`,
+    `This API key lacks ${lacking.join(', ')}. A key can only grant scopes that it has.`,
   );
 }

@@ -1,28 +1,20 @@
 import { Between, type EntityManager, IsNull, MoreThan, Or } from 'typeorm';
-import type { Actor } from '../audit/audit-log.js';
-import { type Caller, requireScope } from '../caller.js';
 import type { Database } from '../database/database.js';
-import { AppError } from '../errors.js';
 import type { Attempt, IdempotencyService } from '../idempotency/idempotency.service.js';
+import { type Caller, requireScope, type ServiceCall } from '../kernel/caller.js';
+import { AppError } from '../kernel/errors.js';
 import { Project } from '../projects/project.entity.js';
-import { ApiKey } from './api-key.entity.js';
+import { ApiKey, scopesOf } from './api-key.entity.js';
 import { type ApiKeyService, type Guard, type IssuedApiKey, refuseUnknown } from './api-key.service.js';
-import { hasPassed, scopesOf } from './known-key.js';
-import { checkedKey, checkOverlap, requireAll, type WantedKey } from './new-key.rules.js';
+import { hasPassed } from './caller-cache.js';
+import { checkedKey, checkName, checkOverlap, requireAll, type WantedKey } from './new-key.rules.js';
 
-export const MAX_KEYS_IN_FORCE = 100;
+export const MAX_VALID_KEYS = 100;
 const ENDED_SHOWN_MS = 30 * 86_400_000;
-/** Operators may make more than owners: all that are in force come before those that have ended. */
-export const MAX_KEYS_SHOWN = 2 * MAX_KEYS_IN_FORCE;
+/** Operators can exceed the limit: valid keys are listed before expired and revoked ones. */
+export const MAX_KEYS_SHOWN = 2 * MAX_VALID_KEYS;
 
-/** Who asks, through which request, and the Idempotency-Key sent with it. */
-export interface KeyRequest {
-  caller: Caller;
-  actor: Actor;
-  idempotencyKey: string | null;
-}
-
-/** The keys of the caller's project, as its owner sees and changes them. To the caller, those of others do not exist. */
+/** Lists and changes the keys of the caller's project. Keys of other projects are reported as not found. */
 export class ProjectKeys {
   constructor(
     private readonly db: Database,
@@ -31,13 +23,13 @@ export class ProjectKeys {
     private readonly now: () => number,
   ) {}
 
-  /** The key that asks. */
-  current({ keyId }: Caller): Promise<ApiKey> {
-    return this.apiKeys.get(keyId);
+  /** The key that sent the request. */
+  current({ caller }: ServiceCall): Promise<ApiKey> {
+    return this.apiKeys.get(caller.keyId);
   }
 
-  /** Newest first; those that have ended for 30 days more. Throws `AppError forbidden`. */
-  async list(caller: Caller): Promise<ApiKey[]> {
+  /** Newest first, with the keys that ended within the last 30 days. Throws `AppError forbidden`. */
+  async list({ caller }: ServiceCall): Promise<ApiKey[]> {
     requireScope(caller, 'keys');
     const nowMs = this.now();
     const sinceMs = nowMs - ENDED_SHOWN_MS;
@@ -50,16 +42,17 @@ export class ProjectKeys {
     const inForce = { revokedAtMs: IsNull(), expiresAtMs: Or(IsNull(), MoreThan(nowMs)) };
     const expired = { revokedAtMs: IsNull(), expiresAtMs: Between(sinceMs + 1, nowMs) };
     const revoked = { revokedAtMs: MoreThan(sinceMs), expiresAtMs: Or(IsNull(), MoreThan(sinceMs)) };
-    // Apart, so that no number of keys that have ended hides one in force.
+    // Two queries, so that ended keys never crowd out a valid one.
     const [used, ended] = await Promise.all([of([inForce]), of([expired, revoked])]);
     return [...used, ...ended].slice(0, MAX_KEYS_SHOWN).sort((a, b) => (a.id < b.id ? 1 : -1));
   }
 
   /**
-   * Throws `AppError invalid_request`, `forbidden` without the scope or for a scope that the caller's key lacks, and
-   * `conflict` when the project has too many keys, or had this answer before: the token is shown once.
+   * Creates a key. Throws `AppError invalid_request`; `forbidden` without the scope, or for a scope that the caller's key
+   * lacks; `conflict` when the project has too many keys, or when the Idempotency-Key already created one: a token is
+   * shown only once.
    */
-  create({ caller, actor, idempotencyKey }: KeyRequest, wanted: WantedKey): Promise<IssuedApiKey> {
+  create({ caller, actor, idempotencyKey }: ServiceCall, wanted: WantedKey): Promise<IssuedApiKey> {
     requireScope(caller, 'keys');
     const { name, scopes, expiresAtMs } = checkedKey(wanted, this.now());
     requireAll(caller, scopes);
@@ -73,7 +66,7 @@ export class ProjectKeys {
 
   /** As `ApiKeyService.roll`. Throws what `create` throws, and `AppError not_found`. */
   roll(
-    { caller, actor, idempotencyKey }: KeyRequest,
+    { caller, actor, idempotencyKey }: ServiceCall,
     keyId: bigint,
     overlapSeconds: number,
   ): Promise<IssuedApiKey> {
@@ -83,7 +76,7 @@ export class ProjectKeys {
     const guard = this.guard(caller, async (manager) => {
       const old = await ofProject(manager, caller, keyId);
       requireAll(caller, scopesOf(old));
-      // Without an overlap one key takes the place of another.
+      // Without an overlap the new key replaces the old one, and the number of valid keys stays the same.
       await this.requireRoom(manager, caller, overlapMs === 0 ? 0 : 1);
     });
     const input = [keyId, String(overlapMs)];
@@ -92,8 +85,11 @@ export class ProjectKeys {
     );
   }
 
-  /** Ends a key, which may be the caller's own; a second time changes nothing. Throws `AppError forbidden`, `not_found`. */
-  revoke({ caller, actor }: Pick<KeyRequest, 'caller' | 'actor'>, keyId: bigint): Promise<ApiKey> {
+  /**
+   * Revokes a key, which may be the caller's own; a second call changes nothing. Throws `AppError forbidden`,
+   * `not_found`.
+   */
+  revoke({ caller, actor }: ServiceCall, keyId: bigint): Promise<ApiKey> {
     requireScope(caller, 'keys');
     const guard = this.guard(caller, async (manager) => {
       await ofProject(manager, caller, keyId);
@@ -102,15 +98,44 @@ export class ProjectKeys {
   }
 
   /**
-   * Lets the acts of a project go one after the other, and only those of a key that is still in force: one revoked this
-   * moment must not leave another one behind.
+   * Renames a key, which may be revoked. A repeated Idempotency-Key returns its current state with this name. Throws
+   * `AppError invalid_request`, `forbidden`, `not_found`.
+   */
+  async rename(
+    { caller, actor, idempotencyKey: key }: ServiceCall,
+    keyId: bigint,
+    name: string,
+  ): Promise<ApiKey> {
+    requireScope(caller, 'keys');
+    checkName(name);
+    const guard = this.guard(caller, async (manager) => {
+      await ofProject(manager, caller, keyId);
+    });
+    const rename = () => this.apiKeys.rename(actor, keyId, name, guard);
+    if (key === null) return rename();
+    let renamed: ApiKey | null = null;
+    const work = async () => {
+      renamed = await rename();
+      return keyId;
+    };
+    await this.idempotency.once(
+      { caller, key, operation: 'renameApiKey', input: [keyId, name] },
+      work,
+      KEY_ID,
+    );
+    return renamed ?? { ...(await this.apiKeys.get(keyId)), name };
+  }
+
+  /**
+   * Serializes the changes to a project's keys, and refuses a caller's key that is no longer valid: a key revoked at this
+   * moment must not leave another key behind.
    */
   private guard(caller: Caller, check: Guard): Guard {
     return async (manager) => {
       await manager.findOneOrFail(Project, { where: { id: caller.projectId }, ...this.db.forUpdate });
       const own = await ofProject(manager, caller, caller.keyId);
       if (own.revokedAtMs !== null || hasPassed(own.expiresAtMs, this.now())) {
-        throw new AppError('unauthorized', 'This API key is no longer in force.');
+        throw new AppError('unauthorized', 'This API key is no longer valid.');
       }
       await check(manager);
     };
@@ -122,12 +147,12 @@ export class ProjectKeys {
       revokedAtMs: IsNull(),
       expiresAtMs: Or(IsNull(), MoreThan(this.now())),
     });
-    if (inForce + added <= MAX_KEYS_IN_FORCE) return;
-    const most = `A project may have ${MAX_KEYS_IN_FORCE} API keys in force`;
-    throw new AppError('conflict', `${most}, and has ${inForce}. Revoke one that is not needed.`);
+    if (inForce + added <= MAX_VALID_KEYS) return;
+    const most = `A project may have ${MAX_VALID_KEYS} valid API keys`;
+    throw new AppError('conflict', `${most}, and has ${inForce}. Revoke a key that is not needed.`);
   }
 
-  /** One key for one Idempotency-Key. Only its id is kept: a token must be stored nowhere. */
+  /** Creates one key per Idempotency-Key. Stores only the key's id, as a token must not be stored anywhere. */
   private async once(
     { key, ...attempt }: Omit<Attempt, 'key'> & { key: string | null },
     make: (id: { id?: bigint }) => Promise<IssuedApiKey>,
@@ -144,14 +169,17 @@ export class ProjectKeys {
     if (made.issued) return made.issued;
     throw new AppError(
       'conflict',
-      `This Idempotency-Key has made the API key ${made.id}, whose token was shown that once. If it is lost, revoke that key and make another.`,
+      `This Idempotency-Key created the API key ${made.id}. Its token was shown only once: if it is lost, revoke that key and create another.`,
     );
   }
 }
 
+/** The stored form of a key as the answer to an Idempotency-Key. */
+const KEY_ID = { write: String, read: BigInt };
+
 interface MadeKey {
   id: bigint;
-  /** Null = made before. */
+  /** Null = created by an earlier request. */
   issued: IssuedApiKey | null;
 }
 

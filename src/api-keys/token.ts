@@ -8,24 +8,27 @@ const RANDOM_LENGTH = 27;
 const CHECKSUM_LENGTH = 6;
 const TOKEN = new RegExp(`^pk_([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
 
-/** A new bearer token: `pk_`, 160 random bits in base62, CRC32 of them in base62. */
+/** A new bearer token: `pk_`, 160 random bits in base62, and their CRC32 in base62. */
 export function newToken(): string {
   const random = base62(BigInt(`0x${randomBytes(RANDOM_BITS / 8).toString('hex')}`), RANDOM_LENGTH);
   return `pk_${random}${checksum(random)}`;
 }
 
-/** Whether the text is a token at all: a typing error or a guess costs no query, and secret scanners can tell. */
+/**
+ * Whether the text has a token's form and checksum. A typing error or a guess costs no query, and secret scanners can
+ * recognise tokens.
+ */
 export function isToken(text: string): boolean {
   const [, random, check] = TOKEN.exec(text) ?? [];
   return random !== undefined && checksum(random) === check;
 }
 
-/** What is stored and looked up instead of the token: SHA-256 in hex. */
+/** SHA-256 of the token in hex: the form that is stored and looked up. */
 export function digestOf(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-/** The part shown in lists. */
+/** The part of a token that lists show. */
 export function prefixOf(token: string): string {
   return token.slice(0, 'pk_'.length + 6);
 }

@@ -1,7 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ID, TIME_MS, text } from '../database/columns.js';
+import { ID, json, TIME_MS, text } from '../database/columns.js';
 
-/** Who did what, when, to what. Rows are only ever added. */
+export type AuditDetail = Record<string, string | number | null>;
+
+/** An act: actor, action, subject and time. Rows are never changed or deleted. */
 @Entity('audit_events')
 @Index('audit_events_project', ['projectId', 'id'])
 export class AuditEvent {
@@ -27,7 +29,7 @@ export class AuditEvent {
   @Column({ ...text(64), name: 'request_id', nullable: true })
   requestId!: string | null;
 
-  /** JSON without secrets. */
-  @Column({ type: 'text', nullable: true })
-  detail!: string | null;
+  /** Never a secret. */
+  @Column({ ...json<AuditDetail>(), nullable: true })
+  detail!: AuditDetail | null;
 }

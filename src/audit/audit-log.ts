@@ -1,42 +1,35 @@
-import { userInfo } from 'node:os';
 import type { EntityManager } from 'typeorm';
-import type { Caller } from '../caller.js';
 import { withDrawnIds } from '../database/drawn-id.js';
-import type { IdGenerator } from '../ids.js';
-import { AuditEvent } from './audit-event.entity.js';
-
-/** Who acts: `name` as the log shows it, and the HTTP request if there is one. */
-export interface Actor {
-  name: string;
-  requestId: string | null;
-}
+import type { Actor } from '../kernel/caller.js';
+import type { IdGenerator } from '../kernel/ids.js';
+import { type AuditDetail, AuditEvent } from './audit-event.entity.js';
 
 export interface Act {
   action: string;
   projectId: bigint;
   subject: string;
   /** Never a secret. */
-  detail?: Record<string, string | number | null>;
+  detail?: AuditDetail;
 }
 
-/** The append-only record of who changed what. */
+/** The append-only log of acts. */
 export class AuditLog {
   constructor(
     private readonly ids: IdGenerator,
     private readonly now: () => number,
   ) {}
 
-  /** Joins the caller's transaction, so that no act is without its record. One statement. */
+  /** Joins the caller's transaction, so that every act has its record. One statement. */
   async record(manager: EntityManager, actor: Actor, ...acts: readonly Act[]): Promise<void> {
     const atMs = this.now();
-    const events = acts.map(({ action, projectId, subject, detail }) => ({
+    const events = acts.map(({ action, projectId, subject, detail = null }) => ({
       atMs,
       actor: actor.name,
       action,
       projectId,
       subject,
       requestId: actor.requestId,
-      detail: detail ? JSON.stringify(detail) : null,
+      detail,
     }));
     await withDrawnIds(this.ids, acts.length, (ids) =>
       manager.insert(
@@ -45,12 +38,4 @@ export class AuditLog {
       ),
     );
   }
-}
-
-export function keyActor(caller: Caller, requestId: string): Actor {
-  return { name: `key:${caller.keyId}`, requestId };
-}
-
-export function commandLineActor(): Actor {
-  return { name: `cli:${userInfo().username}`, requestId: null };
 }

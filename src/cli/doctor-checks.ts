@@ -2,27 +2,26 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { type Config, type DatabaseTarget, isInMemory } from '../config.js';
-import { isTableMissing } from '../database/database-errors.js';
-import { openProblem } from '../database/open-problem.js';
+import { type Config, type DatabaseTarget, isInMemory } from '../config/config.js';
+import { isTableMissing, openProblem } from '../database/database-errors.js';
+import { type CheckResult, ok, problem } from './check-result.js';
 import { checkAuthority, checkDns, checkPlatformHost } from './doctor-domain-checks.js';
 import { checkPorts } from './doctor-port-checks.js';
-import { type Finding, ok, problem } from './finding.js';
 
 interface Check {
   name: string;
-  /** null = does not apply to this configuration. */
-  run(config: Config): Promise<Finding | null>;
+  /** Null = the check does not apply to this configuration. */
+  run(config: Config): Promise<CheckResult | null>;
 }
 
 const QUERY_TIMEOUT_MS = 5_000;
 const MIN_FREE_BYTES = 100_000_000;
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
-/** From the first release to the last id that fits (`IdGenerator`). */
+/** From the first release to the last time that an id can encode (`IdGenerator`). */
 const PLAUSIBLE_FROM_MS = Date.UTC(2025, 0, 1);
 const PLAUSIBLE_TO_MS = Date.UTC(2094, 0, 1);
 
-/** In the order in which they are worth reading: a later one may fail because of an earlier one. */
+/** In reading order: a later check can fail because of an earlier one. */
 export const CHECKS: readonly Check[] = [
   { name: 'configuration', run: checkConfiguration },
   { name: 'ports', run: checkPorts },
@@ -36,31 +35,31 @@ export const CHECKS: readonly Check[] = [
   { name: 'certificate authority', run: checkAuthority },
 ];
 
-/** Settings that can't be used never come here. */
-async function checkConfiguration({ database, port }: Config): Promise<Finding> {
+/** Always ok: invalid settings are reported before the checks run. */
+async function checkConfiguration({ database, port }: Config): Promise<CheckResult> {
   return ok(`${database.kind} database, port ${port}`);
 }
 
-async function checkDisk({ database }: Config): Promise<Finding | null> {
+async function checkDisk({ database }: Config): Promise<CheckResult | null> {
   if (database.kind !== 'sqlite' || isInMemory(database)) return null;
   const file = resolve(database.path);
   const folder = await existingFolder(dirname(file));
   const remedy = `Let this user write to ${folder}, or set DATABASE_URL to another place.`;
-  if (!(await stat(folder)).isDirectory()) return problem(`${folder} is no folder`, remedy);
-  // SQLite makes further files beside its own.
-  if (!(await isWritable(folder))) return problem(`the folder ${folder} can not be written`, remedy);
+  if (!(await stat(folder)).isDirectory()) return problem(`${folder} is not a folder`, remedy);
+  // SQLite creates more files next to the database file.
+  if (!(await isWritable(folder))) return problem(`this user can't write to the folder ${folder}`, remedy);
   if ((await exists(file)) && !(await isWritable(file))) {
-    return problem(`the file ${file} can not be written`, remedy);
+    return problem(`this user can't write to the file ${file}`, remedy);
   }
   const { bavail, bsize } = await statfs(folder);
   const free = `${Math.floor((bavail * bsize) / 1e6)} MB free in ${folder}`;
-  return bavail * bsize < MIN_FREE_BYTES ? problem(`only ${free}`, 'Make room.') : ok(free);
+  return bavail * bsize < MIN_FREE_BYTES ? problem(`only ${free}`, 'Free some disk space.') : ok(free);
 }
 
-async function checkDatabase({ database }: Config): Promise<Finding | null> {
+async function checkDatabase({ database }: Config): Promise<CheckResult | null> {
   if (isInMemory(database))
-    return ok('in memory: all of it ends with the process, and no other can reach it');
-  if (await isNew(database)) return ok('a new file, made by the first command or start');
+    return ok('in memory: the data is lost when the process ends, and no other process can use it');
+  if (await isNew(database)) return ok('a new file; the first command or start creates it');
   try {
     const [row] = await ask(database, (source) =>
       source.query(`SELECT ${database.kind === 'sqlite' ? 'sqlite_version()' : 'VERSION()'} AS version`),
@@ -71,7 +70,7 @@ async function checkDatabase({ database }: Config): Promise<Finding | null> {
   }
 }
 
-async function checkMigrations({ database }: Config): Promise<Finding | null> {
+async function checkMigrations({ database }: Config): Promise<CheckResult | null> {
   if (isInMemory(database)) return null;
   const remedy = 'Run `petstore migrate`; the gateway also does it when it starts.';
   if (await isNew(database)) return problem('the database has not been set up yet', remedy);
@@ -81,7 +80,7 @@ async function checkMigrations({ database }: Config): Promise<Finding | null> {
   })).catch(() => ({ applied: null, known: 0 }));
   if (applied === null) return null;
   const found = `${applied} of ${known} applied`;
-  if (applied > known) return problem(found, 'The database is of a newer version: update this program.');
+  if (applied > known) return problem(found, 'The database belongs to a newer version: update this program.');
   return applied === known ? ok(found) : problem(found, remedy);
 }
 
@@ -90,33 +89,33 @@ function emptyIfMissing(error: unknown): number {
   throw error;
 }
 
-/** Charges a probe, as a Redis that answers may still be full, a replica, or one that forbids scripts. */
-async function checkRedis({ redisUrl }: Config): Promise<Finding | null> {
+/** Charges a probe: a Redis that answers can still be full, be a replica, or forbid scripts. */
+async function checkRedis({ redisUrl }: Config): Promise<CheckResult | null> {
   if (redisUrl === null) return null;
   const [{ connectRedis }, { RedisLimiter }] = await Promise.all([
     import('../redis/redis-connection.js'),
-    import('../rate-limit/redis-limiter.js'),
+    import('../rate-limit/redis/redis-limiter.js'),
   ]);
   const { host } = new URL(redisUrl);
   const limiter = new RedisLimiter(await connectRedis(redisUrl));
   const reason = await limiter.problem().finally(() => limiter.close());
-  if (reason === null) return ok(`${host} decides`);
+  if (reason === null) return ok(`${host} counts the quotas`);
   const advice = reason.startsWith('MOVED')
     ? 'It is a node of a Redis Cluster: add ?cluster=true to REDIS_URL.'
-    : 'Correct REDIS_URL, or see to Redis. Until then each process limits by itself.';
+    : 'Correct REDIS_URL, or repair Redis. Until then each process counts alone.';
   return problem(`${host}: ${reason}`, advice);
 }
 
-async function checkClock({ database }: Config): Promise<Finding | null> {
-  const remedy = 'Set the clock, best by NTP: quotas, expiry and ids follow it.';
+async function checkClock({ database }: Config): Promise<CheckResult | null> {
+  const remedy = 'Set the clock, best with NTP: quotas, expiry and ids depend on it.';
   const now = new Date().toISOString();
   if (Date.now() < PLAUSIBLE_FROM_MS || Date.now() > PLAUSIBLE_TO_MS) return problem(`it is ${now}?`, remedy);
   if (isInMemory(database) || (await isNew(database))) return ok(now);
   const behindMs = database.kind === 'sqlite' ? behindNewestAct : behindServer;
-  // A database that is away has been reported, and says nothing about the clock.
+  // The database check has reported an unavailable database already.
   const differenceMs = Math.abs(await ask(database, behindMs).catch(() => 0));
   if (differenceMs <= MAX_CLOCK_DIFFERENCE_MS) return ok(now);
-  return problem(`${now}, ${Math.round(differenceMs / 1000)} s off what the database says`, remedy);
+  return problem(`${now}, ${Math.round(differenceMs / 1000)} s different from the database`, remedy);
 }
 
 async function behindServer(source: DataSource): Promise<number> {
@@ -124,15 +123,16 @@ async function behindServer(source: DataSource): Promise<number> {
   return Number(row.now_ms) - Date.now();
 }
 
-/** SQLite has no clock of its own, but what was recorded can't lie in the future. */
+/** SQLite has no clock, but a recorded act can't be in the future. */
 async function behindNewestAct(source: DataSource): Promise<number> {
   const [row] = await source.query('SELECT MAX(at_ms) AS newest_ms FROM audit_events');
   return Math.max(0, Number(row.newest_ms ?? 0) - Date.now());
 }
 
 async function ask<T>(database: DatabaseTarget, question: (source: DataSource) => Promise<T>): Promise<T> {
+  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
   const { createDataSource } = await import('../database/data-source.js');
-  const source = await createDataSource(database, {
+  const source = await createDataSource(database, DATABASE_SCHEMA, {
     poolSize: 1,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     exactIntegers: false,
@@ -145,7 +145,7 @@ async function ask<T>(database: DatabaseTarget, question: (source: DataSource) =
   }
 }
 
-/** Opening a SQLite file that is not there would make it. */
+/** Whether the SQLite file does not exist. Opening it would create it. */
 async function isNew(database: DatabaseTarget): Promise<boolean> {
   return database.kind === 'sqlite' && !(await exists(resolve(database.path)));
 }

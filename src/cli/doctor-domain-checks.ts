@@ -1,12 +1,12 @@
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import type { Resolver } from '../dns/resolver.js';
-import { type Finding, ok, problem } from './finding.js';
+import { type CheckResult, ok, problem } from './check-result.js';
 
 const CA_TIMEOUT_MS = 5_000;
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
-/** Whether names can be looked up at all. */
-export async function checkDns(config: Config): Promise<Finding | null> {
+/** Whether DNS lookups work. */
+export async function checkDns(config: Config): Promise<CheckResult | null> {
   if (!isOn(config)) return null;
   const from = config.dnsServers.length > 0 ? 'DNS_SERVERS' : "the system's resolvers";
   const resolver = await resolverOf(config);
@@ -15,15 +15,15 @@ export async function checkDns(config: Config): Promise<Finding | null> {
     if (rcode === 'NOERROR' || rcode === 'NXDOMAIN') return ok(`${server.address}:${server.port} answers`);
     return problem(
       `${server.address}:${server.port} answers ${rcode}`,
-      `Correct ${from}, or see to the server.`,
+      `Correct ${from}, or repair the server.`,
     );
   } catch (error) {
     return problem((error as Error).message, `Correct ${from}: custom domains can't be verified.`);
   }
 }
 
-/** Every custom domain leads to these addresses, and every generated subdomain below. */
-export async function checkPlatformHost(config: Config): Promise<Finding | null> {
+/** Whether the platform host has addresses: custom domains and generated subdomains point to them. */
+export async function checkPlatformHost(config: Config): Promise<CheckResult | null> {
   const { platformHost } = config;
   if (!isOn(config)) return null;
   const resolver = await resolverOf(config);
@@ -38,29 +38,30 @@ export async function checkPlatformHost(config: Config): Promise<Finding | null>
   const below = await addressesOf(resolver, `doctor-${Date.now().toString(36)}.${platformHost}`);
   if (below?.length === 0) {
     return problem(
-      `${platformHost} has ${addresses.join(', ')}, and nothing is below it`,
+      `${platformHost} has ${addresses.join(', ')}, but no name exists below it`,
       `Create *.${platformHost} too: projects have their generated subdomains there.`,
     );
   }
   return ok(`${platformHost} has ${addresses.join(', ')}`);
 }
 
-/** Whether the authority answers, and agrees about the time. */
-export async function checkAuthority({ acme }: Config): Promise<Finding | null> {
+/** Whether the certificate authority answers, and its clock agrees with ours. */
+export async function checkAuthority({ acme }: Config): Promise<CheckResult | null> {
   if (!acme) return null;
-  const { AcmeClient } = await import('../certificates/acme-client.js');
+  const { AcmeClient } = await import('../certificates/acme/acme-client.js');
   const client = new AcmeClient(acme, Date.now);
-  const remedy = 'Correct ACME_DIRECTORY_URL or ACME_CA_FILE, or wait for the authority.';
+  const remedy =
+    'Correct ACME_DIRECTORY_URL or ACME_CA_FILE, or wait until the certificate authority answers.';
   try {
     const { dateMs, newOrder } = await client.directory(AbortSignal.timeout(CA_TIMEOUT_MS));
     const differenceMs = Math.abs((dateMs ?? Date.now()) - Date.now());
     if (differenceMs > MAX_CLOCK_DIFFERENCE_MS) {
       return problem(
-        `${acme.directoryUrl} says it is ${Math.round(differenceMs / 1000)} s earlier or later`,
-        'Set the clock, best by NTP: certificates are valid by it.',
+        `the clock of ${acme.directoryUrl} differs by ${Math.round(differenceMs / 1000)} s`,
+        'Set the clock, best with NTP: the validity of certificates depends on it.',
       );
     }
-    return ok(`${new URL(newOrder).host} takes orders`);
+    return ok(`${new URL(newOrder).host} accepts orders`);
   } catch (error) {
     return problem(`${acme.directoryUrl}: ${(error as Error).message}`, remedy);
   } finally {
@@ -68,7 +69,7 @@ export async function checkAuthority({ acme }: Config): Promise<Finding | null> 
   }
 }
 
-/** Without custom domains nothing is looked up. */
+/** Whether custom domains are configured. Without them these checks do not apply. */
 function isOn({ acme, httpsPort, dnsServers }: Config): boolean {
   return acme !== null || httpsPort !== 0 || dnsServers.length > 0;
 }
@@ -78,7 +79,7 @@ async function resolverOf({ dnsServers }: Config): Promise<Resolver> {
   return new dns.Resolver(dnsServers, Date.now);
 }
 
-/** Null = could not be asked, which another check tells. */
+/** Null = DNS could not be asked, which `checkDns` reports. */
 async function addressesOf(resolver: Resolver, name: string): Promise<string[] | null> {
   try {
     const answers = await Promise.all((['A', 'AAAA'] as const).map((type) => resolver.ask({ name, type })));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
-import type { Config } from '../config.js';
-import { type Finding, ok, problem } from './finding.js';
+import type { Config } from '../config/config.js';
+import { type CheckResult, ok, problem } from './check-result.js';
 
 const HEALTH_TIMEOUT_MS = 2_000;
 const EVERY = ['0.0.0.0', '::'];
@@ -12,32 +12,32 @@ interface Place {
   port: number;
 }
 
-/** Whether the ports can be had, or a gateway has them already. */
-export async function checkPorts(config: Config): Promise<Finding> {
+/** Whether the ports are free, or a gateway uses them already. */
+export async function checkPorts(config: Config): Promise<CheckResult> {
   const { host, port, httpsPort, metricsHost, metricsPort } = config;
   const places: Place[] = [
     { name: 'PORT', host, port },
     { name: 'HTTPS_PORT', host, port: httpsPort },
     { name: 'METRICS_PORT', host: metricsHost, port: metricsPort },
   ];
-  // 0 is any free port, or none.
+  // Port 0 = any free port, or off.
   const wanted = places.filter(({ port }) => port !== 0);
   const twice = wanted.find((place, at) => wanted.slice(0, at).some((other) => isSamePlace(place, other)));
   if (twice) return problem(`${twice.name} is the port ${twice.port} of another setting`, 'Change one.');
 
-  const isServed = await isGateway(config);
+  const isGatewayThere = await isGateway(config);
   for (const place of wanted) {
     const reason = await reasonAgainst(place);
-    if (reason === null || (reason.isTaken && isServed)) continue;
+    if (reason === null || (reason.isTaken && isGatewayThere)) continue;
     return problem(`${place.name} ${place.port} on ${place.host} ${reason.found}`, reason.remedy);
   }
-  if (isServed) return ok(`a gateway answers on ${host}:${port}`);
+  if (isGatewayThere) return ok(`a gateway answers on ${host}:${port}`);
   return ok(
     wanted.map(({ name, host, port }) => `${name} ${port} on ${host} is free`).join(', ') || 'any free one',
   );
 }
 
-/** Two addresses may have the same port, unless one of them is every address, or a name that may be the other. */
+/** Different addresses can share a port, unless one is every address, or a name that may resolve to the other. */
 function isSamePlace(one: Place, other: Place): boolean {
   if (one.port !== other.port) return false;
   const hosts = [one.host, other.host];
@@ -62,17 +62,21 @@ async function reasonAgainst({ name, host, port }: Place): Promise<Reason | null
     if (isTaken)
       return {
         found: 'is in use',
-        remedy: `End what listens there, or set ${name} to another one.`,
+        remedy: `Stop the program that listens there, or set ${name} to another port.`,
         isTaken,
       };
     if (code === 'EACCES') {
-      return { found: 'may not be bound by this user', remedy: `Set ${name} to one above 1023.`, isTaken };
+      return { found: 'is not allowed for this user', remedy: `Set ${name} to a port above 1023.`, isTaken };
     }
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
       const setting = name === 'METRICS_PORT' ? 'METRICS_HOST' : 'HOST';
-      return { found: 'is on no address of this machine', remedy: `Correct ${setting}.`, isTaken };
+      return {
+        found: "can't be bound: this machine has no such address",
+        remedy: `Correct ${setting}.`,
+        isTaken,
+      };
     }
-    return { found: `can't be bound: ${message}`, remedy: `Set ${name} to another one.`, isTaken };
+    return { found: `can't be bound: ${message}`, remedy: `Set ${name} to another port.`, isTaken };
   } finally {
     server.close();
   }

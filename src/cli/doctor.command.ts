@@ -1,21 +1,21 @@
 import type { Command } from 'commander';
-import { type Config, ConfigError, loadConfig } from '../config.js';
+import { type Config, ConfigError, loadConfig } from '../config/config.js';
+import { type CheckResult, problem } from './check-result.js';
 import { CHECKS } from './doctor-checks.js';
-import { type Finding, problem } from './finding.js';
 import { EXIT, type Output } from './output.js';
 
-interface Checked extends Finding {
+interface Checked extends CheckResult {
   name: string;
 }
 
 export function doctorCommand(program: Command, output: Output): void {
   program
     .command('doctor')
-    .description('Check whether the gateway can run here, and say what to do when not. Changes nothing.')
+    .description('Check whether the gateway can run here, and say what to correct. Changes nothing.')
     .addHelpText(
       'after',
       `
-Exit code: 0 all is well, 1 something is wrong, 2 a setting is wrong; then nothing else is checked.
+Exit code: 0 no problem, 1 a check found a problem, 2 a setting is invalid; then no other check runs.
 
 Examples:
   $ petstore doctor
@@ -26,11 +26,11 @@ Examples:
       const checks = Array.isArray(settings) ? settings : await check(settings);
       const ok = checks.every((check) => check.ok);
       output.result({ ok, checks }, checks.map(inWords).join('\n'));
-      if (!ok) process.exitCode = checks === settings ? EXIT.usage : EXIT.refused;
+      if (!ok) output.exitCode = checks === settings ? EXIT.usage : EXIT.refused;
     });
 }
 
-/** The settings, or everything that is wrong with them. */
+/** The settings, or all their problems. */
 function readSettings(): Config | Checked[] {
   try {
     return loadConfig(process.env);
@@ -45,7 +45,7 @@ async function check(config: Config): Promise<Checked[]> {
   const checks: Checked[] = [];
   for (const { name, run } of CHECKS) {
     const finding = await run(config).catch(asProblem);
-    // What does not apply here, such as a disk with a MySQL server, is not mentioned.
+    // A check that does not apply, such as the disk with a MySQL server, is omitted.
     if (finding) checks.push({ name, ...finding });
   }
   return checks;
@@ -56,6 +56,6 @@ function inWords({ name, ok, found, remedy }: Checked): string {
   return remedy ? `${said}\n         → ${remedy}` : said;
 }
 
-function asProblem(error: Error): Finding {
-  return problem(`the check itself failed: ${error.message}`, 'Report this as a fault.');
+function asProblem(error: Error): CheckResult {
+  return problem(`the check itself failed: ${error.message}`, 'Report this as a bug.');
 }

@@ -1,24 +1,23 @@
 import { open } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { commandLineActor } from '../audit/audit-log.js';
-import type { CustomDomains } from '../custom-domains.js';
-import { isBlocking } from '../domains/diagnosis.js';
-import type { Domain } from '../domains/domain.entity.js';
+import type { CustomDomains } from '../app/custom-domains.js';
+import type { Services } from '../app/services.js';
+import { isBlocking } from '../domains/diagnosis/diagnosis.js';
 import { type ConfiguredDomains, type DomainService, diagnosesOf } from '../domains/domain.service.js';
 import { exampleOf } from '../domains/domain-config.js';
 import { MAX_BYTES, readDomainConfig } from '../domains/domain-config-file.js';
-import { isServing, statusOf } from '../domains/domain-status.js';
-import { AppError } from '../errors.js';
-import type { Services } from '../services.js';
+import type { Domain } from '../domains/store/domain.entity.js';
+import { isServing, statusOf } from '../domains/store/domain-status.js';
+import { AppError } from '../kernel/errors.js';
 import { EXIT, isoTime, type Output, table } from './output.js';
-import { withDomains } from './session.js';
+import { commandLineActor, withDomains } from './session.js';
 
 export function domainsCommands(program: Command, output: Output): void {
   const domains = program.command('domains').description('Custom domains of a project.');
 
   domains
     .command('list <slug>')
-    .description("Show a project's domains and how they stand.")
+    .description("Show a project's domains and their status.")
     .addHelpText('after', '\nExample:\n  $ petstore domains list shop')
     .action(async (slug: string) => {
       const all = await withDomains(async (parts, { projects }) => {
@@ -44,8 +43,8 @@ export function domainsCommands(program: Command, output: Output): void {
 
   domains
     .command('verify <slug> <hostname>')
-    .description('Look at DNS now and say what is wrong. Exit code 1 while something is.')
-    .option('--anew', 'also order a certificate anew, without waiting for the back-off')
+    .description('Check DNS now and show the problems. Exit code 1 if there is a problem.')
+    .option('--anew', 'also order a new certificate now, without the back-off')
     .addHelpText('after', '\nExample:\n  $ petstore domains verify shop shop.example.com')
     .action(async (slug: string, hostname: string, { anew }: { anew?: boolean }) => {
       const domain = await withDomains(async (parts, services) => {
@@ -54,13 +53,13 @@ export function domainsCommands(program: Command, output: Output): void {
         return toJson(await parts.check[verify](projectId, id), parts);
       });
       output.result(domain, inWords(domain));
-      if (domain.diagnoses.some(isBlocking)) process.exitCode = EXIT.refused;
+      if (domain.diagnoses.some(isBlocking)) output.exitCode = EXIT.refused;
     });
 
   domains
     .command('apply <slug> <file>')
     .description('Set the primary domain and the redirects from a JSON file, all or nothing.')
-    .option('--dry-run', 'only say what would happen')
+    .option('--dry-run', 'only show what would happen')
     .addHelpText(
       'after',
       `
@@ -81,7 +80,7 @@ Examples:
 
   domains
     .command('remove <slug> <hostname>')
-    .description('Remove a domain. Ends when no process serves it any more.')
+    .description('Remove a domain. Returns when no process serves it any more.')
     .addHelpText('after', '\nExample:\n  $ petstore domains remove shop shop.example.com')
     .action(async (slug: string, hostname: string) => {
       const { id, stoppedAt } = await withDomains(async ({ domains, removal }, services) => {
@@ -91,7 +90,7 @@ Examples:
       });
       output.result(
         { id, hostname, stoppedAt },
-        `${hostname} is removed; nothing has served it since ${stoppedAt}.`,
+        `${hostname} is removed. No process has served it since ${stoppedAt}.`,
       );
     });
 }
@@ -105,7 +104,7 @@ async function find(
   return domains.getByHostname(id, hostname);
 }
 
-/** The file, or as much of it as shows that it is too large: it may be a device that never ends. */
+/** The text of the file, at most one byte more than allowed: the file can be an endless device. */
 async function textOf(file: string): Promise<string> {
   try {
     const handle = await open(file);
@@ -133,7 +132,7 @@ function toJson(domain: Domain, { domains, endsTls }: Pick<CustomDomains, 'domai
     hostname: domain.hostname,
     status: statusOf(domain, atMs),
     serving: isServing(domain, { atMs, endsTls }),
-    primary: domain.isPrimary === 1,
+    primary: domain.isPrimary,
     redirectTo: domain.redirectTo,
     redirectStatus: domain.redirectStatus,
     certificateEndsAt: isoTime(domain.certificateEndsAtMs),
@@ -174,6 +173,6 @@ function configurationJson({ config, effects, isApplied }: ConfiguredDomains) {
 }
 
 function configurationText({ effects, isApplied }: ConfiguredDomains): string {
-  const said = isApplied ? 'The configuration is in force.' : 'Nothing is changed yet. What would happen:';
+  const said = isApplied ? 'The configuration is active.' : 'Nothing has changed. This would happen:';
   return effects.length === 0 ? said : `${said}\n\n${effects.map(exampleOf).join('\n')}`;
 }

@@ -1,13 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ApiKey } from '../api-keys/api-key.entity.js';
-import { commandLineActor } from '../audit/audit-log.js';
-import { SCOPES, type Scope } from '../caller.js';
-import { parseInt64 } from '../int64.js';
-import type { BanStatus } from '../rate-limit/bans.js';
-import { projectSubject } from '../rate-limit/subjects.js';
+import { SCOPES, type Scope } from '../kernel/caller.js';
+import { parseInt64 } from '../kernel/int64.js';
+import type { BanStatus } from '../rate-limit/rules/bans.js';
+import { projectSubject } from '../rate-limit/rules/subjects.js';
 import { durationMs } from './duration.js';
 import { isoTime, type Output, table } from './output.js';
-import { withServices } from './session.js';
+import { commandLineActor, withServices } from './session.js';
 
 const DEFAULT_SCOPES: Scope[] = ['pets:read', 'pets:write'];
 
@@ -23,17 +22,17 @@ export function keysCommands(program: Command, output: Output): void {
 
   keys
     .command('create <slug>')
-    .description('Make an API key for a project. The key is shown this once.')
+    .description('Create an API key for a project. The key is shown only once.')
     .option('--scopes <scopes>', `separated by commas: ${SCOPES.join(', ')}`, toScopes, DEFAULT_SCOPES)
-    .option('--name <name>', 'to tell it from others in the list', 'command line')
+    .option('--name <name>', 'a name for the list of keys', 'command line')
     .option('--expires <duration>', 'such as 12h or 90d (default: never)', toLifetimeMs)
-    .option('--rehearse', "on staging the key may ask for refusals, to try a client's back-off")
+    .option('--rehearse', "on staging the key may request refusals, to test a client's back-off")
     .addHelpText(
       'after',
       `
 Examples:
   $ petstore keys create shop
-  $ petstore keys create shop --scopes ${SCOPES.join(',')}   # all of the dashboard
+  $ petstore keys create shop --scopes ${SCOPES.join(',')}   # everything in the dashboard
   $ petstore keys create shop --scopes pets:read --name storefront --expires 90d
   $ KEY=$(petstore keys create shop --json | jq -r .key)`,
     )
@@ -52,7 +51,7 @@ Examples:
 
   keys
     .command('list <slug>')
-    .description("Show a project's keys, their bans and strikes; the keys themselves are not stored.")
+    .description("Show a project's keys with their bans and strikes. The keys themselves are not stored.")
     .addHelpText('after', '\nExample:\n  $ petstore keys list shop')
     .action(async (slug: string) => {
       const { all, bans } = await withServices(async ({ projects, apiKeys }, place) => {
@@ -77,7 +76,7 @@ Examples:
   keys
     .command('revoke')
     .argument('<key-id>', 'from `keys list`', toKeyId)
-    .description('End a key. It counts everywhere within a second.')
+    .description('Revoke a key. All processes refuse it within a second.')
     .addHelpText('after', '\nExample:\n  $ petstore keys revoke 240518168576')
     .action(async (id: bigint) => {
       const key = await withServices(({ apiKeys }) => apiKeys.revoke(commandLineActor(), id));
@@ -85,9 +84,20 @@ Examples:
     });
 
   keys
+    .command('rename')
+    .argument('<key-id>', 'from `keys list`', toKeyId)
+    .argument('<name>', 'the new name')
+    .description('Give a key another name.')
+    .addHelpText('after', '\nExample:\n  $ petstore keys rename 240518168576 storefront')
+    .action(async (id: bigint, name: string) => {
+      const key = await withServices(({ apiKeys }) => apiKeys.rename(commandLineActor(), id, name));
+      output.result(toJson(key), `API key ${id} (${key.prefix}…) is now named ${key.name}.`);
+    });
+
+  keys
     .command('unban')
     .argument('<key-id>', 'from `keys list`', toKeyId)
-    .description('Lift the ban of a key and forget its strikes. It counts within two seconds.')
+    .description('Lift the ban of a key and reset its strikes, within two seconds.')
     .addHelpText('after', '\nExample:\n  $ petstore keys unban 240518168576')
     .action(async (id: bigint) => {
       const { key, ban } = await withServices(async ({ apiKeys }, place) => {
@@ -97,7 +107,7 @@ Examples:
         const keyId = String(id);
         const { liftBan, readBans } = await import('../rate-limit/key-bans.js');
         const known = await readBans(place, { subject, keyIds: [keyId] }, Date.now());
-        // Also without a known one: it may be younger than what is stored.
+        // Also without a stored ban: a new ban may not be stored yet.
         await liftBan(place, { subject, keyId });
         await apiKeys.recordBan(commandLineActor(), { keyId: id, projectId }, null);
         return { key, ban: known.get(keyId) ?? NO_BAN };
@@ -109,9 +119,9 @@ Examples:
   keys
     .command('roll')
     .argument('<key-id>', 'from `keys list`', toKeyId)
-    .description('Replace a key by a new one with the same rights. The new key is shown this once.')
+    .description('Replace a key with a new one that has the same rights. The new key is shown only once.')
     .addOption(
-      new Option('--overlap <duration>', 'how long the old key still works; 0s = not at all')
+      new Option('--overlap <duration>', 'how long the old key stays valid; 0s = not at all')
         .argParser(durationMs)
         .default(durationMs('24h'), '24h'),
     )
@@ -128,7 +138,7 @@ Examples:
         [
           token,
           '',
-          `This is the only time the key is shown. API key ${id} works until ${oldEndsAt}.`,
+          `This is the only time the key is shown. API key ${id} stays valid until ${oldEndsAt}.`,
           '',
           table([toRow(key)]),
         ].join('\n'),
@@ -140,13 +150,13 @@ const NO_BAN = { strikes: 0, untilSeconds: null };
 
 type Ban = Pick<BanStatus, 'strikes' | 'untilSeconds'> | null;
 
-/** Null = not known. */
+/** Null = unknown. */
 function banJson(ban: Ban) {
   return ban && { until: endOf(ban), strikes: ban.strikes };
 }
 
 function banInWords(ban: Ban): string | null {
-  if (ban === null) return 'not known';
+  if (ban === null) return 'unknown';
   if (ban.untilSeconds !== null) return `until ${endOf(ban)}`;
   return ban.strikes > 0 ? strikesOf(ban) : null;
 }
@@ -192,7 +202,7 @@ function toJson(key: ApiKey) {
     name: key.name,
     prefix: key.prefix,
     scopes: key.scopes.split(','),
-    rehearses: key.rehearses === 1,
+    rehearses: key.rehearses,
     createdAt: isoTime(key.createdAtMs),
     expiresAt: isoTime(key.expiresAtMs),
     revokedAt: isoTime(key.revokedAtMs),

@@ -1,76 +1,12 @@
 #!/usr/bin/env -S node --max-semi-space-size=8 --max-old-space-size=96
 import 'reflect-metadata';
-import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../config.js';
-import { AppError } from '../errors.js';
-import { version } from '../version.js';
-import { doctorCommand } from './doctor.command.js';
-import { domainsCommands } from './domains.command.js';
-import { keysCommands } from './keys.command.js';
-import { migrateCommand } from './migrate.command.js';
 import { EXIT, Output } from './output.js';
-import { petsCommands } from './pets-import.command.js';
-import { projectsCommands } from './projects.command.js';
-import { databaseProblem } from './session.js';
+import { runProgram } from './program.js';
 
-const output = new Output(process.argv.includes('--json'));
-// `petstore … | head` closes the pipe: nobody reads on, and nothing is wrong.
-process.stdout.on('error', () => process.exit());
-process.exitCode = await run(process.argv);
-
-async function run(argv: string[]): Promise<number> {
-  let usageProblem = '';
-  const program = new Command('petstore')
-    .description('Manage a Petstore Gateway: projects, API keys, custom domains, imports and its database.')
-    .version(
-      output.isJson ? JSON.stringify({ version: version() }) : version(),
-      '--version',
-      'print the version',
-    )
-    .option('--json', 'print exactly one JSON object on standard output, for errors too')
-    .configureHelp({ showGlobalOptions: true })
-    .configureOutput({
-      writeErr: (text) => {
-        usageProblem += text;
-      },
-    })
-    .exitOverride()
-    .showHelpAfterError('Add --help for the usage and examples.')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ petstore projects create shop --plan pro
-  $ petstore keys create shop
-  $ petstore pets import shop pets.csv
-  $ petstore doctor
-
-The database is the one DATABASE_URL names, by default the file ./var/petstore.sqlite.
-Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
-    );
-  projectsCommands(program, output);
-  keysCommands(program, output);
-  petsCommands(program, output);
-  domainsCommands(program, output);
-  migrateCommand(program, output);
-  doctorCommand(program, output);
-  try {
-    await program.parseAsync(argv);
-    return Number(process.exitCode ?? EXIT.ok);
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return EXIT.ok;
-      // A command without its subcommand has its help for a message.
-      const message = usageProblem.replace(/^error: /, '').trim();
-      output.fail('usage', output.isJson ? (message.split('\n')[0] ?? message) : message);
-      return EXIT.usage;
-    }
-    if (error instanceof ConfigError) {
-      output.fail('invalid_configuration', error.message);
-      return EXIT.usage;
-    }
-    if (error instanceof AppError) output.fail(error.code, error.message, error.errors);
-    else output.fail(...databaseProblem(error));
-    return EXIT.refused;
-  }
-}
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // `petstore … | head` closes the pipe early, which is no error.
+  if (code === 'EPIPE') process.exit();
+  console.error(`Standard output can't be written: ${message}`);
+  process.exit(EXIT.refused);
+});
+process.exitCode = await runProgram(process.argv.slice(2), new Output(process.argv.includes('--json')));

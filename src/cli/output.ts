@@ -1,28 +1,43 @@
-import type { FieldProblem } from '../errors.js';
+import type { FieldProblem } from '../kernel/errors.js';
 
 export const EXIT = { ok: 0, refused: 1, usage: 2 } as const;
 
-/** What a command says: with `--json` one object on standard output, otherwise text for a person. */
+interface TextSink {
+  write(text: string): unknown;
+}
+
+/** The output of a command: with `--json` one object on standard output, otherwise text for people. */
 export class Output {
-  constructor(readonly isJson: boolean) {}
+  /** The exit code of a command that throws no error. */
+  exitCode: number = EXIT.ok;
+
+  constructor(
+    readonly isJson: boolean,
+    private readonly streams: { stdout: TextSink; stderr: TextSink } = process,
+  ) {}
+
+  /** Writes text to standard output as it is. */
+  write(text: string): void {
+    this.streams.stdout.write(text);
+  }
 
   /** The result of a command, in both forms. Called once. */
   result(json: object, text: string): void {
-    console.log(this.isJson ? toJson(json) : printable(text));
+    this.write(`${this.isJson ? toJson(json) : printable(text)}\n`);
   }
 
   fail(code: string, message: string, errors?: readonly FieldProblem[]): void {
-    if (this.isJson) console.log(toJson({ error: { code, message, ...(errors ? { errors } : {}) } }));
-    else console.error(printable(message));
+    if (this.isJson) this.write(`${toJson({ error: { code, message, ...(errors ? { errors } : {}) } })}\n`);
+    else this.note(message);
   }
 
-  /** Something on the way, for a person only. */
+  /** A note on standard error, only without `--json`. */
   note(text: string): void {
-    if (!this.isJson) console.error(printable(text));
+    if (!this.isJson) this.streams.stderr.write(`${printable(text)}\n`);
   }
 }
 
-/** A number of a person's size: `1,234,567`. */
+/** A number for people: `1,234,567`. */
 export function grouped(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
@@ -31,7 +46,7 @@ export function isoTime(atMs: number | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
 }
 
-/** Columns under their names, aligned. */
+/** Aligned columns with a header line. */
 export function table(rows: readonly Record<string, string | number | null>[]): string {
   const columns = Object.keys(rows[0] ?? {});
   const lines = [
@@ -51,12 +66,12 @@ export function table(rows: readonly Record<string, string | number | null>[]): 
     .join('\n');
 }
 
-/** Text from clients and from DNS must not be able to steer the terminal, nor to turn the order of what it shows. */
+/** Replaces control characters. Text from clients and DNS must not control the terminal, nor reverse the direction of text. */
 export function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n]|[\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu, '�');
 }
 
-/** Ids have 64 bits: they are strings, so that no reader loses digits. */
+/** Ids have 64 bits, so they become strings: a JSON number could lose digits. */
 function toJson(value: object): string {
   return JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? String(item) : (item as unknown)));
 }

@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { commandLineActor } from '../audit/audit-log.js';
 import { MAX_QUOTA, PLAN_NAMES, PLANS, type Plan } from '../projects/plans.js';
 import type { Project } from '../projects/project.entity.js';
 import { grouped, isoTime, type Output, table } from './output.js';
-import { withServices } from './session.js';
+import { commandLineActor, withServices } from './session.js';
 
 interface QuotaOptions {
   plan?: Plan;
@@ -17,8 +16,8 @@ export function projectsCommands(program: Command, output: Output): void {
     output.result(toJson(project), `${said}\n\n${table([toRow(project)])}`);
 
   withQuotas(projects.command('create <slug>'))
-    .description('Make a project. The slug becomes part of its host name.')
-    .option('--name <name>', 'what people call it (default: the slug)')
+    .description('Create a project. The slug becomes part of its host name.')
+    .option('--name <name>', 'a name for people (default: the slug)')
     .addHelpText(
       'after',
       `
@@ -37,7 +36,7 @@ Examples:
           perDay: perDay ?? null,
         }),
       );
-      printOne(project, `Project ${slug} is made. Next: petstore keys create ${slug}`);
+      printOne(project, `Project ${slug} is created. Next: petstore keys create ${slug}`);
     });
 
   projects
@@ -51,7 +50,7 @@ Examples:
     });
 
   withQuotas(projects.command('set <slug>'))
-    .description('Change the plan or the quotas of a project, with effect at once.')
+    .description('Change the plan or the quotas of a project. Takes effect at once.')
     .addHelpText(
       'after',
       `
@@ -61,7 +60,7 @@ Examples:
     )
     .action(async (slug: string, changes: QuotaOptions, command: Command) => {
       if (Object.keys(command.opts()).length === 0) {
-        command.error('error: nothing to set: give --plan, --per-minute or --per-day');
+        command.error('error: nothing to set: add --plan, --per-minute or --per-day');
       }
       const { plan, perMinute, perDay } = changes;
       const project = await withServices(({ projects }) =>
@@ -76,7 +75,7 @@ Examples:
 
   projects
     .command('publish <slug>')
-    .description('Record a successful deploy, now.')
+    .description('Record a successful deploy at this time.')
     .addHelpText('after', '\nExample:\n  $ petstore projects publish shop')
     .action(async (slug: string) => {
       const project = await withServices(async ({ projects }) => {
@@ -90,8 +89,8 @@ Examples:
 function withQuotas(command: Command): Command {
   return command
     .option('--plan <plan>', `${PLAN_NAMES.join(', ')}, in any case (a new project: FREE)`, toPlan)
-    .option('--per-minute <n>', 'requests a minute, agreed with an ENTERPRISE project', toQuota)
-    .option('--per-day <n>', 'requests a day, agreed with an ENTERPRISE project', toQuota);
+    .option('--per-minute <n>', 'requests per minute, only for an ENTERPRISE project', toQuota)
+    .option('--per-day <n>', 'requests per day, only for an ENTERPRISE project', toQuota);
 }
 
 function toPlan(text: string): Plan {

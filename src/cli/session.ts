@@ -1,33 +1,35 @@
-import { ConfigError, type DatabaseTarget, isInMemory, loadConfig } from '../config.js';
-import type { CustomDomains } from '../custom-domains.js';
+import { userInfo } from 'node:os';
+import type { CustomDomains } from '../app/custom-domains.js';
+import type { Services } from '../app/services.js';
+import { ConfigError, type DatabaseTarget, isInMemory, loadConfig } from '../config/config.js';
 import type { Database } from '../database/database.js';
-import { isTableMissing } from '../database/database-errors.js';
-import { openProblem } from '../database/open-problem.js';
-import { AppError } from '../errors.js';
-import type { Services } from '../services.js';
+import { isTableMissing, openProblem } from '../database/database-errors.js';
+import type { Actor } from '../kernel/caller.js';
+import { AppError } from '../kernel/errors.js';
 
-/** Nobody's request waits for the answer, but a command must not hang either. */
+/** Longer than for requests, but a command must not hang. */
 const QUERY_TIMEOUT_MS = 10_000;
 
-/** Runs a command's work on the services of the configured database, which is set up first if it is new. */
+/** Runs a command's work on the services of the configured database. Sets a new database up first. */
 export async function withServices<T>(
   work: (services: Services, shared: { db: Database; redisUrl: string | null }) => Promise<T>,
 ): Promise<T> {
   const { redisUrl } = loadConfig(process.env);
   const database = sharedDatabase();
-  // Not imported above: what comes along with the services would make `--help` four times as slow.
-  const [{ createServices }, { Database: OpenDatabase }] = await Promise.all([
-    import('../services.js'),
+  // Imported here: loading the services and TypeORM takes three times as long as everything that `--help` needs.
+  const [{ createServices }, { DATABASE_SCHEMA }, { Database: OpenDatabase }] = await Promise.all([
+    import('../app/services.js'),
+    import('../app/database-schema.js'),
     import('../database/database.js'),
   ]);
-  const db = await OpenDatabase.open(database, { queryTimeoutMs: QUERY_TIMEOUT_MS });
+  const db = await OpenDatabase.open(database, DATABASE_SCHEMA, { queryTimeoutMs: QUERY_TIMEOUT_MS });
   try {
     const isReady = await db.isReady().catch((error) => {
       if (isTableMissing(error)) return null;
       throw error;
     });
     if (isReady === null) await setUp(database);
-    // A newer program must not change the schema under a running server unasked.
+    // A newer program must not change the schema under a running server without a command.
     if (isReady === false) {
       throw new AppError(
         'conflict',
@@ -40,10 +42,15 @@ export async function withServices<T>(
   }
 }
 
+/** The subject of a command's acts in the audit log. */
+export function commandLineActor(): Actor {
+  return { name: `cli:${userInfo().username}`, requestId: null };
+}
+
 /** As `withServices`, for the work on custom domains. */
 export function withDomains<T>(work: (domains: CustomDomains, services: Services) => Promise<T>): Promise<T> {
   return withServices(async (services, { db }) => {
-    const { createCustomDomains } = await import('../custom-domains.js');
+    const { createCustomDomains } = await import('../app/custom-domains.js');
     const config = loadConfig(process.env);
     const log = { warn: () => {} };
     const domains = createCustomDomains({
@@ -52,7 +59,7 @@ export function withDomains<T>(work: (domains: CustomDomains, services: Services
       services,
       log,
       onEvent: () => {},
-      // Nothing is served from here.
+      // This process serves no hosts.
       onChange: async () => {},
       now: Date.now,
     });
@@ -64,21 +71,22 @@ export function withDomains<T>(work: (domains: CustomDomains, services: Services
   });
 }
 
-/** The configured database. Throws `ConfigError` for one in memory, which would end with the command. */
+/** The configured database. Throws `ConfigError` for a database in memory, which would end with the command. */
 export function sharedDatabase(): DatabaseTarget {
   const { database } = loadConfig(process.env);
   if (!isInMemory(database)) return database;
   throw new ConfigError(
-    'DATABASE_URL names a database in memory, which the gateway shares with nobody. Give a file or a server.',
+    'DATABASE_URL names a database in memory, which no other process can use. Set it to a file or a server.',
   );
 }
 
 async function setUp(database: DatabaseTarget): Promise<void> {
+  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
   const { migrate } = await import('../database/migrate.js');
-  await migrate(database);
+  await migrate(database, DATABASE_SCHEMA);
 }
 
-/** A fault, said with the database in view: what went wrong is nearly always about it. */
+/** The code and message for an unexpected error; most are errors of the database. */
 export function databaseProblem(error: unknown): [code: 'unavailable' | 'internal', message: string] {
   const { message, code, driverError } = error as NodeJS.ErrnoException & { driverError?: Error };
   const isDatabase = driverError !== undefined || code !== undefined;

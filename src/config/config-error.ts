@@ -1,16 +1,16 @@
-/** Settings that can't be used, each told in one line that names the variable and says what it should be. */
+/** Invalid settings. Each problem is one line that names the variable and the expected value. */
 export class ConfigError extends Error {
   /** At least one. */
   readonly problems: readonly string[];
 
-  /** The message is the first of the problems. */
+  /** The message is the first problem. */
   constructor(...problems: string[]) {
     super(problems[0]);
     this.problems = problems;
   }
 }
 
-/** Reads every setting of a group. Throws one `ConfigError` with the problems of all. */
+/** Reads every setting of a group. Throws one `ConfigError` with all their problems. */
 export function readAll<Settings extends object>(
   readers: {
     readonly [Name in keyof Settings]: () => Settings[Name];

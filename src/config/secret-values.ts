@@ -1,13 +1,21 @@
-import type { DatabaseTarget } from '../config.js';
 import { ConfigError, readAll } from './config-error.js';
 import { list } from './values.js';
 
-// These values hold passwords and keys: they are never repeated, neither here nor in a log.
+// These values hold passwords and keys: no message and no log repeats them.
 
 export function redisUrl(name: string, value: string | null): string | null {
   const url = value !== null && URL.canParse(value) ? new URL(value) : null;
   if (value === null || (url?.hostname && /^rediss?:$/.test(url.protocol))) return value;
   throw new ConfigError(`${name} must be redis://host:6379 or rediss://user:password@host:6379.`);
+}
+
+export type DatabaseTarget =
+  | { kind: 'sqlite'; path: string }
+  | { kind: 'mysql' | 'mariadb'; url: string; tls: boolean };
+
+/** Whether the database is in memory: it ends with its connection, and no other process can reach it. */
+export function isInMemory(target: DatabaseTarget): boolean {
+  return target.kind === 'sqlite' && target.path === ':memory:';
 }
 
 export function databaseTarget(value: string): DatabaseTarget {
@@ -27,7 +35,7 @@ export function databaseTarget(value: string): DatabaseTarget {
 
 const SECRET_KEY_FORM = '32 bytes in base64 or hexadecimal';
 
-/** The keys that seal private keys; the first seals, all open. */
+/** The keys for sealed private keys: the first one seals, each one can open. */
 export function secretKeysOf(
   current: string | null,
   previous: string | null,

@@ -1,7 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
-import type { DnsServer } from '../config.js';
 import { ConfigError } from './config-error.js';
+
+/** The address of a DNS server: an IP address and a port. */
+export interface DnsServer {
+  readonly address: string;
+  readonly port: number;
+}
 
 function refuse(name: string, shouldBe: string, value: string): never {
   throw new ConfigError(`${name} must be ${shouldBe}, not ${JSON.stringify(value)}.`);
@@ -55,9 +60,9 @@ export function baseUrl(name: string, value: string | null): string | null {
   return url.href.replace(/\/+$/, '');
 }
 
-/** Where a server may listen: an address, or a name of this machine. */
+/** An address to listen on: an IP address or a name of this machine. */
 export function listenHost(name: string, value: string): string {
-  // Names of containers may have underscores.
+  // Container names may have underscores.
   if (isIP(value) !== 0 || /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i.test(value)) return value;
   return refuse(name, 'an IP address or a host name, such as 127.0.0.1', value);
 }

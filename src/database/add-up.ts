@@ -1,13 +1,24 @@
-import type { EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { EntityManager, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm';
 
-export interface Additions<E extends ObjectLiteral> {
-  /** Whole rows, each primary key once, in the order of their keys: writers that lock in one order can't block each other for ever. */
+interface Additions<E extends ObjectLiteral> {
+  /** Whole rows, each primary key once, sorted by key: writers that lock in the same order can't deadlock. */
   rows: readonly E[];
   counters: readonly (keyof E & string)[];
 }
 
-/** The SQL, with its parameters, that adds to counters. TypeORM's own upsert can only overwrite, and loses what others add. */
-export function additionStatement<E extends ObjectLiteral>(
+/** Adds to the counters of rows, in one statement. A missing row is created with the added values. */
+export async function addUp<E extends ObjectLiteral>(
+  manager: EntityManager,
+  entity: EntityTarget<E>,
+  additions: Additions<E>,
+): Promise<void> {
+  if (additions.rows.length === 0) return;
+  const [sql, parameters] = additionStatement(manager.getRepository(entity).metadata, additions);
+  await manager.query(sql, parameters);
+}
+
+/** The SQL that adds to counters, with its parameters. TypeORM's upsert overwrites, and would lose concurrent additions. */
+function additionStatement<E extends ObjectLiteral>(
   { columns, primaryColumns, connection, tablePath }: EntityMetadata,
   { rows, counters }: Additions<E>,
 ): [sql: string, parameters: unknown[]] {

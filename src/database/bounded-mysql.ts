@@ -7,15 +7,15 @@ type GetConnection = (
 type Done = (error: unknown, ...rest: unknown[]) => void;
 type Query = (statement: unknown, values?: unknown, done?: Done) => unknown;
 
-/** mysql2's code for a statement that was not answered in time. */
+/** mysql2's code for a statement without an answer in time. */
 const SILENT = 'PROTOCOL_SEQUENCE_TIMEOUT';
 
 /**
- * mysql2 with a deadline on every wait. Left alone it waits for ever for a free connection and for an answer, and hands a
- * connection that timed out to the next query, so that a pool stays broken after the network has healed.
+ * mysql2 with a deadline on every wait. Without it, mysql2 waits forever for a free connection and for an answer. It also
+ * reuses a connection that timed out, so the pool stays broken after the network has recovered.
  *
- * A firewall or a failover may forget all connections of a pool at once, and nothing tells. So when one did not answer,
- * none is used any more that has not answered since; otherwise each of them would cost some client the whole deadline.
+ * A firewall or a failover can silently drop all connections of a pool at once. So after a timeout on one connection, the
+ * pool discards every connection that has not answered since. Otherwise each of them would cost a client a whole deadline.
  */
 export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): typeof mysql {
   const createPool = (options: PoolOptions): Pool => {
@@ -28,7 +28,7 @@ export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): ty
   return { ...mysql, createPool } as typeof mysql;
 }
 
-/** Which connections have answered since the last time that one did not. */
+/** Knows which connections have answered since the last timeout of any connection. */
 class Trust {
   private readonly answeredAt = new WeakMap<PoolConnection, number>();
   private silenceAt = 0;
@@ -47,6 +47,8 @@ class Trust {
 }
 
 function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trust): void {
+  // The pool listens only for the first error; a second error without a listener would end the process.
+  connection.on('error', () => {});
   trust.answered(connection);
   const note = (error: unknown) => {
     const code = (error as NodeJS.ErrnoException | null)?.code;
@@ -69,21 +71,21 @@ function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trus
   const execute = connection.execute.bind(connection) as Query;
   const boundedExecute: Query = (statement, values, done) => {
     let isOver = false;
-    // A connection lost between preparing and executing fails both: released twice, it would serve two at once.
-    const end: Done = (error, ...rest) => {
+    // A connection lost between prepare and execute calls back twice. Released twice, it would serve two callers at once.
+    const settle: Done = (error, ...rest) => {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
       note(error);
       done?.(error, ...rest);
     };
-    // mysql2's own deadline does not cover the preparation.
+    // mysql2's own timeout does not cover the prepare step.
     const timer = setTimeout(() => {
       const error: NodeJS.ErrnoException = new Error(`no answer from the database within ${timeoutMs} ms`);
       error.code = SILENT;
-      end(error);
+      settle(error);
     }, timeoutMs);
-    return execute(statement, values, end);
+    return execute(statement, values, settle);
   };
   connection.execute = boundedExecute as typeof connection.execute;
 }
@@ -96,18 +98,20 @@ function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {
       waiting = false;
       callback(noConnection(timeoutMs));
     }, timeoutMs);
-    const take = () =>
+    const tryConnection = () =>
       getConnection((error, connection) => {
         if (connection && !trust.has(connection)) {
           connection.destroy();
-          if (waiting) take();
+          if (waiting) tryConnection();
           return;
         }
         clearTimeout(timer);
+        // Any reason of the server: a changed password, too many clients, or a mode that accepts no clients.
+        if (error) Object.assign(error, { fatal: true });
         if (waiting) callback(error, connection);
         else connection?.release();
       });
-    take();
+    tryConnection();
   };
   pool.getConnection = bounded as typeof pool.getConnection;
 }

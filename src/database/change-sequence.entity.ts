@@ -2,7 +2,7 @@ import { Column, Entity, type EntityManager, PrimaryColumn } from 'typeorm';
 import { ID, text } from './columns.js';
 import type { Database } from './database.js';
 
-/** Counters whose row is the turn of all processes: of changes that everybody follows, and of orders that are counted. */
+/** Counters whose row serves as a lock for all processes: `hosts` numbers changes of served hosts, `orders` counts orders. */
 @Entity('change_sequences')
 export class ChangeSequence {
   @PrimaryColumn(text(16))
@@ -16,8 +16,8 @@ const NAME = 'hosts';
 
 /**
  * The number for the rows that this transaction changes. The counter's row stays locked until the transaction ends, so
- * numbers become visible in their order: whoever has seen one has seen all below it, which time stamps or an
- * auto-increment do not promise. For rare changes only.
+ * numbers become visible in order: a reader that sees a number has seen all lower ones. Time stamps and auto-increment do
+ * not guarantee this. For rare changes only.
  */
 export async function nextChange(manager: EntityManager): Promise<bigint> {
   const known = drawn.get(manager);
@@ -27,7 +27,7 @@ export async function nextChange(manager: EntityManager): Promise<bigint> {
   return value;
 }
 
-/** One statement, as it runs while others wait for the row. */
+/** A single statement, because others wait for the row. */
 async function increment(manager: EntityManager): Promise<bigint> {
   const statement = (value: string) => `UPDATE change_sequences SET value = ${value} WHERE name = '${NAME}'`;
   if (manager.dataSource.options.type === 'better-sqlite3') {
@@ -38,10 +38,10 @@ async function increment(manager: EntityManager): Promise<bigint> {
   return BigInt(insertId);
 }
 
-/** A transaction has one number, for all it changes. */
+/** The number of each transaction, shared by all its changes. */
 const drawn = new WeakMap<EntityManager, bigint>();
 
-/** The number of the newest change that is visible: all changes up to it are. */
+/** The number of the newest visible change. All lower numbers are visible too. */
 export async function newestChange(db: Database): Promise<bigint> {
   const { value } = await db.repository(ChangeSequence).findOneByOrFail({ name: NAME });
   return value;

@@ -1,6 +1,6 @@
 import type { ColumnOptions } from 'typeorm';
 
-/** Both drivers hand out 64-bit integers in their own way, MySQL as text, SQLite as bigint: ids are bigint everywhere else. */
+/** The MySQL driver returns 64-bit integers as text, the SQLite driver as bigint. In the code, ids are always bigint. */
 const int64 = {
   to: (value: unknown) => value,
   from: (value: string | number | bigint | null) => (value === null ? null : BigInt(value)),
@@ -14,10 +14,38 @@ export const TIME_MS = { type: 'bigint', transformer: number } satisfies ColumnO
 /** A count that may outgrow 32 bits, of rows or bytes; exact up to 2^53. */
 export const COUNT = { type: 'bigint', transformer: number } satisfies ColumnOptions;
 export const INTEGER = { type: 'int', transformer: number } satisfies ColumnOptions;
+/** Stored as 0 or 1. */
+export const BOOLEAN = {
+  type: 'int',
+  transformer: {
+    to: (value: boolean | undefined) => (value === undefined ? undefined : Number(value)),
+    from: booleanFrom,
+  },
+} satisfies ColumnOptions;
+
+/** A value that is stored as JSON text; null stays null. */
+export const json = <T>() =>
+  ({
+    type: 'text',
+    transformer: {
+      to: (value: T | null | undefined) => value && JSON.stringify(value),
+      from: (value: string | null) => (value === null ? null : jsonFrom<T>(value)),
+    },
+  }) satisfies ColumnOptions;
 
 export const text = (length: number) => ({ type: 'varchar', length }) satisfies ColumnOptions;
 
-/** A number as either driver hands it out. */
+/** A boolean in the form of either driver, for SQL that TypeORM does not map. */
+export function booleanFrom(value: string | number | bigint): boolean {
+  return Number(value) === 1;
+}
+
+/** The value of a JSON column, for SQL that TypeORM does not map. */
+export function jsonFrom<T>(text: string): T {
+  return JSON.parse(text);
+}
+
+/** A number in the form of either driver. */
 export function numberFrom(value: string | number | bigint | null): number | null {
   return value === null ? null : Number(value);
 }

@@ -1,28 +1,6 @@
 import type libsql from 'libsql';
-import { DataSource, type DataSourceOptions } from 'typeorm';
-import { ApiKey } from '../api-keys/api-key.entity.js';
-import { AuditEvent } from '../audit/audit-event.entity.js';
-import { AcmeAccount } from '../certificates/acme-account.entity.js';
-import { AcmeChallenge } from '../certificates/acme-challenge.entity.js';
-import { AcmeOrder } from '../certificates/acme-order.entity.js';
-import { Certificate } from '../certificates/certificate.entity.js';
-import type { DatabaseTarget } from '../config.js';
-import { Domain } from '../domains/domain.entity.js';
-import { DomainEvent } from '../domains/domain-event.entity.js';
-import { IdempotencyKey } from '../idempotency/idempotency-key.entity.js';
-import { Initial1770000000000 } from '../migrations/1770000000000-initial.js';
-import { PetImports1770000001000 } from '../migrations/1770000001000-pet-imports.js';
-import { RateLimits1770000002000 } from '../migrations/1770000002000-rate-limits.js';
-import { Domains1770000003000 } from '../migrations/1770000003000-domains.js';
-import { UsageAndKeys1770000004000 } from '../migrations/1770000004000-usage-and-keys.js';
-import { OrderTurn1770000005000 } from '../migrations/1770000005000-order-turn.js';
-import { Pet } from '../pets/pet.entity.js';
-import { PetImport } from '../pets/pet-import.entity.js';
-import { Project } from '../projects/project.entity.js';
-import { KeyBanRow } from '../rate-limit/key-ban.entity.js';
-import { RateWindow } from '../rate-limit/rate-window.entity.js';
-import { UsageCount } from '../usage/usage-count.entity.js';
-import { ChangeSequence } from './change-sequence.entity.js';
+import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
+import type { DatabaseTarget } from '../config/config.js';
 
 export interface DataSourceSettings {
   poolSize: number;
@@ -32,47 +10,27 @@ export interface DataSourceSettings {
   exactIntegers: boolean;
 }
 
-export const MIGRATIONS = [
-  Initial1770000000000,
-  PetImports1770000001000,
-  RateLimits1770000002000,
-  Domains1770000003000,
-  UsageAndKeys1770000004000,
-  OrderTurn1770000005000,
-];
+/** The tables and migrations of all nouns. */
+export interface DatabaseSchema {
+  readonly entities: readonly (new () => object)[];
+  /** Oldest first. */
+  readonly migrations: readonly (new () => MigrationInterface)[];
+}
 
-const ENTITIES = [
-  Project,
-  ApiKey,
-  Pet,
-  PetImport,
-  IdempotencyKey,
-  AuditEvent,
-  RateWindow,
-  KeyBanRow,
-  ChangeSequence,
-  Domain,
-  DomainEvent,
-  Certificate,
-  AcmeAccount,
-  AcmeChallenge,
-  AcmeOrder,
-  UsageCount,
-];
-
-/** Schema work may take long; finding out that there is no server may not. */
+/** Migrations can take long, but a missing server must be noticed soon. */
 const CONNECT_TIMEOUT_MS = 8_000;
 
 const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 
-/** The one place where a DataSource is made; nothing is opened yet. Of the two drivers only the one that is used is loaded. */
+/** The only place that creates a DataSource; it is not opened yet. Only the driver of the target is loaded. */
 export async function createDataSource(
   target: DatabaseTarget,
+  { entities, migrations }: DatabaseSchema,
   settings: DataSourceSettings,
 ): Promise<DataSource> {
   const shared = {
-    entities: ENTITIES,
-    migrations: MIGRATIONS,
+    entities: [...entities],
+    migrations: [...migrations],
     synchronize: false,
     logging: false,
   } satisfies Partial<DataSourceOptions>;
@@ -85,11 +43,11 @@ export async function createDataSource(
       driver: SqliteDriver,
       database: target.path,
       enableWAL: true,
-      // The driver waits without yielding to other requests; longer waits are retries of `Database`.
-      timeout: 50,
+      // The driver blocks the event loop while it waits; `Database` retries for longer waits.
+      timeout: 20,
       prepareDatabase: (connection: libsql.Database) => {
         connection.pragma('synchronous = FULL');
-        // A long reader from outside lets the log of changes grow; afterwards the file shrinks again.
+        // A long read by another program lets the WAL file grow; afterwards it shrinks to this size.
         connection.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
         if (settings.exactIntegers) connection.defaultSafeIntegers(true);
       },

@@ -1,19 +1,30 @@
-import { AppError } from '../errors.js';
+import { dirname, resolve } from 'node:path';
+import type { DatabaseTarget } from '../config/config.js';
+import { AppError } from '../kernel/errors.js';
 
 const DUPLICATE = new Set(['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE']);
 const LOCKED = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'SQLITE_BUSY']);
-/** The server became a replica or a read-only one: only a new connection can find the new primary. */
+/** The server became a replica or read-only: only a new connection can find the new primary. */
 const READ_ONLY = [
   'ER_OPTION_PREVENTS_STATEMENT',
   'ER_READ_ONLY_MODE',
   'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
 ];
 
-/** After these the connection must not go back into the pool: it is dead, silent, or leads to the wrong server. */
+/** The server checks the rights that the user had when the connection was opened. */
+const NO_RIGHTS = ['ER_DBACCESS_DENIED_ERROR', 'ER_MUST_CHANGE_PASSWORD', 'ER_TABLEACCESS_DENIED_ERROR'];
+
+/** After these errors the connection must not return to the pool: it is dead, silent, or has the wrong server or rights. */
 export const FATAL_FOR_CONNECTION: ReadonlySet<unknown> = new Set([
   'PROTOCOL_SEQUENCE_TIMEOUT',
   ...READ_ONLY,
+  ...NO_RIGHTS,
 ]);
+
+const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
+
+/** MariaDB's numbers for a killed connection and a statement that took too long; mysql2 has no names for them. */
+const MARIADB_ENDED = ['1927', '1969'];
 
 const AWAY = new Set<unknown>([
   ...LOCKED,
@@ -29,19 +40,37 @@ const AWAY = new Set<unknown>([
   'POOL_TIMEOUT',
   'PROTOCOL_CONNECTION_LOST',
   'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR',
-  'ER_ACCESS_DENIED_ERROR',
-  'ER_CON_COUNT_ERROR',
-  'ER_CONNECTION_KILLED',
-  'ER_QUERY_INTERRUPTED',
-  'ER_SERVER_SHUTDOWN',
+  // The server has no statements, memory, locks or disk left, or the user's limit is reached.
+  'ER_USER_LIMIT_REACHED',
   'ER_DISK_FULL',
-  'SQLITE_CANTOPEN',
-  'SQLITE_FULL',
+  'ER_ERROR_DURING_COMMIT',
+  'ER_ERROR_ON_WRITE',
+  'ER_GET_ERRNO',
+  'ER_INNODB_READ_ONLY',
+  'ER_LOCK_TABLE_FULL',
+  'ER_MAX_PREPARED_STMT_COUNT_REACHED',
+  'ER_OUTOFMEMORY',
+  'ER_OUT_OF_RESOURCES',
+  'ER_OUT_OF_SORTMEMORY',
+  'ER_RECORD_FILE_FULL',
+  'ER_TEMP_FILE_WRITE_FAILURE',
+  // The server ended the connection or the statement.
+  'ER_CLIENT_INTERACTION_TIMEOUT',
+  'ER_CONNECTION_KILLED',
+  'ER_NET_PACKETS_OUT_OF_ORDER',
+  'ER_QUERY_INTERRUPTED',
+  'ER_QUERY_TIMEOUT',
+  'ER_SERVER_SHUTDOWN',
+  'ER_SESSION_WAS_KILLED',
+  ...MARIADB_ENDED,
 ]);
-/** `SQLITE_IOERR_WRITE`, `_FSYNC` and thirty more: the disk is full, has a quota, or is broken. */
-const OF_DISK = /^SQLITE_IOERR/;
+/**
+ * With all subcodes, such as `SQLITE_IOERR_WRITE`: the file can't be opened or is locked, or its disk is full, over quota,
+ * broken or read-only.
+ */
+const OF_FILE = /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|LOCKED|PROTOCOL|READONLY)/;
 
-/** mysql2's own error for a pool that has too many waiting. */
+/** The same error as mysql2's for a pool with too many waiting callers. */
 export function tooManyWaiting(): Error {
   return new Error('Queue limit reached.');
 }
@@ -56,7 +85,7 @@ export function isDuplicate(error: unknown): boolean {
   return DUPLICATE.has(codeOf(error));
 }
 
-/** The row's own id is taken. `isDuplicate` also holds for a name, a host or a digest that must be unique. */
+/** The row's own id is taken. `isDuplicate` is also true for a name, a host or a digest that must be unique. */
 export function isDuplicateId(error: unknown): boolean {
   const code = codeOf(error);
   if (code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return true;
@@ -64,22 +93,23 @@ export function isDuplicateId(error: unknown): boolean {
   return code === 'ER_DUP_ENTRY' && /'(?:[^']+\.)?PRIMARY'/.test(messageOf(error));
 }
 
-/** Another writer held a lock; the statement or transaction was rolled back and may be run again. */
+/** Another writer had the lock. The statement or transaction was rolled back and can be retried. */
 export function isLocked(error: unknown): boolean {
-  return LOCKED.has(codeOf(error));
+  const code = codeOf(error);
+  return LOCKED.has(code) || code.startsWith('SQLITE_BUSY_');
 }
 
-/** The statement names a table that is not there: nobody has set this database up. */
+/** The table does not exist: the database is not set up. */
 export function isTableMissing(error: unknown): boolean {
   return codeOf(error) === 'ER_NO_SUCH_TABLE' || /no such table/.test(messageOf(error));
 }
 
-/** The error as a client may see it when the database is away, full or overloaded; otherwise null. */
+/** The client's error when the database is unavailable, full, overloaded or refuses access; otherwise null. */
 export function unavailableIfDatabaseAway(error: unknown): AppError | null {
   const code = codeOf(error);
   const away =
     AWAY.has(code) ||
-    OF_DISK.test(code) ||
+    OF_FILE.test(code) ||
     isOfLostConnection(error) ||
     /^(Queue limit reached|Pool is closed)/.test(messageOf(error));
   if (!away) return null;
@@ -89,7 +119,7 @@ export function unavailableIfDatabaseAway(error: unknown): AppError | null {
   });
 }
 
-/** mysql2 has no code for a statement that it was given after the connection had ended. */
+/** mysql2's error has no code when a statement starts after the connection has ended; `bounded-mysql.ts` marks failed openings. */
 function isOfLostConnection(error: unknown): boolean {
   const { driverError, fatal } = (error ?? {}) as { driverError?: unknown; fatal?: unknown };
   return driverError ? isOfLostConnection(driverError) : fatal === true;
@@ -97,10 +127,20 @@ function isOfLostConnection(error: unknown): boolean {
 
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
-  const { driverError, code } = error as { driverError?: unknown; code?: unknown };
-  return driverError ? codeOf(driverError) : String(code ?? '');
+  const { driverError, code, errno } = error as { driverError?: unknown; code?: unknown; errno?: unknown };
+  return driverError ? codeOf(driverError) : String(code ?? errno ?? '');
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : '';
+}
+
+/** The reason why a database did not open or answer, in one line, without the password. */
+export function openProblem(target: DatabaseTarget, error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (target.kind !== 'sqlite') return `${new URL(target.url).host}: ${message || code}`;
+  const isUnwritable =
+    UNWRITABLE.has(code ?? '') || /unable to open database file|readonly database/.test(message);
+  if (!isUnwritable) return `${target.path}: ${message || code}`;
+  return `${target.path}: this user can't write to the folder ${dirname(resolve(target.path))}`;
 }

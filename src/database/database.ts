@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, Repository } from 'typeorm';
-import { type DatabaseTarget, isInMemory } from '../config.js';
-import { type Additions, additionStatement } from './add-up.js';
-import { createDataSource, MIGRATIONS } from './data-source.js';
-import { isLocked } from './database-errors.js';
+import { type DatabaseTarget, isInMemory } from '../config/config.js';
+import { FairSemaphore } from '../scheduling/fair-semaphore.js';
+import { createDataSource, type DatabaseSchema } from './data-source.js';
+import { isLocked, noConnection } from './database-errors.js';
 import { JointReads } from './joint-reads.js';
 import { migrateInMemory } from './migrate.js';
 import { PreparedStatements } from './prepared-statements.js';
+import { MYSQL, SQLITE, type SqlDialect } from './sql-dialect.js';
 import { sqliteTransactions } from './sqlite-lane.js';
 
-/** Two waits of this length, for a connection and for an answer, fit into the 5 s a request may take. A list that waited for others before is answered 503 when they do not. */
+/**
+ * Two waits of this length, for a connection and for an answer, fit into the 5 s limit of a request. A list that also
+ * waited for other reads gets 503 when they do not fit.
+ */
 const REQUEST_TIMEOUT_MS = 2_000;
 const LOCK_PATIENCE_MS = 2_000;
 
@@ -18,23 +22,33 @@ interface OpenOptions {
   queryTimeoutMs?: number;
 }
 
-/** What each kind of database does in its own way. */
+/** Operations with a different implementation for each kind of database. */
 interface Statements {
   execute(sql: string, values: readonly unknown[]): Promise<unknown[]>;
   read(group: string, select: string, values: readonly unknown[]): Promise<unknown[]>;
 }
 
-/** The open database: repositories, transactions, and patience with locks. */
+/** The open database: repositories, transactions, and retries after locks. */
 export class Database {
+  /**
+   * On SQLite only one write at a time retries while another process has the lock, because each attempt blocks the event
+   * loop. All other writes wait for it.
+   */
+  private readonly lockedWrites = new FairSemaphore({ most: 1 });
+
   private constructor(
     private readonly source: DataSource,
     private readonly runTransaction: <T>(work: (manager: EntityManager) => Promise<T>) => Promise<T>,
     private readonly statements: Statements,
   ) {}
 
-  static async open(target: DatabaseTarget, options: OpenOptions = {}): Promise<Database> {
+  static async open(
+    target: DatabaseTarget,
+    schema: DatabaseSchema,
+    options: OpenOptions = {},
+  ): Promise<Database> {
     const { poolSize = 10, queryTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-    const source = await createDataSource(target, {
+    const source = await createDataSource(target, schema, {
       poolSize,
       queryTimeoutMs,
       exactIntegers: true,
@@ -54,9 +68,13 @@ export class Database {
     });
   }
 
-  /** Options of a read in a transaction that keeps the rows as they are until its end. SQLite has but one writer anyway. */
+  /** Options for a read that locks its rows until the transaction ends. SQLite has only one writer, so it needs none. */
   get forUpdate(): { lock?: { mode: 'pessimistic_write' } } {
     return this.isSqlite ? {} : { lock: { mode: 'pessimistic_write' } };
+  }
+
+  get dialect(): SqlDialect {
+    return this.isSqlite ? SQLITE : MYSQL;
   }
 
   private get isSqlite(): boolean {
@@ -68,25 +86,24 @@ export class Database {
   }
 
   /**
-   * Runs one prepared statement, outside any transaction; for the few that most requests wait for. 64-bit integers arrive
-   * exact, as text or as bigint.
+   * Runs a prepared statement outside any transaction; for the few statements that most requests need. 64-bit integers
+   * arrive exact, as text or as bigint.
    */
   execute<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
     return this.statements.execute(sql, values) as Promise<Row[]>;
   }
 
   /**
-   * As `execute`, for a statement that begins with `SELECT ` and a column and is asked for again and again: together with
-   * those of the same group and SQL that come at the same moment, never with others. The rows come in any order, and may
-   * have a `read_number` beside what was asked for.
+   * As `execute`, for a frequent statement that begins with `SELECT ` and a column. Only concurrent reads with the same group
+   * and SQL are joined into one statement. The rows come in any order, and may have an extra column `read_number`.
    */
   read<Row>(group: string, select: string, values: readonly unknown[]): Promise<Row[]> {
     return this.statements.read(group, select, values) as Promise<Row[]>;
   }
 
   /**
-   * Runs selects of the same columns as one statement, each with an ORDER BY and a LIMIT of its own. The rows come in any
-   * order; 64-bit integers arrive exact, as text or as bigint.
+   * Runs selects of the same columns as one statement; each may have an ORDER BY and a LIMIT. The rows come in any order;
+   * 64-bit integers arrive exact, as text or as bigint.
    */
   union<Row>(selects: readonly { sql: string; values: readonly unknown[] }[]): Promise<Row[]> {
     const parts = selects.map(({ sql }) => (this.isSqlite ? `SELECT * FROM (${sql})` : `(${sql})`));
@@ -96,30 +113,26 @@ export class Database {
     );
   }
 
-  /** Runs one statement that writes; again when another writer held a lock. */
+  /** Runs a write statement, and retries it for up to 2 s while another writer has the lock. */
   async write<T>(work: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + LOCK_PATIENCE_MS;
-    for (let delayMs = 2; ; delayMs = Math.min(delayMs * 2, 100)) {
+    if (!this.lockedWrites.isFull) {
       try {
         return await work();
       } catch (error) {
-        if (!isLocked(error) || performance.now() + delayMs > deadline) throw error;
-        await sleep(delayMs * (0.5 + Math.random()));
+        if (!isLocked(error)) throw error;
       }
     }
-  }
-
-  /** Adds to the counters of rows, in one statement. Rows that are not there yet begin with what is added. */
-  async addUp<E extends ObjectLiteral>(entity: EntityTarget<E>, additions: Additions<E>): Promise<void> {
-    if (additions.rows.length === 0) return;
-    const { metadata } = this.repository(entity);
-    const [sql, parameters] = additionStatement(metadata, additions);
-    await this.write(() => this.source.query(sql, parameters));
+    const again = () => writeBefore(deadline, work);
+    if (!this.isSqlite) return again();
+    const done = await this.lockedWrites.runWithin(LOCK_PATIENCE_MS, null, again);
+    if (done === null) throw noConnection(LOCK_PATIENCE_MS);
+    return done.result;
   }
 
   /**
-   * All or nothing; `work` may run more than once, each time with a manager of its own, by which a map can know it.
-   * (TypeORM's own is one and the same for all transactions on SQLite.)
+   * Runs `work` in a transaction, perhaps more than once. Each run gets its own manager, so that the manager can be a map key.
+   * (On SQLite, TypeORM uses the same manager for all transactions.)
    */
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.write(() => this.runTransaction((manager) => work(Object.create(manager))));
@@ -128,10 +141,22 @@ export class Database {
   /** Whether the database answers and has every migration this program knows. Throws what the driver throws. */
   async isReady(): Promise<boolean> {
     const [row] = await this.source.query('SELECT COUNT(*) AS applied FROM migrations');
-    return Number(row?.applied) >= MIGRATIONS.length;
+    return Number(row?.applied) >= this.source.migrations.length;
   }
 
   async close(): Promise<void> {
     if (this.source.isInitialized) await this.source.destroy();
+  }
+}
+
+/** Retries `work` until no other writer has the lock. Rejects when a writer still has it at the deadline. */
+async function writeBefore<T>(deadline: number, work: () => Promise<T>): Promise<T> {
+  for (let delayMs = 2; ; delayMs = Math.min(delayMs * 2, 100)) {
+    await sleep(delayMs * (0.5 + Math.random()));
+    try {
+      return await work();
+    } catch (error) {
+      if (!isLocked(error) || performance.now() + delayMs > deadline) throw error;
+    }
   }
 }

@@ -1,12 +1,13 @@
-import type { IdGenerator } from '../ids.js';
+import { randomInt } from 'node:crypto';
+import { IdGenerator, MOST_AT_START } from '../kernel/ids.js';
 import { isDuplicateId } from './database-errors.js';
 
-/** Each draw leaps about 1,000 ids, so many collisions in a row are a fault and not chance. */
+/** Each draw skips about 1,000 ids, so many collisions in a row are a fault, not chance. */
 const MAX_DRAWS = 20;
 
 /**
- * Runs `insert` with a drawn id, and again with another one while the primary key refuses the id: another process drew it
- * in the same millisecond. In a transaction `insert` is one statement, which the database undoes alone.
+ * Runs `insert` with a drawn id, and retries with another id while the primary key is taken: another process drew it in the
+ * same millisecond. In a transaction, `insert` must be one statement, because the database undoes only that.
  */
 export async function withDrawnId<T>(
   ids: IdGenerator,
@@ -14,17 +15,15 @@ export async function withDrawnId<T>(
   firstId = ids.next(),
 ): Promise<T> {
   let id = firstId;
-  for (let draw = 1; ; draw += 1) {
-    try {
-      return await insert(id);
-    } catch (error) {
-      if (!isDuplicateId(error) || draw === MAX_DRAWS) throw error;
+  return untilFree(
+    () => insert(id),
+    () => {
       id = ids.nextFurther();
-    }
-  }
+    },
+  );
 }
 
-/** As `withDrawnId`, for rows that are inserted together: all of them get other ids. */
+/** As `withDrawnId`, for rows that are inserted together: a retry draws new ids for all of them. */
 export function withDrawnIds<T>(
   ids: IdGenerator,
   count: number,
@@ -33,4 +32,31 @@ export function withDrawnIds<T>(
   return withDrawnId(ids, (first) =>
     insert(Array.from({ length: count }, (_, index) => (index === 0 ? first : ids.next()))),
   );
+}
+
+/** Draws an id for each time; times rise, and so do the ids. Another call can draw the same ids: see `untilFree`. */
+export function drawIdsAt(times: readonly number[]): bigint[] {
+  let atMs = 0;
+  // Random for all of them together: many draws of a millisecond would all end near the largest random number.
+  const start = randomInt(MOST_AT_START);
+  const ids = new IdGenerator(
+    () => atMs,
+    () => start,
+  );
+  return times.map((time) => {
+    atMs = time;
+    return ids.next();
+  });
+}
+
+/** Runs `insert`, and repeats it after `redraw` while an id is taken. */
+export async function untilFree<T>(insert: () => Promise<T>, redraw: () => void): Promise<T> {
+  for (let draw = 1; ; draw += 1) {
+    try {
+      return await insert();
+    } catch (error) {
+      if (!isDuplicateId(error) || draw === MAX_DRAWS) throw error;
+      redraw();
+    }
+  }
 }

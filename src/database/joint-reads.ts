@@ -2,23 +2,23 @@ import type { PoolConnection } from 'mysql2';
 import { noConnection, tooManyWaiting } from './database-errors.js';
 import type { PreparedStatements } from './prepared-statements.js';
 
-/** Powers of two, so that few different statements are prepared. */
+/** Statements join 1, 2, 4 or 8 reads, so that few different statements are prepared. */
 const MOST_IN_STATEMENT = 8;
-/** Of one group at the same time. With more there would be less to join, and fewer connections for others. */
+/** Concurrent statements of a group. More would join fewer reads and leave fewer connections for others. */
 const MOST_STATEMENTS = 4;
-/** Of one group. More could not be read in time. */
+/** Waiting reads of a group. More could not be read in time. */
 const MOST_WAITING = 500;
 
 /**
- * Runs reads that ask with the same SQL at the same time as one statement: what a statement costs on both sides is then
- * paid once. The busier the process, the more there are to join; a read that is alone waits for no other.
+ * Joins concurrent reads with the same SQL into one statement, so that its fixed cost on both sides is paid once. A busier
+ * process joins more reads; a single read waits for no other.
  */
 export class JointReads {
   private readonly groups = new Map<string, Group>();
-  /** By their part, then by how many parts there are. */
+  /** The SQL by select, then by number of joined reads. */
   private readonly unions = new Map<string, string[]>();
 
-  /** `patienceMs` is how long a read waits for those before it; for a connection and for its answer the pool has limits. */
+  /** `patienceMs` bounds the wait for earlier reads; the pool bounds the waits for a connection and for an answer. */
   constructor(
     private readonly statements: PreparedStatements,
     private readonly patienceMs: number,
@@ -61,7 +61,7 @@ interface GroupOptions {
   whenIdle(): void;
 }
 
-/** The reads of one group and SQL. */
+/** The reads with the same group and SQL. */
 class Group {
   private readonly waiting: Read[] = [];
   private underWay = 0;
@@ -75,27 +75,27 @@ class Group {
     return new Promise((resolve, reject) => {
       if (this.waiting.length === MOST_WAITING) return reject(tooManyWaiting());
       this.waiting.push({ values, sinceMs: performance.now(), resolve, reject });
-      // When others wait, a connection is on its way, or all statements are under way, which look again at their end.
-      if (this.waiting.length === 1) this.begin();
+      // Otherwise a connection is already requested, or all statements run, and each one calls `startStatement` when it ends.
+      if (this.waiting.length === 1) this.startStatement();
     });
   }
 
-  /** Who is read for is decided when there is a connection: until then more may come. */
-  private begin(): void {
+  /** Reads are assigned to a statement only when a connection is available, so later reads can still join. */
+  private startStatement(): void {
     if (this.waiting.length === 0 || this.underWay === MOST_STATEMENTS) return;
     this.underWay += 1;
     const beganAtMs = performance.now();
     this.statements.connect((error, connection) => {
       if (!connection) {
-        // Who came later has a try of its own: the network may be back.
+        // Later reads get their own attempt, because the network may have recovered.
         this.giveUp(beganAtMs, () => error);
-        return this.end();
+        return this.endStatement();
       }
       this.giveUpOverdue();
       const reads = this.waiting.splice(0, sizeFor(this.waiting.length));
       if (reads.length > 0) return this.run(connection, reads);
       connection.release();
-      this.end();
+      this.endStatement();
     });
   }
 
@@ -105,16 +105,16 @@ class Group {
     this.statements.run(connection, [sql, values], (error, rows) => {
       if (error) for (const { reject } of reads) reject(error);
       else deal(rows as NumberedRow[], reads);
-      this.end();
+      this.endStatement();
     });
-    // A statement has room for so many; the rest takes the next one.
-    this.begin();
+    // The reads that did not fit go into the next statement.
+    this.startStatement();
   }
 
-  private end(): void {
+  private endStatement(): void {
     this.underWay -= 1;
     this.giveUpOverdue();
-    if (this.waiting.length > 0) this.begin();
+    if (this.waiting.length > 0) this.startStatement();
     else if (this.underWay === 0) this.options.whenIdle();
   }
 
@@ -123,7 +123,7 @@ class Group {
     this.giveUp(performance.now() - patienceMs, () => noConnection(patienceMs));
   }
 
-  /** Rejects those that have waited since then or longer. */
+  /** Rejects the reads that have waited since `sinceMs` or longer. */
   private giveUp(sinceMs: number, reason: () => unknown): void {
     for (let first = this.waiting[0]; first && first.sinceMs <= sinceMs; first = this.waiting[0]) {
       this.waiting.shift();
@@ -138,14 +138,14 @@ function sizeFor(waiting: number): number {
   return size;
 }
 
-/** As text, which mysql2 reads faster than any integer of MySQL's. */
+/** The number is text, because mysql2 reads text faster than integers. */
 interface NumberedRow {
   read_number?: string;
 }
 
 function deal(rows: NumberedRow[], reads: readonly Read[]): void {
   const results: NumberedRow[][] = reads.map(() => []);
-  // A statement for one read numbers no rows.
+  // A statement for a single read has no `read_number`.
   for (const row of rows) results[Number(row.read_number ?? 0)]?.push(row);
   for (const [number, { resolve }] of reads.entries()) resolve(results[number] ?? []);
 }

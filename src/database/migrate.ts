@@ -1,25 +1,25 @@
 import type libsql from 'libsql';
 import type { DataSource } from 'typeorm';
-import { type DatabaseTarget, isInMemory } from '../config.js';
-import { createDataSource } from './data-source.js';
+import { type DatabaseTarget, isInMemory } from '../config/config.js';
+import { createDataSource, type DatabaseSchema } from './data-source.js';
 
 const MIGRATION_TIMEOUT_MS = 3_600_000;
 const LOCK = 'petstore_migrations';
 const LOCK_WAIT_SECONDS = 600;
 
-/** Applies every pending migration and returns their names. Several processes may call this at once: one does the work. */
-export async function migrate(target: DatabaseTarget): Promise<string[]> {
-  // Its connection would end here, and the database with it: `migrateInMemory` runs where it is used.
+/** Applies every pending migration and returns their names. When several processes call this at once, one does the work. */
+export async function migrate(target: DatabaseTarget, schema: DatabaseSchema): Promise<string[]> {
+  // The database would end with this connection, so `migrateInMemory` runs on the connection that uses it.
   if (isInMemory(target)) return [];
-  return withSchemaLock(target, async (source) => {
+  return withSchemaLock(target, schema, async (source) => {
     const applied = await source.runMigrations({ transaction: 'each' });
     return applied.map(({ name }) => name);
   });
 }
 
 /** Undoes the newest migration; returns false when none is left. */
-export function revertLastMigration(target: DatabaseTarget): Promise<boolean> {
-  return withSchemaLock(target, async (source) => {
+export function revertLastMigration(target: DatabaseTarget, schema: DatabaseSchema): Promise<boolean> {
+  return withSchemaLock(target, schema, async (source) => {
     const rows = await source.query('SELECT name FROM migrations');
     if (rows.length === 0) return false;
     await source.undoLastMigration({ transaction: 'each' });
@@ -29,7 +29,7 @@ export function revertLastMigration(target: DatabaseTarget): Promise<boolean> {
 
 /**
  * Applies every migration to a database that ends with this connection. TypeORM compares `PRAGMA table_info` with plain
- * numbers: with exact integers, a migration that alters a table would take every column of it for NOT NULL.
+ * numbers: with exact integers, a migration that alters a table would treat all its columns as NOT NULL.
  */
 export async function migrateInMemory(source: DataSource): Promise<void> {
   const { databaseConnection } = source.driver as unknown as { databaseConnection: libsql.Database };
@@ -40,9 +40,10 @@ export async function migrateInMemory(source: DataSource): Promise<void> {
 
 async function withSchemaLock<T>(
   target: DatabaseTarget,
+  schema: DatabaseSchema,
   work: (source: DataSource) => Promise<T>,
 ): Promise<T> {
-  const source = await createDataSource(target, {
+  const source = await createDataSource(target, schema, {
     poolSize: 2,
     queryTimeoutMs: MIGRATION_TIMEOUT_MS,
     exactIntegers: false,
@@ -50,7 +51,7 @@ async function withSchemaLock<T>(
   await source.initialize();
   try {
     if (target.kind === 'sqlite') return await exclusivelyOnSqlite(source, work);
-    // The lock belongs to the connection, which is therefore kept until the work is done.
+    // The lock belongs to this connection, so it stays open until the work is done.
     const holder = source.createQueryRunner();
     try {
       await holder.query('SELECT GET_LOCK(?, ?)', [LOCK, LOCK_WAIT_SECONDS]);
@@ -64,7 +65,7 @@ async function withSchemaLock<T>(
   }
 }
 
-/** SQLite has no named lock; whoever loses the race for the file looks again, and finds the work done. */
+/** SQLite has no named locks. A process that loses the race for the file retries, and finds the work done. */
 async function exclusivelyOnSqlite<T>(
   source: DataSource,
   work: (source: DataSource) => Promise<T>,

@@ -3,8 +3,8 @@ import type { DataSource } from 'typeorm';
 import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
 
 /**
- * Statements on the connections of TypeORM's pool, without its query runner, each prepared once for a connection; and by
- * callbacks, as mysql2 captures a stack for each promise.
+ * Runs statements on the connections of TypeORM's pool, without its query runner; each is prepared once per connection.
+ * With callbacks, because mysql2 captures a stack trace for each promise.
  */
 export class PreparedStatements {
   private readonly pool: Pool;
@@ -27,7 +27,7 @@ export class PreparedStatements {
     this.pool.getConnection(done);
   }
 
-  /** Gives the connection back to the pool, whatever happens. */
+  /** Runs the statement and always returns the connection to the pool. */
   run(
     connection: PoolConnection,
     [sql, values]: [sql: string, values: readonly unknown[]],
@@ -46,7 +46,7 @@ export class PreparedStatements {
   }
 }
 
-/** mysql2 may bind a number as a DOUBLE, which no LIMIT takes and no 64-bit integer survives. */
+/** As text, because mysql2 can bind a number as DOUBLE, which LIMIT refuses and which loses digits of 64-bit integers. */
 function asText(value: unknown): string | null {
   return value === null ? null : String(value);
 }

@@ -6,11 +6,11 @@ const BOUNDARY = /^\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|CREATE|ALTER|DROP)\b/i;
 
 /**
- * libsql, with the wait for the write lock in one safe place.
+ * libsql with a safe wait for the write lock.
  *
- * A prepared statement that fails with SQLITE_BUSY stays half-way open in libsql 0.5 (tursodatabase/libsql-js#238). Until it
- * is run again, other statements on the connection report success and are never committed, or fail for ever. `exec` keeps no
- * statement: here it takes the lock, and a prepared write that runs afterwards can't be refused it.
+ * In libsql 0.5 a prepared statement that fails with SQLITE_BUSY stays half open (tursodatabase/libsql-js#238). Until it
+ * runs again, other statements on the connection report success but are never committed, or fail forever. `exec` keeps no
+ * statement open, so `exec` takes the lock here, and the prepared write that follows can't fail with SQLITE_BUSY.
  */
 export class SqliteDriver extends libsql {
   constructor(path: string, options?: libsql.Options) {
@@ -30,7 +30,7 @@ export class SqliteDriver extends libsql {
   }
 
   private boundary(sql: string) {
-    // A transaction that reads first could find at its first write that another process has written since, and be stuck.
+    // A transaction that reads first could fail at its first write, when another process has written in between.
     const statement = /^BEGIN TRANSACTION$/i.test(sql) ? 'BEGIN IMMEDIATE' : sql;
     const run = () => {
       this.exec(statement);

@@ -4,8 +4,8 @@ import type { DataSource, EntityManager } from 'typeorm';
 type Transaction = <T>(work: (manager: EntityManager) => Promise<T>) => Promise<T>;
 
 /**
- * TypeORM has one connection per SQLite file, so whatever else runs between two steps of a transaction would become part
- * of it and be undone with it. Here others wait until the transaction has ended.
+ * TypeORM has one connection per SQLite file, so other statements between two steps of a transaction would become part of
+ * it and be rolled back with it. Here they wait until the transaction has ended.
  */
 export function sqliteTransactions(source: DataSource): Transaction {
   const owner = new AsyncLocalStorage<symbol>();

@@ -1,18 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import type { DnsServer } from '../config.js';
-import { startDeadline } from '../deadline.js';
+import type { DnsServer } from '../config/config.js';
+import { startDeadline } from '../kernel/deadline.js';
+import { FairSemaphore } from '../scheduling/fair-semaphore.js';
 import type { Answer, Question } from './dns-message.js';
 import { decodeReply, encodeQuery, type Query, type Reply } from './dns-packets.js';
 import { DnsUnreachable, type Silence } from './dns-unreachable.js';
-import { FairTurns } from './fair-turns.js';
 
-/** A lost packet is sent again after this time, once. */
+/** After this time without an answer the packet is sent again, once. */
 const RESEND_MS = 250;
-/** A quarter of the descriptors that a process has by default, and each question takes one. */
-const SOCKETS = new FairTurns({ most: 256 });
-/** Packets that are not the answer, from forgers or from a server that would keep this process busy. */
+/** Each question takes a file descriptor; this is a quarter of a process's default limit. */
+const SOCKETS = new FairSemaphore({ most: 256 });
+/** Bounds packets that are not the answer: forged ones, or a flood from a hostile server. */
 const MAX_STRAY_PACKETS = 100;
 
 export interface AskOptions {
@@ -20,14 +20,14 @@ export interface AskOptions {
   checkingDisabled?: boolean;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** When sockets are scarce, those who ask get as many each. */
+  /** Scarce sockets are shared equally among askers. */
   asker?: unknown;
   now: () => number;
 }
 
 /**
- * What one server says to one question: by UDP, again by UDP when nothing comes back, by TCP when the answer is truncated.
- * Always settles within `timeoutMs`. Throws `DnsUnreachable`; an answer such as SERVFAIL is an answer.
+ * A server's answer to a question: over UDP with one resend, over TCP when the answer is truncated.
+ * Always settles within `timeoutMs`. Throws `DnsUnreachable`; SERVFAIL is an answer, not an error.
  */
 export async function askServer(
   server: DnsServer,
@@ -39,18 +39,18 @@ export async function askServer(
     return { id: randomInt(0x10000), question, recursionDesired, checkingDisabled, hasEdns };
   };
   try {
-    const turn = await SOCKETS.run(asker, deadline.signal, async () => {
+    const exchanged = await SOCKETS.run(asker, deadline.signal, async () => {
       const reply = await exchange(server, query(true), deadline.signal);
       return reply.rcode === 'FORMERR' ? exchange(server, query(false), deadline.signal) : reply;
     });
-    if (turn === null) throw new Failure('not asked');
-    const { isTruncated: _, ...said } = turn.result;
+    if (exchanged === null) throw new Failure('not asked');
+    const { isTruncated: _, ...said } = exchanged.result;
     return { server, question, ...said, atMs: now() };
   } catch (error) {
     const reason = error instanceof Failure ? error.reason : 'malformed';
     throw new DnsUnreachable(server, question, reason, now());
   } finally {
-    deadline.end();
+    deadline.cancelWork();
   }
 }
 
@@ -65,7 +65,7 @@ async function exchange(server: DnsServer, query: Query, end: AbortSignal): Prom
   return reply.isTruncated ? overTcp(server, query, end) : reply;
 }
 
-/** The source port is chosen by the system, anew for each query; with the id it is what a forger must guess. */
+/** Each query has a new socket, so the system chooses a random source port: a forger must guess the port and the id. */
 function overUdp(server: DnsServer, query: Query, end: AbortSignal): Promise<Reply> {
   const message = encodeQuery(query);
   const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4');
@@ -81,7 +81,7 @@ function overUdp(server: DnsServer, query: Query, end: AbortSignal): Promise<Rep
         strays += 1;
         if (strays > MAX_STRAY_PACKETS) reject(new Failure('malformed'));
       });
-      // Connected: the system drops what others send, and says when nobody listens there.
+      // On a connected socket the system drops packets from other senders, and reports a closed port.
       socket.on('connect', () => {
         send();
         resend = setTimeout(send, RESEND_MS);
@@ -135,7 +135,7 @@ function answered(
   }
 }
 
-/** A promise that ends with `end` at the latest, and cleans up either way. */
+/** A promise that settles no later than `end` aborts, and always cleans up. */
 async function settled<T>(
   end: AbortSignal,
   start: (resolve: (value: T) => void, reject: (reason: Failure) => void) => void,

@@ -5,20 +5,20 @@ import type { NameServer, NameServers, Zone } from './name-servers.js';
 const MAX_PARENT_SERVERS = 2;
 const MAX_DELEGATED_ASKED = 4;
 
-/** Names of a zone's name servers, by the zone above and by the zone itself. */
+/** A zone's name servers according to its parent zone and according to the zone itself. */
 export interface Delegation {
-  /** The zone above. */
+  /** Name of the parent zone. */
   parent: string;
-  /** What the zone above names, sorted. Visitors' resolvers begin with these. */
+  /** Name servers in the parent zone, sorted. Resolvers start with these. */
   delegated: string[];
-  /** What the zone itself names, sorted. */
+  /** Name servers in the zone itself, sorted. */
   own: string[];
-  /** Servers that the zone above names, and that answer without authority for the zone. */
+  /** Servers that the parent zone names but that answer without authority for the zone. */
   lame: { name: string; answer: Answer }[];
   evidence: Answer[];
 }
 
-/** Asks both about the name servers of `zone`, at most six servers one question each. Null = nobody says. Never throws. */
+/** Asks parent and zone for the NS records of `zone`: one question to each of at most six servers. Null = unknown. Never throws. */
 export async function delegationOf(
   nameServers: NameServers,
   zone: Zone,
@@ -53,7 +53,7 @@ export async function delegationOf(
   };
 }
 
-/** Where a name has no zone of its own above it (`city.kawasaki.jp`), the next zone up is asked for. */
+/** The parent zone. When the direct parent name is not a zone (`city.kawasaki.jp`), the next zone up. */
 async function zoneAbove(nameServers: NameServers, name: string, signal: AbortSignal): Promise<Zone | null> {
   const parent = name.slice(name.indexOf('.') + 1);
   if (parent === name) return null;
@@ -62,7 +62,7 @@ async function zoneAbove(nameServers: NameServers, name: string, signal: AbortSi
   return (await nameServers.cutOf(zone.name, signal)).zone;
 }
 
-/** Of a referral. A server that has both zones answers for the lower one, and tells nothing of the upper one. */
+/** The NS names of a referral. A server with both zones answers for the child zone, which says nothing about the parent. */
 function delegatedBy(answer: Answer | null): string[] {
   return answer && !answer.isAuthoritative ? namesIn(answer.authority, answer.question.name) : [];
 }

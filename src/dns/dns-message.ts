@@ -1,4 +1,4 @@
-import type { DnsServer } from '../config.js';
+import type { DnsServer } from '../config/config.js';
 
 export type RecordType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'NS' | 'SOA' | 'TXT';
 
@@ -18,16 +18,16 @@ export interface CaaRecord {
 export interface ResourceRecord {
   /** In lower case, without a trailing dot. */
   name: string;
-  /** One of `RecordType`, or whatever else the server sent. */
+  /** A `RecordType`, or any other type that the server sent. */
   type: string;
   ttlSeconds: number;
-  /** In presentation form, names in lower case without a trailing dot; the strings of a TXT record joined. */
+  /** In presentation form: names in lower case without a trailing dot, the strings of a TXT record joined. */
   value: string;
-  /** Of CAA records only. */
+  /** Null = not a CAA record. */
   caa: CaaRecord | null;
 }
 
-/** What one server said to one question. */
+/** A server's answer to a question. */
 export interface Answer {
   server: DnsServer;
   question: Question;

@@ -2,7 +2,7 @@ import { SocketAddress } from 'node:net';
 import packet from 'dns-packet';
 import type { Answer, Question, ResourceRecord } from './dns-message.js';
 
-/** What avoids fragments on the way (DNS flag day 2020). */
+/** The size that avoids IP fragmentation (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1232;
 const EXTENDED_ERROR_OPTION = 15;
 
@@ -10,7 +10,7 @@ export interface Query {
   id: number;
   question: Question;
   recursionDesired: boolean;
-  /** The resolver answers although DNSSEC says that the answer is wrong. */
+  /** The resolver answers even when DNSSEC validation fails. */
   checkingDisabled: boolean;
   /** EDNS0: servers from before 1999, and some middleboxes, answer FORMERR to it. */
   hasEdns: boolean;
@@ -20,7 +20,7 @@ export type Reply = Omit<Answer, 'server' | 'question' | 'atMs'> & { isTruncated
 
 /** Throws `RangeError` when the name can't be sent. */
 export function encodeQuery({ id, question, recursionDesired, checkingDisabled, hasEdns }: Query): Buffer {
-  // The codec writes a label of any length, and with it another name.
+  // The codec does not check label lengths, and would encode another name.
   if (!isSendable(question.name)) throw new RangeError(`not a name: ${question.name}`);
   return packet.encode({
     type: 'query',
@@ -45,7 +45,7 @@ export function encodeQuery({ id, question, recursionDesired, checkingDisabled, 
   });
 }
 
-/** Null = not the answer to this query: a late one, or a forged one. Throws when it can't be read. */
+/** Null = not the answer to this query: late or forged. Throws when the message is malformed. */
 export function decodeReply(message: Buffer, { id, question }: Query): Reply | null {
   if (message.length < 12 || message.readUInt16BE(0) !== id) return null;
   const decoded = packet.decode(message) as packet.DecodedPacket & { rcode: string };
@@ -66,7 +66,7 @@ export function isSendable(name: string): boolean {
   return name === '' || (name.length <= 253 && labels.every((label) => /^[\x21-\x7e]{1,63}$/.test(label)));
 }
 
-/** Servers that refuse a query often leave the question out. */
+/** Whether the reply repeats the question. Servers that refuse a query often omit it. */
 function repeats({ questions = [], rcode }: packet.Packet & { rcode: string }, question: Question): boolean {
   const [repeated, ...more] = questions;
   if (!repeated) return rcode !== 'NOERROR' && rcode !== 'NXDOMAIN';
@@ -120,7 +120,7 @@ function presentation(answer: Exclude<packet.Answer, packet.OptAnswer>): string 
   }
 }
 
-/** EDNS0 carries the upper eight bits. */
+/** The upper eight bits are in the EDNS0 record. */
 function extendedRcode(message: Buffer, edns: packet.OptAnswer): string {
   return `RCODE_${(edns.extendedRcode << 4) | (message.readUInt8(3) & 0x0f)}`;
 }
@@ -135,7 +135,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Several spellings of one IPv6 address become one. */
+/** The canonical spelling of an IPv6 address. */
 function plainAddress(address: string): string {
   return new SocketAddress({ address, family: 'ipv6' }).address;
 }

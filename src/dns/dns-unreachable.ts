@@ -1,11 +1,11 @@
-import type { DnsServer } from '../config.js';
+import type { DnsServer } from '../config/config.js';
 import type { Question } from './dns-message.js';
 
 export type Silence = 'timeout' | 'unreachable' | 'malformed' | 'not asked';
 
 /**
- * A server could not be asked: it said nothing in time (or the asker gave up waiting), no packet reached it, what it said
- * can't be read, or too many questions were open at once. Tells nothing about the records.
+ * A server could not be asked, which says nothing about the records. `timeout`: no answer in time, or the caller aborted.
+ * `unreachable`: no packet reached it. `malformed`: its answer can't be read. `not asked`: too many open questions.
  */
 export class DnsUnreachable extends Error {
   constructor(

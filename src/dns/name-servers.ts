@@ -1,4 +1,4 @@
-import type { Config, DnsServer } from '../config.js';
+import type { Config, DnsServer } from '../config/config.js';
 import { askServer } from './ask-server.js';
 import type { Answer, Question, RecordType } from './dns-message.js';
 import { DnsUnreachable } from './dns-unreachable.js';
@@ -7,7 +7,7 @@ import type { Resolver } from './resolver.js';
 import { Targets } from './targets.js';
 
 const MAX_NAME_SERVERS = 8;
-/** How many names are asked for a zone: the name itself and those above it, from the longest. */
+/** How many names are tried as the zone: the name itself, then its parents. */
 const MAX_CUTS = 6;
 const QUESTION_MS = 500;
 
@@ -18,9 +18,9 @@ export interface Zone {
 }
 
 export interface ZoneCut {
-  /** Null = not found, because nobody says, or because DNS could not be asked. */
+  /** Null = not found, or DNS could not be asked. */
   zone: Zone | null;
-  /** Whether a zone begins at the name; null = nobody says. */
+  /** Whether the name is the apex of a zone; null = unknown. */
   isApex: boolean | null;
 }
 
@@ -30,7 +30,7 @@ export interface NameServer {
   server: DnsServer;
 }
 
-/** Finds the name servers of a zone, and asks each of them what it says itself, past all caches. */
+/** Finds the name servers of a zone, and asks each of them directly, without caches. */
 export class NameServers {
   private readonly targets = new Targets();
 
@@ -40,11 +40,14 @@ export class NameServers {
     private readonly now: () => number,
   ) {}
 
-  /** The zone that holds `name`. Never throws. */
+  /** The zone that contains `name`. Never throws. */
   async cutOf(name: string, signal?: AbortSignal): Promise<ZoneCut> {
     const cuts = await Promise.all(
       namesUpward(name).map(async (cut) => {
-        const [soa, ns] = await Promise.all([this.find(cut, 'SOA', signal), this.find(cut, 'NS', signal)]);
+        const [soa, ns] = await Promise.all([
+          this.askResolver(cut, 'SOA', signal),
+          this.askResolver(cut, 'NS', signal),
+        ]);
         return { cut, soa, ns };
       }),
     );
@@ -57,13 +60,16 @@ export class NameServers {
   }
 
   /**
-   * The name servers of a zone that may be asked, at most 8, with one address each. Those on private addresses are left
-   * out: whoever owns a zone could otherwise have packets sent into our network. Never throws.
+   * The zone's name servers that may be asked, at most 8, with one address each. Servers with private addresses are left
+   * out: a zone's owner could otherwise direct packets into our network. Never throws.
    */
   async serversOf(zone: Zone, signal?: AbortSignal): Promise<NameServer[]> {
     const found = await Promise.all(
       zone.nameServers.slice(0, MAX_NAME_SERVERS).map(async (name) => {
-        const answers = await Promise.all([this.find(name, 'A', signal), this.find(name, 'AAAA', signal)]);
+        const answers = await Promise.all([
+          this.askResolver(name, 'A', signal),
+          this.askResolver(name, 'AAAA', signal),
+        ]);
         const addresses = answers.flatMap((answer) =>
           (answer?.records ?? [])
             .filter(({ type }) => type === answer?.question.type)
@@ -73,12 +79,12 @@ export class NameServers {
         return address ? [{ name, server: { address, port: this.settings.nameServerPort } }] : [];
       }),
     );
-    // Several names of one address would be several times the questions for whoever has it.
+    // Several names with one address would multiply the questions to that server.
     const byAddress = new Map(found.flat().map((entry) => [entry.server.address, entry]));
     return [...byAddress.values()];
   }
 
-  /** What a name server says itself. Throws `DnsUnreachable` after 500 ms at the latest. */
+  /** A name server's own answer. Throws `DnsUnreachable` after at most 500 ms. */
   async ask({ server }: NameServer, question: Question, signal?: AbortSignal): Promise<Answer> {
     if (!this.targets.mayAsk(server.address)) {
       throw new DnsUnreachable(server, question, 'not asked', this.now());
@@ -93,7 +99,7 @@ export class NameServers {
   }
 
   /** Null = DNS could not be asked. */
-  private async find(name: string, type: RecordType, signal?: AbortSignal): Promise<Answer | null> {
+  private async askResolver(name: string, type: RecordType, signal?: AbortSignal): Promise<Answer | null> {
     try {
       return await this.resolver.ask({ name, type }, { signal });
     } catch (error) {
@@ -103,7 +109,7 @@ export class NameServers {
   }
 }
 
-/** The name and those above it, without the top-level domain unless it is the name. */
+/** The name and its parents, without the top-level domain unless that is the name. */
 function namesUpward(name: string): string[] {
   const labels = name.split('.');
   return labels
@@ -116,7 +122,7 @@ function isAnswer(answer: Answer | null): answer is Answer {
   return answer !== null && ['NOERROR', 'NXDOMAIN'].includes(answer.rcode);
 }
 
-/** The zone that the answers for one name tell of. A CNAME tells of the zone of its target, which is another one. */
+/** The zone named by the answers for a name. A CNAME is ignored: its answer names the zone of the target. */
 function zoneNameOf(name: string, soa: Answer | null, ns: Answer | null): string | null {
   if (beginsAt(name, soa, ns)) return name;
   if (!isAnswer(soa) || soa.records.length > 0) return null;
@@ -124,7 +130,7 @@ function zoneNameOf(name: string, soa: Answer | null, ns: Answer | null): string
   return owner && name.endsWith(`.${owner}`) ? owner : null;
 }
 
-/** A negative answer without the SOA of the zone comes from something that only plays a name server: it says nothing. */
+/** Null = unknown: a negative answer without an SOA does not come from a real name server. */
 function beginsAt(name: string, soa: Answer | null, ns: Answer | null): boolean | null {
   const isHere = (answer: Answer | null) =>
     isAnswer(answer) &&

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Networks that are not of the public Internet: IANA's registries of special-purpose addresses (RFC 6890), and multicast. */
+/** Networks outside the public Internet: IANA's registries of special-purpose addresses (RFC 6890), and multicast. */
 const NETWORKS_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -17,7 +17,7 @@ const NETWORKS_V4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
-/** IPv6 without 2000::/3, and what of that is reserved, or holds an IPv4 address that nobody checks (6to4, Teredo). */
+/** All of IPv6 except 2000::/3, and the ranges of it that are reserved or embed an unchecked IPv4 address (6to4, Teredo). */
 const NETWORKS_V6 = [
   '::/3',
   '4000::/2',
@@ -29,10 +29,10 @@ const NETWORKS_V6 = [
   '3fff::/20',
 ];
 
-/** Two lists, because ::/3 also matches IPv4 addresses in one: Node compares them as ::ffff:0:0/96. */
+/** Two lists: in a joint list ::/3 also matches IPv4 addresses, which Node compares as ::ffff:0:0/96. */
 const PRIVATE = { ipv4: blockList('ipv4', NETWORKS_V4), ipv6: blockList('ipv6', NETWORKS_V6) };
 
-/** Whether no host of the public Internet has this address: private, loopback, link-local, multicast, reserved. */
+/** Whether the address is not public: private, loopback, link-local, multicast, reserved, or no IP address. */
 export function isPrivateAddress(ip: string): boolean {
   const family = isIP(ip);
   if (family === 0) return true;

@@ -1,23 +1,23 @@
 import { getServers } from 'node:dns';
-import type { DnsServer } from '../config.js';
-import { startDeadline } from '../deadline.js';
+import type { DnsServer } from '../config/config.js';
+import { startDeadline } from '../kernel/deadline.js';
 import { askServer } from './ask-server.js';
 import type { Answer, Question } from './dns-message.js';
 import { DnsUnreachable } from './dns-unreachable.js';
 
-/** How long a question may take, over all servers. */
+/** The longest time for a question, over all servers. */
 const QUESTION_MS = 1_000;
-/** A server that says nothing for so long gets company: the next one is asked too, and the first good answer is taken. */
+/** After this time without an answer the next server is asked too; the first good answer wins. */
 const HEAD_START_MS = 400;
 
 interface ResolverAsk {
   signal?: AbortSignal | undefined;
-  /** Answers that fail DNSSEC validation are given too. */
+  /** Also returns answers that fail DNSSEC validation. */
   checkingDisabled?: boolean;
   timeoutMs?: number;
 }
 
-/** Asks recursive resolvers, those of the system when none are given. Nothing is cached here. */
+/** Asks recursive resolvers; without `servers`, the resolvers of the system. Caches nothing. */
 export class Resolver {
   private readonly servers: readonly DnsServer[];
 
@@ -29,8 +29,8 @@ export class Resolver {
   }
 
   /**
-   * The first answer that decides: NOERROR or NXDOMAIN. When no server gives one, what the first of them said instead.
-   * Settles within `timeoutMs` (1 s). Throws `DnsUnreachable` when no server said anything.
+   * The first decisive answer: NOERROR or NXDOMAIN. When no server gives one, the first other answer.
+   * Settles within `timeoutMs` (1 s). Throws `DnsUnreachable` when no server answered.
    */
   async ask(
     question: Question,
@@ -65,7 +65,7 @@ export class Resolver {
         new DnsUnreachable({ address: '0.0.0.0', port: 53 }, question, 'unreachable', this.now())
       );
     } finally {
-      deadline.end();
+      deadline.cancelWork();
     }
   }
 }
@@ -74,7 +74,7 @@ function isDecided(outcome: Answer | DnsUnreachable): outcome is Answer {
   return !(outcome instanceof DnsUnreachable) && ['NOERROR', 'NXDOMAIN'].includes(outcome.rcode);
 }
 
-/** Null when all have ended without. */
+/** Null when all attempts ended without a decisive answer. */
 function firstDecided(attempts: readonly Promise<Answer | DnsUnreachable>[]): Promise<Answer | null> {
   return new Promise((resolve) => {
     for (const attempt of attempts) attempt.then((outcome) => isDecided(outcome) && resolve(outcome));
@@ -92,7 +92,7 @@ function headStart(end: AbortSignal): Promise<null> {
   });
 }
 
-/** As `dns.getServers()` writes it: `9.9.9.9`, `2620:fe::fe`, `[2620:fe::fe]:5353`, `9.9.9.9:5353`. */
+/** Parses an entry of `dns.getServers()`: `9.9.9.9`, `2620:fe::fe`, `[2620:fe::fe]:5353`, `9.9.9.9:5353`. */
 function systemServer(text: string): DnsServer {
   const [, bracketed, bracketedPort] = /^\[(.+)\](?::(\d+))?$/.exec(text) ?? [];
   if (bracketed) return { address: bracketed, port: Number(bracketedPort ?? 53) };

@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache';
 
 const MAX_TARGETS = 10_000;
 const SECOND_MS = 1_000;
-/** Enough for the name servers of a large provider; the owners of zones choose whose address it is. */
+/** Enough for the name servers of a large provider. Zone owners choose the addresses, so the number is bounded. */
 const QUESTIONS_A_SECOND = 40;
 
-/** Counts what is asked of each address, so that zones that name a stranger's machine can't have it flooded. */
+/** Counts the questions to each address, so that zones that name a foreign machine can't make us flood it. */
 export class Targets {
   private readonly counts = new LRUCache<string, { count: number }>({ max: MAX_TARGETS, ttl: SECOND_MS });
 

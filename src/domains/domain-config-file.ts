@@ -1,12 +1,12 @@
-import { type FieldProblem, invalidRequest } from '../errors.js';
+import { type FieldProblem, invalidRequest } from '../kernel/errors.js';
 import { type DomainConfig, MAX_REDIRECTS } from './domain-config.js';
 
-/** No configuration is larger; what reads the file needs to read no more than one byte beyond. */
+/** The largest configuration. A reader needs at most one byte more to see that a file is too large. */
 export const MAX_BYTES = 100_000;
 
 /**
- * Reads SPEC's configuration shape: `{"domains": {"primary", "redirects": [{"from", "to", "status"}]}}`. Names are not
- * looked at yet. Throws `AppError invalid_request`. Spec: Custom domains 10.
+ * Parses SPEC's configuration shape: `{"domains": {"primary", "redirects": [{"from", "to", "status"}]}}`. Does not check
+ * the names. Throws `AppError invalid_request`. Spec: Custom domains 10.
  */
 export function readDomainConfig(json: string): DomainConfig {
   const problems: FieldProblem[] = [];

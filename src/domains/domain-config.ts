@@ -1,7 +1,7 @@
-import type { FieldProblem } from '../errors.js';
-import { normalizeHostname } from './hostname.js';
+import type { FieldProblem } from '../kernel/errors.js';
+import { normalizeHostname } from './names/hostname.js';
 
-/** What the owner wants to happen on the project's domains. Spec: Custom domains 10. */
+/** The owner's configuration of the project's domains. Spec: Custom domains 10. */
 export interface DomainConfig {
   primary: string | null;
   redirects: DomainRedirect[];
@@ -15,7 +15,7 @@ interface DomainRedirect {
 
 export type CheckedConfig = { config: DomainConfig } | { problems: FieldProblem[] };
 
-/** What happens on an attached host: path and query of a redirected request are kept. */
+/** The effect of a configuration on an attached host. A redirect keeps path and query. */
 export interface DomainEffect {
   hostname: string;
   action: 'SERVES' | 'REDIRECTS';
@@ -30,8 +30,8 @@ interface Attached {
 }
 
 /**
- * The configuration with its host names normalised, or everything that is wrong with it. `attached` are the domains of the
- * project; what belongs to another project is as unknown as what belongs to nobody.
+ * The configuration with normalised host names, or all its problems. `attached` are the domains of the project; a domain
+ * of another project counts as unknown.
  */
 export function checkConfig(wanted: DomainConfig, attached: readonly Attached[]): CheckedConfig {
   if (wanted.redirects.length > MAX_REDIRECTS) {
@@ -50,7 +50,7 @@ export function checkConfig(wanted: DomainConfig, attached: readonly Attached[])
   return problems.length > 0 ? { problems } : { config };
 }
 
-/** What a configuration that was checked does to each attached host. */
+/** The effect of a checked configuration on each attached host. */
 export function effectOf(
   { primary, redirects }: DomainConfig,
   attached: readonly Attached[],
@@ -68,7 +68,7 @@ export function effectOf(
   });
 }
 
-/** What becomes of a request, for people. */
+/** An example request and its result, for people. */
 export function exampleOf({ hostname, to, status }: DomainEffect): string {
   const request = `https://${hostname}/a?b`;
   return to === null ? `${request} is answered by the project` : `${request} → ${status} https://${to}/a?b`;
@@ -80,7 +80,7 @@ const REDIRECT_STATUSES = [301, 302, 307, 308];
 const asCompared = (name: string) => normalizeHostname(name) ?? name;
 
 const isUnknown = (name: string, hosts: ReadonlySet<string>) => !hosts.has(name);
-const UNKNOWN = 'must be a domain attached to this project: add it first, or take another one';
+const UNKNOWN = 'must be a domain attached to this project: add it first, or use another domain';
 
 function primaryProblems({ primary, redirects }: DomainConfig, hosts: ReadonlySet<string>): FieldProblem[] {
   if (primary === null) return [];
@@ -88,12 +88,10 @@ function primaryProblems({ primary, redirects }: DomainConfig, hosts: ReadonlySe
   if (isUnknown(primary, hosts)) return [{ field, message: UNKNOWN }];
   const redirect = redirects.find(({ from }) => from === primary);
   if (!redirect) return [];
-  return [
-    { field, message: `must serve the project, and there is a redirect from ${primary}: leave it out` },
-  ];
+  return [{ field, message: `must serve the project: remove the redirect from ${primary}` }];
 }
 
-/** An entry is looked at together with those before it, so that of several that contradict the last one is named. */
+/** Checks each entry against the entries before it. Of several entries that contradict, the last one gets the problem. */
 function redirectProblems(redirects: DomainRedirect[], hosts: ReadonlySet<string>): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const targets = new Map<string, string>();
@@ -113,16 +111,16 @@ function redirectProblems(redirects: DomainRedirect[], hosts: ReadonlySet<string
 }
 
 function repetition(from: string, targets: ReadonlyMap<string, string>): string | null {
-  return targets.has(from) ? `must be named once: ${from} redirects already` : null;
+  return targets.has(from) ? `must be unique: ${from} already redirects` : null;
 }
 
 function circle({ from, to }: DomainRedirect, targets: ReadonlyMap<string, string>): string | null {
-  if (from === to) return 'must be another domain than from';
+  if (from === to) return 'must be a different domain than from';
   const path = pathOf(to, targets);
-  return path.at(-1) === from ? `must not lead back: ${shown([from, ...path])}` : null;
+  return path.at(-1) === from ? `must not form a loop: ${shown([from, ...path])}` : null;
 }
 
-/** Where a visitor of `start` is led, step by step. Ends: no entry that closes a circle was taken up. */
+/** The hosts that a visitor of `start` is redirected to, in order. Ends, because `targets` never contains a loop. */
 function pathOf(start: string, targets: ReadonlyMap<string, string>): string[] {
   const path = [start];
   for (let next = targets.get(start); next !== undefined; next = targets.get(next)) path.push(next);

@@ -1,29 +1,35 @@
-import type { Actor, AuditLog } from '../audit/audit-log.js';
-import { AppError, invalidRequest } from '../errors.js';
-import { type Diagnosis, isBlocking } from './diagnosis.js';
-import { type DnsRecord, ownershipRecord, recordsFor } from './dns-records.js';
-import type { Domain } from './domain.entity.js';
-import type { DomainStore, Revision } from './domain.store.js';
+import type { AuditLog } from '../audit/audit-log.js';
+import type { Actor } from '../kernel/caller.js';
+import { AppError, invalidRequest } from '../kernel/errors.js';
+import { type Diagnosis, isBlocking } from './diagnosis/diagnosis.js';
+import { type DnsRecord, ownershipRecord, recordsFor } from './diagnosis/dns-records.js';
 import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
-import type { DomainEvent } from './domain-event.entity.js';
-import { normalizeHostname } from './hostname.js';
-import { delayedCertificate } from './order-outcome.js';
+import { delayedCertificate } from './lifecycle/order-outcome.js';
+import { labelOf, normalizeHostname } from './names/hostname.js';
+import type { Domain } from './store/domain.entity.js';
+import type { DomainStore, Revision } from './store/domain.store.js';
+import type { DomainEvent } from './store/domain-event.entity.js';
 
-/** What the owner has configured, and what it does to each attached host. */
+/** The owner's configuration and its effect on each attached host. */
 export interface ConfiguredDomains {
   config: DomainConfig;
   effects: DomainEffect[];
   isApplied: boolean;
 }
 
+export interface RecordToCreate extends DnsRecord {
+  /** The name as most DNS providers want it: without the registrable domain, `@` for that domain itself. */
+  label: string;
+}
+
 interface DomainParts {
   store: DomainStore;
   audit: AuditLog;
-  /** Tells the other processes at once, where there is a way to. */
+  /** Notifies the other processes at once, if possible. */
   announce(): Promise<void>;
 }
 
-/** The domains of a project: what they are, and what they do. */
+/** Reads and configures the domains of a project. */
 export class DomainService {
   constructor(
     private readonly parts: DomainParts,
@@ -46,30 +52,31 @@ export class DomainService {
     throw new AppError('not_found', `${hostname} is not attached to this project.`);
   }
 
-  /** Those of the ids that are domains of the project, in any order. One statement. */
+  /** The project's domains among these ids, in any order. One statement. */
   findAll(projectId: bigint, ids: readonly bigint[]): Promise<Domain[]> {
     return this.parts.store.findAll(projectId, ids);
   }
 
-  /** What happened to domains of the project, newest first, so much of each as `counts` says. One statement. */
+  /** The newest events of the project's domains, newest first; `counts` gives the number for each domain. One statement. */
   timelines(projectId: bigint, counts: ReadonlyMap<bigint, number>): Promise<Map<bigint, DomainEvent[]>> {
     return this.parts.store.events(projectId, counts);
   }
 
-  /** The records that the owner still has to create. */
-  instructions(domain: Domain): DnsRecord[] {
+  /** The records that the owner must still create. */
+  instructions(domain: Domain): RecordToCreate[] {
     const { hostname, isApex, projectId, ownership, dns, dnsDiagnoses } = domain;
     const mustProve = ownership === 'REQUIRED';
-    const problems = (JSON.parse(dnsDiagnoses) as Diagnosis[]).filter(isBlocking);
+    const problems = dnsDiagnoses.filter(isBlocking);
     const lacksOnlyProof = problems.length > 0 && problems.every(({ code }) => code.startsWith('OWNERSHIP_'));
     const records = recordsFor({
       hostname,
-      isApex: isApex === 1,
+      isApex,
       platformHost: this.platformHost,
       ownership: mustProve ? ownershipRecord(projectId, hostname) : null,
     });
     const leadsHere = dns === 'MATCHES' || lacksOnlyProof;
-    return leadsHere ? records.filter(({ type }) => type === 'TXT') : records;
+    const missing = leadsHere ? records.filter(({ type }) => type === 'TXT') : records;
+    return missing.map((record) => ({ ...record, label: labelOf(record.name) }));
   }
 
   /** Sets the primary domain and the redirects, all or nothing. Throws `AppError invalid_request`. Spec: Custom domains 10. */
@@ -90,7 +97,8 @@ export class DomainService {
       const revised = await store.reviseAllIn(manager, ids, (newest) => configured(newest, config));
       const left = new Set(revised.map(({ id }) => id));
       const removed = attached.find(({ id }) => !left.has(id));
-      if (removed) throw new AppError('conflict', `${removed.hostname} was removed meanwhile. Try again.`);
+      if (removed)
+        throw new AppError('conflict', `${removed.hostname} was removed during this change. Try again.`);
       const subject = config.primary ?? '';
       const detail = { redirects: config.redirects.length };
       await audit.record(manager, actor, { action: 'domain.configure', projectId, subject, detail });
@@ -100,11 +108,11 @@ export class DomainService {
     return { config, effects, isApplied: true };
   }
 
-  /** The configuration in force. */
+  /** The current configuration. */
   async configuration(projectId: bigint): Promise<ConfiguredDomains> {
     const attached = await this.parts.store.list(projectId);
     const config = {
-      primary: attached.find(({ isPrimary }) => isPrimary === 1)?.hostname ?? null,
+      primary: attached.find(({ isPrimary }) => isPrimary)?.hostname ?? null,
       redirects: attached.flatMap(({ hostname, redirectTo, redirectStatus }) =>
         redirectTo === null ? [] : [{ from: hostname, to: redirectTo, status: redirectStatus ?? 301 }],
       ),
@@ -113,12 +121,12 @@ export class DomainService {
   }
 }
 
-/** What a configuration changes of a domain. */
+/** The change of a domain under a new configuration. */
 function configured(domain: Domain, config: DomainConfig): Revision {
   const { hostname } = domain;
   const redirect = config.redirects.find(({ from }) => from === hostname);
   const changes = {
-    isPrimary: config.primary === hostname ? (1 as const) : (0 as const),
+    isPrimary: config.primary === hostname,
     redirectTo: redirect?.to ?? null,
     redirectStatus: redirect?.status ?? null,
   };
@@ -133,10 +141,10 @@ function configured(domain: Domain, config: DomainConfig): Revision {
   return { changes, happenings: [{ name: 'domain.configured', message }] };
 }
 
-/** Everything found about a domain, DNS first. */
+/** All findings about a domain, DNS first. */
 export function diagnosesOf(domain: Domain, atMs: number): Diagnosis[] {
-  const ofOrder: Diagnosis[] = JSON.parse(domain.orderDiagnoses);
-  const isTold = ofOrder.some(({ code }) => code === 'CERTIFICATE_DELAYED');
-  const delayed = isTold ? null : delayedCertificate(domain, ofOrder, atMs);
-  return [...JSON.parse(domain.dnsDiagnoses), ...ofOrder, ...(delayed ? [delayed] : [])];
+  const { dnsDiagnoses, orderDiagnoses } = domain;
+  const isTold = orderDiagnoses.some(({ code }) => code === 'CERTIFICATE_DELAYED');
+  const delayed = isTold ? null : delayedCertificate(domain, orderDiagnoses, atMs);
+  return [...dnsDiagnoses, ...orderDiagnoses, ...(delayed ? [delayed] : [])];
 }

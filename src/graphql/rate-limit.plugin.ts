@@ -1,8 +1,8 @@
 import type { ApolloServerPlugin } from '@apollo/server';
-import type { Context } from './context.js';
-import { presentRateLimit } from './rate-limit.type.js';
+import type { Context } from './execution/context.js';
+import { presentRateLimit } from './schema/rate-limit.type.js';
 
-/** Adds the state of the quota to a response whose request asks: `"extensions": { "rateLimit": true }`. */
+/** Adds the state of the quota to a response if the request has `"extensions": { "rateLimit": true }`. */
 export const rateLimit: ApolloServerPlugin<Context> = {
   async requestDidStart() {
     return {

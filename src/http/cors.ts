@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply, onRequestHookHandler } from 'fastify';
 import { EXPOSED_HEADERS } from './headers.js';
 
 const ALLOW_ORIGIN = 'access-control-allow-origin';
@@ -12,14 +12,14 @@ const METHODS = 'GET, HEAD, POST';
 const MAX_AGE_SECONDS = '600';
 
 /**
- * Lets browsers call from pages of these origins, and read the headers that are exposed. Nothing is refused here: the
- * browser keeps an answer from a page that may not have it. Preflights are answered by the routes, with `Allow`, and
- * cost nothing. WHATWG Fetch §3.2, the CORS protocol.
+ * Lets pages of these origins call the API, and read the exposed headers. Refuses nothing: the browser withholds the
+ * response from other pages. The routes respond to preflights, with `Allow`, at no cost. WHATWG Fetch §3.2, the CORS
+ * protocol.
  */
-export function allowOrigins(app: FastifyInstance, isAllowed: (origin: string) => boolean): void {
-  app.addHook('onRequest', ({ method, headers }, reply, done) => {
+export function allowOrigins(isAllowed: (origin: string) => boolean): onRequestHookHandler {
+  return ({ method, headers }, reply, done) => {
     const { origin } = headers;
-    // Always: caches must know that other origins get other headers.
+    // Always set: caches must know that the headers depend on the origin.
     reply.header('vary', 'Origin');
     reply.header(EXPOSE_HEADERS, EXPOSED);
     if (origin !== undefined && isAllowed(origin)) reply.header(ALLOW_ORIGIN, origin);
@@ -31,21 +31,19 @@ export function allowOrigins(app: FastifyInstance, isAllowed: (origin: string) =
       reply.header(MAX_AGE, MAX_AGE_SECONDS);
     }
     done();
-  });
+  };
 }
 
-/** Whether a page of this origin comes from a development server on the reader's own machine. */
+/** Whether a page of this origin comes from a development server on the user's own machine. */
 export function isLocalOrigin(origin: string): boolean {
   return LOCAL_ORIGIN.test(origin);
 }
 
 /** Keeps the pages of other sites from reading what is served here, whatever `allowOrigins` let them. */
-export function allowNoOrigin(app: FastifyInstance): void {
-  app.addHook('onRequest', (_, reply, done) => {
-    removeOrigin(reply);
-    done();
-  });
-}
+export const allowNoOrigin: onRequestHookHandler = (_, reply, done) => {
+  removeOrigin(reply);
+  done();
+};
 
 export function removeOrigin(reply: FastifyReply): void {
   for (const name of [ALLOW_ORIGIN, EXPOSE_HEADERS, ALLOW_METHODS, ALLOW_HEADERS, MAX_AGE]) {

@@ -1,14 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../errors.js';
-import { AnswerTooLate } from './answer-deadline.js';
+import { AppError } from '../kernel/errors.js';
 import { toAppError } from './to-app-error.js';
 
-/** SPEC's Error body, with the refused fields of a 400. */
+/** The deadline for the response has passed. */
+export class AnswerTooLate extends AppError {
+  constructor() {
+    super('unavailable', 'The response took too long. Try again shortly.', { retryAfterSeconds: 1 });
+  }
+}
+
+/** SPEC's Error body, with the invalid fields of a 400. */
 export function errorBody({ code, message, status, errors }: AppError) {
   return { code, message, status, ...(errors ? { errors } : {}) };
 }
 
-/** The headers that belong to an error, whichever door it leaves by. RFC 6750 §3, RFC 9110 §10.2.3. */
+/** The headers of an error, the same at both doors. RFC 6750 §3, RFC 9110 §10.2.3. */
 export function errorHeaders(error: AppError): Record<string, string> {
   return {
     'cache-control': 'no-store',
@@ -20,14 +26,15 @@ export function errorHeaders(error: AppError): Record<string, string> {
 /** The error as the client of this request sees it. */
 export function refusalOf(error: unknown, request: FastifyRequest, reply: FastifyReply): AppError {
   if (!(error instanceof AnswerTooLate) || request.raw.complete) return toAppError(error);
-  // The rest of the body may still arrive; after this answer it must not be acted upon.
+  // The rest of the body may still arrive; it must not be processed after this response.
   reply.header('connection', 'close');
   return new AppError('invalid_request', 'The request did not arrive in time.');
 }
 
-/** Answers with an error in REST's form and logs what the client is not shown. */
+/** Sends an error in REST's form, and logs what the client must not see. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const appError = refusalOf(error, request, reply);
+  request.errorCode = appError.code;
   logFault(request, appError);
   return reply
     .code(appError.status)

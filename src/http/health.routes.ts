@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { AppError } from '../errors.js';
+import { AppError } from '../kernel/errors.js';
 import { restrictMethods } from './methods.js';
 
 export interface Readiness {
@@ -7,7 +7,7 @@ export interface Readiness {
   isDatabaseReady(): Promise<boolean>;
 }
 
-/** `/healthz`: the process lives. `/readyz`: it should get traffic. Neither needs a key, a Host or quota. */
+/** `/healthz`: the process is running. `/readyz`: it should get traffic. Neither needs a key, a Host or quota. */
 export function healthRoutes(app: FastifyInstance, readiness: Readiness): void {
   app.get('/healthz', async (_, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
 

@@ -1,7 +1,7 @@
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
-import { AppError } from '../errors.js';
+import { AppError } from '../kernel/errors.js';
 
-/** Answers OPTIONS with `Allow`, and every method that the path does not have with 405. RFC 9110 §15.5.6. */
+/** Responds to OPTIONS with `Allow`, and to every method that the path does not support with 405. RFC 9110 §15.5.6. */
 export function restrictMethods(
   app: FastifyInstance,
   url: string,
@@ -15,11 +15,11 @@ export function restrictMethods(
     method: app.supportedMethods.filter((name) => !allow.includes(name)),
     exposeHeadRoute: false,
     config,
-    // Before the body is read: its type does not matter any more.
+    // Before the body is read: its type no longer matters.
     onRequest: async (request, reply) => {
       reply.header('allow', allow.join(', '));
-      const offer = `This path has ${allow.join(', ')}.`;
-      throw new AppError('method_not_allowed', `${request.method} is not possible here. ${offer}`);
+      const offer = `This path supports ${allow.join(', ')}.`;
+      throw new AppError('method_not_allowed', `${request.method} is not supported here. ${offer}`);
     },
     handler: async () => {},
   });

@@ -1,63 +1,107 @@
-import type { RequestListener, Server } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { boundPieces } from './connections/body-pieces.js';
 import type { OpenConnection } from './connections/open-connection.js';
 import type { OpenConnections } from './connections/open-connections.js';
-import { disregardLongPreferences } from './preferences.js';
+import { MAX_HEADERS } from './early-refusals.js';
 import type { UnparsableRefusals } from './unparsable.js';
 
-/** What Node holds every connection to, whichever port it came in by. */
+/** Node's limits for every connection, on every port. */
 export const HTTP_LIMITS = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
-  // Longer than load balancers keep a connection: they must be the ones who close it.
+  // Longer than load balancers keep a connection: they must close it, not the gateway.
   keepAliveTimeout: 72_000,
-  // Node would refuse in a form of its own; the guard of requests does in ours.
+  // Node would refuse in its own format; the request guard refuses in the gateway's.
   requireHostHeader: false,
 } as const;
 
-/** What all servers of a process have in common in front of their handlers. */
+/** Each piece takes about 500 bytes of memory, whatever its size. */
+const MAX_PIECES = 500;
+/** Beyond `MAX_PIECES`, the minimum average size: a body of 100 KB has at most 800 pieces. */
+const MIN_PIECE_BYTES = 128;
+
+/** Browsers send up to 200. Matching a list of 15,000 characters takes up to 20 ms. */
+const MAX_PREFERENCE_CHARACTERS = 500;
+const PREFERENCES = ['accept', 'accept-encoding'] as const;
+
+/** The part that all servers of a process share in front of their handlers. */
 export class Reception {
   constructor(
     readonly connections: OpenConnections,
     private readonly refusals: UnparsableRefusals,
   ) {}
 
-  /** Makes a server without a handler bring its requests to this one, in turn, and refuse all else in our form. */
+  /**
+   * Passes the requests of a server without a handler to this one, in order. Refuses everything else in the gateway's
+   * format.
+   */
   receive<S extends Server>(server: S, handler: RequestListener): S {
     const takeInTurn = this.connections.inTurn(handler);
     const inTurn: RequestListener = (request, response) => {
       disregardLongPreferences(request.headers);
       boundPieces(request, () =>
         this.refuse(request.socket, (connection) =>
-          this.refusals.refuse(connection, 'The body arrives in too many small chunks.'),
+          this.refusals.refuse(connection, 'The body arrives in too many small pieces.'),
         ),
       );
       takeInTurn(request, response);
     };
     server.on('request', inTurn);
-    // RFC 9110 §10.1.1 allows to ignore an expectation that is not known; Node would refuse it in a form of its own.
+    // RFC 9110 §10.1.1 allows a server to ignore an unknown expectation; Node would refuse it in its own format.
     server.on('checkExpectation', inTurn);
     server.on('connect', (_, socket) =>
       this.refuse(socket as Socket, (connection) =>
-        this.refusals.refuse(connection, 'There is no tunnel here.'),
+        this.refusals.refuse(connection, 'CONNECT is not supported here.'),
       ),
     );
     server.on('clientError', (error, socket) =>
       this.refuse(socket as Socket, (connection) => this.refusals.refuseUnparsable(connection, error)),
     );
-    // Node drops what exceeds its own count without a word; the guard of requests counts and refuses.
-    server.maxHeadersCount = 0;
+    // Node silently drops headers over its own limit; the request guard sees one too many and refuses.
+    server.maxHeadersCount = MAX_HEADERS + 1;
     this.connections.watch(server);
     return server;
   }
 
   private refuse(socket: Socket, refuse: (connection: OpenConnection) => void): void {
     const connection = this.connections.of(socket);
-    // Before the end of a handshake nothing can be said.
+    // Nothing can be sent before the end of a handshake.
     if (connection) refuse(connection);
     else socket.destroy();
   }
+}
+
+/**
+ * Removes preference lists that are too long to match, so that every reader responds as if the client had sent none. RFC
+ * 9110 §12.5.1, §12.5.3: a server may disregard them.
+ */
+function disregardLongPreferences(headers: IncomingHttpHeaders): void {
+  for (const name of PREFERENCES) {
+    const list = headers[name];
+    if (list !== undefined && list.length > MAX_PREFERENCE_CHARACTERS) delete headers[name];
+  }
+}
+
+/**
+ * Calls `refuse` once, and drops everything that follows, when a body arrives in too many small pieces. Node makes a
+ * Buffer of each chunk, TLS record or segment, and other limits count only their bytes. Call it before the first piece.
+ */
+function boundPieces(request: IncomingMessage, refuse: () => void): void {
+  const { 'transfer-encoding': coding, 'content-length': length } = request.headers;
+  if (coding === undefined && length === undefined) return;
+  let [pieces, bytes] = [0, 0];
+  let isRefused = false;
+  const push = request.push.bind(request);
+  request.push = (piece: Buffer | null) => {
+    if (isRefused) return true;
+    if (piece === null) return push(piece);
+    pieces += 1;
+    bytes += piece.length;
+    isRefused = pieces > MAX_PIECES && bytes < pieces * MIN_PIECE_BYTES;
+    if (!isRefused) return push(piece);
+    refuse();
+    return true;
+  };
 }

@@ -1,18 +1,18 @@
 import { unavailableIfDatabaseAway } from '../database/database-errors.js';
-import { AppError, type ErrorCode } from '../errors.js';
+import { AppError, type ErrorCode } from '../kernel/errors.js';
 
 const OF_FASTIFY: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as application/json in UTF-8.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than 100 KB.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'invalid_request',
-    'The body has another length than Content-Length says.',
+    'The length of the body differs from Content-Length.',
   ],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The path is not a valid URL path.'],
 };
 
-/** Any error as one that a client may see. What is unknown becomes `internal` and keeps the original as its cause. */
+/** Converts any error to one for clients. An unknown error becomes `internal`, with the original as its cause. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const [code, message] = OF_FASTIFY[String((error as { code?: unknown } | null)?.code)] ?? [];
@@ -26,7 +26,7 @@ export function toAppError(error: unknown): AppError {
   );
 }
 
-/** Fastify found fault with the request in a way that the table above does not name. */
+/** Fastify refused the request for a reason that is not in the table above. */
 function isRefusal(error: unknown): boolean {
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   return (

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { AppError } from '../errors.js';
+import { AppError } from '../kernel/errors.js';
 
-/** Answers 404 in our form where this part of the server has no route, after its hooks. */
+/** Responds with 404 in the gateway's format where this part of the server has no route, after its hooks. */
 export function refuseUnknownPaths(app: FastifyInstance): void {
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing at this path.');

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
-import { AppError } from '../errors.js';
+import { AppError } from '../kernel/errors.js';
 import type { OpenConnection } from './connections/open-connection.js';
 import { errorBody } from './error-reply.js';
 
-/** The headers that tell an address what is left of its quota. */
+/** The headers with an address's remaining quota. */
 export type QuotaHeadersOf = (address: string) => Promise<Record<string, string>>;
 
-/** Refuses what never becomes a request: it is answered in our form, in its turn, and the connection ends. */
+/**
+ * Refuses input that never becomes a request. Sends the error in the gateway's format after earlier responses, then ends
+ * the connection.
+ */
 export class UnparsableRefusals {
-  /** Refused, or as soon as what was asked before is answered. */
+  /** Connections that are refused, or will be after their earlier responses. */
   private readonly refused = new WeakSet<OpenConnection>();
 
   constructor(
@@ -17,7 +20,7 @@ export class UnparsableRefusals {
     private readonly quotaHeadersOf: QuotaHeadersOf,
   ) {}
 
-  /** What Node could not parse, or waited for in vain. */
+  /** Refuses input that Node could not parse, or that did not arrive in time. */
   refuseUnparsable(connection: OpenConnection, cause: NodeJS.ErrnoException): void {
     if (cause.code === 'ECONNRESET') connection.destroy();
     else this.refuse(connection, inWords(cause.code));
@@ -33,14 +36,14 @@ export class UnparsableRefusals {
     const { current, latest } = connection;
     const isInBody = latest?.req.complete === false;
     if (current && !(isInBody && current === latest)) {
-      // Ours would be taken for the answer to the request before.
+      // Otherwise the client would take this for the response to its previous request.
       current.once('close', () => void this.refuseInTurn(connection, reason));
     } else if (isInBody && (!current || current.headersSent)) {
-      // The request with this body has its answer.
+      // The request with this body already has its response.
       connection.destroy();
     } else {
       const answer = await this.answer(connection.address, reason);
-      // Meanwhile the request may have been refused for something in its head.
+      // Meanwhile the request may have been refused because of its head.
       connection.endInStages(current?.headersSent ? '' : answer);
     }
   }

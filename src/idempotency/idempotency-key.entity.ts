@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, TIME_MS, text } from '../database/columns.js';
 
-/** One use of an Idempotency-Key by a project, from before the work until 24 hours later. */
+/** A project's use of an Idempotency-Key, stored from before the work until 24 hours later. */
 @Entity('idempotency_keys', { withoutRowid: true })
 export class IdempotencyKey {
   @PrimaryColumn({ ...ID, name: 'project_id' })
@@ -15,15 +15,15 @@ export class IdempotencyKey {
   @Column(text(64))
   fingerprint!: string;
 
-  /** The id that the operation gives to what it creates, however often it is run. */
+  /** The id for the thing that the operation creates, the same at every attempt. */
   @Column({ ...ID, name: 'reserved_id' })
   reservedId!: bigint;
 
-  /** Until then the first request counts as still running. */
+  /** Until this time the attempt counts as running. */
   @Column({ ...TIME_MS, name: 'locked_until_ms' })
   lockedUntilMs!: number;
 
-  /** JSON; null = not finished. */
+  /** The result as JSON; null = not finished. */
   @Column({ type: 'text', nullable: true })
   result!: string | null;
 

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { LessThan, LessThanOrEqual } from 'typeorm';
-import type { Caller } from '../caller.js';
 import type { Database } from '../database/database.js';
 import { isDuplicate, isDuplicateId } from '../database/database-errors.js';
 import { withDrawnId } from '../database/drawn-id.js';
-import { AppError, invalidRequest } from '../errors.js';
-import type { IdGenerator } from '../ids.js';
+import type { Caller } from '../kernel/caller.js';
+import { AppError, invalidRequest } from '../kernel/errors.js';
+import type { IdGenerator } from '../kernel/ids.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
 const KEPT_MS = 24 * 3_600_000;
-/** Longer than a request may take, so that a lock that has run out belongs to a process that died. */
+/** Longer than the limit of a request, so an expired lock means that its process died. */
 const LOCK_MS = 10_000;
 const SWEEP_ROWS = 500;
 
@@ -21,12 +21,14 @@ export interface Attempt {
   input: readonly (string | bigint | null | undefined)[];
 }
 
-/** The id under which an attempt creates its thing. */
+/** The reserved id for the thing that an attempt creates. */
 export interface Reservation {
   readonly id: bigint;
+  /** Whether an earlier attempt began the work, and its outcome was lost. */
+  readonly isRepeat: boolean;
   /**
-   * Runs `create` with the id, and with another one while the primary key refuses the id by chance. Null = it was not by
-   * chance: an earlier attempt, whose end nobody saw, has created the thing.
+   * Runs `create` with the id, and retries with another id while the primary key is taken by chance. Null = an earlier
+   * attempt, whose outcome was lost, has created the thing with this id.
    */
   create<T>(create: (id: bigint) => Promise<T>): Promise<T | null>;
 }
@@ -37,11 +39,11 @@ interface Codec<T> {
 }
 
 /**
- * Makes a repeated request with the same Idempotency-Key one piece of work with one answer, at whichever door it arrives.
+ * Runs the work of an Idempotency-Key once, and returns the same result to repeated requests at both doors.
  *
- * A row is written before the work and completed after it. The row reserves the id of what the work creates: when a
- * process dies in between, the next attempt runs the work again under the same id and can't create a second thing. No
- * transaction stays open meanwhile.
+ * A row is written before the work and completed after it. The row reserves the id of the thing that the work creates.
+ * When a process dies in between, the next attempt uses the same id and can't create a second thing. No transaction stays
+ * open meanwhile.
  */
 export class IdempotencyService {
   constructor(
@@ -51,7 +53,7 @@ export class IdempotencyService {
   ) {}
 
   /**
-   * The result of `work`, from now or from the first time. A failed attempt leaves the key free.
+   * The result of `work`, from this attempt or from the first one. A failed attempt frees the key.
    * Throws `AppError conflict` while the first request runs, `AppError idempotency_mismatch` for another operation or input.
    */
   async once<T>(
@@ -72,8 +74,8 @@ export class IdempotencyService {
     return value;
   }
 
-  /** Deletes the rows older than 24 hours and returns how many: as many as there are, so that they can't outrun it. */
-  async sweep(): Promise<number> {
+  /** Deletes all rows older than 24 hours and returns how many. All of them, so that the table stays bounded. */
+  async deleteExpiredKeys(): Promise<number> {
     for (let deleted = 0; ; ) {
       const more = await this.sweepSome();
       deleted += more;
@@ -90,7 +92,7 @@ export class IdempotencyService {
     });
     const last = expired.at(-1);
     if (!last) return 0;
-    // One statement: SQLite waits for the disk after each, and requests wait with it.
+    // A single statement: SQLite waits for the disk after each, which blocks requests.
     await this.db.write(() => this.table.delete({ expiresAtMs: LessThanOrEqual(last.expiresAtMs) }));
     await letRequestsIn();
     return expired.length;
@@ -119,7 +121,7 @@ export class IdempotencyService {
     return this.resume(row);
   }
 
-  /** What is known of a key that was used before: its answer, or the right to try again. */
+  /** The claim for a used key: its stored result, or a new attempt. Throws when neither is allowed. */
   private async resume(row: IdempotencyKey): Promise<Claim> {
     const { projectId, keyDigest } = row;
     const known = await this.table.findOneBy({ projectId, keyDigest });
@@ -136,7 +138,7 @@ export class IdempotencyService {
       if (known.lockedUntilMs > this.now()) throw inFlight();
     }
     const next = isExpired ? row : { ...known, lockedUntilMs: row.lockedUntilMs };
-    // Only one of several that find the lock run out gets it.
+    // Of several requests that find the lock expired, only one gets it.
     const { affected } = await this.db.write(() => this.table.update(held(known), next));
     if (affected !== 1) throw inFlight();
     return { row: next, isRepeat: !isExpired };
@@ -152,6 +154,7 @@ export class IdempotencyService {
       get id() {
         return row.reservedId;
       },
+      isRepeat,
       create: (create) =>
         withDrawnId(
           this.ids,
@@ -169,7 +172,7 @@ export class IdempotencyService {
     };
   }
 
-  /** Lets the client try again. After a fault nobody knows what was done, so the row stays, with its reserved id. */
+  /** Lets the client retry. After a fault the outcome is unknown, so the row stays with its reserved id. */
   private async release(row: IdempotencyKey, reason: unknown): Promise<void> {
     const wasRefused = reason instanceof AppError;
     try {
@@ -179,7 +182,7 @@ export class IdempotencyService {
           : this.table.update(held(row), { lockedUntilMs: this.now() }),
       );
     } catch {
-      // The database is away; the lock runs out by itself.
+      // The database is unavailable; the lock expires automatically.
     }
   }
 }
@@ -189,7 +192,7 @@ interface Claim {
   isRepeat: boolean;
 }
 
-/** The row as long as this attempt holds it. */
+/** Matches the row while this attempt has the lock. */
 function held({ projectId, keyDigest, lockedUntilMs }: IdempotencyKey) {
   return { projectId, keyDigest, lockedUntilMs };
 }

@@ -1,25 +1,24 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
-import { Certificate } from '../certificates/certificate.entity.js';
-import { certificateKeyContext, type Sealer } from '../certificates/sealer.js';
-import type { Database } from '../database/database.js';
-import type { Host } from '../domains/host-table.js';
+import type { CertificateStore } from '../certificates/store/certificate.store.js';
+import { certificateKeyContext, type Sealer } from '../certificates/store/sealer.js';
+import type { Host } from '../domains/hosts/host-table.js';
 
 /** About 26 KB each. */
 const MAX_CONTEXTS = 1_000;
-/** How long a certificate that could not be loaded is not asked for again. */
+/** After a failed load the next attempt waits this long. */
 const FAILED_MS = 1_000;
 
-/** Certificates ready for handshakes, by their id: loaded once, when the first visitor of their host comes. */
+/** A cache of TLS contexts by certificate id. A context is loaded at the first handshake for its host. */
 export class SecureContexts {
   private readonly contexts = new LRUCache<bigint, Promise<SecureContext>>({ max: MAX_CONTEXTS });
 
   constructor(
-    private readonly db: Database,
+    private readonly certificates: CertificateStore,
     private readonly sealer: Sealer,
   ) {}
 
-  /** Rejects when the host has no certificate, when it can't be opened, or when the database does not answer. */
+  /** Rejects when the host has no certificate, its key can't be decrypted, or the database does not answer. */
   of(host: Host): Promise<SecureContext> {
     const { certificateId } = host;
     if (certificateId === null) return Promise.reject(new Error(`${host.hostname} has no certificate`));
@@ -44,8 +43,8 @@ export class SecureContexts {
   }
 
   private async load(id: bigint, hostname: string): Promise<SecureContext> {
-    const row = await this.db.repository(Certificate).findOneBy({ id, hostname });
-    if (!row) throw new Error(`the certificate of ${hostname} is not there`);
+    const row = await this.certificates.findCertificate(id, hostname);
+    if (!row) throw new Error(`the certificate of ${hostname} does not exist`);
     const key = this.sealer.open(row.sealedKey, certificateKeyContext(hostname));
     return createSecureContext({ cert: row.chainPem, key });
   }

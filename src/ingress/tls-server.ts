@@ -3,22 +3,26 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { FastifyBaseLogger } from 'fastify';
-import type { HostIndex } from '../domains/host-index.js';
-import type { Host } from '../domains/host-table.js';
+import type { HostIndex } from '../domains/hosts/host-index.js';
+import type { Host } from '../domains/hosts/host-table.js';
 import { HTTP_LIMITS } from '../http/reception.js';
-import { hostnameOf } from './host-router.js';
+import { HandshakeTurns } from './handshake-turns.js';
+import { hostnameOf } from './ingress.js';
 import type { SecureContexts } from './secure-contexts.js';
 
 const TICKET_KEY_BYTES = 48;
+/** Groups that cost at most milliseconds. OpenSSL also accepts ffdhe8192: 150 ms here, and no computation for the client. */
+const GROUPS = 'X25519:P-256:P-384';
 
 /**
- * TLS for attached hosts, each with its own certificate. There is no default one: a handshake for any other name, or for
- * none, is refused. What is served is decided by `Ingress` at every request; closing connections here only tells clients
- * sooner.
+ * TLS for attached hosts, each with its own certificate. There is no default certificate: a handshake for another name, or
+ * without a name, is refused. `Ingress` decides at every request whether a host is served; closing connections here only
+ * tells clients sooner.
  */
 export class TlsServer {
   readonly server;
   private readonly sockets = new Map<string, Set<TLSSocket>>();
+  private readonly turns = new HandshakeTurns();
 
   constructor(
     private readonly index: HostIndex,
@@ -31,7 +35,8 @@ export class TlsServer {
       SNICallback: (name, done) => this.choose(name, done),
       ALPNProtocols: ['http/1.1'],
       minVersion: 'TLSv1.2',
-      // A client could keep this process at handshakes, or ask for another name on the way.
+      ecdhCurve: GROUPS,
+      // Renegotiation would let a client force endless handshakes, or switch to another name.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     });
     this.server.on('secureConnection', (socket) => this.keep(socket));
@@ -43,7 +48,7 @@ export class TlsServer {
     await once(this.server, 'listening');
   }
 
-  /** Accepts no connection any more; resolves when the last one has ended. */
+  /** Stops accepting connections; resolves when the last one has ended. */
   async close(): Promise<void> {
     if (!this.server.listening) return;
     const closed = once(this.server, 'close');
@@ -51,7 +56,7 @@ export class TlsServer {
     await closed;
   }
 
-  /** An error would reset the connection; without a context the client is told by an alert. */
+  /** Passes no context instead of an error: the client then gets a TLS alert, not a connection reset. */
   private choose(name: string, done: (error: Error | null, context?: SecureContext) => void): void {
     const host = this.served(name);
     if (!host) {
@@ -59,7 +64,7 @@ export class TlsServer {
       return;
     }
     this.contexts.of(host).then(
-      (context) => done(null, context),
+      (context) => this.turns.next().then(() => done(null, context)),
       (error) => {
         this.log.warn({ domain: host.hostname, reason: String(error) }, 'no certificate to serve with');
         done(null, undefined);
@@ -68,12 +73,12 @@ export class TlsServer {
   }
 
   private served(name: string): Host | null {
-    const host = this.index.find(hostnameOf(name));
+    const host = this.index.findHost(hostnameOf(name));
     return host && host.certificateEndsAtMs > this.now() ? host : null;
   }
 
   private keep(socket: TLSSocket): void {
-    // A session may be resumed without asking for a certificate; and the host or the server be gone since it began.
+    // A resumed session asks for no certificate. The host or the server may also have ended during the handshake.
     const name = this.served(socket.servername || '')?.hostname;
     if (name === undefined || !this.server.listening) {
       socket.destroy();
@@ -88,7 +93,7 @@ export class TlsServer {
   }
 
   private cut(hosts: readonly Host[]): void {
-    // Sessions can't be resumed any more, of no host: there is one key for all.
+    // New ticket keys end the session resumption of all hosts, because all share one key.
     this.server.setTicketKeys(randomBytes(TICKET_KEY_BYTES));
     for (const host of hosts) {
       this.contexts.forget(host);

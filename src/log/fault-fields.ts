@@ -9,7 +9,7 @@ interface FaultFields {
 
 const MAX_CAUSES = 3;
 
-/** The logged form of an error. Drivers attach a statement's values to their errors; these are a client's data and are left out. */
+/** The logged form of an error. Drivers attach a statement's values to their errors: client data, which is left out. */
 export function faultFields(error: unknown, depth = 0): FaultFields {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { name, message, stack, code, query, cause } = error as Error & Record<string, unknown>;

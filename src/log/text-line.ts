@@ -1,10 +1,10 @@
 const LEVELS: Record<number, string> = { 40: 'WARN ', 50: 'ERROR ', 60: 'FATAL ' };
-/** Also what turns the order of text, and ends a line for some readers. */
+/** Includes characters that reverse the order of text, or that some readers treat as line ends. */
 const CONTROL = /[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
 
 type Fields = Record<string, unknown>;
 
-/** A line of the log for a person at a terminal: `14:02:11 GET /v1/pets 200 1.2 ms key 42 left 299`. */
+/** A log line for a person at a terminal: `14:02:11 GET /v1/pets 200 1.2 ms key 42 left 299`. */
 export function textLine(json: string): string {
   const { level, time, pid: _, hostname: __, msg, err, ...fields } = JSON.parse(json) as Fields;
   const said = msg === 'request' ? requestText(fields) : messageText(String(msg ?? ''), fields);
@@ -17,7 +17,7 @@ function requestText({ method, path, status, durationMs, keyId, minuteLeft, requ
     `${method} ${path} ${status} ${durationMs} ms`,
     keyId === undefined ? '' : ` key ${keyId}`,
     minuteLeft === undefined ? '' : ` left ${minuteLeft}`,
-    // Leads to the lines that say why.
+    // With the id the reader finds the lines that give the reason.
     Number(status) >= 500 ? ` request ${requestId}` : '',
   ].join('');
 }
@@ -45,7 +45,7 @@ function clock(atMs: number): string {
     .join(':');
 }
 
-/** A client must be able neither to steer the terminal nor to make up a line. */
+/** A client must not be able to control the terminal or to forge a line. */
 function escaped(text: string): string {
   return text.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -1,42 +1,33 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { AnsweredRequest } from '../kernel/answered-request.js';
 
-export interface RequestMetric {
-  door: 'graphql' | 'rest' | 'other';
-  status: number;
-  seconds: number;
-  /** What the limiter decided; null = it was not asked to. */
-  decision: 'admitted' | 'refused' | null;
-  /** The plan was to pay; otherwise an allowance beside it. */
-  isOfPlan: boolean;
-}
-
-/** What the process tells a Prometheus server. Labels are few and fixed: none holds what a client can choose. */
+/** The metrics of this process for Prometheus. Labels are few and fixed: none contains a value that a client can choose. */
 export class Metrics {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({
     name: 'petstore_request_seconds',
-    help: 'Time to answer, by door and status.',
+    help: 'Response time, by door and status.',
     labelNames: ['door', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [this.registry],
   });
   private readonly decisions = new Counter({
     name: 'petstore_rate_limit_decisions_total',
-    help: 'Requests that were charged to a plan or an address, by what the limiter decided.',
+    help: "Requests charged to a plan or an address, by the limiter's decision.",
     labelNames: ['decision'],
     registers: [this.registry],
   });
   private readonly managementDecisions = new Counter({
     name: 'petstore_management_decisions_total',
-    help: 'Requests that spend nothing of a plan, by what the limiter decided: everything but pets, and reading the schema.',
+    help: "Requests that spend nothing of a plan, by the limiter's decision: everything except pets, and reading the schema.",
     labelNames: ['decision'],
     registers: [this.registry],
   });
 
   private readonly domainEvents = new Counter({
     name: 'petstore_domain_events_total',
-    help: 'What happened to custom domains, by name of the event.',
+    help: 'Events of custom domains, by name.',
     labelNames: ['event'],
     registers: [this.registry],
   });
@@ -47,24 +38,24 @@ export class Metrics {
   ) {
     this.read(
       'petstore_rate_limit_degraded',
-      '1 while Redis is away and this process limits by itself.',
+      '1 while Redis is unavailable and this process limits alone.',
       () => Number(sharing().isDegraded),
     );
-    this.read('petstore_rate_limit_outages', 'How often Redis was lost.', () => sharing().outages);
+    this.read('petstore_rate_limit_outages', 'Outages of Redis.', () => sharing().outages);
     this.read(
       'petstore_rate_limit_local_decisions',
       'Requests decided without Redis.',
       () => sharing().localDecisions,
     );
-    this.read('petstore_response_cache_hits', 'Lists answered from memory.', () => cached().hits);
+    this.read('petstore_response_cache_hits', 'Lists served from the cache.', () => cached().hits);
     this.read(
       'petstore_response_cache_shared',
-      'Lists answered by a read that was under way for another request.',
+      'Lists that shared the in-flight read of another request.',
       () => cached().shared,
     );
     this.read(
       'petstore_response_cache_misses',
-      'Lists that might have been in memory and were read from the database.',
+      'Cacheable lists that were read from the database.',
       () => cached().misses,
     );
     collectDefaultMetrics({ register: this.registry });
@@ -81,18 +72,18 @@ export class Metrics {
     });
   }
 
-  observe({ door, status, seconds, decision, isOfPlan }: RequestMetric): void {
-    this.requests.observe({ door, status }, seconds);
-    if (decision === null) return;
-    const decisions = isOfPlan ? this.decisions : this.managementDecisions;
-    decisions.inc({ decision });
+  observe({ door, status, durationMs, paidBy, outcome }: AnsweredRequest): void {
+    this.requests.observe({ door, status }, durationMs / 1000);
+    if (paidBy === null) return;
+    const decisions = paidBy === 'plan' ? this.decisions : this.managementDecisions;
+    decisions.inc({ decision: outcome === 'refused' ? 'refused' : 'admitted' });
   }
 
   observeDomain(event: string): void {
     this.domainEvents.inc({ event });
   }
 
-  /** `GET /metrics`, for a server on a port of its own. */
+  /** `GET /metrics`, for a server on a separate port. */
   readonly answer = async (
     { method = '', url }: IncomingMessage,
     response: ServerResponse,

@@ -29,7 +29,7 @@ const TABLES = [
 ];
 
 const BY_PROJECT = new TableIndex({ name: 'api_keys_project', columnNames: ['project_id'] });
-/** Keys in force are found without reading all that a project ever had. */
+/** Finds a project's valid keys without reading its revoked ones. */
 const BY_PROJECT_IN_FORCE = new TableIndex({
   name: 'api_keys_project',
   columnNames: ['project_id', 'revoked_at_ms'],

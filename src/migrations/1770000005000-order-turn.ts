@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The row that processes lock while they count orders. */
+/** Adds the row that a process locks while it counts orders. */
 export class OrderTurn1770000005000 implements MigrationInterface {
   name = 'OrderTurn1770000005000';
 

@@ -1,8 +1,8 @@
 import type { QueryRunner, Table, TableColumnOptions } from 'typeorm';
 
 /**
- * Creates tables whose text is utf8mb4 and compared by bytes. A server's default may be latin1 (MariaDB 10.11), which
- * refuses emoji, or ignore case, which makes one of two slugs, digests or subjects.
+ * Creates tables whose text is utf8mb4 and compared by bytes. A server's default can be latin1 (MariaDB 10.11), which
+ * refuses emoji. It can also ignore case, which makes two slugs, digests or subjects equal.
  */
 export async function createTables(runner: QueryRunner, tables: readonly Table[]): Promise<void> {
   const onSqlite = runner.connection.options.type === 'better-sqlite3';

@@ -5,11 +5,13 @@ export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
 /**
- * An animal of one project. The key begins with the project, so that a project's list is one range of the clustered
- * index, and a cluster that shards by project finds each query on one shard.
+ * An animal of a project. The primary key begins with the project, so a project's list is one range of the clustered index.
+ * A cluster that shards by project answers each query from one shard.
  */
 @Entity('pets', { withoutRowid: true })
 @Index('pets_status', ['projectId', 'status', 'id'])
+@Index('pets_name', ['projectId', 'name', 'id'])
+@Index('pets_status_name', ['projectId', 'status', 'name', 'id'])
 export class Pet {
   @PrimaryColumn({ ...ID, name: 'project_id' })
   projectId!: bigint;
@@ -23,7 +25,7 @@ export class Pet {
   @Column({ ...ID, name: 'category_id' })
   categoryId!: bigint;
 
-  /** null = not stated: SPEC gives no default. */
+  /** Null = not stated: SPEC gives no default. */
   @Column({ ...text(16), nullable: true })
   status!: PetStatus | null;
 

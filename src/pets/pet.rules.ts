@@ -1,7 +1,8 @@
-import type { Caller } from '../caller.js';
-import { AppError, type FieldProblem, invalidRequest } from '../errors.js';
-import { NAME, type ObjectSchema, validator } from '../validation.js';
+import type { Caller } from '../kernel/caller.js';
+import { AppError, type FieldProblem, invalidRequest } from '../kernel/errors.js';
+import { MAX_PAGE_SIZE, NAME, type ObjectSchema, validator } from '../kernel/validation.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
+import { MAX_IDS } from './pet-list.js';
 
 export interface NewPet {
   name: string;
@@ -11,9 +12,13 @@ export interface NewPet {
 
 export type PetChanges = Partial<NewPet>;
 
-export const PAGE_SIZE = { minimum: 1, maximum: 100, default: 20 } as const;
+export const PAGE_SIZE = { minimum: 1, maximum: MAX_PAGE_SIZE, default: 20 } as const;
 
-const name = { ...NAME, description: "The animal's name.", examples: ['Rex'] } as const;
+const name = {
+  ...NAME,
+  description: "The animal's name. It must not be only blanks.",
+  examples: ['Rex'],
+} as const;
 
 const categoryIdSchema = {
   type: 'integer',
@@ -38,7 +43,22 @@ export const pageSizeSchema = {
   rule: `must be a whole number from ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}`,
 } as const;
 
-/** What a new pet must look like, at both doors and in the published documents. Spec: NewPet. */
+/** The beginning of a name: unlike a name it may be only blanks. */
+export const namePrefixSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: NAME.maxLength,
+  pattern: '^[^\\u0000\\uD800-\\uDFFF]*$',
+  rule: `must be text of 1 to ${NAME.maxLength} characters`,
+} as const;
+
+export const idsSchema = {
+  type: 'array',
+  maxItems: MAX_IDS,
+  rule: `must be at most ${MAX_IDS} identifiers`,
+} as const;
+
+/** The schema of a new pet, for both doors and the published documents. Spec: NewPet. */
 export const newPetSchema = {
   type: 'object',
   required: ['name', 'categoryId'],
@@ -48,7 +68,7 @@ export const newPetSchema = {
 const newPetProblems = validator(newPetSchema);
 const petChangesProblems = validator({ ...newPetSchema, required: [] });
 
-/** The known fields of an untrusted value; everything else is left behind. Throws `AppError invalid_request`. */
+/** The known fields of an untrusted value, without all others. Throws `AppError invalid_request`. */
 export function parseNewPet(input: unknown): NewPet {
   refuse(newPetProblems(input));
   const { name, categoryId, status } = input as {
@@ -60,7 +80,7 @@ export function parseNewPet(input: unknown): NewPet {
 }
 
 /**
- * As `parseNewPet`, every field optional but at least one given; `status: null` takes the status away. Throws
+ * As `parseNewPet`, but each field is optional and at least one is required; `status: null` removes the status. Throws
  * `AppError invalid_request`.
  */
 export function parsePetChanges(input: {
@@ -81,14 +101,14 @@ export function parsePetChanges(input: {
 }
 
 /**
- * Throws `AppError forbidden` when an answer to the change would show more than the caller sent and may read. `fields` are
- * those of the answer.
+ * Throws `AppError forbidden` when a caller without `pets:read` would see fields that it did not send. `fields` are the
+ * fields of the answer.
  */
 export function requireAnswerable(caller: Caller, changes: PetChanges, fields: Iterable<string>): void {
   if (caller.scopes.has('pets:read')) return;
   const hidden = [...fields].filter((field) => field !== 'id' && !(field in changes));
   if (hidden.length === 0) return;
-  const message = `This API key lacks the scope pets:read, which ${hidden.join(', ')} of the answer needs: the input does not give it. Ask for id and the changed fields only, or use a key that has the scope. Nothing was changed.`;
+  const message = `This API key lacks the scope pets:read, which the answer needs for ${hidden.join(', ')}. Request only id and the changed fields, or use a key that has the scope. Nothing was changed.`;
   throw new AppError('forbidden', message);
 }
 

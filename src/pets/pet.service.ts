@@ -1,14 +1,15 @@
-import { type Caller, requireScope } from '../caller.js';
 import { withDrawnId } from '../database/drawn-id.js';
-import { AppError } from '../errors.js';
 import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
-import type { IdGenerator } from '../ids.js';
+import { type Caller, requireScope, type ServiceCall } from '../kernel/caller.js';
+import { AppError } from '../kernel/errors.js';
+import type { IdGenerator } from '../kernel/ids.js';
 import { GET_PET_DEPRECATION } from './get-pet-deprecation.js';
 import type { Pet } from './pet.entity.js';
-import type { NewPet, PetChanges } from './pet.rules.js';
-import type { PetListRequest, PetPage, PetStore } from './pet.store.js';
+import { type NewPet, type PetChanges, requireAnswerable } from './pet.rules.js';
+import type { PetStore } from './pet.store.js';
+import type { PetListRequest, PetPage } from './pet-list.js';
 
-/** Pets of the caller's project, and of no other: to the caller, those of others do not exist. */
+/** Pets of the caller's project. For the caller, pets of other projects do not exist. */
 export class PetService {
   constructor(
     private readonly store: PetStore,
@@ -17,27 +18,27 @@ export class PetService {
     private readonly now: () => number,
   ) {}
 
-  /** One query, by index, however far the page. Throws `AppError forbidden`. Spec: listPets. */
-  async list(caller: Caller, wanted: PetListRequest): Promise<PetPage> {
+  /** A page of pets: one query, of one range of an index also for late pages. Throws `AppError forbidden`. Spec: listPets. */
+  async list({ caller }: ServiceCall, wanted: PetListRequest): Promise<PetPage> {
     requireScope(caller, 'pets:read');
     return this.store.page(caller.projectId, wanted);
   }
 
-  /** Throws `AppError forbidden`, `not_found`, and `gone` from the sunset on. Spec: getPet. */
-  async get(caller: Caller, id: bigint): Promise<Pet> {
+  /** Throws `AppError forbidden`, `not_found`, and after the sunset `gone`. Spec: getPet. */
+  async get({ caller }: ServiceCall, id: bigint): Promise<Pet> {
     this.requireGettable(caller);
     return this.find(caller, id);
   }
 
-  /** As `get`, for several with one query; an unknown one is left out. */
-  async getAll(caller: Caller, ids: readonly bigint[]): Promise<Map<bigint, Pet>> {
+  /** As `get`, for several pets with one query; unknown ids are left out. */
+  async getAll({ caller }: ServiceCall, ids: readonly bigint[]): Promise<Map<bigint, Pet>> {
     this.requireGettable(caller);
     const found = await this.store.findAll(caller.projectId, ids);
     return new Map(found.map((pet) => [pet.id, pet]));
   }
 
-  /** One insert. With an Idempotency-Key, the first answer again. Throws `AppError forbidden`. Spec: createPet. */
-  create(caller: Caller, pet: NewPet, idempotencyKey: string | null): Promise<Pet> {
+  /** Creates a pet; a repeated Idempotency-Key returns the first answer. Throws `AppError forbidden`. Spec: createPet. */
+  create({ caller, idempotencyKey }: ServiceCall, pet: NewPet): Promise<Pet> {
     requireScope(caller, 'pets:write');
     if (idempotencyKey === null) return this.insert(caller, pet);
     return this.idempotency.once(
@@ -47,8 +48,17 @@ export class PetService {
     );
   }
 
-  /** Throws `AppError forbidden`, `AppError not_found`. */
-  update(caller: Caller, id: bigint, changes: PetChanges, idempotencyKey: string | null): Promise<Pet> {
+  /**
+   * `answered` are the fields of the answer. Without the scope `pets:read`, only `id` and the fields of `changes` are allowed.
+   * Throws `AppError forbidden`, `AppError not_found`.
+   */
+  update(
+    { caller, idempotencyKey }: ServiceCall,
+    id: bigint,
+    changes: PetChanges,
+    answered: Iterable<string>,
+  ): Promise<Pet> {
+    requireAnswerable(caller, changes, answered);
     requireScope(caller, 'pets:write');
     const { name, categoryId, status } = changes;
     if (idempotencyKey === null) return this.change(caller, id, changes);
@@ -56,6 +66,20 @@ export class PetService {
       { caller, key: idempotencyKey, operation: 'updatePet', input: [id, name, categoryId, status] },
       () => this.change(caller, id, changes),
       PET_JSON,
+    );
+  }
+
+  /**
+   * Deletes a pet and returns its id; a repeated Idempotency-Key deletes nothing. Throws `AppError forbidden`,
+   * `AppError not_found`.
+   */
+  delete({ caller, idempotencyKey }: ServiceCall, id: bigint): Promise<bigint> {
+    requireScope(caller, 'pets:write');
+    if (idempotencyKey === null) return this.remove(caller, id, null);
+    return this.idempotency.once(
+      { caller, key: idempotencyKey, operation: 'deletePet', input: [id] },
+      (reservation) => this.remove(caller, id, reservation),
+      ID_TEXT,
     );
   }
 
@@ -79,10 +103,17 @@ export class PetService {
     return this.find(caller, id);
   }
 
+  private async remove(caller: Caller, id: bigint, reservation: Reservation | null): Promise<bigint> {
+    const existed = await this.store.delete(caller.projectId, id);
+    // The attempt whose outcome was lost may have deleted it.
+    return existed || reservation?.isRepeat ? id : refuseUnknownPet(id);
+  }
+
   private requireGettable(caller: Caller): void {
     requireScope(caller, 'pets:read');
     if (this.now() < GET_PET_DEPRECATION.sunsetAtMs) return;
-    const replacement = 'List the pets with a status filter instead.';
+    const replacement =
+      'Use GET /v1/pets with a status filter, or over GraphQL pets(ids: […]), which reads pets by their identifiers.';
     throw new AppError(
       'gone',
       `Reading one pet was removed on ${GET_PET_DEPRECATION.sunsetDate}. ${replacement}`,
@@ -90,7 +121,7 @@ export class PetService {
   }
 
   private async find(caller: Caller, id: bigint): Promise<Pet> {
-    return (await this.store.find(caller.projectId, id)) ?? refuseUnknownPet(id);
+    return (await this.store.findById(caller.projectId, id)) ?? refuseUnknownPet(id);
   }
 }
 
@@ -98,7 +129,7 @@ export function refuseUnknownPet(id: bigint): never {
   throw new AppError('not_found', `There is no pet ${id}.`);
 }
 
-/** How a pet is kept as the answer to an Idempotency-Key. */
+/** The stored form of a pet as the answer to an Idempotency-Key. */
 const PET_JSON = {
   write: (pet: Pet) =>
     JSON.stringify(pet, (_, value) => (typeof value === 'bigint' ? String(value) : (value as unknown))),
@@ -112,3 +143,5 @@ const PET_JSON = {
     };
   },
 };
+
+const ID_TEXT = { write: String, read: BigInt };

@@ -1,38 +1,26 @@
 import { In } from 'typeorm';
-import type { DataVersions } from '../data-versions.js';
 import type { Database } from '../database/database.js';
-import { Pet, type PetStatus } from './pet.entity.js';
+import type { SqlPart } from '../database/sql-dialect.js';
+import type { DataVersions } from '../kernel/data-versions.js';
+import { Pet } from './pet.entity.js';
 import type { PetChanges } from './pet.rules.js';
-
-export interface PetListRequest {
-  pageSize: number;
-  status: PetStatus | null;
-  afterId: bigint | null;
-}
-
-/** A row of a list. Its 64-bit integers are digits, as they leave again. */
-export interface ListedPet {
-  id: string;
-  name: string;
-  categoryId: string;
-  status: PetStatus | null;
-  createdAtMs: string;
-}
-
-export interface PetPage {
-  pets: ListedPet[];
-  hasNextPage: boolean;
-}
+import { type ListedPet, matching, type PetListRequest, type PetPage, pageOf } from './pet-list.js';
 
 // Digits as text: mysql2 takes several times as long to read a 64-bit integer exactly.
 const COLUMNS =
   'CAST(id AS CHAR) AS id, name, CAST(category_id AS CHAR) AS categoryId, status, CAST(created_at_ms AS CHAR) AS createdAtMs';
 const INSERT =
   'INSERT INTO pets (project_id, id, name, category_id, status, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)';
+/** Few statements serve any number of ids: the last id fills the rest. */
+const ID_COUNTS = [1, 10, 100];
+/** Behind every name, as a name has at most 255 characters. */
+const LAST_NAME = '\u{10ffff}'.repeat(256);
+/** Before every id. */
+const NO_ID = -1n;
 
 /**
- * The rows of pets. Lists and inserts are what clients ask for most: prepared statements and plain rows, which cost a
- * third of what TypeORM's query builder and entities do. Every write renews the version of the project's data.
+ * Reads and writes the rows of pets. Lists and inserts are the most frequent requests, so they use prepared statements and
+ * plain rows: a third of the cost of TypeORM's query builder and entities. Every write changes the project's data version.
  */
 export class PetStore {
   constructor(
@@ -40,41 +28,76 @@ export class PetStore {
     private readonly versions: DataVersions,
   ) {}
 
-  /** One query, by index, however far the page. */
-  async page(projectId: bigint, { pageSize, status, afterId }: PetListRequest): Promise<PetPage> {
-    const values: unknown[] = [projectId];
-    let where = 'project_id = ?';
-    if (status !== null) {
-      where += ' AND status = ?';
-      values.push(status);
-    }
-    if (afterId !== null) {
-      where += ' AND id > ?';
-      values.push(afterId);
-    }
-    values.push(pageSize + 1);
-    // Without the name of the table, these would be the digits.
-    const sql = `SELECT ${COLUMNS} FROM pets WHERE ${where} ORDER BY pets.id LIMIT ?`;
-    const pets = await this.db.read<ListedPet>(String(projectId), sql, values);
-    pets.sort((a, b) => (isBefore(a, b) ? -1 : 1));
-    const hasNextPage = pets.length > pageSize;
-    if (hasNextPage) pets.length = pageSize;
-    return { pets, hasNextPage };
+  /** A page of pets: one query, of one range of an index also for late pages. */
+  async page(projectId: bigint, list: PetListRequest): Promise<PetPage> {
+    if (list.ids === null) return pageOf(await this.readRange(projectId, list), list);
+    return pageOf(matching(await this.readIds(projectId, list.ids), list), list);
   }
 
-  find(projectId: bigint, id: bigint): Promise<Pet | null> {
+  /** One row more than the page has. */
+  private readRange(projectId: bigint, list: PetListRequest): Promise<ListedPet[]> {
+    const isByName = list.nameStartsWith !== null;
+    const direction = list.orderBy === 'OLDEST' ? '' : ' DESC';
+    // `ORDER BY id` would sort the text alias; `pets.id` sorts the integer column.
+    const order = `${isByName ? `pets.name${direction}, ` : ''}pets.id${direction}`;
+    const { sql, values } = isByName ? this.behindName(list) : behindId(list);
+    const status = list.status === null ? '' : 'AND status = ? ';
+    return this.db.read<ListedPet>(
+      String(projectId),
+      `SELECT ${COLUMNS} FROM pets ${this.indexFor(list)}WHERE project_id = ? ${status}${sql}ORDER BY ${order} LIMIT ?`,
+      [projectId, ...(list.status === null ? [] : [list.status]), ...values, list.pageSize + 1],
+    );
+  }
+
+  /** Without the hint, MySQL may sort all pets of a status or of a prefix. All pets by id are the primary key. */
+  private indexFor({ status, nameStartsWith }: PetListRequest): string {
+    const index = `pets${status === null ? '' : '_status'}${nameStartsWith === null ? '' : '_name'}`;
+    return index === 'pets' ? '' : `${this.db.dialect.forceIndex(index)} `;
+  }
+
+  /** A cursor's name has the prefix, so the position is one end of the range, and the prefix gives the other. */
+  private behindName({ nameStartsWith, orderBy, after }: PetListRequest): SqlPart {
+    const prefix = nameStartsWith ?? '';
+    const [comparison, start, beforeEnd, end] =
+      orderBy === 'OLDEST'
+        ? (['>', prefix, '<', endOfPrefix(prefix)] as const)
+        : (['<', endOfPrefix(prefix), '>=', prefix] as const);
+    const position = [after?.name ?? start, after?.id ?? NO_ID] as const;
+    const { sql, values } = this.db.dialect.behind(['name', 'id'], comparison, position);
+    return { sql: `AND ${sql} AND name ${beforeEnd} ? `, values: [...values, end] };
+  }
+
+  private readIds(projectId: bigint, ids: readonly bigint[]): Promise<ListedPet[]> {
+    const last = ids.at(-1);
+    if (last === undefined) return Promise.resolve([]);
+    const count = ID_COUNTS.find((size) => size >= ids.length) ?? ids.length;
+    const filled = [...ids, ...new Array<bigint>(count - ids.length).fill(last)];
+    const sql = `SELECT ${COLUMNS} FROM pets WHERE project_id = ? AND id IN (${filled.map(() => '?')})`;
+    return this.db.execute<ListedPet>(sql, [projectId, ...filled]);
+  }
+
+  findById(projectId: bigint, id: bigint): Promise<Pet | null> {
     return this.db.repository(Pet).findOneBy({ projectId, id });
   }
 
-  /** Those of the ids that are pets of the project, in any order. */
+  /** The project's pets among these ids, in any order. */
   findAll(projectId: bigint, ids: readonly bigint[]): Promise<Pet[]> {
     return this.db.repository(Pet).findBy({ projectId, id: In([...ids]) });
   }
 
-  /** Throws what the driver throws, for an id that is taken as `isDuplicate` knows it. */
+  /** Throws what the driver throws; for a taken id `isDuplicate` is true. */
   async insert({ projectId, id, name, categoryId, status, createdAtMs }: Pet): Promise<void> {
     const values = [projectId, id, name, categoryId, status, createdAtMs];
     await this.versions.change(projectId, () => this.db.write(() => this.db.execute(INSERT, values)));
+  }
+
+  /** Returns whether the pet existed. */
+  async delete(projectId: bigint, id: bigint): Promise<boolean> {
+    const pets = this.db.repository(Pet);
+    const { affected } = await this.versions.change(projectId, () =>
+      this.db.write(() => pets.delete({ projectId, id })),
+    );
+    return affected === 1;
   }
 
   async update(projectId: bigint, id: bigint, changes: PetChanges): Promise<void> {
@@ -83,7 +106,17 @@ export class PetStore {
   }
 }
 
-/** Ids are never negative. */
-function isBefore({ id: a }: ListedPet, { id: b }: ListedPet): boolean {
-  return a.length === b.length ? a < b : a.length < b.length;
+function behindId({ orderBy, after }: PetListRequest): SqlPart {
+  if (after === null) return { sql: '', values: [] };
+  return { sql: `AND id ${orderBy === 'OLDEST' ? '>' : '<'} ? `, values: [after.id] };
+}
+
+/** The first text behind all texts with the prefix, in the order of code points. */
+function endOfPrefix(prefix: string): string {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  while (points.at(-1) === 0x10ffff) points.pop();
+  const last = points.pop();
+  if (last === undefined) return LAST_NAME;
+  // Surrogates are no characters.
+  return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
 }

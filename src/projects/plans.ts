@@ -1,6 +1,6 @@
-import type { Quota } from '../rate-limit/windows.js';
+import type { Quota } from '../kernel/quota.js';
 
-/** Requests a plan allows per UTC minute and per UTC day. Enterprise quotas are agreed per project. Spec: Limits. */
+/** Requests that a plan allows per UTC minute and per UTC day. Enterprise quotas are agreed per project. Spec: Limits. */
 export const PLANS = {
   FREE: { perMinute: 60, perDay: 1_000 },
   PRO: { perMinute: 300, perDay: 10_000 },
@@ -8,10 +8,17 @@ export const PLANS = {
   ENTERPRISE: null,
 } as const;
 
-/** The largest that both databases store. */
+/** Projects of this plan have no custom domains. Spec: Custom domains 1. */
+export const PLAN_WITHOUT_DOMAINS = 'FREE';
+
+export function allowsCustomDomains(plan: Plan): boolean {
+  return plan !== PLAN_WITHOUT_DOMAINS;
+}
+
+/** The largest quota that both databases can store. */
 export const MAX_QUOTA = 2_147_483_647;
 
-/** What a project may use: its plan's quota, or the one agreed with it. */
+/** A project's quota: the plan's, or the agreed one. */
 export function quotaOf({
   plan,
   perMinute,
@@ -21,7 +28,7 @@ export function quotaOf({
   perMinute: number | null;
   perDay: number | null;
 }): Quota {
-  // An Enterprise project always has its own; a hole in the data must not open the gates.
+  // An Enterprise project always has its own quota. Missing data must not mean unlimited requests.
   return PLANS[plan] ?? { perMinute: perMinute ?? 0, perDay: perDay ?? 0 };
 }
 

@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, INTEGER, TIME_MS, text } from '../database/columns.js';
 import type { Plan } from './plans.js';
 
-/** The tenant. Its slug is its generated subdomain. */
+/** A tenant. The slug is its generated subdomain. */
 @Entity('projects')
 export class Project {
   @PrimaryColumn(ID)
@@ -18,7 +18,7 @@ export class Project {
   @Column(text(16))
   plan!: Plan;
 
-  /** Own quotas, agreed individually; only Enterprise projects have them. */
+  /** Individually agreed quotas; only for Enterprise projects. */
   @Column({ ...INTEGER, name: 'per_minute', nullable: true })
   perMinute!: number | null;
 
@@ -32,7 +32,7 @@ export class Project {
   @Column({ ...TIME_MS, name: 'created_at_ms' })
   createdAtMs!: number;
 
-  /** Number of the last change that serving must know of (`nextChange`). */
+  /** Number of the last change that affects serving (`nextChange`). */
   @Index('projects_change')
   @Column({ ...ID, name: 'change_number', default: 0 })
   changeNumber!: bigint;

@@ -1,5 +1,5 @@
-import { type FieldProblem, invalidRequest } from '../errors.js';
-import { NAME, validator } from '../validation.js';
+import { type FieldProblem, invalidRequest } from '../kernel/errors.js';
+import { NAME, validator } from '../kernel/validation.js';
 import { MAX_QUOTA, type Plan } from './plans.js';
 
 interface Quotas {
@@ -8,26 +8,28 @@ interface Quotas {
   perDay: number | null;
 }
 
+/** A label of the project's generated host name. */
+export const SLUG = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
+
 const problemsOf = validator({
   type: 'object',
   required: ['slug', 'name'],
   properties: {
-    // The slug becomes a label of the project's generated host name.
     slug: {
       type: 'string',
-      pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+      pattern: SLUG,
       rule: 'must be 1 to 63 lower-case letters, digits or hyphens, with no hyphen at either end',
     },
     name: NAME,
   },
 });
 
-/** Throws `AppError invalid_request`, naming every field that is wrong. */
+/** Throws `AppError invalid_request` with every invalid field. */
 export function checkNewProject(wanted: Quotas & { slug: string; name: string }): void {
   refuse([...problemsOf({ slug: wanted.slug, name: wanted.name }), ...quotaProblems(wanted)]);
 }
 
-/** Only ENTERPRISE has quotas of its own. Throws `AppError invalid_request`. */
+/** Only ENTERPRISE has individual quotas. Throws `AppError invalid_request`. */
 export function checkQuotas(wanted: Quotas): void {
   refuse(quotaProblems(wanted));
 }
@@ -36,7 +38,7 @@ function quotaProblems({ plan, perMinute, perDay }: Quotas): FieldProblem[] {
   const isAgreed = plan === 'ENTERPRISE';
   const message = isAgreed
     ? `must be a whole number from 1 to ${MAX_QUOTA} on the ENTERPRISE plan`
-    : `must be left out: the quotas of the ${plan} plan are fixed`;
+    : `must be omitted: the quotas of the ${plan} plan are fixed`;
   return Object.entries({ perMinute, perDay })
     .filter(([, quota]) => (isAgreed ? !isQuota(quota) : quota !== null))
     .map(([field]) => ({ field, message }));

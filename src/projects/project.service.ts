@@ -1,10 +1,11 @@
-import type { Actor, AuditLog } from '../audit/audit-log.js';
+import type { AuditLog } from '../audit/audit-log.js';
 import { nextChange } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { isDuplicate } from '../database/database-errors.js';
 import { withDrawnId } from '../database/drawn-id.js';
-import { AppError } from '../errors.js';
-import type { IdGenerator } from '../ids.js';
+import type { Actor } from '../kernel/caller.js';
+import { AppError } from '../kernel/errors.js';
+import type { IdGenerator } from '../kernel/ids.js';
 import type { Plan } from './plans.js';
 import { Project } from './project.entity.js';
 import { checkNewProject, checkQuotas } from './project.rules.js';
@@ -27,7 +28,7 @@ export class ProjectService {
     private readonly now: () => number,
   ) {}
 
-  /** Throws `AppError invalid_request`, `AppError conflict` for a slug that is taken. */
+  /** Throws `AppError invalid_request`, `AppError conflict` for a taken slug. */
   async create(actor: Actor, { slug, plan, perMinute, perDay, ...wanted }: NewProject): Promise<Project> {
     const named = { slug, name: wanted.name ?? slug, plan, perMinute, perDay };
     checkNewProject(named);
@@ -77,7 +78,7 @@ export class ProjectService {
       const project = await manager.findOneBy(Project, { slug });
       if (!project) return refuseUnknown(slug);
       const plan = changes.plan ?? project.plan;
-      // A project that leaves Enterprise leaves its own quotas behind.
+      // A project that leaves Enterprise loses its individual quotas.
       const kept = plan === 'ENTERPRISE' ? project : { perMinute: null, perDay: null };
       const { perMinute, perDay } = { ...kept, ...changes };
       const quotas = { plan, perMinute, perDay };
@@ -94,7 +95,7 @@ export class ProjectService {
     });
   }
 
-  /** Records a successful deploy, now. Throws `AppError not_found`. */
+  /** Records a successful deploy at the current time. Throws `AppError not_found`. */
   publish(actor: Actor, id: bigint): Promise<Project> {
     return this.db.transaction(async (manager) => {
       const project = await manager.findOneBy(Project, { id });

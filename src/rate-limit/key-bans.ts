@@ -1,21 +1,21 @@
 import { In } from 'typeorm';
 import type { Database } from '../database/database.js';
-import { AppError } from '../errors.js';
+import { AppError } from '../kernel/errors.js';
 import { connectRedis } from '../redis/redis-connection.js';
-import { type BanStatus, banStatus } from './bans.js';
-import { liftStoredBan } from './counter-store.js';
-import { KeyBanRow } from './key-ban.entity.js';
-import { RedisLimiter, SharedCountersAway } from './redis-limiter.js';
+import { liftStoredBan } from './memory/counter-store.js';
+import { KeyBanRow } from './memory/key-ban.entity.js';
+import { RedisLimiter, SharedCountersAway } from './redis/redis-limiter.js';
+import { type BanStatus, banStatus } from './rules/bans.js';
 
-/** Where the processes that serve keep their bans: in Redis, or without one in the database, written behind. */
+/** Where the serving processes keep bans: in Redis, or without Redis in the database (write-behind). */
 export interface BanPlace {
   redisUrl: string | null;
   db: Database;
 }
 
 /**
- * The bans of a subject's keys, for a process that does not serve. A key without a record has no entry. Without Redis a
- * ban is known here two seconds late. Throws `AppError unavailable` without Redis's answer.
+ * The bans of a subject's keys, for a process that does not serve. A key without a record has no entry. Without Redis, a
+ * ban appears up to two seconds late. Throws `AppError unavailable` when Redis does not respond.
  */
 export async function readBans(
   { redisUrl, db }: BanPlace,
@@ -27,11 +27,14 @@ export async function readBans(
     const records = await onRedis(redisUrl, (shared) => shared.bans(subject, keyIds));
     return new Map([...records].map(([keyId, record]) => [keyId, banStatus(record, nowMs)]));
   }
-  const rows = await db.repository(KeyBanRow).findBy({ keyId: In(keyIds), isLifted: 0 });
+  const rows = await db.repository(KeyBanRow).findBy({ keyId: In(keyIds), isLifted: false });
   return new Map(rows.map((row) => [row.keyId, banStatus({ ...row, connection: null }, nowMs)]));
 }
 
-/** Ends a key's ban from another process than those that serve. They know it within two seconds. Throws as `readBans`. */
+/**
+ * Lifts a key's ban from a process that does not serve. The serving processes apply it within two seconds. Throws as
+ * `readBans`.
+ */
 export async function liftBan(
   { redisUrl, db }: BanPlace,
   key: { subject: string; keyId: string },

@@ -1,25 +1,25 @@
-import type { DataVersions } from '../data-versions.js';
 import type { Database } from '../database/database.js';
+import type { DataVersions } from '../kernel/data-versions.js';
 import { connectRedis } from '../redis/redis-connection.js';
-import { CounterStore } from './counter-store.js';
-import type { Limiter, LimiterLog } from './limiter.js';
-import { MemoryLimiter } from './memory-limiter.js';
-import { MemoryVersions } from './memory-versions.js';
-import { RedisLimiter } from './redis-limiter.js';
-import { ResilientLimiter } from './resilient-limiter.js';
-import { SharedVersions } from './shared-versions.js';
+import { CounterStore } from './memory/counter-store.js';
+import { MemoryLimiter } from './memory/memory-limiter.js';
+import { MemoryVersions } from './memory/memory-versions.js';
+import { RedisLimiter } from './redis/redis-limiter.js';
+import { ResilientLimiter } from './redis/resilient-limiter.js';
+import { SharedVersions } from './redis/shared-versions.js';
+import type { Limiter, LimiterLog } from './rules/limiter.js';
 
 interface LimiterParts {
-  /** Null = this process counts by itself, and stores what it counted. */
+  /** Null = this process counts alone, and stores its counters. */
   redisUrl: string | null;
   db: Database;
   log: LimiterLog;
   now: () => number;
 }
 
-/** For metrics: how counting with other processes goes. */
+/** For metrics: the state of counting in Redis. */
 interface Sharing {
-  /** It was lost, and this process decides alone. */
+  /** Redis is unavailable, and this process decides alone. */
   isDegraded: boolean;
   outages: number;
   localDecisions: number;
@@ -31,11 +31,11 @@ export interface RunningLimiter {
   limiter: Limiter;
   versions: DataVersions;
   sharing(): Sharing;
-  /** Stores what is not stored yet. */
+  /** Stores the remaining counters. */
   close(): Promise<void>;
 }
 
-/** The limiter of one process without Redis, or of one among several that share it. */
+/** Starts the limiter: without Redis in memory, otherwise shared with the other processes. */
 export async function startLimiter({ redisUrl, db, log, now }: LimiterParts): Promise<RunningLimiter> {
   if (redisUrl === null) {
     const versions = new MemoryVersions(now);

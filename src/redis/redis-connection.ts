@@ -1,33 +1,35 @@
 import type { Cluster, ClusterOptions, Redis } from 'ioredis';
+import { guarded } from './guarded-replies.js';
 
 const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_EVERY_MS = 250;
 
-/** One server, or a cluster of which each subject's keys are on one. */
+/** A single server, or a cluster that keeps all keys of a subject on one node. */
 export type RedisConnection = Redis | Cluster;
 
 /**
- * A connection that fails at once when Redis is away, and comes back by itself. ioredis's own defaults wait for ten
- * seconds for a dead server and for ever for a frozen one. Resolves, connected or not, within a second.
- * `?cluster=true` in the address means that it is of one node of a Redis Cluster.
+ * A connection whose commands fail at once while Redis is unavailable, and that reconnects automatically. By default,
+ * ioredis waits ten seconds for a dead server and forever for a frozen one. Resolves within a second, connected or not.
+ * `?cluster=true` in the address = a node of a Redis Cluster.
  */
 export async function connectRedis(address: string): Promise<RedisConnection> {
   const url = new URL(address);
   const isCluster = url.searchParams.get('cluster') === 'true';
   url.search = '';
-  // Not above: most start without Redis.
+  // Imported here, because most gateways run without Redis.
   const { Cluster, Redis } = await import('ioredis');
   const redis = isCluster
     ? new Cluster(...clusterAt(url))
-    : new Redis(url.href, { ...OPTIONS, retryStrategy: () => RECONNECT_EVERY_MS });
-  // Whoever sends a command learns of it there.
+    : guarded(new Redis(url.href, { ...OPTIONS, retryStrategy: () => RECONNECT_EVERY_MS }));
+  if (isCluster) redis.on('+node', guarded);
+  // The error reaches the callers through their failed commands.
   redis.on('error', (fault: Error) => faults.set(redis, fault));
   redis.on('ready', () => faults.delete(redis));
   await redis.connect().catch(() => {});
   return redis;
 }
 
-/** Why each connection is not there. */
+/** The last error of each lost connection. */
 const faults = new WeakMap<RedisConnection, Error>();
 
 const IN_WORDS: Record<string, string> = {
@@ -39,10 +41,10 @@ const IN_WORDS: Record<string, string> = {
   ENETUNREACH: 'the network can not be reached',
   ECONNRESET: 'hangs up',
 };
-/** Messages of ioredis about its own state; the reason of the lost connection is in its last `error` event. */
+/** Messages of ioredis about its own state. The reason for the lost connection is in its last `error` event. */
 const OF_IOREDIS = /^(Stream isn't writeable|Connection is closed|Reached the max retries|Failed to refresh)/;
 
-/** Why a command failed, for people: in Redis's own words when it answered. */
+/** The reason for a failed command, for people: Redis's own message if it answered. */
 export function reasonOf(redis: RedisConnection, failure: Error): string {
   const fault = OF_IOREDIS.test(failure.message) ? faults.get(redis) : failure;
   const { lastNodeError = fault } = (fault ?? {}) as { lastNodeError?: Error };
@@ -54,14 +56,17 @@ export function reasonOf(redis: RedisConnection, failure: Error): string {
 const OPTIONS = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
-  // A frozen server does not close its side; waiting for that would keep all requests waiting too.
+  // A frozen server never closes its side, and all requests would wait for it.
   disconnectTimeout: 1,
   maxRetriesPerRequest: 0,
   enableOfflineQueue: false,
-  // A command may have been run although its answer was lost: never send one twice.
+  // A command may have run although its answer was lost, so never resend it.
   autoResendUnfulfilledCommands: false,
-  // The check is a command without a deadline of its own.
+  // Both checks are commands without a timeout, and without their answers the connection is never used.
   enableReadyCheck: false,
+  disableClientInfo: true,
+  // ioredis has no error listener for this command: a lost answer would end the process.
+  autoResubscribe: false,
 };
 
 function clusterAt(url: URL): ConstructorParameters<typeof Cluster> {
@@ -70,7 +75,7 @@ function clusterAt(url: URL): ConstructorParameters<typeof Cluster> {
   const options: ClusterOptions = {
     lazyConnect,
     enableReadyCheck,
-    // What is asked while the slots are looked up anew may wait: the limiter's own deadline ends it.
+    // Commands during a refresh of the slots may wait: the limiter's own deadline ends them.
     enableOfflineQueue: true,
     clusterRetryStrategy: () => RECONNECT_EVERY_MS,
     slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
@@ -85,8 +90,8 @@ function clusterAt(url: URL): ConstructorParameters<typeof Cluster> {
 }
 
 /**
- * Commands sent in this turn of the event loop leave in one write. ioredis's auto-pipelining does the same for twice the
- * processor time. To be called before each command.
+ * Sends all commands of this event-loop iteration in one write. ioredis's auto-pipelining does the same for twice the
+ * processor time. Call it before each command.
  */
 export function sendTogether(redis: RedisConnection): void {
   const stream = 'stream' in redis ? redis.stream : null;

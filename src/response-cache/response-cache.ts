@@ -1,29 +1,38 @@
 import { LRUCache } from 'lru-cache';
-import { Doorkeeper } from './doorkeeper.js';
-import { textBytes } from './text-bytes.js';
+import type { Caller } from '../kernel/caller.js';
+import type { Decision, Standing } from '../rate-limit/rules/decision.js';
 
 const MAX_BYTES = 32 * 1024 * 1024;
-/** What an entry takes beside its texts. */
+/** The memory of an entry without its texts. */
 const ENTRY_BYTES = 500;
+const DOORKEEPER_SLOTS = 1 << 16;
 
-/** A whole answer with status 200. */
+/** A complete response with status 200. */
 export interface KeptResponse {
   readonly body: string;
-  /** Those that belong to the body, in lower case; all others are each request's own. */
+  /** The headers that belong to the body, in lower case. Each request adds its own others. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
+type Response = KeptResponse | null;
+
+interface Request {
+  caller: Caller | null;
+  /** The decision of the limiter, with the data version. */
+  standing: Standing | Decision | null;
+}
+
 /**
- * Answers kept under who reads which version of which data, and under what was asked. A version is current only as long
- * as nobody has written, so an answer found here is what the database would say.
+ * Cached responses, keyed by (project, data version, scopes) and by request. A version is valid only until the next
+ * write, so a cached response equals what the database would return.
  *
- * The same holds for an answer in the making: who was given the same version may share it, as it was begun after that
- * version was given out, and so reads nothing older. An answer is kept when it is asked for a second time: most never are.
+ * An in-flight response can be shared for the same reason: it was started after its data version was issued, so it reads
+ * nothing older. A response is stored when it is requested for the second time: most requests never repeat.
  */
 export class ResponseCache {
   private readonly kept: LRUCache<string, KeptResponse>;
   private readonly doorkeeper = new Doorkeeper();
-  private readonly flights = new Map<string, Flight>();
+  private readonly inFlight = new Map<string, Promise<Response>>();
   /** For metrics. */
   readonly counts = { hits: 0, shared: 0, misses: 0 };
 
@@ -35,53 +44,81 @@ export class ResponseCache {
   }
 
   /**
-   * `reader` is from `readerOf`; `text` is all of the request that makes a difference. A promise of what another request
-   * is finding out, null when it failed; or a flight, which the caller must land.
+   * Returns the cached response, or a promise of the response that another request is producing, or what `produce`
+   * returns. That response is cached if the same was requested before. A promise of null = there is nothing to share, and
+   * each request produces its own response.
+   *
+   * @param text every part of the request that affects the response
    */
-  take(reader: string, text: string): KeptResponse | Promise<KeptResponse | null> | Flight {
-    const key = `${reader} ${text}`;
+  respond(
+    request: Request,
+    text: string,
+    produce: () => Promise<Response>,
+  ): KeptResponse | Promise<Response> {
+    const key = keyOf(request, text);
+    if (key === null) return produce();
     const kept = this.kept.get(key);
     if (kept) {
       this.counts.hits += 1;
       return kept;
     }
-    const other = this.flights.get(key);
-    if (other) {
+    const shared = this.inFlight.get(key);
+    if (shared) {
       this.counts.shared += 1;
-      return other.landing();
+      return shared;
     }
     this.counts.misses += 1;
-    const flight = new Flight(this.doorkeeper.note(text), (response) => {
-      this.flights.delete(key);
-      if (response && flight.isRepeated) this.kept.set(key, response);
-    });
-    this.flights.set(key, flight);
-    return flight;
+    const isRepeated = this.doorkeeper.note(text);
+    const finish = (response: Response) => {
+      this.inFlight.delete(key);
+      if (response && isRepeated) this.kept.set(key, response);
+      return response;
+    };
+    const produced = produce();
+    // Only the request that produces reports a failure.
+    this.inFlight.set(
+      key,
+      produced.then(finish, () => finish(null)),
+    );
+    return produced;
   }
 }
 
-/** An answer in the making. */
-export class Flight {
-  private readonly waiting: ((response: KeptResponse | null) => void)[] = [];
-  private hasLanded = false;
+/** Null = the request was not admitted, or has no data version: its response is neither cached nor shared. */
+function keyOf({ caller, standing }: Request, text: string): string | null {
+  if (!caller || !standing || !('admitted' in standing) || !standing.admitted) return null;
+  if (standing.dataVersion === null) return null;
+  const scopes = [...caller.scopes].sort().join(',');
+  return `${standing.dataVersion} ${caller.projectId} ${scopes} ${text}`;
+}
 
-  constructor(
-    /** The same was asked before. */
-    readonly isRepeated: boolean,
-    private readonly onLanding: (response: KeptResponse | null) => void,
-  ) {}
+/**
+ * Remembers approximately which texts were seen before: a fixed table of 256 KB with their hashes. A newer text may
+ * overwrite an older one.
+ */
+class Doorkeeper {
+  private readonly hashes = new Int32Array(DOORKEEPER_SLOTS);
 
-  landing(): Promise<KeptResponse | null> {
-    return new Promise((resolve) => {
-      this.waiting.push(resolve);
-    });
+  /** Records the text. Returns whether it was seen before. */
+  note(text: string): boolean {
+    const hash = hashOf(text);
+    const slot = hash & (DOORKEEPER_SLOTS - 1);
+    const isKnown = this.hashes[slot] === hash;
+    this.hashes[slot] = hash;
+    return isKnown;
   }
+}
 
-  /** With null when there is nothing to share. Only the first time counts. */
-  land(response: KeptResponse | null): void {
-    if (this.hasLanded) return;
-    this.hasLanded = true;
-    this.onLanding(response);
-    for (const resolve of this.waiting) resolve(response);
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   }
+  return hash | 0;
+}
+
+/** The bytes that V8 needs for a text: one per character, or two if any character is outside Latin-1. */
+export function textBytes(text: string): number {
+  return /[\u0100-\uffff]/.test(text) ? text.length * 2 : text.length;
 }

@@ -10,9 +10,12 @@ const count = (description: string, example: number) => ({
 
 /** Every response header of `/v1`, as OpenAPI declares it. */
 export const HEADERS = {
-  'X-Request-Id': text('Finds this request in our log.', '5f0c6e1e-3a52-4c1b-8f5b-0d6a1f2c9a7e'),
+  'X-Request-Id': text(
+    "Identifies this request in the gateway's log.",
+    '5f0c6e1e-3a52-4c1b-8f5b-0d6a1f2c9a7e',
+  ),
   'Cache-Control': text(
-    'Answers are for this client alone, to be checked before reuse.',
+    'The response is for this client only, and must be revalidated before reuse.',
     'private, no-cache',
   ),
   Deprecation: text('RFC 9745: when the operation was deprecated.', '@1764892800'),
@@ -29,18 +32,21 @@ export const HEADERS = {
     description: 'Seconds to wait before a new attempt.',
     schema: { type: 'integer', minimum: 1 },
   },
-  RateLimit: text('IETF draft: what is left of both windows.', '"minute";r=59;t=31, "day";r=999;t=5000'),
+  RateLimit: text(
+    'IETF draft: the remaining quota of both windows.',
+    '"minute";r=59;t=31, "day";r=999;t=5000',
+  ),
   'RateLimit-Policy': text(
-    'IETF draft: what both windows allow.',
+    'IETF draft: the limits of both windows.',
     '"minute";q=60;w=60, "day";q=1000;w=86400',
   ),
   Sunset: text('RFC 8594: when the operation will be removed.', 'Thu, 05 Dec 2030 00:00:00 GMT'),
-  Vary: text('What the answer depends on.', 'Authorization'),
+  Vary: text('The request headers that the response depends on.', 'Authorization'),
   'X-RateLimit-Limit': count(
-    'Requests that the window allows: the violated one, otherwise the one with less left.',
+    'Requests allowed in the window: the violated one, otherwise the one with less left.',
     60,
   ),
-  'X-RateLimit-Remaining': count('Requests that are left in that window.', 59),
+  'X-RateLimit-Remaining': count('Requests left in that window.', 59),
   'X-RateLimit-Reset': count('Unix timestamp at which that window resets.', 1764892860),
   'WWW-Authenticate': text('RFC 6750: how to authenticate.', 'Bearer realm="petstore"'),
 } as const;

@@ -1,7 +1,9 @@
-import { ERRORS, type ErrorCode } from '../errors.js';
+import type { Scope } from '../kernel/caller.js';
+import type { ErrorCode } from '../kernel/errors.js';
 import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
 import { newPetSchema } from '../pets/pet.rules.js';
 import { HEADERS, type HeaderName } from './openapi-headers.js';
+import { errorResponses, headers, json, ok } from './openapi-responses.js';
 import { errorSchema, listQuerySchema, petSchema, petsSchema, rateLimitSchema } from './schemas.js';
 
 export interface ServerAddresses {
@@ -22,18 +24,10 @@ const EVERY_OPERATION: ErrorCode[] = [
   'internal',
   'unavailable',
 ];
-const EVERY_RESPONSE: HeaderName[] = [
-  'X-Request-Id',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit-Policy',
-  'RateLimit',
-];
 const SUNSET_HEADERS: HeaderName[] = ['Deprecation', 'Sunset', 'Link'];
 const READ_HEADERS: HeaderName[] = ['ETag', 'Cache-Control', 'Vary'];
 
-/** The OpenAPI 3.1 description of `/v1`, made from the schemas that validate and serialise and from the error table. */
+/** The OpenAPI 3.1 description of `/v1`, built from the error table and from the schemas that validate and serialize. */
 export function openApiDocument({ production, staging }: ServerAddresses): object {
   return published({
     openapi: '3.1.0',
@@ -82,8 +76,9 @@ function listPets(): object {
   return {
     operationId: 'listPets',
     summary: 'List all animals',
-    description: 'A page of animals, oldest first. `Link` leads to the next page.',
+    description: 'A page of animals, oldest first. The `Link` header has the URL of the next page.',
     tags: ['animals'],
+    security: needs('pets:read'),
     parameters: Object.entries(listQuerySchema.properties).map(([name, { description, ...schema }]) => ({
       name,
       in: 'query',
@@ -97,7 +92,7 @@ function listPets(): object {
         description: 'Not modified: the client has this page.',
         headers: headers(['Link', ...READ_HEADERS]),
       },
-      ...errorResponses(EVERY_OPERATION),
+      ...errorResponses('listPets', EVERY_OPERATION),
     },
   };
 }
@@ -106,21 +101,30 @@ function createPet(): object {
   return {
     operationId: 'createPet',
     summary: 'Add an animal',
+    description:
+      'With an `Idempotency-Key` the request can be repeated when its answer got lost: only the first one creates an animal.',
     tags: ['animals'],
+    security: needs('pets:write'),
     parameters: [
       {
         name: 'Idempotency-Key',
         in: 'header',
         required: false,
         description:
-          'Any value new to this project. For 24 hours a repeated request with it gets the first answer and creates nothing.',
-        schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+          'Any value that is new to this project, of visible ASCII characters without spaces. For 24 hours a repeated request with the same value gets the first response again and creates nothing.',
+        schema: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 255,
+          pattern: '^[!-~]+$',
+          examples: ['7b1f0c52-add-rex'],
+        },
       },
     ],
     requestBody: { required: true, content: json('NewPet') },
     responses: {
       201: ok('The created animal with its assigned `id`.', 'Pet', ['Location']),
-      ...errorResponses([
+      ...errorResponses('createPet', [
         ...EVERY_OPERATION,
         'conflict',
         'payload_too_large',
@@ -137,17 +141,18 @@ function getPet(): object {
   return {
     operationId: 'getPet',
     summary: 'Get an animal',
-    description: `Deprecated, to be removed on ${sunsetDate}: use \`GET /pets\` with a \`status\` filter.`,
+    description: `Deprecated, to be removed on ${sunsetDate}: use \`GET /pets\` with a \`status\` filter. Over GraphQL, \`pets(ids: […])\` reads pets by identifier.`,
     deprecated: true,
     'x-deprecated-sunset': sunsetDate,
     tags: ['animals'],
+    security: needs('pets:read'),
     parameters: [
       {
         name: 'petId',
         in: 'path',
         required: true,
         description: 'The identifier of the animal.',
-        schema: { type: 'integer', format: 'int64' },
+        schema: { type: 'integer', format: 'int64', examples: [4711] },
       },
     ],
     responses: {
@@ -156,7 +161,7 @@ function getPet(): object {
         description: 'Not modified: the client has this animal.',
         headers: headers([...SUNSET_HEADERS, ...READ_HEADERS]),
       },
-      ...errorResponses(codes, SUNSET_HEADERS),
+      ...errorResponses('getPet', codes, SUNSET_HEADERS),
     },
   };
 }
@@ -164,14 +169,14 @@ function getPet(): object {
 function getRateLimit(): object {
   return {
     operationId: 'getRateLimit',
-    summary: 'Get what is left of the quota',
-    description: 'Free of charge, and answered also while the key is banned.',
+    summary: 'Get the remaining quota',
+    description: 'Costs no quota, and works also while the key is banned.',
     'x-stability': 'beta',
     tags: ['animals'],
     responses: {
       200: ok('Both windows and the ban state of the key.', 'RateLimit', ['Cache-Control', 'Vary', 'ETag']),
       304: { description: 'Not modified.', headers: headers(READ_HEADERS) },
-      ...errorResponses([
+      ...errorResponses('getRateLimit', [
         'invalid_request',
         'unauthorized',
         'not_acceptable',
@@ -187,6 +192,7 @@ function getOpenApi(): object {
   return {
     operationId: 'getOpenApi',
     summary: 'Get this document',
+    description: 'The OpenAPI 3.1 document of this API, for generators of clients and for other tools.',
     'x-stability': 'beta',
     tags: ['animals'],
     security: [],
@@ -197,7 +203,7 @@ function getOpenApi(): object {
         content: { 'application/json': { schema: { type: 'object' } } },
       },
       304: { description: 'Not modified: the client has this document.', headers: headers(READ_HEADERS) },
-      ...errorResponses([
+      ...errorResponses('getOpenApi', [
         'invalid_request',
         'not_acceptable',
         'misdirected',
@@ -209,43 +215,12 @@ function getOpenApi(): object {
   };
 }
 
-function ok(description: string, schema: string, names: HeaderName[]): object {
-  return { description, headers: headers(names), content: json(schema) };
+/** OpenAPI 3.1 allows the roles of a key here, for every scheme. */
+function needs(scope: Scope): object[] {
+  return [{ apiKey: [scope] }];
 }
 
-function json(schema: string): object {
-  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } };
-}
-
-/** One response per status; its description lists the codes it may carry. */
-function errorResponses(codes: ErrorCode[], names: HeaderName[] = []): Record<number, object> {
-  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
-  return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      {
-        description: codes
-          .filter((code) => ERRORS[code].status === status)
-          .map((code) => `\`${code}\`: ${ERRORS[code].when}`)
-          .join('\n\n'),
-        headers: headers([...names, ...errorHeaderNames(status)]),
-        content: json('Error'),
-      },
-    ]),
-  );
-}
-
-function errorHeaderNames(status: number): HeaderName[] {
-  if (status === 401) return ['WWW-Authenticate'];
-  return status === 409 || status === 429 || status === 503 ? ['Retry-After'] : [];
-}
-
-function headers(names: HeaderName[]): object {
-  const all: HeaderName[] = [...EVERY_RESPONSE, ...names];
-  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-}
-
-/** Without what is only for our own validation. */
+/** The document without the keyword that only our own validation uses. */
 function published(document: object): object {
   return JSON.parse(JSON.stringify(document, (key, value) => (key === 'rule' ? undefined : value)));
 }

@@ -1,25 +1,30 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf } from '../admission/admission.hook.js';
-import { AppError } from '../errors.js';
+import { serviceCallOf } from '../admission/admission.js';
+import { canonicalLinks } from '../http/canonical-link.js';
 import { restrictMethods } from '../http/methods.js';
-import { parseInt64 } from '../int64.js';
+import { AppError, invalidRequest } from '../kernel/errors.js';
+import { parseInt64 } from '../kernel/int64.js';
+import { validator } from '../kernel/validation.js';
 import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
-import type { Pet } from '../pets/pet.entity.js';
-import { parseNewPet } from '../pets/pet.rules.js';
+import type { Pet, PetStatus } from '../pets/pet.entity.js';
+import { PAGE_SIZE, parseNewPet } from '../pets/pet.rules.js';
 import type { PetService } from '../pets/pet.service.js';
-import type { ListedPet, PetListRequest } from '../pets/pet.store.js';
-import { encodeCursor } from '../pets/pet-cursor.js';
-import { parseListQuery } from './list-query.js';
-import { petSchema, petsSchema } from './schemas.js';
+import { PetCursors } from '../pets/pet-cursor.js';
+import { type ListedPet, oldestFirst, type PetListRequest } from '../pets/pet-list.js';
+import { listQuerySchema, petSchema, petsSchema } from './schemas.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Sets headers that belong on every answer of the route, refusals by admission included. */
+    /** The operation's name in OpenAPI. */
+    operationId?: string;
+    /** Sets headers that belong on every response of the route, refusals by admission included. */
     announce?: (reply: FastifyReply) => void;
   }
 }
 
-/** SPEC's listPets, createPet and getPet. `baseUrl` is the address of `/v1` as the client of a request sees it. */
+const problemsOf = validator(listQuerySchema);
+
+/** SPEC's listPets, createPet and getPet. `baseUrl` returns the address of `/v1` as the client sees it. */
 export function petsRoutes(
   app: FastifyInstance,
   pets: PetService,
@@ -29,22 +34,23 @@ export function petsRoutes(
 
   app.get<{ Querystring: Record<string, unknown> }>(
     '/pets',
-    { schema: { response: { 200: petsSchema } }, config: { isKept: true } },
+    { schema: { response: { 200: petsSchema } }, config: { operationId: 'listPets', isKept: true } },
     async (request, reply) => {
       const wanted = parseListQuery(request.query);
-      const page = await pets.list(callerOf(request), wanted);
+      const page = await pets.list(serviceCallOf(request), wanted);
       const last = page.pets.at(-1);
       const url = listUrl(request);
       const links = [link(url, wanted, null, 'first')];
-      if (page.hasNextPage && last) links.push(link(url, wanted, encodeCursor(last.id), 'next'));
-      reply.header('link', links.join(', '));
+      if (page.hasNextPage && last)
+        links.push(link(url, wanted, new PetCursors(wanted).encode(last), 'next'));
+      reply.header('link', [...links, ...canonicalLinks(request)].join(', '));
       return page.pets.map(present);
     },
   );
 
-  app.post('/pets', { schema: { response: { 201: petSchema } } }, async (request, reply) => {
-    const key = request.headers['idempotency-key'];
-    const pet = await pets.create(callerOf(request), parseNewPet(request.body), key?.toString() ?? null);
+  const creating = { schema: { response: { 201: petSchema } }, config: { operationId: 'createPet' } };
+  app.post('/pets', creating, async (request, reply) => {
+    const pet = await pets.create(serviceCallOf(request), parseNewPet(request.body));
     return reply
       .code(201)
       .header('location', `${listUrl(request)}/${pet.id}`)
@@ -56,12 +62,12 @@ export function petsRoutes(
     '/pets/:petId',
     {
       schema: { response: { 200: petSchema } },
-      config: deprecated,
+      config: { operationId: 'getPet', ...deprecated },
     },
     async (request) => {
       const id = parseInt64(request.params.petId);
-      if (id === null) throw new AppError('not_found', 'There is no such pet: its id is an integer.');
-      return present(await pets.get(callerOf(request), id));
+      if (id === null) throw new AppError('not_found', 'There is no such pet: an id is an integer.');
+      return present(await pets.get(serviceCallOf(request), id));
     },
   );
 
@@ -69,14 +75,39 @@ export function petsRoutes(
   restrictMethods(app, '/pets/:petId', ['GET'], deprecated);
 }
 
-/** SPEC's Pet. A status that was never stated is left out: SPEC's status is optional, not nullable. */
+/**
+ * The parameters of listPets; unknown ones are ignored. Throws `AppError invalid_request` for a value that is repeated,
+ * out of range or otherwise invalid. Spec: listPets.
+ */
+function parseListQuery(query: Record<string, unknown>): PetListRequest {
+  const { limit, status, cursor } = query;
+  const values: Record<string, unknown> = {};
+  if (limit !== undefined) values.limit = wholeNumber(limit);
+  if (status !== undefined) values.status = status;
+  if (cursor !== undefined) values.cursor = cursor;
+  const problems = problemsOf(values);
+  const list = oldestFirst((status as PetStatus | undefined) ?? null);
+  const after = typeof cursor === 'string' ? new PetCursors(list).decode(cursor) : null;
+  if (cursor !== undefined && after === null && !problems.some(({ field }) => field === 'cursor')) {
+    problems.push({ field: 'cursor', message: listQuerySchema.properties.cursor.rule });
+  }
+  if (problems.length > 0) throw invalidRequest(problems);
+  return { ...list, pageSize: limit === undefined ? PAGE_SIZE.default : Number(limit), after };
+}
+
+/** Digits only: `Number` would also accept ` 20`, `1e2` and `0x14`. */
+function wholeNumber(value: unknown): unknown {
+  return typeof value === 'string' && /^(0|[1-9]\d{0,9})$/.test(value) ? Number(value) : value;
+}
+
+/** SPEC's Pet. An unset status is left out: SPEC's status is optional, not nullable. */
 function present({ id, name, categoryId, status }: Pet | ListedPet) {
   return { id: BigInt(id), name, categoryId: BigInt(categoryId), status: status ?? undefined };
 }
 
-/** RFC 8288. The filters of the request are kept, its unknown parameters are not. */
+/** A link by RFC 8288. It keeps the request's filters and drops unknown parameters. */
 function link(url: string, { pageSize, status }: PetListRequest, cursor: string | null, rel: string): string {
-  // None of the values needs escaping.
+  // No value needs escaping.
   const filter = status === null ? '' : `&status=${status}`;
   const position = cursor === null ? '' : `&cursor=${cursor}`;
   return `<${url}?limit=${pageSize}${filter}${position}>; rel="${rel}"`;
@@ -87,5 +118,6 @@ function announceSunset(reply: FastifyReply, successorUrl: string): void {
   const { deprecatedAtMs, sunsetAtMs } = GET_PET_DEPRECATION;
   reply.header('deprecation', `@${deprecatedAtMs / 1000}`);
   reply.header('sunset', new Date(sunsetAtMs).toUTCString());
-  reply.header('link', `<${successorUrl}>; rel="successor-version"`);
+  const links = [`<${successorUrl}>; rel="successor-version"`, ...canonicalLinks(reply.request)];
+  reply.header('link', links.join(', '));
 }

@@ -1,8 +1,8 @@
-import { ERRORS } from '../errors.js';
+import { ERRORS } from '../kernel/errors.js';
+import type { ObjectSchema } from '../kernel/validation.js';
 import { newPetSchema, pageSizeSchema, petStatusSchema } from '../pets/pet.rules.js';
-import type { ObjectSchema } from '../validation.js';
 
-/** SPEC's resources as JSON Schema: what Fastify serialises with and what the OpenAPI document shows. */
+/** SPEC's resources as JSON Schema: Fastify serializes with them, and the OpenAPI document shows them. */
 export const petSchema = {
   type: 'object',
   description: 'An animal.',
@@ -22,7 +22,7 @@ export const petsSchema = { type: 'array', description: 'A page of animals.', it
 
 export const errorSchema = {
   type: 'object',
-  description: 'Any refusal or fault.',
+  description: 'Any error.',
   required: ['code', 'message', 'status'],
   properties: {
     code: { type: 'string', enum: Object.keys(ERRORS), description: 'Machine-readable error code.' },
@@ -30,13 +30,13 @@ export const errorSchema = {
     status: { type: 'integer', description: 'The HTTP status code.', examples: [400] },
     errors: {
       type: 'array',
-      description: 'With status 400: what is wrong with each refused field.',
+      description: 'With status 400: the problem of each invalid field.',
       items: {
         type: 'object',
         required: ['field', 'message'],
         properties: {
           field: { type: 'string', description: 'The field as it was sent.', examples: ['categoryId'] },
-          message: { type: 'string', description: 'What the field must be.' },
+          message: { type: 'string', description: 'The rule that the value breaks.' },
         },
       },
     },
@@ -52,7 +52,7 @@ export const listQuerySchema = {
       type: 'string',
       minLength: 1,
       maxLength: 64,
-      description: 'Where the page begins: taken from the `Link` header of the page before.',
+      description: 'Start of the page, from the `Link` header of the previous page.',
       rule: 'must be a cursor from a Link header of this list',
     },
   },
@@ -63,14 +63,14 @@ const windowSchema = {
   required: ['limit', 'remaining', 'resetAtSeconds'],
   properties: {
     limit: { type: 'integer', description: 'Requests that the plan allows in the window.' },
-    remaining: { type: 'integer', description: 'Requests that are left.' },
+    remaining: { type: 'integer', description: 'Requests left in the window.' },
     resetAtSeconds: { type: 'integer', description: 'Unix timestamp at which the next window begins.' },
   },
 } as const;
 
 export const rateLimitSchema = {
   type: 'object',
-  description: "Both windows of the project's quota, and how the API key stands.",
+  description: "Both windows of the project's quota, and the ban state of the API key.",
   required: ['minute', 'day', 'ban'],
   properties: {
     minute: { ...windowSchema, description: 'The UTC minute.' },
@@ -86,7 +86,7 @@ export const rateLimitSchema = {
           type: ['integer', 'null'],
           description: 'Unix timestamp of the end; null = not banned.',
         },
-        nextStepMinutes: { type: 'integer', description: 'How long the next ban would last.' },
+        nextStepMinutes: { type: 'integer', description: 'Length of the next ban.' },
       },
     },
   },

@@ -1,11 +1,14 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { COUNT, ID, INTEGER, text } from '../database/columns.js';
 import type { Bucket } from './buckets.js';
-import type { Series } from './usage-counters.js';
+import type { Dimension } from './usage-counters.js';
 
-/** How many requests a project's keys made at a door in one UTC minute or day. */
-@Entity('usage_counts', { withoutRowid: true })
-@Index('usage_counts_age', ['bucket', 'number', 'projectId'])
+/**
+ * The requests of a project in a UTC minute, hour or day that have one name in one dimension. Without rowid, and in the
+ * order of reads: one dimension of a window is one range.
+ */
+@Entity('usage_by_dimension', { withoutRowid: true })
+@Index('usage_by_dimension_age', ['bucket', 'number', 'projectId'])
 export class UsageCount {
   @PrimaryColumn({ ...ID, name: 'project_id' })
   projectId!: bigint;
@@ -13,17 +16,23 @@ export class UsageCount {
   @PrimaryColumn(text(8))
   bucket!: Bucket;
 
-  /** Minutes and days are numbered from 1970. */
+  @PrimaryColumn(text(16))
+  dimension!: Dimension;
+
+  /** Buckets are numbered from 1970. */
   @PrimaryColumn({ ...INTEGER, name: 'bucket_number' })
   number!: number;
 
-  /** A door, or `manage`. */
-  @PrimaryColumn(text(8))
-  door!: Series;
+  @PrimaryColumn(text(100))
+  name!: string;
 
   @Column(COUNT)
   admitted!: number;
 
   @Column(COUNT)
   refused!: number;
+
+  /** A part of `admitted`. */
+  @Column(COUNT)
+  failed!: number;
 }

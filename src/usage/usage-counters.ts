@@ -1,61 +1,115 @@
-/** The doors, and under `manage` the part of `graphql` that spent nothing of the plan. */
-export const SERIES = ['graphql', 'rest', 'manage'] as const;
-export type Series = (typeof SERIES)[number];
+import { type CountedRequest, OTHER_OPERATION } from '../kernel/answered-request.js';
+import { numberOf } from './buckets.js';
+import { latencyBucket } from './latency.js';
+
+/**
+ * D-120. Each request counts once in `door`, `key`, `operation` and `status`. In `payer` only those count that spend nothing of
+ * the plan, in `latency` only admitted ones, by the bucket of their duration.
+ */
+export const DIMENSIONS = ['door', 'key', 'latency', 'operation', 'payer', 'status'] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+const OFF_PLAN = 'management';
+
+/** A project's minute with more operations counts further ones as `other`, so that no project fills the memory. */
+const MAX_OPERATIONS = 1_000;
 
 export interface Outcomes {
   admitted: number;
   refused: number;
+  /** A part of `admitted`. */
+  failed: number;
 }
 
-/** What one project asked for in one UTC minute. */
-export interface Tally extends Record<Series, Outcomes> {
+/** Ids and numbers become text only when they are stored or read. */
+type Name = string | number | bigint;
+
+/** The requests of a project in a UTC minute, by dimension and name. */
+export interface Tally extends Readonly<Record<Dimension, Map<Name, Outcomes>>> {
   readonly projectId: bigint;
   /** Numbered from 1970. */
   readonly minute: number;
 }
 
 /**
- * Counts in memory what is not stored yet. Bounded: when there are too many tallies, the oldest of the project that was
- * counted first goes, which only happens while the database is away.
+ * Counts requests in memory until they are stored. Bounded: above `maxCounts`, the oldest tally of the project that was
+ * counted first is evicted. That happens only while the database is unavailable.
  */
 export class UsageCounters {
   /** By project, oldest minute first. */
   private tallies = new Map<bigint, Tally[]>();
   private held = 0;
 
-  constructor(private readonly maxTallies: number) {}
+  constructor(private readonly maxCounts: number) {}
 
-  /** How many tallies are held. */
+  /** The number of counts in memory: of names, in all tallies. */
   get size(): number {
     return this.held;
   }
 
-  count(request: { projectId: bigint; minute: number; door: Series; decision: keyof Outcomes }): void {
-    this.tallyOf(request.projectId, request.minute)[request.door][request.decision] += 1;
+  count({
+    projectId,
+    atMs,
+    keyId,
+    door,
+    operation,
+    status,
+    outcome,
+    durationMs,
+    paidBy,
+  }: CountedRequest): void {
+    const tally = this.tallyOf(projectId, numberOf('minute', atMs));
+    this.add(tally.door, door, outcome);
+    this.add(tally.key, keyId, outcome);
+    this.add(tally.operation, heldName(tally, operation), outcome);
+    this.add(tally.status, status, outcome);
+    if (paidBy !== 'plan') this.add(tally.payer, OFF_PLAN, outcome);
+    if (outcome !== 'refused') this.add(tally.latency, latencyBucket(durationMs), outcome);
+    if (this.held > this.maxCounts) this.dropOldest();
   }
 
-  /** What is held of a project. */
+  /** The project's tallies in memory. */
   of(projectId: bigint): readonly Tally[] {
     return this.tallies.get(projectId) ?? [];
   }
 
-  /** Hands out everything, and begins anew. */
-  take(): Tally[] {
+  /** Returns and removes all tallies. */
+  drain(): Tally[] {
     const taken = [...this.tallies.values()].flat();
     this.tallies = new Map();
     this.held = 0;
     return taken;
   }
 
-  /** Takes back what could not be stored. */
+  /** Adds tallies back that could not be stored. */
   putBack(tallies: readonly Tally[]): void {
     for (const tally of tallies) {
       const held = this.tallyOf(tally.projectId, tally.minute);
-      for (const door of SERIES) {
-        held[door].admitted += tally[door].admitted;
-        held[door].refused += tally[door].refused;
+      for (const dimension of DIMENSIONS) {
+        for (const [name, outcomes] of tally[dimension]) {
+          const into = this.outcomesOf(held[dimension], name);
+          into.admitted += outcomes.admitted;
+          into.refused += outcomes.refused;
+          into.failed += outcomes.failed;
+        }
       }
+      while (this.held > this.maxCounts) this.dropOldest();
     }
+  }
+
+  private add(counts: Map<Name, Outcomes>, name: Name, outcome: CountedRequest['outcome']): void {
+    const outcomes = this.outcomesOf(counts, name);
+    if (outcome === 'refused') outcomes.refused += 1;
+    else outcomes.admitted += 1;
+    if (outcome === 'failed') outcomes.failed += 1;
+  }
+
+  private outcomesOf(counts: Map<Name, Outcomes>, name: Name): Outcomes {
+    const known = counts.get(name);
+    if (known) return known;
+    const outcomes = { admitted: 0, refused: 0, failed: 0 };
+    counts.set(name, outcomes);
+    this.held += 1;
+    return outcomes;
   }
 
   private tallyOf(projectId: bigint, minute: number): Tally {
@@ -64,32 +118,43 @@ export class UsageCounters {
     if (newest?.minute === minute) return newest;
     const known = ofProject?.find((tally) => tally.minute === minute);
     if (known) return known;
-    if (this.held >= this.maxTallies) this.dropOldest();
-    const tally = { projectId, minute, graphql: zero(), rest: zero(), manage: zero() };
-    this.add(tally);
-    return tally;
-  }
-
-  private add(tally: Tally): void {
-    const ofProject = this.tallies.get(tally.projectId);
-    if (!ofProject) this.tallies.set(tally.projectId, [tally]);
+    const tally = newTally(projectId, minute);
+    if (!ofProject) this.tallies.set(projectId, [tally]);
     else {
-      const later = ofProject.findIndex(({ minute }) => minute > tally.minute);
+      const later = ofProject.findIndex((other) => other.minute > minute);
       ofProject.splice(later === -1 ? ofProject.length : later, 0, tally);
     }
-    this.held += 1;
+    return tally;
   }
 
   private dropOldest(): void {
     const [first] = this.tallies;
     if (!first) return;
     const [projectId, ofProject] = first;
-    ofProject.shift();
-    this.held -= 1;
+    const oldest = ofProject.shift();
+    if (oldest) this.held -= sizeOf(oldest);
     if (ofProject.length === 0) this.tallies.delete(projectId);
   }
 }
 
-function zero(): Outcomes {
-  return { admitted: 0, refused: 0 };
+/** The number of counts in a tally. */
+export function sizeOf(tally: Tally): number {
+  return DIMENSIONS.reduce((sum, dimension) => sum + tally[dimension].size, 0);
+}
+
+function heldName({ operation: known }: Tally, operation: string): string {
+  return known.size < MAX_OPERATIONS || known.has(operation) ? operation : OTHER_OPERATION;
+}
+
+function newTally(projectId: bigint, minute: number): Tally {
+  return {
+    projectId,
+    minute,
+    door: new Map(),
+    key: new Map(),
+    latency: new Map(),
+    operation: new Map(),
+    payer: new Map(),
+    status: new Map(),
+  };
 }

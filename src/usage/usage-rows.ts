@@ -1,33 +1,71 @@
-import { BUCKETS, type Bucket, numberOf, oldestKept } from './buckets.js';
+import { OTHER_OPERATION } from '../kernel/answered-request.js';
+import { BUCKET_NAMES, type Bucket, numberOfMinute, oldestKept } from './buckets.js';
 import type { UsageCount } from './usage-count.entity.js';
-import { SERIES, type Tally } from './usage-counters.js';
+import { DIMENSIONS, type Dimension, type Outcomes, type Tally } from './usage-counters.js';
 
-/** The rows that tallies add to: of their minutes and of their days, in the order of the primary key. */
-export function rowsOf(tallies: readonly Tally[], nowMs: number): UsageCount[] {
+/** Names that are stored for a project, a day and a dimension; further ones count as `other`. */
+export const MAX_NAMES = 200;
+/** The dimensions whose names a client chooses. */
+export const LIMITED: ReadonlySet<Dimension> = new Set(['key', 'operation']);
+export const OTHER = OTHER_OPERATION;
+
+/** The names that are stored for a project's day in a dimension, without `other`. Grows up to `MAX_NAMES`. */
+export type NamesOf = (projectId: bigint, day: number, dimension: Dimension) => Set<string>;
+
+/** The rows of all buckets that tallies add to, sorted by primary key. */
+export function rowsOf(
+  tallies: readonly Tally[],
+  nowMs: number,
+  namesOf: NamesOf | null = null,
+): UsageCount[] {
   const rows = new Map<string, UsageCount>();
   for (const tally of tallies) {
-    for (const bucket of Object.keys(BUCKETS) as Bucket[]) {
-      const number = numberOf(bucket, tally.minute * BUCKETS.minute.sizeMs);
-      // What waited for the database for long may be too old to be kept.
-      if (number < oldestKept(bucket, nowMs)) continue;
-      for (const door of SERIES)
-        add(rows, { projectId: tally.projectId, bucket, number, door, ...tally[door] });
+    const { projectId, minute } = tally;
+    // After a long wait for the database, a tally can be too old to keep.
+    const kept = BUCKET_NAMES.map((bucket) => ({ bucket, number: numberOfMinute(bucket, minute) })).filter(
+      ({ bucket, number }) => number >= oldestKept(bucket, nowMs),
+    );
+    for (const dimension of DIMENSIONS) {
+      const names = LIMITED.has(dimension) && namesOf?.(projectId, numberOfMinute('day', minute), dimension);
+      for (const [given, outcomes] of tally[dimension]) {
+        const name = names ? nameWithin(names, String(given)) : String(given);
+        for (const bucket of kept) add(rows, { projectId, dimension, name, ...bucket, ...outcomes });
+      }
     }
   }
   return [...rows.values()].sort(byKey);
 }
 
+function nameWithin(names: Set<string>, name: string): string {
+  if (name === OTHER || names.has(name)) return name;
+  if (names.size >= MAX_NAMES) return OTHER;
+  names.add(name);
+  return name;
+}
+
 function add(rows: Map<string, UsageCount>, row: UsageCount): void {
-  if (row.admitted === 0 && row.refused === 0) return;
-  const key = `${row.projectId}/${row.bucket}/${row.number}/${row.door}`;
+  const key = `${row.projectId}/${row.bucket}/${row.dimension}/${row.number}/${row.name}`;
   const known = rows.get(key);
-  if (!known) return void rows.set(key, row);
-  known.admitted += row.admitted;
-  known.refused += row.refused;
+  if (known) addOutcomes(known, row);
+  else rows.set(key, row);
+}
+
+export function addOutcomes(to: Outcomes, { admitted, refused, failed }: Outcomes): void {
+  to.admitted += admitted;
+  to.refused += refused;
+  to.failed += failed;
 }
 
 function byKey(a: UsageCount, b: UsageCount): number {
-  if (a.projectId !== b.projectId) return a.projectId < b.projectId ? -1 : 1;
-  if (a.bucket !== b.bucket) return a.bucket < b.bucket ? -1 : 1;
-  return a.number - b.number || (a.door < b.door ? -1 : 1);
+  return (
+    compare(a.projectId, b.projectId) ||
+    compare<Bucket>(a.bucket, b.bucket) ||
+    compare<Dimension>(a.dimension, b.dimension) ||
+    a.number - b.number ||
+    compare(a.name, b.name)
+  );
+}
+
+function compare<T extends string | bigint>(a: T, b: T): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }

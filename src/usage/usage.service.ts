@@ -1,76 +1,74 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
-import { Between, LessThan, LessThanOrEqual } from 'typeorm';
-import type { Database } from '../database/database.js';
-import { BUCKETS, type Bucket, numberOf, oldestKept, USAGE_WINDOWS, type UsageWindow } from './buckets.js';
-import { UsageCount } from './usage-count.entity.js';
-import { type Outcomes, type Series, UsageCounters } from './usage-counters.js';
+import type { CountedRequest } from '../kernel/answered-request.js';
+import type { Bucket } from './buckets.js';
+import type { StoredCount, UsageStore } from './usage.store.js';
+import { type Dimension, sizeOf, type Tally, UsageCounters } from './usage-counters.js';
 import { rowsOf } from './usage-rows.js';
 
-/** Bounds memory to about 25 MB. */
-const MAX_TALLIES = 100_000;
-/** A tally makes up to six rows. SQLite writes synchronously: this many take a few milliseconds. */
-const BATCH_TALLIES = 50;
-const SWEEP_ROWS = 500;
-const SWEEPS_AT_ONCE = 100;
+/** Bounds memory to about 35 MB. */
+const MAX_COUNTS = 100_000;
+/** A count makes up to three rows. SQLite writes synchronously; a batch of this size takes a few milliseconds. */
+const BATCH_COUNTS = 100;
 const READ_ATTEMPTS = 5;
 
-export interface UsagePoint extends Record<Series, Outcomes> {
-  /** When the minute or day begins. */
-  atMs: number;
+export interface UsageRange {
+  bucket: Bucket;
+  /** The first and the last bucket number. */
+  numbers: readonly [number, number];
+  dimensions: readonly Dimension[];
 }
 
 /**
- * How many requests the keys of each project make. A request costs an addition in memory; the sums are added to the rows
- * of all processes every few seconds. A kill forgets what was not yet added.
+ * Counts the requests of each project's keys. A request costs a few additions in memory; every few seconds the sums are
+ * added to the rows, which all processes share. A killed process loses the sums that were not added yet.
  */
 export class UsageService {
   private flushing: Promise<void> | null = null;
-  /** Batches stored so far: who reads rows and memory must not meet a batch in both, or in none. */
+  /** The number of stored batches. A read repeats when it changes, so that each batch counts exactly once. */
   private stored = 0;
   private isFailing = false;
   private readonly counters: UsageCounters;
 
   constructor(
-    private readonly db: Database,
+    private readonly store: UsageStore,
     private readonly now: () => number,
-    private readonly maxTallies = MAX_TALLIES,
+    private readonly maxCounts = MAX_COUNTS,
   ) {
-    this.counters = new UsageCounters(maxTallies);
+    this.counters = new UsageCounters(maxCounts);
   }
 
-  /** Counts one request, at its door, or once more under `manage`. */
-  count(projectId: bigint, door: Series, decision: keyof Outcomes): void {
-    this.counters.count({ projectId, minute: numberOf('minute', this.now()), door, decision });
-    const isHalfFull = this.counters.size * 2 >= this.maxTallies;
+  count(request: CountedRequest): void {
+    this.counters.count(request);
+    const isHalfFull = this.counters.size * 2 >= this.maxCounts;
     if (isHalfFull && !this.isFailing && !this.flushing) this.flush().catch(() => {});
   }
 
-  /** Every minute or day of the window, oldest first, with what this process has not stored yet. One query. */
-  async read(projectId: bigint, window: UsageWindow): Promise<UsagePoint[]> {
-    const { bucket, points } = USAGE_WINDOWS[window];
-    const last = numberOf(bucket, this.now());
-    const first = last - points + 1;
-    const rows = await this.rows(projectId, bucket, [first, last]);
-    const found = Array.from({ length: points }, (_, index) => ({
-      atMs: (first + index) * BUCKETS[bucket].sizeMs,
-      graphql: { admitted: 0, refused: 0 },
-      rest: { admitted: 0, refused: 0 },
-      manage: { admitted: 0, refused: 0 },
-    }));
-    for (const { number, door, admitted, refused } of rows) {
-      const outcomes = found[number - first]?.[door];
-      if (!outcomes) continue;
-      outcomes.admitted += admitted;
-      outcomes.refused += refused;
+  /** The rows of a range, and this process's unstored counts in the same form. One query. */
+  async read(projectId: bigint, { bucket, numbers, dimensions }: UsageRange): Promise<StoredCount[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      await this.flushing?.catch(() => {});
+      const before = this.stored;
+      const rows =
+        dimensions.length === 0 ? [] : await this.store.read(projectId, bucket, numbers, dimensions);
+      const isWhole = this.stored === before && !this.flushing;
+      if (!isWhole && attempt < READ_ATTEMPTS) continue;
+      const [first, last] = numbers;
+      const held = rowsOf(this.counters.of(projectId), this.now()).filter(
+        (row) =>
+          row.bucket === bucket &&
+          row.number >= first &&
+          row.number <= last &&
+          dimensions.includes(row.dimension),
+      );
+      return [...rows, ...held];
     }
-    return found;
   }
 
-  /** Stores what was counted so far, after what is being stored. Throws what the driver throws; what it refused is kept. */
+  /** Stores all counts, after a flush that is still running. Throws what the driver throws, and keeps the unstored counts. */
   flush(): Promise<void> {
     const before = this.flushing?.catch(() => {}) ?? Promise.resolve();
     const flushing = before
-      .then(() => this.store())
+      .then(() => this.storeAll())
       .finally(() => {
         if (this.flushing === flushing) this.flushing = null;
       });
@@ -78,46 +76,17 @@ export class UsageService {
     return flushing;
   }
 
-  /** Deletes what is older than is kept, in pieces. */
-  async sweep(): Promise<void> {
-    for (const bucket of Object.keys(BUCKETS) as Bucket[]) {
-      const number = LessThan(oldestKept(bucket, this.now()));
-      for (let round = 0; round < SWEEPS_AT_ONCE; round += 1) {
-        const old = await this.table.find({
-          select: { number: true, projectId: true },
-          where: { bucket, number },
-          order: { number: 'ASC', projectId: 'ASC' },
-          take: SWEEP_ROWS,
-        });
-        const last = old.at(-1);
-        if (!last) break;
-        const upTo = { number: last.number, projectId: LessThanOrEqual(last.projectId) };
-        await this.db.write(() => this.table.delete({ bucket, number: LessThan(last.number) }));
-        await this.db.write(() => this.table.delete({ bucket, ...upTo }));
-        await letRequestsIn();
-      }
-    }
+  /** Deletes rows that are too old to keep. */
+  deleteOldCounts(): Promise<void> {
+    return this.store.deleteOld();
   }
 
-  private async rows(projectId: bigint, bucket: Bucket, range: [number, number]): Promise<UsageCount[]> {
-    for (let attempt = 1; ; attempt += 1) {
-      await this.flushing?.catch(() => {});
-      const before = this.stored;
-      const rows = await this.table.find({ where: { projectId, bucket, number: Between(...range) } });
-      const isWhole = this.stored === before && !this.flushing;
-      if (!isWhole && attempt < READ_ATTEMPTS) continue;
-      const held = rowsOf(this.counters.of(projectId), this.now()).filter((row) => row.bucket === bucket);
-      return [...rows, ...held];
-    }
-  }
-
-  private async store(): Promise<void> {
-    const tallies = this.counters.take();
+  private async storeAll(): Promise<void> {
+    const tallies = this.counters.drain();
     try {
       while (tallies.length > 0) {
-        const batch = tallies.slice(-BATCH_TALLIES);
-        const rows = rowsOf(batch, this.now());
-        await this.db.addUp(UsageCount, { rows, counters: ['admitted', 'refused'] });
+        const batch = lastBatch(tallies);
+        await this.store.add(batch);
         tallies.length -= batch.length;
         this.stored += 1;
         await letRequestsIn();
@@ -129,8 +98,14 @@ export class UsageService {
       throw error;
     }
   }
+}
 
-  private get table() {
-    return this.db.repository(UsageCount);
-  }
+/** The last tallies that fit into a batch, at least one. */
+function lastBatch(tallies: readonly Tally[]): Tally[] {
+  let counts = 0;
+  const first = tallies.findLastIndex((tally) => {
+    counts += sizeOf(tally);
+    return counts > BATCH_COUNTS;
+  });
+  return tallies.slice(Math.min(first + 1, tallies.length - 1));
 }

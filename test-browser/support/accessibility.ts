@@ -1,12 +1,12 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** The serious and critical violations that axe finds on the page as it is, each in a line. */
-export async function seriousViolations(page: Page): Promise<string[]> {
-  // By the debugger, which the page's policy does not bind.
+/** Returns the violations of any impact that axe finds on the page as it is, one line each. */
+export async function violationsOn(page: Page): Promise<string[]> {
+  // Evaluated through the debugger, because the page's policy does not apply to the debugger.
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run(document)')) as axe.AxeResults;
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, help, nodes }) => nodes.map(({ target }) => `${id} (${help}): ${target.join(' ')}`));
+  return violations.flatMap(({ id, impact, help, nodes }) =>
+    nodes.map(({ target }) => `${impact} ${id} (${help}): ${target.join(' ')}`),
+  );
 }

@@ -1,13 +1,18 @@
 import { BUCKETS, numberOf } from '../../src/usage/buckets.js';
 import { UsageCount } from '../../src/usage/usage-count.entity.js';
-import { type DomainRig, ownerOf, PLATFORM_HOST, publishedTenant } from '../../test/support/domain-rig.js';
+import {
+  type DomainRig,
+  ownerOf,
+  PLATFORM_HOST,
+  publishedTenant,
+} from '../../test/support/domains/domain-rig.js';
 import { TEST_ACTOR, type Tenant } from '../../test/support/start-app.js';
 
 export interface LivedInProject extends Tenant {
   domains: { active: string; pending: string; failed: string };
 }
 
-/** A project with something on every page: pets, keys, traffic, and domains in three states. */
+/** Creates a project with data for every page: pets, keys, traffic, and domains in three states. */
 export async function livedInProject(rig: DomainRig): Promise<LivedInProject> {
   const tenant = await publishedTenant(rig, { plan: 'BUSINESS' });
   await seedPets(rig, tenant);
@@ -38,7 +43,7 @@ async function seedKeys(rig: DomainRig, { projectId }: Tenant): Promise<void> {
   await apiKeys.revoke(TEST_ACTOR, key.id);
 }
 
-/** Rows as real traffic leaves them; an hour and a month of it take too long for a test. */
+/** Inserts usage rows as real traffic leaves them: an hour and a month of real traffic would take too long. */
 async function seedTraffic(rig: DomainRig, { projectId }: Tenant): Promise<void> {
   const now = Date.now();
   const rows = (['minute', 'day'] as const).flatMap((bucket) =>
@@ -46,16 +51,10 @@ async function seedTraffic(rig: DomainRig, { projectId }: Tenant): Promise<void>
       const number = numberOf(bucket, now - age * BUCKETS[bucket].sizeMs);
       const wave = Math.round((Math.sin(age / 4) + 1.3) * (bucket === 'minute' ? 18 : 900));
       const refused = age % 11 < 3 ? Math.round(wave / 5) : 0;
+      const row = { projectId, bucket, number, dimension: 'door' as const, failed: 0 };
       return [
-        { projectId, bucket, number, door: 'graphql' as const, admitted: wave, refused },
-        {
-          projectId,
-          bucket,
-          number,
-          door: 'rest' as const,
-          admitted: Math.round(wave / 2),
-          refused: age % 13 === 0 ? 6 : 0,
-        },
+        { ...row, name: 'graphql', admitted: wave, refused },
+        { ...row, name: 'rest', admitted: Math.round(wave / 2), refused: age % 13 === 0 ? 6 : 0 },
       ];
     }),
   );

@@ -11,15 +11,15 @@ interface VisitOptions {
 export interface Visitor {
   page: Page;
   context: BrowserContext;
-  /** Console errors, uncaught errors, violations of the policy, requests to other hosts. A good page has none. */
+  /** Console errors, uncaught errors, policy violations and requests to other hosts. A good page has none. */
   complaints: string[];
-  /** Opens a page of the dashboard; `path` is below `/dashboard`. */
+  /** Opens a page of the dashboard; `path` is relative to `/dashboard`. */
   open(path: string): Promise<void>;
   signIn(token: string): Promise<void>;
   leave(): Promise<void>;
 }
 
-/** Someone with a browser profile of their own in front of the dashboard. */
+/** Opens the dashboard in a new browser profile. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visitor> {
   const { width = 1280, height = 900, colorScheme = 'light', provokes = [] } = options;
   const context = await browser.newContext({

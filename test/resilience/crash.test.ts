@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.js';
 import { createTenant, startGateway } from '../support/gateway-process.js';
 import { type Habit, PetLoad } from '../support/pet-load.js';
 
-/** On a machine that is busy with other things; nothing that is promised depends on it. */
+/** Patience with a busy machine; not a promised time. */
 const LONGEST_MS = 180_000;
 const KILLS = 5;
 const HABITS: Habit[] = Array.from({ length: 16 }, (_, index) => (index % 2 ? 'create' : 'create with key'));
@@ -29,7 +29,7 @@ test.concurrent.each(databaseKinds())(
 
       expect(load.failures.length).toBeGreaterThanOrEqual(KILLS);
       expect(await load.findings()).toEqual({ missing: [], duplicate: [] });
-      // `conflict` is the answer while the lock of the process that died runs.
+      // `conflict` is the answer until the lock of the dead process expires.
       expect(load.answers.filter(({ code }) => code !== null && code !== 'conflict')).toEqual([]);
       expect(gateway.faults()).toEqual([]);
     } finally {

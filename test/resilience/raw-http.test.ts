@@ -27,12 +27,12 @@ const keptAlive = (line: string, ...headers: string[]) =>
   [line, ...headers, 'Authorization: Bearer TOKEN', '', ''].join('\r\n');
 const many = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: 1`);
 
-/** What is sent, and the status it may be answered with; after a refusal nothing else may be answered. */
+/** The bytes sent and the status of the answer; after a refusal there is no further answer. */
 const REFUSED: [what: string, sent: string, status: number][] = [
   ['no Host header', get(), 400],
   ['two Host headers', get('Host: localhost', 'Host: other.example'), 400],
   ['the same Host header twice', get('Host: localhost', 'host: localhost'), 400],
-  ['a Host that is no host name', get('Host: a"><script>'), 400],
+  ['a Host that is not a host name', get('Host: a"><script>'), 400],
   ['a Host with a space', get('Host: a b'), 400],
   ['a Host with user information', get('Host: user@localhost'), 400],
   ['an empty Host', get('Host:'), 400],
@@ -68,7 +68,7 @@ const REFUSED: [what: string, sent: string, status: number][] = [
   ['two Content-Lengths', `${post('Content-Length: 4', 'Content-Length: 5')}{"a"}`, 400],
   ['a list of Content-Lengths', `${post('Content-Length: 4, 5')}{"a"}`, 400],
   ['a negative Content-Length', post('Content-Length: -1'), 400],
-  ['a Content-Length that is no number', post('Content-Length: 0x1b'), 400],
+  ['a Content-Length that is not a number', post('Content-Length: 0x1b'), 400],
   ['a Content-Length beyond 64 bits', post('Content-Length: 99999999999999999999'), 400],
   [
     'two Transfer-Encodings',
@@ -88,7 +88,7 @@ const REFUSED: [what: string, sent: string, status: number][] = [
     400,
   ],
   [
-    'a request behind a Transfer-Encoding that is not known',
+    'a request after an unknown Transfer-Encoding',
     `${keptAlive('GET /v1/pets HTTP/1.1', 'Host: localhost', 'Transfer-Encoding: x, chunked')}0\r\n\r\n${get('Host: localhost')}`,
     400,
   ],
@@ -115,12 +115,12 @@ const SERVED: [what: string, sent: string, status: number][] = [
   ['a chunked body', `${post('Transfer-Encoding: chunked')}1b\r\n${PET}\r\n0\r\n\r\n`, 201],
   ['OPTIONS *', request('OPTIONS * HTTP/1.1', 'Host: localhost'), 200],
   ['100 headers', get('Host: localhost', ...many(97)), 200],
-  ['an expectation that is not known', get('Host: localhost', 'Expect: tea'), 200],
+  ['an unknown expectation', get('Host: localhost', 'Expect: tea'), 200],
   ['an upgrade', get('Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket'), 200],
 ];
 
 test.each([...REFUSED, ...SERVED])(
-  'Reliability-5: %s is answered in our form, and the process lives',
+  'Reliability-5: %s is answered in the Error form, and the process stays up',
   async (_, sent, status) => {
     const answers = await exchange(sent);
     const alive = await fetch(`${gateway.url}/healthz`);
@@ -136,7 +136,7 @@ test.each([
   ['a large header', get('Host: localhost', `X-Big: ${'a'.repeat(17_000)}`)],
   ['CONNECT', request('CONNECT localhost:1 HTTP/1.1', 'Host: localhost')],
 ])(
-  'Limits-1: the refusal of %s, which reaches no route, shows the quota of the address, and is not sniffed',
+  'Limits-29: a refusal before the routes (%s) shows the quota of the address, and forbids sniffing',
   async (_, sent) => {
     const [answer] = await exchange(sent);
     expect(answer?.head).toMatch(/\r\nx-content-type-options: nosniff/i);
@@ -148,7 +148,7 @@ test.each([
   },
 );
 
-test('Reliability-5: 50 pipelined requests get 50 answers in their order', async () => {
+test('Reliability-17: 50 pipelined requests get 50 answers in their order', async () => {
   const ids = Array.from({ length: 50 }, (_, index) => String(index));
   const lines = ids.map((id) => `GET /v1/pets/${id} HTTP/1.1`);
   const requests = lines.map((line, index) => (index < 49 ? keptAlive : request)(line, 'Host: localhost'));
@@ -156,7 +156,7 @@ test('Reliability-5: 50 pipelined requests get 50 answers in their order', async
   expect(answers.map(({ body }) => /pet (\d+)/.exec(body)?.[1])).toEqual(ids);
 });
 
-test('Reliability-5: the refusal of garbage behind a request does not take the place of its answer', async () => {
+test('Reliability-18: garbage after a request is refused after the answer to that request', async () => {
   const answers = await exchange(`${keptAlive('GET /v1/pets HTTP/1.1', 'Host: localhost')}garbage\r\n\r\n`);
   expect(answers.map(({ status }) => status)).toEqual([200, 400]);
 });
@@ -167,7 +167,7 @@ interface RawAnswer {
   body: string;
 }
 
-/** Sends the bytes and reads until the gateway closes, which it does after every one of them. */
+/** Sends the bytes and reads until the gateway closes; every request here ends with a close. */
 async function exchange(sent: string): Promise<RawAnswer[]> {
   const socket = connect(gateway.port, '127.0.0.1').setEncoding('utf8');
   let received = '';

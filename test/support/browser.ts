@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
-import { executableOnPath } from './servers/programs.js';
+import { executableOnPath } from './servers/programs/programs.js';
 
 const execute = promisify(execFile);
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 const INSTALL_MS = 10 * 60_000;
 const ARGUMENTS = [
-  // Without it Chromium refuses to start as root, as in most containers.
+  // Chromium refuses to start as root without this flag, and most containers run as root.
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -18,12 +18,12 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** Starts the browser that `findBrowser` found before the tests began. */
+/** Starts the browser that `findBrowser` found before the tests started. */
 export async function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: await findBrowser(), headless: true, args: ARGUMENTS });
 }
 
-/** Chromium or Chrome: `CHROMIUM_PATH`, an installed one, or else Debian's package, installed where that may be. */
+/** Returns the path of Chromium or Chrome: `CHROMIUM_PATH`, an installed one, or else Debian's package. */
 export async function findBrowser(): Promise<string> {
   const given = process.env.CHROMIUM_PATH;
   if (given) return given;
@@ -45,13 +45,13 @@ async function installed(): Promise<string> {
     try {
       return executableOnPath(name);
     } catch {
-      // The next name.
+      // Try the next name.
     }
   }
   throw new Error(`none of ${NAMES.join(', ')} is on PATH`);
 }
 
-/** Unlike the servers it is not unpacked below `.cache`: it finds its own files at fixed paths. */
+/** Installs the package. Unlike the servers it cannot run from `.cache`, because it reads files at fixed paths. */
 async function installedNow(): Promise<string> {
   if (process.getuid?.() !== 0) throw new Error('only root may install the package chromium');
   const apt = (...args: string[]) =>

@@ -7,7 +7,7 @@ import { createConnection } from 'mysql2/promise';
 const KINDS = ['sqlite', 'mysql', 'mariadb'] as const;
 export type DatabaseKind = (typeof KINDS)[number];
 
-/** The databases of this run: `TEST_DATABASES`, by default SQLite and MySQL. */
+/** Returns the databases of this run: `TEST_DATABASES`, by default SQLite and MySQL. */
 export function databaseKinds(): DatabaseKind[] {
   const wanted = (process.env.TEST_DATABASES ?? 'sqlite,mysql').split(',');
   const unknown = wanted.filter((kind) => !KINDS.includes(kind as DatabaseKind));
@@ -21,7 +21,7 @@ export interface TestDatabase {
   remove(): Promise<void>;
 }
 
-/** An empty database of its own. */
+/** Creates a new empty database. */
 export async function createTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   if (kind === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'petstore-test-'));

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * The first answer of `probe` that is neither undefined nor false. Rejects after `withinMs` with what `probe` threw last,
- * or says what was waited for. The default is no promise about time, only the end of patience with a slow machine.
+ * Polls `probe` and returns its first result that is neither undefined nor false. Rejects after `withinMs` with the
+ * last error of `probe`, or with `what`. The default time is not a promise, only patience with a slow machine.
  */
 export async function eventually<T>(
   what: string,

@@ -1,51 +1,52 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { SCOPES } from '../../src/caller.js';
-import { loadConfig } from '../../src/config.js';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { createServices } from '../../src/app/services.js';
+import { loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
-import { createServices } from '../../src/services.js';
+import { SCOPES } from '../../src/kernel/caller.js';
 import { eventually } from './eventually.js';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/src/main.js');
-/** No test of this kind is about quotas. */
+/** A quota that these tests never spend, because they do not test quotas. */
 const QUOTA = 1_000_000_000;
 
-/** How a process ended: one of the two is null. */
+/** How a process ended: exactly one of the two is null. */
 interface Ending {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** The built gateway in a process of its own, as `npm start` runs it. */
+/** The built gateway in a separate process, as `npm start` runs it. */
 export interface GatewayProcess {
-  /** `http://127.0.0.1:<port>`; throws before the process has said where it listens. */
+  /** `http://127.0.0.1:<port>`; throws before the process has printed its address. */
   readonly url: string;
   readonly port: number;
   readonly processId: number;
-  /** Standard output and standard error, as far as they have arrived. */
+  /** Standard output and standard error received so far. */
   output(): string;
-  /** The lines of its log that tell of a fault of the program. */
+  /** The log lines that report a fault of the program. */
   faults(): string[];
   /** Resolves when the process has ended and all its output has arrived. */
   ended: Promise<Ending>;
   hasEnded(): boolean;
-  /** Resolves for SIGKILL when the process is gone. */
+  /** Sends the signal; for SIGKILL it resolves when the process is gone. */
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
 interface SpawnOptions {
-  /** Together with a free port and a quiet log, the whole environment of the process. */
+  /** The whole environment of the process, apart from a free port and a quiet log. */
   env: Record<string, string>;
-  /** For Node itself, before the program. */
+  /** Arguments for Node itself, before the program. */
   nodeArgs?: string[];
-  /** After the program. */
+  /** Arguments after the program. */
   args?: string[];
-  /** How many files and sockets the process may have open. */
+  /** The largest number of open files and sockets of the process. */
   maxDescriptors?: number;
 }
 
-/** Starts the process and waits for nothing. */
+/** Starts the process and does not wait. */
 export function spawnGateway({
   env,
   nodeArgs = [],
@@ -93,7 +94,7 @@ export function spawnGateway({
   };
 }
 
-/** Starts the process and waits until `/readyz` answers 200. Rejects with its output when it ends before. */
+/** Starts the process and waits until `/readyz` answers 200. Rejects with the output if the process ends before. */
 export async function startGateway(options: SpawnOptions): Promise<GatewayProcess> {
   const gateway = spawnGateway(options);
   await ready(gateway);
@@ -108,9 +109,9 @@ export async function ready(gateway: GatewayProcess): Promise<void> {
 
 let tenants = 0;
 
-/** A new project on the migrated database that a gateway process uses, and a token for it. */
+/** Creates a project in the migrated database of a gateway process; returns a token. */
 export async function createTenant(databaseUrl: string): Promise<string> {
-  const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database);
+  const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
   const { projects, apiKeys } = createServices(db, Date.now);
   const actor = { name: 'test', requestId: null };
   tenants += 1;
@@ -128,8 +129,8 @@ export async function createTenant(databaseUrl: string): Promise<string> {
   return token;
 }
 
-// Ends the gateway when this process dies without having done so: the warden reads a pipe whose other end only this
-// process holds. `$$` is the shell's process id also in the subshell, so the gateway's.
+// The warden ends the gateway when this process dies without doing so: it reads a pipe whose other end only this
+// process has open. Inside the subshell `$$` is still the process id of the shell, which is the gateway's.
 const EXEC_WITH_WARDEN = `
 ( read -r line <&3 && exit
   kill -9 $$

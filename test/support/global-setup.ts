@@ -4,11 +4,11 @@ import { startMysql } from './servers/mysql.js';
 import type { SqlServer } from './servers/sql-server.js';
 
 declare global {
-  // Jest hands nothing else from setup to teardown.
+  // Jest passes nothing else from setup to teardown.
   var sqlServers: SqlServer[];
 }
 
-/** Starts each database server that the run needs once, for all test files. */
+/** Starts each database server that the run needs, once for all test files. */
 export default async function setup(): Promise<void> {
   globalThis.sqlServers = [];
   const starters = { mysql: startMysql, mariadb: startMariadb };

@@ -14,13 +14,13 @@ const SERVFAIL = 2;
 const RECURSIVE = 0x0180;
 
 /**
- * DNS in which every name leads to 127.0.0.1, for a CA that validates. Names below `missing.test` do not exist, those below
- * `broken.test` can't be looked up.
+ * A DNS server for a validating CA: every name resolves to 127.0.0.1, names below `missing.test` do not exist, and
+ * names below `broken.test` fail to resolve.
  */
 export async function startLoopbackNames(): Promise<LoopbackNames> {
   const udp = createSocket('udp4');
   udp.on('message', (message, { port, address }) => udp.send(answerTo(message), port, address));
-  // Pebble asks by TCP.
+  // Pebble uses TCP.
   const tcp = createServer((socket) => {
     let received = Buffer.alloc(0);
     socket.on('error', () => {});

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { type DatabaseKind, databaseKinds } from './databases.js';
 import { startApp, type TestApp } from './start-app.js';
 
-/** Runs the same tests on an app of each database; `app()` is the one under test. */
+/** Runs the same tests on an app of each database; `app()` returns the current one. */
 export function onEachDatabase(
   define: (app: () => TestApp, kind: DatabaseKind) => void,
   options: { now?: number } = {},

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { rest } from './client.js';
-import { type Answered, KeepAliveClient, NoAnswer } from './keep-alive-client.js';
+import { rest } from './http/client.js';
+import { type Answered, KeepAliveClient, NoAnswer } from './http/keep-alive-client.js';
 
-/** What a client does all the time; those with a key repeat, under the same Idempotency-Key, what failed. */
+/** The request that a client repeats; a client with a key retries failed requests under the same Idempotency-Key. */
 export type Habit =
   | 'create'
   | 'create with key'
@@ -12,18 +12,18 @@ export type Habit =
 
 interface LoadAnswer extends Answered {
   habit: Habit;
-  /** Of an error, in REST's spelling; null = the client got what it asked for. */
+  /** The error code in REST's spelling; null = success. */
   code: string | null;
 }
 
-/** Below what a project may create over GraphQL in a minute; the other door takes over, with the same keys. */
+/** Below a project's GraphQL limit for new pets in a minute; then REST continues with the same keys. */
 const GRAPHQL_CREATES = 50;
 const CREATE = 'mutation ($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }';
 const READ = '{ pets(first: 2) { nodes { id } } }';
 
-/** Clients that ask without pause, each on one connection, and what they were told. */
+/** Clients that send requests without pause, each on one connection, and their answers. */
 export class PetLoad {
-  /** The pets whose creation was answered: ids by names. No two requests ask for the same name. */
+  /** Acknowledged pets: ids by name. No two requests use the same name. */
   readonly acknowledged = new Map<string, string>();
   readonly answers: LoadAnswer[] = [];
   readonly failures: NoAnswer[] = [];
@@ -41,19 +41,19 @@ export class PetLoad {
     this.loops = habits.map((habit, index) => this.loop(habit, `pet-${index}`));
   }
 
-  /** Resolves when every key has its pet. */
+  /** Stops new requests, and resolves when every key has its pet. */
   async settle(): Promise<void> {
     this.isStopping = true;
     await Promise.all(this.loops);
   }
 
-  /** Ends it however things are. */
+  /** Stops at once, in any state. */
   abandon(): void {
     this.isStopping = true;
     this.isAbandoned = true;
   }
 
-  /** What speaks against the promise that a pet that was acknowledged or has a key is there once. After `settle`. */
+  /** Returns acknowledged pets and pets with a key that are not stored exactly once. Call after `settle`. */
   async findings(): Promise<{ missing: string[]; duplicate: string[] }> {
     const idsByName = new Map<string, string[]>();
     for (const { id, name } of await this.storedPets()) {
@@ -73,7 +73,7 @@ export class PetLoad {
     const client = new KeepAliveClient(this.url, this.token);
     const unanswered: string[] = [];
     for (let turn = 1; !this.isStopping || (unanswered.length > 0 && !this.isAbandoned); turn += 1) {
-      // New requests go on between repetitions: a key stays in flight for seconds after its process died.
+      // New requests continue between retries: a key stays in flight for seconds after its process died.
       const repeated = this.isStopping || turn % 4 === 0 ? unanswered.shift() : undefined;
       const name = repeated ?? `${prefix}-${turn}`;
       const isDone = await this.ask(client, habit, name);
@@ -83,7 +83,7 @@ export class PetLoad {
     client.close();
   }
 
-  /** Whether the request was answered with what was asked for. */
+  /** Returns whether the request succeeded. */
   private async ask(client: KeepAliveClient, habit: Habit, name: string): Promise<boolean> {
     try {
       const answer = await this.send(client, habit, name);
@@ -132,7 +132,7 @@ export class PetLoad {
   }
 }
 
-/** Throws for an error that is not in the form of its door. */
+/** Throws if the error is not in the form of its door. */
 function errorCodeOf({ status, text }: Answered): string | null {
   const body = JSON.parse(text);
   if (body.errors && !body.code) {

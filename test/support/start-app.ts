@@ -1,11 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { AbstractLogger } from 'typeorm';
 import { ApiKey } from '../../src/api-keys/api-key.entity.js';
-import { type App, createApp } from '../../src/app.js';
-import { SCOPES, type Scope } from '../../src/caller.js';
-import { type Config, loadConfig } from '../../src/config.js';
+import { type App, createApp } from '../../src/app/app.js';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { type Config, loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/migrate.js';
+import { SCOPES, type Scope } from '../../src/kernel/caller.js';
 import { createLogger } from '../../src/log/logger.js';
 import type { Plan } from '../../src/projects/plans.js';
 import { Project } from '../../src/projects/project.entity.js';
@@ -26,11 +27,11 @@ export interface TestApp {
   db: Database;
   /** `http://127.0.0.1:<port>` */
   url: string;
-  /** The clock of the app; tests set it. */
+  /** The clock of the app, which tests set. */
   clock: { now: number };
-  /** A new project with one key, by default with quotas that no test exhausts. */
+  /** Creates a project with one key, by default with quotas that no test exhausts. */
   tenant(options?: { plan?: Plan; scopes?: readonly Scope[] }): Promise<Tenant>;
-  /** Ends the app, which stores what it counted, and starts another one on the same database. */
+  /** Closes the app, which stores its counters, and starts another one on the same database. */
   restarted(): Promise<{ url: string; close(): Promise<void> }>;
   stop(): Promise<void>;
 }
@@ -39,15 +40,15 @@ interface StartOptions {
   kind?: DatabaseKind;
   env?: Record<string, string>;
   now?: number;
-  /** Is given each line of the log. */
+  /** Called with each line of the log. */
   onLog?: (line: string) => void;
-  /** Is given each statement sent to the database. */
+  /** Called with each statement sent to the database. */
   onQuery?: (sql: string, parameters: unknown[]) => void;
 }
 
 let tenants = 0;
 
-/** The real app on a real database of its own, on a free port, with a clock that stands still until a test moves it. */
+/** Starts the real app on a new database and a free port, with a clock that stands still until the test sets it. */
 export async function startApp({
   kind = 'sqlite',
   env = {},
@@ -62,8 +63,8 @@ export async function startApp({
     LOG_LEVEL: onLog ? 'info' : 'silent',
     ...env,
   });
-  await migrate(config.database);
-  const db = await Database.open(config.database);
+  await migrate(config.database, DATABASE_SCHEMA);
+  const db = await Database.open(config.database, DATABASE_SCHEMA);
   if (onQuery) recordQueries(db, onQuery);
   const clock = { now: now ?? Date.now() };
   const format = config.logFormat ?? 'json';
@@ -88,7 +89,7 @@ export async function startApp({
       const { key, token } = await apiKeys.create(TEST_ACTOR, {
         projectId: project.id,
         name: 'test',
-        // Keys without scopes can't be made any more; those that were made before remain.
+        // Keys without scopes cannot be created any more; older ones still exist.
         scopes: scopes.length > 0 ? scopes : ['keys'],
         expiresAtMs: null,
       });

@@ -5,8 +5,8 @@ const MAX_MS = 9_000;
 const MAX_QUIET_MS = 2_000;
 
 /**
- * What a client sends although it has been answered: read and thrown away for a while, since closing with bytes unread
- * would reset the connection, and take the answer from a client that has not read it yet. RFC 9112 §9.6.
+ * Reads and discards, for a limited time, what a client sends after its response. To close a connection with unread bytes
+ * would reset it, and a slow client would lose the response. RFC 9112 §9.6.
  */
 export class Discarding {
   private readonly sinceMs = performance.now();
@@ -23,7 +23,7 @@ export class Discarding {
     return this.socket.bytesRead - this.fromBytes > MAX_BYTES;
   }
 
-  /** Whether the client has had its time, or is quiet. To be asked regularly. */
+  /** Whether the client has used up its time, or is quiet. Call it regularly. */
   isTooLong(nowMs: number): boolean {
     const { bytesRead } = this.socket;
     if (bytesRead !== this.lastBytes) this.lastMs = nowMs;

@@ -1,22 +1,26 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Discarding } from './discarding.js';
-import { ReaderPatience } from './reader-patience.js';
+
+/** Checked every half second, so that a client that reads nothing is closed within 15 s. */
+const PATIENCE_MS = 14_000;
+/** Each kilobyte sent adds a second: a client that reads 1 KB/s may read a response of any length. */
+const BYTES_PER_MS = 1_024 / 1_000;
 
 export type ConnectionState =
   | 'handshake'
-  /** No head of a request has arrived yet. */
+  /** No request head has arrived yet. */
   | 'silent'
-  /** All its requests are answered. */
+  /** All its requests have their response. */
   | 'idle'
   | 'receiving'
   | 'answering'
-  /** The client reads slower than it is answered. */
+  /** The client reads slower than the responses are sent. */
   | 'unread'
-  /** Nothing is answered any more; what still arrives is discarded. */
+  /** No response follows; what still arrives is discarded. */
   | 'ending';
 
-/** Counts for all connections together. */
+/** The counters across all connections. */
 export interface Totals {
   addHeld(connection: OpenConnection, response: ServerResponse): void;
   removeHeld(): void;
@@ -26,17 +30,17 @@ export interface Totals {
 type Held = [handler: RequestListener, request: IncomingMessage, response: ServerResponse];
 
 /**
- * One TCP connection, plain or TLS. Its requests are answered one after another: the next begins when the answer before
- * it has left the process. While a request waits for its turn the connection is not read.
+ * A TCP connection, plain or TLS. Its requests are handled one after the other: the next one starts when the previous
+ * response has left the process. While a request waits, the connection is not read.
  */
 export class OpenConnection {
-  /** The answer in the making or on its way. */
+  /** The response that is being produced or sent. */
   current: ServerResponse | null = null;
-  /** The answer to the request that was parsed last. */
+  /** The response to the last parsed request. */
   latest: ServerResponse | null = null;
-  /** When it was accepted, or became idle; as `performance.now()`. */
+  /** When the connection was accepted or became idle, as `performance.now()`. */
   sinceMs = performance.now();
-  /** The part of it in the total of all connections. */
+  /** This connection's part of the total. */
   countedBytes = 0;
   /** The TLS socket once its handshake is done; before that, and without TLS, the TCP socket. */
   private socket: Socket;
@@ -54,18 +58,20 @@ export class OpenConnection {
     this.patience = new ReaderPatience(tcp);
   }
 
-  /** Requests may come by this socket from now on. */
+  /** Requests can arrive on this socket from now on. */
   carry(socket: Socket): void {
     this.isSecured = true;
     this.socket = socket;
     this.patience = new ReaderPatience(socket);
     const { destroySoon } = socket;
-    // Node calls it after the last answer.
+    // Node calls it after the last response.
     socket.destroySoon = () => {
       if (this.hasArrived()) destroySoon.call(socket);
       else this.endInStages();
     };
-    // Node reads on by itself when an answer has left.
+    // With CONNECT Node removes its own listener, and an error without a listener ends the process.
+    socket.on('error', () => {});
+    // Node resumes reading automatically after a response.
     socket.on('resume', () => {
       if (this.held.length > 0 && !this.isEnding) socket.pause();
     });
@@ -79,17 +85,17 @@ export class OpenConnection {
     return this.current.req.complete ? 'answering' : 'receiving';
   }
 
-  /** Of the client, or of the proxy before it. */
+  /** The address of the client, or of the proxy in front of it. */
   get address(): string {
     return this.tcp.remoteAddress ?? '';
   }
 
-  /** Bytes of answers that the client has not made room for. */
+  /** Response bytes that the client has not accepted yet. */
   get unreadBytes(): number {
     return this.isSecured ? this.socket.writableLength : 0;
   }
 
-  /** Requests that wait for the answers before them. */
+  /** Requests that wait for earlier responses. */
   get heldRequests(): number {
     return this.held.length;
   }
@@ -99,7 +105,7 @@ export class OpenConnection {
     return !this.isSecured || (this.latest === null && this.socket.bytesRead === 0);
   }
 
-  /** Begins to answer, at once or when it is its turn. */
+  /** Handles the request now, or after the requests before it. */
   take(handler: RequestListener, request: IncomingMessage, response: ServerResponse): void {
     if (this.isEnding || this.socket.destroyed) return;
     this.latest = response;
@@ -113,13 +119,13 @@ export class OpenConnection {
     }
   }
 
-  /** Writes what is still to be said, and lets the client read it while what it sends is discarded. */
+  /** Sends the last words, then discards what the client sends until it has had time to read them. */
   endInStages(lastWords = ''): void {
     if (this.isEnding) return;
     this.isEnding = true;
     this.discarding = new Discarding(this.socket);
     this.socket.end(lastWords);
-    // Node's parser lets go of a socket that somebody else reads.
+    // Node's parser releases a socket that has another reader.
     this.socket.removeAllListeners('data');
     this.socket.on('data', () => {}).resume();
     // The parser may have paused the socket below its stream, which then waits for a read that never started.
@@ -132,11 +138,11 @@ export class OpenConnection {
     this.tcp.destroy();
   }
 
-  /** Whether the client has read or sent for too long. To be asked regularly. */
+  /** Whether the client has taken too long to read or to send. Call it regularly. */
   isOverdue(nowMs: number): boolean {
     if (this.isEnding) return this.discarding?.isTooMuch() || this.discarding?.isTooLong(nowMs) || false;
     if (this.current !== null) return this.patience.hasEnded(nowMs);
-    // The body of a request that was answered early. Node bounds its time.
+    // The body of a request with an early response. Node limits its time.
     if (this.discarding && this.hasArrived()) this.discarding = null;
     return this.discarding?.isTooMuch() ?? false;
   }
@@ -156,7 +162,7 @@ export class OpenConnection {
   };
 
   private readonly onAnswered = () => {
-    // Its held requests are counted off when the connection is forgotten.
+    // The held requests are subtracted when the connection is forgotten.
     if (this.socket.destroyed) return;
     const next = this.held.shift();
     this.current = next?.[2] ?? null;
@@ -166,18 +172,59 @@ export class OpenConnection {
     if (next) {
       this.totals.removeHeld();
       if (this.held.length === 0) this.socket.resume();
-      // Other connections have their turn in between, however many requests this client has sent at once.
+      // Lets other connections proceed in between, however many requests this client has sent at once.
       setImmediate(() => this.begin(...next));
     } else if (!this.hasArrived() && !this.isEnding) {
-      // Node would go on parsing its chunks: a chunk of one byte takes more time than to send it.
+      // Node would continue to parse the chunks: a chunk of one byte takes longer to parse than to send.
       if (this.latest?.req.headers['transfer-encoding'] !== undefined) this.endInStages();
       else this.discarding = new Discarding(this.socket);
     }
   };
 }
 
-/** Node parses all it has read, up to 2,500 requests, although the socket is destroyed; the 2 says that no more of it is HTTP. */
+/**
+ * Node parses everything it has read, up to 2,500 requests, even if the socket is destroyed; the 2 marks the rest as not
+ * HTTP.
+ */
 function stopParsing(socket: Socket): void {
   const { parser } = socket as { parser?: { onIncoming: unknown } | null };
   if (parser) parser.onIncoming = () => 2;
+}
+
+/** How long to wait for a client that reads slowly. */
+class ReaderPatience {
+  private endsAtMs: number | null = null;
+  private sentBytes = 0;
+
+  constructor(private readonly socket: Socket) {}
+
+  /** Whether to stop waiting. Call it regularly while a response waits for its reader. */
+  hasEnded(nowMs: number): boolean {
+    if (this.socket.writableLength === 0) {
+      this.renew();
+      return false;
+    }
+    const sentBytes = sentBytesOf(this.socket);
+    const latestMs = nowMs + PATIENCE_MS;
+    const boughtMs = (sentBytes - this.sentBytes) / BYTES_PER_MS;
+    this.endsAtMs = this.endsAtMs === null ? latestMs : Math.min(latestMs, this.endsAtMs + boughtMs);
+    this.sentBytes = sentBytes;
+    return nowMs > this.endsAtMs;
+  }
+
+  /** Restarts the time for a new response. */
+  renew(): void {
+    this.endsAtMs = null;
+  }
+}
+
+/**
+ * Bytes that the kernel has taken. `writableLength` counts a large write until its last byte has left; Node's own socket
+ * timeout uses these two fields for the same reason. Without them every slow reader gets 14 s.
+ */
+function sentBytesOf(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as {
+    _handle?: { bytesWritten?: number; writeQueueSize?: number } | null;
+  };
+  return (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0);
 }

@@ -4,19 +4,22 @@ import { type TLSSocket, Server as TlsServer } from 'node:tls';
 import { type ConnectionState, OpenConnection, type Totals } from './open-connection.js';
 
 const WATCH_MS = 500;
-/** It is looked for every half second, and 10 s are promised. */
+/** Checked every half second, to keep the promised 10 s. */
 const HANDSHAKE_MS = 9_400;
-/** How long a client may take for the head of a request while the process ends: then Node does not look any more. */
+/** How long a client may take for a request head during shutdown, when Node no longer checks. */
 const LAST_HEAD_MS = 5_000;
-/** About 2 KB each. */
+/** Each takes about 2 KB. */
 const MAX_HELD_REQUESTS = 5_000;
-/** Requests that a connection may have waiting even when all together have too many. */
+/** Waiting requests that each connection may have even when the total is too high. */
 const ALWAYS_HELD = 16;
 const MAX_UNREAD_BYTES = 64 * 1_024 * 1_024;
-/** Room is made for several at a time: looking for the oldest costs as much as for one. */
+/** Several connections are closed at a time: finding the oldest costs as much as for one. */
 const SHARE_CLOSED = 1 / 64;
 
-/** These make room for a new connection, first to last. An answer in the making never does. */
+/**
+ * The states whose connections are closed to make room for a new one, in this order. A connection that is being answered
+ * is never closed.
+ */
 const GIVES_WAY: readonly ConnectionState[] = [
   'ending',
   'handshake',
@@ -26,30 +29,34 @@ const GIVES_WAY: readonly ConnectionState[] = [
   'receiving',
 ];
 
-/** Every connection that clients have to this process, whichever port they came by, and its bounds. */
+/** All client connections of this process, on every port, and their limits. */
 export class OpenConnections implements Totals {
   private readonly open = new Set<OpenConnection>();
   private readonly byTcp = new WeakMap<Socket, OpenConnection>();
-  /** By the socket that carries its requests. */
+  /** Keyed by the socket that carries the requests. */
   private readonly bySocket = new WeakMap<Socket, OpenConnection>();
-  /** Answers to requests that were sent before the answer to the one before. */
+  /** Responses to requests that were sent before the previous response. */
   private readonly pipelined = new WeakSet<ServerResponse>();
   private readonly watching = setInterval(() => this.watchAll(), WATCH_MS).unref();
   private heldRequests = 0;
-  /** Those of closed connections count for a moment more, so that one after another can't bring as many. */
+  /**
+   * Waiting requests of closed connections count a little longer, so that a sequence of connections can't add as many
+   * again.
+   */
   private heldByClosed = 0;
   private unreadBytes = 0;
+  private isDraining = false;
   private isClosing = false;
 
   constructor(private readonly maxOpen: number) {}
 
-  /** The connections of this server count from now on. */
+  /** Starts to count the connections of this server. */
   watch(server: Server): void {
     const isTls = server instanceof TlsServer;
     server.on('connection', (tcp: Socket) => this.accept(tcp, isTls));
     if (!isTls) return;
     server.on('secureConnection', (socket: TLSSocket) => {
-      // Node says nowhere else which TCP socket is below. Without a bound nothing is served.
+      // Only `_parent` shows the TCP socket below. A connection without limits must not be served.
       const { _parent: tcp } = socket as unknown as { _parent?: Socket };
       const connection = tcp && this.byTcp.get(tcp);
       if (connection) this.carry(connection, socket);
@@ -57,12 +64,16 @@ export class OpenConnections implements Totals {
     });
   }
 
-  /** The handler, for requests whose turn it is. */
+  /** The handler, called when a connection's earlier requests have their response. */
   inTurn(handler: RequestListener): RequestListener {
-    return (request, response) => this.of(request.socket)?.take(handler, request, response);
+    const handle: RequestListener = (request, response) => {
+      if (this.isDraining) response.shouldKeepAlive = false;
+      handler(request, response);
+    };
+    return (request, response) => this.of(request.socket)?.take(handle, request, response);
   }
 
-  /** Null = its handshake is not done. */
+  /** Null = the handshake is not done. */
   of(socket: Socket): OpenConnection | null {
     return this.bySocket.get(socket) ?? null;
   }
@@ -78,7 +89,7 @@ export class OpenConnections implements Totals {
   addHeld(connection: OpenConnection, response: ServerResponse): void {
     this.pipelined.add(response);
     this.heldRequests += 1;
-    // Node goes on to parse all that it has read of a connection, unless that is closed.
+    // Node continues to parse everything it has read of a connection, unless the connection is closed.
     if (this.heldRequests > MAX_HELD_REQUESTS && connection.heldRequests > ALWAYS_HELD)
       this.close(connection);
   }
@@ -95,7 +106,13 @@ export class OpenConnections implements Totals {
     if (this.unreadBytes > MAX_UNREAD_BYTES) this.close(this.mostUnread());
   }
 
-  /** Closes what no client has used, at once and from now on: nothing else would end before its time is up. */
+  /** From now on every response says `Connection: close`, also those to requests that have arrived already. */
+  announceClose(): void {
+    this.isDraining = true;
+    for (const { current } of this.open) if (current) current.shouldKeepAlive = false;
+  }
+
+  /** Closes unused connections, now and from now on: otherwise they would stay open until their timeout. */
   closeUnused(): void {
     this.isClosing = true;
     for (const connection of this.open) if (connection.isUnused) this.close(connection);
@@ -106,7 +123,7 @@ export class OpenConnections implements Totals {
     for (const connection of this.open) this.close(connection);
   }
 
-  /** No server is open any more. */
+  /** Called when no server is open any more. */
   stop(): void {
     clearInterval(this.watching);
   }
@@ -135,7 +152,7 @@ export class OpenConnections implements Totals {
     return [...this.open].reduce((most, other) => (other.countedBytes > most.countedBytes ? other : most));
   }
 
-  /** Closes the oldest of those who have least to lose. False = every one is being answered. */
+  /** Closes the oldest connections in the state with the least to lose. Returns false if all are being answered. */
   private makeRoom(): boolean {
     const oldestFirst = [...this.open]
       .map((connection) => ({ connection, rank: GIVES_WAY.indexOf(connection.state) }))

@@ -4,14 +4,14 @@ import { type AttackedGateway, startAttackedGateway } from '../../support/attack
 import { sendDocuments } from '../../support/attacks/document-flood.js';
 
 const MOST_MB = 150;
-/** Not of Latin-1: V8 takes two bytes for each character of a text that has one of these. */
+/** Not Latin-1: if a text has one such character, V8 stores two bytes for each of its characters. */
 const FILLER = 'Ж'.repeat(50_000);
 const repeat = (count: number, part: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => part(at)).join(' ');
 const list = (at: number) =>
   `{ list${at}: pets(first: ${1 + (at % 90)}) { nodes { id name categoryId status createdAt own${at}: id } pageInfo { hasNextPage endCursor } } }`;
 
-/** Each request of a mix, by how often each distinct one is sent in a row. */
+/** Each mix: its distinct requests, and how often each of them is sent in a row. */
 const MIXES: Record<string, { requests: number; times: number; bodyAt: (at: number) => object }> = {
   'with comments of 100 KB': {
     requests: 1_400,
@@ -36,7 +36,7 @@ const MIXES: Record<string, { requests: number; times: number; bodyAt: (at: numb
       variables: { n: 1, unused: `${at}${FILLER}` },
     }),
   },
-  'that are registered as persisted queries, not valid, or mutations': {
+  'that are registered as persisted queries, invalid, or mutations': {
     requests: 600,
     times: 1,
     bodyAt: (at) => {
@@ -62,8 +62,9 @@ describe('a gateway with a heap of 512 MB', () => {
     `Attack-1: distinct documents %s take at most ${MOST_MB} MB`,
     async (_, { requests, times, bodyAt }) => {
       const { gateway, attackerToken: token, neighbour, memoryMb } = attacked;
+      const attack = { url: gateway.url, token, path: '/graphql', connections: 8 };
       const send = (count: number, body: (at: number) => unknown) =>
-        sendDocuments({ url: gateway.url, token, connections: 8, requests: count, bodyAt: body });
+        sendDocuments({ ...attack, requests: count, bodyAt: body });
       await send(200, () => ({ query: '{ pets { nodes { id } } }' }));
       const beforeMb = await memoryMb();
       const answers = await send(requests, (index) => bodyAt(Math.floor(index / times)));

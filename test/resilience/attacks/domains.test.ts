@@ -2,21 +2,22 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { SCOPES } from '../../../src/caller.js';
-import { loadConfig } from '../../../src/config.js';
+import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
+import { createServices } from '../../../src/app/services.js';
+import { loadConfig } from '../../../src/config/config.js';
 import { Database } from '../../../src/database/database.js';
 import { Targets } from '../../../src/dns/targets.js';
-import { createServices } from '../../../src/services.js';
+import { SCOPES } from '../../../src/kernel/caller.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.js';
-import { type DnsServerDouble, startDnsServer } from '../../support/dns-server.js';
-import { ownerOf } from '../../support/domain-rig.js';
+import { type DnsServerDouble, startDnsServer } from '../../support/dns/dns-server.js';
+import { ownerOf } from '../../support/domains/domain-rig.js';
 
 const PLATFORM_HOST = 'petstore.test';
 const DOMAINS = 30;
-/** What a project may ask for in a minute. */
+/** The verifications that a project may request in a minute. */
 const VERIFICATIONS = 60;
-/** Of the 1,024 that the process has; 256 are for DNS. */
+/** The process has 1,024 descriptors; 256 of them are for DNS. */
 const MOST_DESCRIPTORS = 500;
 const QUESTIONS_A_SECOND = 40;
 const actor = { name: 'test', requestId: null };
@@ -26,7 +27,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.stop();
 });
 
-/** A gateway that asks this DNS server, and an owner's client for its domains. */
+/** Starts a gateway that uses this DNS server; `newOwner` creates a project and returns its client for domains. */
 async function start(kind?: DatabaseKind): Promise<{
   dns: DnsServerDouble;
   attacked: AttackedGateway;
@@ -52,7 +53,7 @@ async function start(kind?: DatabaseKind): Promise<{
 let owners = 0;
 
 async function newOwner({ gateway, databaseUrl }: AttackedGateway): Promise<ReturnType<typeof ownerOf>> {
-  const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database);
+  const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
   const { projects, apiKeys } = createServices(db, Date.now);
   owners += 1;
   const slug = `owner-${process.pid}-${owners}`;
@@ -70,7 +71,7 @@ async function newOwner({ gateway, databaseUrl }: AttackedGateway): Promise<Retu
   return ownerOf(gateway, { token });
 }
 
-/** A machine that gets packets and says nothing; counts them. */
+/** Starts a machine that receives packets, counts them and never answers. */
 async function startSilence(
   address: string,
   port: number,
@@ -91,7 +92,7 @@ async function startSilence(
   return silence;
 }
 
-test('Attack-D1: sixty verifications at once against silent name servers take no descriptors from others', async () => {
+test('Attack-D1: sixty simultaneous verifications against silent name servers leave the descriptors for other requests', async () => {
   const { dns, attacked, newOwner } = await start();
   const { neighbour } = attacked;
   const silent = await Promise.all(
@@ -121,7 +122,7 @@ test('Attack-D1: sixty verifications at once against silent name servers take no
   isOver = true;
   await watching;
   const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []));
-  // Those for whom there was no turn are told to come back.
+  // A verification without a free slot is refused with a retry time.
   expect(new Set(refusals)).toEqual(new Set(refusals.length > 0 ? ['UNAVAILABLE'] : []));
   expect(refusals.length).toBeLessThan(VERIFICATIONS);
   expect(most).toBeLessThan(MOST_DESCRIPTORS);
@@ -138,7 +139,7 @@ test('Attack-D2: questions to one address are bounded, however many zones name i
 });
 
 describe.each(databaseKinds())('on %s', (kind) => {
-  test('Attack-D3: answers of 60 KB leave short findings, short rows and a short timeline', async () => {
+  test('Attack-D3: answers of 60 KB give short findings, short rows and a short timeline', async () => {
     const { dns, newOwner } = await start(kind);
     // Short names leave room for more addresses in an answer.
     dns.zone('h.test');

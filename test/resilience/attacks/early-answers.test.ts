@@ -49,7 +49,7 @@ const CLIENTS: [name: string, client: Client][] = [
       }),
   ],
   [
-    'a client that reads only after it has sent all',
+    'a client that reads only after it has sent the whole body',
     async (upload) => {
       const client = await RawClient.open({ port: attacked.gateway.port, reads: false });
       const { authorization, 'content-type': type } = headersOf(upload);
@@ -79,7 +79,7 @@ describe.each(CLIENTS)('by %s', (_, client) => {
     [401, '/v1/pets', 'none', 'application/json', 5 * MB, 5],
     [415, '/v1/pets', 'valid', 'text/csv', 5 * MB, 5],
   ])(
-    'RFC 9112 §9.6: %d at %s is read by the client although its body is not: %#',
+    'Attack-9: the client reads %d at %s although its body is not read (RFC 9112 §9.6): %#',
     async (status, path, key, type, bytes, times) => {
       const before = await attacked.memoryMb();
       const token = key === 'valid' ? attacked.attackerToken : 'none';
@@ -95,7 +95,7 @@ describe.each(CLIENTS)('by %s', (_, client) => {
   );
 });
 
-test('RFC 9112 §9.6: a body that trickles on after its answer is not read for long', async () => {
+test('Attack-10: a body that trickles on after its answer is not read for long (RFC 9112 §9.6)', async () => {
   const client = new RawClient({ port: attacked.gateway.port });
   client.socket.allowHalfOpen = true;
   client.send(

@@ -9,7 +9,7 @@ import { freePort } from '../../support/servers/daemon.js';
 
 const MAIN = resolve('dist/src/main.js');
 const LONG_PATH = `/${'x'.repeat(15_000)}`;
-/** Far more than a pipe holds, at 1.7 KB a line. */
+/** Far more than a pipe buffers, at 1.7 KB a line. */
 const REQUESTS = 2_000;
 const AT_ONCE = 50;
 const SHUTDOWN_SECONDS = 4;
@@ -19,7 +19,7 @@ afterEach(() => {
   child.kill('SIGKILL');
 });
 
-/** The built gateway with its log on this standard output; waits until it answers. */
+/** Starts the built gateway with its log on this standard output; returns its URL once it answers. */
 async function gatewayWith(stdout: 'pipe' | number): Promise<string> {
   const port = await freePort();
   child = spawn(process.execPath, ['--max-old-space-size=512', MAIN], {
@@ -51,7 +51,7 @@ async function flood(url: string): Promise<Set<number>> {
   return statuses;
 }
 
-/** Its exit code, after SIGTERM. */
+/** Sends SIGTERM and returns the exit code. */
 async function endOf(): Promise<number | string> {
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
   child.kill('SIGTERM');
@@ -61,7 +61,7 @@ async function endOf(): Promise<number | string> {
   return Promise.race([ended, late]);
 }
 
-test('Attack-log-1: a disk without room for the log neither ends the gateway nor keeps it from its end', async () => {
+test('Attack-log-1: a full disk for the log neither ends the gateway nor blocks its shutdown', async () => {
   const full = openSync('/dev/full', 'w');
   const url = await gatewayWith(full);
   closeSync(full);
@@ -69,14 +69,14 @@ test('Attack-log-1: a disk without room for the log neither ends the gateway nor
   expect(await endOf()).toBe(0);
 });
 
-test('Attack-log-2: a reader of the log that has gone does not end the gateway', async () => {
+test("Attack-log-2: closing the log's pipe does not end the gateway", async () => {
   const url = await gatewayWith('pipe');
   (child.stdout as Readable).destroy();
   for (let at = 0; at < 20; at += 1) expect((await fetch(`${url}/nowhere`)).status).toBe(404);
   expect(await endOf()).toBe(0);
 });
 
-test('Attack-log-3: while nobody reads the log, requests are served, and the process ends in time', async () => {
+test('Attack-log-3: while the log is not read, requests are served, and the process ends in time', async () => {
   const url = await gatewayWith('pipe');
   (child.stdout as Readable).pause();
   const statuses = await flood(url);

@@ -1,20 +1,22 @@
-import { KeepAliveClient } from '../keep-alive-client.js';
+import { KeepAliveClient } from '../http/keep-alive-client.js';
 
 interface Flood {
   url: string;
   token: string;
+  path: string;
   connections: number;
-  /** Either so many, or until `isOver`. */
+  /** Stops after this many requests, or when `isOver` returns true. */
   requests?: number;
   isOver?: () => boolean;
-  /** The body of each request; counted from 0. */
+  /** Returns the body of each request; the index counts from 0. */
   bodyAt: (index: number) => unknown;
 }
 
-/** Sends requests to `/graphql`, on all connections at once, and counts the answers by their status. */
+/** Posts bodies to a path on all connections at once, and counts the answers by status. */
 export async function sendDocuments({
   url,
   token,
+  path,
   connections,
   requests = Number.POSITIVE_INFINITY,
   isOver = () => false,
@@ -27,7 +29,7 @@ export async function sendDocuments({
     while (next < requests && !isOver()) {
       const body = bodyAt(next);
       next += 1;
-      const { status } = await client.send('/graphql', { method: 'POST', body });
+      const { status } = await client.send(path, { method: 'POST', body });
       answers.set(status, (answers.get(status) ?? 0) + 1);
     }
     client.close();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { KeepAliveClient } from '../keep-alive-client.js';
+import { KeepAliveClient } from '../http/keep-alive-client.js';
 
 const EVERY_MS = 50;
 const PAGES = 90;
@@ -20,7 +20,7 @@ export class Neighbour {
     void this.readOn();
   }
 
-  /** Forgets the reads so far: the measurement starts here. */
+  /** Forgets the reads so far, to start a measurement. */
   startOver(): void {
     this.reads = [];
   }
@@ -29,12 +29,12 @@ export class Neighbour {
     return this.reads.length;
   }
 
-  /** Reads that were not answered with 200. */
+  /** Returns the reads that were not answered with 200. */
   failures(): Read[] {
     return this.reads.filter(({ status }) => status !== 200);
   }
 
-  /** The answer time that 99 % of the reads stayed within. */
+  /** Returns the 99th percentile of the answer times. */
   p99Ms(): number {
     const sorted = this.reads.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
     return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
@@ -45,7 +45,7 @@ export class Neighbour {
     this.client.close();
   }
 
-  /** Reads start on time and wait for each other on one connection, so a stall counts as often as it would hurt. */
+  /** Starts each read on time even if earlier reads wait on the same connection, so a stall delays several reads. */
   private async readOn(): Promise<void> {
     for (let turn = 0; !this.hasLeft; turn += 1) {
       void this.read(`/v1/pets?limit=${1 + (turn % PAGES)}`);

@@ -3,11 +3,11 @@ import { connect, type Socket } from 'node:net';
 
 interface RawClientOptions {
   port: number;
-  /** Whether it reads what it is sent. */
+  /** Whether it reads incoming bytes. */
   reads?: boolean;
 }
 
-/** A TCP connection that sends what it is told, and says when the gateway has closed it. */
+/** A TCP connection that sends raw bytes and records when the gateway closed it. */
 export class RawClient {
   readonly socket: Socket;
   received = '';
@@ -33,7 +33,7 @@ export class RawClient {
     return client;
   }
 
-  /** From the first packet to the end; null = it is open. A client that does not read can't know. */
+  /** Milliseconds from the first packet to the end; null = still open. A client that does not read cannot tell. */
   get lastedMs(): number | null {
     return this.closedAt === null ? null : this.closedAt - this.openedAt;
   }

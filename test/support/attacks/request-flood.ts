@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 interface FloodOptions {
   connections: number;
-  /** What a client waits after an answer: the process of the test has other things to do as well. */
+  /** The pause of a client after an answer, which leaves processor time for the test's own process. */
   betweenMs: number;
-  /** The path and the headers of each request; counted from 0. */
+  /** Returns the path and the headers of each request; the index counts from 0. */
   ask: (index: number) => { path: string; headers?: Record<string, string> };
 }
 
-/** Clients that ask again soon after their answer, each on a connection of its own, until `stop`. */
+/** Clients that repeat their request `betweenMs` after each answer, each on its own connection, until `stop`. */
 export class RequestFlood {
-  /** How many answers had which status; `no answer` counts connections that broke. */
+  /** Answers by status; `no answer` counts broken connections. */
   readonly answers = new Map<number | 'no answer', number>();
   private readonly agent: Agent;
   private readonly clients: Promise<void>[];

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How to execute a program: the file, and the arguments that come before the program's own. */
+/** A program as a file, with the arguments that come before the program's own. */
 export interface Program {
   file: string;
   args: string[];
@@ -13,13 +13,13 @@ export interface Program {
 export interface DaemonOptions {
   program: Program;
   args: string[];
-  /** Removed when this Node process dies without having stopped the daemon. */
+  /** Removed when this Node process dies without stopping the daemon. */
   home: string;
   /** Receives standard output and standard error. */
   logFile: string;
 }
 
-/** A server process that lives at most as long as the Node process that started it, even when that one is SIGKILLed. */
+/** A server process that never outlives the Node process that started it, even if that is killed with SIGKILL. */
 export class Daemon {
   private readonly child: ChildProcess;
   private readonly gone: Promise<void>;
@@ -28,7 +28,7 @@ export class Daemon {
   constructor(private readonly options: DaemonOptions) {
     const { program, args, home, logFile } = options;
     const log = openSync(logFile, 'a');
-    // Its own session: Ctrl-C in the terminal reaches Node only, and Node's end is what the warden waits for.
+    // A separate session: Ctrl-C in the terminal reaches Node only, and the warden waits for Node's end.
     this.child = spawn('/bin/sh', ['-c', EXEC_WITH_WARDEN, home, program.file, ...program.args, ...args], {
       stdio: ['ignore', log, log, 'pipe'],
       detached: true,
@@ -59,11 +59,11 @@ export class Daemon {
   async kill(signal: NodeJS.Signals): Promise<void> {
     this.child.kill(signal);
     if (signal === 'SIGSTOP') {
-      // On several processors a thread runs on for a moment and could answer a query sent after the signal.
+      // On several processors a thread continues for a moment and could answer a query sent after the signal.
       while (this.isRunning && hasRunningThread(this.child.pid)) await pause(1);
     }
     if (signal !== 'SIGKILL' && signal !== 'SIGTERM') return;
-    // A stopped process never sees SIGTERM.
+    // A stopped process does not receive SIGTERM.
     this.child.kill('SIGCONT');
     this.child.ref();
     await this.gone;
@@ -89,7 +89,7 @@ export class Daemon {
   }
 }
 
-/** A port nothing listens on now. Another process may take it before you do: be ready to ask again. */
+/** Returns a port that nothing listens on now. Another process may take it first: be ready to ask again. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject);
@@ -102,7 +102,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-// Reads /proc; where there is none, as on macOS, the answer is no.
+// Reads /proc; without /proc, as on macOS, the answer is no.
 function hasRunningThread(processId: number | undefined): boolean {
   try {
     const tasks = `/proc/${processId}/task`;
@@ -114,9 +114,9 @@ function hasRunningThread(processId: number | undefined): boolean {
   }
 }
 
-// The warden, forked before the shell becomes the daemon, reads a pipe whose other end only Node holds: a line means
-// that the daemon has ended, end of file that Node has. `$$` is the shell's process id also in the subshell, so the
-// daemon's; `$0` is its home. The pause lets the killed process close its files before they are removed.
+// The warden, forked before the shell becomes the daemon, reads a pipe whose other end only Node has open: a line means
+// that the daemon has ended, end of file that Node has. Inside the subshell `$$` is still the process id of the shell,
+// which is the daemon's; `$0` is its home. The pause lets the killed process close its files before they are removed.
 const EXEC_WITH_WARDEN = `
 ( read -r line <&3 && exit
   kill -9 $$

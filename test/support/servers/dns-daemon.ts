@@ -1,17 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { DnsServer } from '../../../src/config.js';
-import { askRaw } from '../raw-dns-query.js';
+import type { DnsServer } from '../../../src/config/config.js';
+import { askRaw } from '../dns/raw-dns-query.js';
 import { Daemon, freePort, type Program } from './daemon.js';
-import { type DebianPackages, unpackDebianPackages } from './debian-packages.js';
-import { firstWorking } from './first-working.js';
-import { requireVersion, type VersionedServer } from './oldest-versions.js';
-import { executableOnPath, printedBy } from './programs.js';
+import { type DebianPackages, unpackDebianPackages } from './programs/debian-packages.js';
+import { firstWorking } from './programs/first-working.js';
+import { requireVersion, type VersionedServer } from './programs/oldest-versions.js';
+import { executableOnPath, printedBy } from './programs/programs.js';
 
-/** A running name server of the test's own, on UDP and TCP. */
+/** A running name server of the test, on UDP and TCP. */
 export interface DnsDaemon extends DnsServer {
-  /** Its configuration and its data. */
+  /** The folder of its configuration and data. */
   home: string;
   stop(): Promise<void>;
 }
@@ -56,7 +56,7 @@ async function startOnce({ program, arrange }: DnsDaemonPlan, port: number): Pro
   return { ...server, home, stop };
 }
 
-// The identity tells our server from another test's that took the port between our looking and our starting.
+// The identity distinguishes this server from another test's that took the port first.
 async function answer(server: DnsServer, identity: string): Promise<void> {
   const { answers } = await askRaw(server, { name: 'id.server', type: 'TXT', class: 'CH' }, 500);
   const said = answers.map((record) => ('data' in record ? String(record.data) : '')).join();
@@ -66,15 +66,15 @@ async function answer(server: DnsServer, identity: string): Promise<void> {
 interface DnsPrograms {
   server: VersionedServer;
   from: DebianPackages;
-  /** Below `usr/sbin`, the server first. */
+  /** Paths below `usr/sbin`; the server is first. */
   binaries: string[];
-  /** The argument for which the server prints its version. */
+  /** The argument that prints the server's version. */
   versionArgument: string;
 }
 
 /**
- * Programs of one package, in the order of `binaries`. An installed server comes last: AppArmor keeps those of
- * Ubuntu from reading a configuration in a temporary folder.
+ * Returns the programs of one package, in the order of `binaries`. An installed server comes last: on Ubuntu AppArmor
+ * keeps it from reading a configuration in a temporary folder.
  */
 export function dnsPrograms({ server, from, binaries, versionArgument }: DnsPrograms): Promise<Program[]> {
   const suitable = async (programs: Program[]): Promise<Program[]> => {

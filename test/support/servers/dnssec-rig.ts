@@ -1,4 +1,4 @@
-import type { DnsServer } from '../../../src/config.js';
+import type { DnsServer } from '../../../src/config/config.js';
 import { type KnotServer, startKnot, type TestZone } from './knot.js';
 import { startUnbound } from './unbound.js';
 
@@ -11,7 +11,7 @@ export interface DnssecRig {
   stop(): Promise<void>;
 }
 
-/** Real signed zones, and two real resolvers: for one the chain of trust holds, for the other it is broken. */
+/** Starts real signed zones and two real resolvers: one with a valid chain of trust, one with a broken chain. */
 export async function startDnssecRig(zones: TestZone[]): Promise<DnssecRig> {
   const started: { stop(): Promise<void> }[] = [];
   const kept = <T extends { stop(): Promise<void> }>(server: T): T => {

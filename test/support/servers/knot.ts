@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { askRaw } from '../dns/raw-dns-query.js';
 import { eventually } from '../eventually.js';
-import { askRaw } from '../raw-dns-query.js';
 import type { Program } from './daemon.js';
 import { type DnsDaemon, dnsPrograms, runDnsDaemon } from './dns-daemon.js';
 
@@ -12,7 +12,7 @@ const execute = promisify(execFile);
 export interface TestZone {
   /** Without a trailing dot. */
   name: string;
-  /** Lines of a zone file below SOA and NS; names are relative to the zone: `www CNAME shops.platform.test.` */
+  /** Lines of a zone file after SOA and NS; names are relative to the zone: `www CNAME shops.platform.test.` */
   records: string[];
   isSigned: boolean;
 }
@@ -22,7 +22,7 @@ export interface KnotServer extends DnsDaemon {
   delegationSigners(zone: string): Promise<string[]>;
 }
 
-/** An authoritative server with real zones, signed where wanted. Resolves when it answers for all of them. */
+/** Starts an authoritative server with real zones, signed on request. Resolves when it answers for all of them. */
 export async function startKnot(zones: TestZone[]): Promise<KnotServer> {
   const [knotd, keymgr] = await dnsPrograms({
     server: 'Knot',
@@ -73,7 +73,7 @@ interface KnotSettings {
   zones: TestZone[];
 }
 
-// Its databases are mapped into memory, by default with 20 GiB of address space.
+// Knot maps its databases into memory, by default with 20 GiB of address space.
 const configuration = ({ home, listen, identity, zones }: KnotSettings) => `
 server:
     listen: ${listen}

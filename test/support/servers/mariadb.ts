@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
-import { isCached } from './cached-folder.js';
-import { unpackDebianPackages } from './debian-packages.js';
-import { firstWorking, type Place } from './first-working.js';
-import { executableOnPath } from './programs.js';
-import { mariadbEngine } from './sql-programs.js';
+import { isCached } from './programs/cached-folder.js';
+import { unpackDebianPackages } from './programs/debian-packages.js';
+import { firstWorking, type Place } from './programs/first-working.js';
+import { executableOnPath } from './programs/programs.js';
+import { mariadbEngine } from './programs/sql-programs.js';
 import {
   type FoundEngine,
   givenSqlServer,
@@ -13,7 +13,7 @@ import {
   withTemplate,
 } from './sql-server.js';
 
-/** A MariaDB server; `args` go to `mariadbd`. Takes the one TEST_MARIADB_URL names, else finds or brings a program and starts it. */
+/** Starts a found or downloaded MariaDB with `args` for `mariadbd`; with TEST_MARIADB_URL it uses that server. */
 export async function startMariadb({ args }: { args?: string[] } = {}): Promise<SqlServer> {
   const given = process.env.TEST_MARIADB_URL;
   return given
@@ -21,7 +21,7 @@ export async function startMariadb({ args }: { args?: string[] } = {}): Promise<
     : runSqlServer(await firstWorking('MariaDB', PLACES), args);
 }
 
-/** The MariaDB of this machine's own Debian or Ubuntu release. */
+/** Returns the MariaDB of this machine's own Debian or Ubuntu release. */
 export async function mariadbFromPackages(): Promise<SqlEngine> {
   const root = await unpackDebianPackages({
     name: MARIADB_PACKAGES,

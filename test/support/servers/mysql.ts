@@ -1,11 +1,11 @@
-import { isCached } from './cached-folder.js';
-import { isUbuntu, unpackDebianPackages } from './debian-packages.js';
-import { firstWorking, type Place } from './first-working.js';
 import { mariadbFromPackages } from './mariadb.js';
-import { downloadMysqld, findDownloadedMysqld } from './mysql-download.js';
-import { MYSQL_IMAGE, unpackMysqlImage } from './mysql-image.js';
-import { executableOnPath } from './programs.js';
-import { mysqlEngine } from './sql-programs.js';
+import { isCached } from './programs/cached-folder.js';
+import { isUbuntu, unpackDebianPackages } from './programs/debian-packages.js';
+import { firstWorking, type Place } from './programs/first-working.js';
+import { downloadMysqld, findDownloadedMysqld } from './programs/mysql-download.js';
+import { MYSQL_IMAGE, unpackMysqlImage } from './programs/mysql-image.js';
+import { executableOnPath } from './programs/programs.js';
+import { mysqlEngine } from './programs/sql-programs.js';
 import {
   type FoundEngine,
   givenSqlServer,
@@ -15,7 +15,7 @@ import {
   withTemplate,
 } from './sql-server.js';
 
-/** A MySQL server; `args` go to `mysqld`. Takes the one TEST_MYSQL_URL names, else finds or brings a program and starts it. */
+/** Starts a found or downloaded MySQL with `args` for `mysqld`; with TEST_MYSQL_URL it uses that server. */
 export async function startMysql({ args }: { args?: string[] } = {}): Promise<SqlServer> {
   const given = process.env.TEST_MYSQL_URL;
   return given

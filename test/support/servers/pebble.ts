@@ -3,43 +3,43 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Daemon, freePort, type Program } from './daemon.js';
-import { unpackDebianPackages } from './debian-packages.js';
-import { firstWorking } from './first-working.js';
-import { Unsuitable } from './oldest-versions.js';
-import { executableOnPath, pathOf } from './programs.js';
+import { unpackDebianPackages } from './programs/debian-packages.js';
+import { firstWorking } from './programs/first-working.js';
+import { Unsuitable } from './programs/oldest-versions.js';
+import { executableOnPath, pathOf } from './programs/programs.js';
 import { createTestTls, type TestTls } from './test-tls.js';
 
-/** Let's Encrypt's test CA, on ports of its own. It keeps everything in memory. */
+/** Let's Encrypt's test CA, on its own ports. It stores everything in memory. */
 export interface Pebble {
   directoryUrl: string;
-  /** PEM file with the root of its HTTPS, for `ACME_CA_FILE`. */
+  /** PEM file with the root of its HTTPS certificate, for `ACME_CA_FILE`. */
   caFile: string;
-  /** What its HTTPS is served with; a proxy in front of it may use the same. */
+  /** The certificate of its HTTPS; a proxy in front of it may use the same. */
   tls: TestTls;
   port: number;
   /** The root that certificates chain to: a new one at each start. */
   rootsPem(): Promise<string>;
-  /** Takes connections and answers nothing until `thaw`. */
+  /** Accepts connections but answers nothing until `thaw`. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   kill(): Promise<void>;
-  /** Same ports, other roots, without accounts and orders. */
+  /** Keeps the ports, loses roots, accounts and orders. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface PebbleOptions {
-  /** `127.0.0.1:5300`: whom it asks for the addresses of hosts. */
+  /** `127.0.0.1:5300`: the DNS server for the addresses of hosts. */
   dnsServer: string;
-  /** Where it asks hosts for their challenges, instead of 80. */
+  /** The port at which it validates hosts, instead of 80. */
   httpPort: number;
-  /** Nonces refused although they are good. */
+  /** The share of valid nonces that it refuses. */
   nonceRejectPercent?: number;
-  /** Orders whose host need not be validated again. */
+  /** The share of orders whose host need not be validated again. */
   authorizationReusePercent?: number;
-  /** By default one of 90 days. Without one in the order it picks any. */
+  /** Default: one of 90 days. For an order without a profile Pebble picks any. */
   profiles?: Record<string, { description: string; validityPeriod: number }>;
-  /** Names it refuses. */
+  /** Names for which it refuses to issue. */
   blockedDomains?: string[];
   /** Seconds. */
   retryAfter?: { authz: number; order: number };
@@ -49,11 +49,11 @@ export interface PebbleOptions {
 
 const DAYS_90_SECONDS = 90 * 86_400;
 
-/** Finds or brings a program, starts it, and waits until it answers. */
+/** Finds or downloads a program, starts it, and waits until it answers. */
 export function startPebble(options: PebbleOptions): Promise<Pebble> {
   const run = (program: Program) =>
     runPebble(program, options).catch((error) => {
-      // Another process took a port between our looking and our starting.
+      // Another process took a port between the search and the start.
       if (/address already in use/.test(error.message)) return runPebble(program, options);
       throw error;
     });
@@ -130,8 +130,8 @@ async function runPebble(program: Program, options: PebbleOptions): Promise<Pebb
 }
 
 /**
- * Throws `Unsuitable` when the directory offers no renewal information (from Pebble 2.6 on) or no profiles (from 2.7
- * on). The directory is asked because Pebble 2.4 has no `-version` and Debian's later packages print `dev`.
+ * Throws `Unsuitable` when the directory offers no renewal information (Pebble 2.6 or later) or no profiles (2.7 or
+ * later). The directory is checked because Pebble 2.4 has no `-version` and Debian's later packages print `dev`.
  */
 export function requireFeatures(program: Program, directoryJson: string): void {
   const directory = JSON.parse(directoryJson);
@@ -164,7 +164,7 @@ function settings(given: { options: PebbleOptions; home: string; port: number; m
 
 function environment(options: PebbleOptions): string[] {
   const variables: Record<string, string> = {
-    // Otherwise it waits up to five seconds before each validation.
+    // Without this variable it waits up to five seconds before each validation.
     PEBBLE_VA_NOSLEEP: '1',
     PEBBLE_WFE_NONCEREJECT: String(options.nonceRejectPercent ?? 5),
     PEBBLE_AUTHZREUSE: String(options.authorizationReusePercent ?? 0),
@@ -175,7 +175,7 @@ function environment(options: PebbleOptions): string[] {
 
 function fetchText(url: string, ca: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Pebble 2.10 refuses who does not say who asks.
+    // Pebble 2.10 refuses requests without a User-Agent.
     const headers = { 'user-agent': 'petstore-test' };
     const sent = request(url, { ca, agent: false, timeout: 5_000, headers }, (response) => {
       const chunks: Buffer[] = [];

@@ -1,26 +1,21 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { Daemon, freePort, type Program } from './daemon.js';
-import { unpackDebianPackages } from './debian-packages.js';
-import { firstWorking, type Place } from './first-working.js';
-import { requireVersion } from './oldest-versions.js';
-import { executableOnPath, printedBy } from './programs.js';
+import { Daemon, type Program } from './daemon.js';
+import { anotherAnswers, givenServer, type OwnServer, runOwnServer } from './own-server.js';
+import { unpackDebianPackages } from './programs/debian-packages.js';
+import { firstWorking, type Place } from './programs/first-working.js';
+import { requireVersion } from './programs/oldest-versions.js';
+import { executableOnPath, printedBy } from './programs/programs.js';
 
-/** A running Redis of the test's own, or the one TEST_REDIS_URL names. */
-export interface RedisServer {
+/** A running Redis, started by the test or named by TEST_REDIS_URL. A restart empties it. */
+export interface RedisServer extends OwnServer {
   /** `redis://127.0.0.1:6379` */
   url: string;
-  /** Resolves for SIGKILL and SIGTERM when the process is gone, for SIGSTOP when it no longer runs. Rejects when the server is not ours. */
-  kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
-  /** Empty, same port; a running server is ended first. Resolves when it answers. Rejects when the server is not ours. */
-  restart(): Promise<void>;
-  /** Ends the server. One that is not ours keeps running. */
-  stop(): Promise<void>;
 }
 
-/** A Redis that keeps nothing on disk. Takes the one TEST_REDIS_URL names, else finds or brings a program and starts it. */
+/** Starts a found or downloaded Redis that stores nothing on disk; with TEST_REDIS_URL it uses that server. */
 export async function startRedis({ args }: { args?: string[] } = {}): Promise<RedisServer> {
   const given = process.env.TEST_REDIS_URL;
   return given ? givenRedis(given) : runRedis(await firstWorking('Redis', PLACES), args);
@@ -51,67 +46,35 @@ async function suitable(program: Program): Promise<Program> {
 
 async function runRedis(program: Program, args: string[] = []): Promise<RedisServer> {
   const home = await mkdtemp(join(tmpdir(), 'petstore-redis-'));
-  let port = await freePort();
-  const start = async () => {
-    const address = ['--bind', '127.0.0.1', '--port', String(port), '--dir', home];
-    const volatile = ['--save', '', '--appendonly', 'no'];
-    const daemon = new Daemon({
-      program,
-      args: [...address, ...volatile, ...args],
-      home,
-      logFile: join(home, 'log'),
-    });
-    try {
-      await daemon.waitUntil(() => answer(`redis://127.0.0.1:${port}`, home));
-      return daemon;
-    } catch (error) {
-      await daemon.kill('SIGKILL');
-      throw error;
-    }
-  };
-  let daemon = await start().catch(async (error) => {
-    if (/Address already in use|Another server answers/.test(error.message)) {
-      port = await freePort();
-      return start();
-    }
-    await rm(home, { recursive: true, force: true });
-    throw error;
+  const volatile = ['--save', '', '--appendonly', 'no'];
+  const server = await runOwnServer({
+    home,
+    daemon: (port) => {
+      const address = ['--bind', '127.0.0.1', '--port', String(port), '--dir', home];
+      return new Daemon({
+        program,
+        args: [...address, ...volatile, ...args],
+        home,
+        logFile: join(home, 'log'),
+      });
+    },
+    probe: (port) => answer(`redis://127.0.0.1:${port}`, home),
+    restartSignal: 'SIGKILL',
   });
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    kill: (signal) => daemon.kill(signal),
-    restart: async () => {
-      await daemon.kill('SIGKILL');
-      daemon = await start();
-    },
-    stop: async () => {
-      await daemon.kill('SIGKILL');
-      await rm(home, { recursive: true, force: true });
-    },
-  };
+  return { ...server, url: `redis://127.0.0.1:${server.port}` };
 }
 
 async function givenRedis(url: string): Promise<RedisServer> {
-  await answer(url).catch((error) => {
-    throw new Error(`TEST_REDIS_URL is set but its server does not answer: ${error.message}`, {
-      cause: error,
-    });
-  });
-  const refuse = async () => {
-    throw new Error(
-      'This test ends and restarts its server, which it may not do to the one TEST_REDIS_URL names: unset it',
-    );
-  };
-  return { url, kill: refuse, restart: refuse, stop: async () => {} };
+  return { ...(await givenServer('TEST_REDIS_URL', () => answer(url))), url };
 }
 
-// The folder tells our server from another test's that took the port between our looking and our starting.
+// The folder distinguishes this server from another test's that took the port first.
 async function answer(url: string, expectedFolder?: string): Promise<void> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 5_000,
     retryStrategy: () => null,
-    // It keeps a timer of this length for a connection that was refused.
+    // The client keeps a timer of this length for a refused connection.
     disconnectTimeout: 1,
   });
   redis.on('error', () => {});
@@ -119,7 +82,7 @@ async function answer(url: string, expectedFolder?: string): Promise<void> {
     await redis.connect();
     const [, folder] = (await redis.config('GET', 'dir')) as string[];
     if (expectedFolder !== undefined && folder !== expectedFolder) {
-      throw new Error(`Another server answers at ${url}`);
+      throw anotherAnswers(url);
     }
   } finally {
     redis.disconnect();

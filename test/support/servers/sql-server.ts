@@ -6,39 +6,34 @@ import { cp, mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { cachedFolder } from './cached-folder.js';
-import { Daemon, freePort, type Program } from './daemon.js';
+import { Daemon, type Program } from './daemon.js';
+import { anotherAnswers, givenServer, type OwnServer, runOwnServer } from './own-server.js';
+import { cachedFolder } from './programs/cached-folder.js';
 
-/** A running MySQL or MariaDB of the test's own, or the one a `TEST_…_URL` names. */
-export interface SqlServer {
+/** A running MySQL or MariaDB, started by the test or named by a `TEST_…_URL`. */
+export interface SqlServer extends OwnServer {
   /** `mysql://root@127.0.0.1:3306`, without a database. */
   url: string;
-  /** Resolves for SIGKILL and SIGTERM when the process is gone, for SIGSTOP when it no longer runs. Rejects when the server is not ours. */
-  kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
-  /** Same data, same port; a running server is shut down first. Resolves when it accepts queries. Rejects when the server is not ours. */
-  restart(): Promise<void>;
-  /** Ends the server and removes its data. A server that is not ours keeps running. */
-  stop(): Promise<void>;
 }
 
-/** A server program and what differs between the products. */
+/** A server program and the differences between the products. */
 export interface SqlEngine {
   program: Program;
   /** What `--version` prints. */
   version: string;
   /** Arguments for every run. */
   settings: string[];
-  /** Makes an empty data directory usable by `root@127.0.0.1`; the SQL arrives on standard input. */
+  /** Prepares an empty data directory for `root@127.0.0.1`; the SQL is sent to standard input. */
   bootstrap: { args: string[]; sql: string };
 }
 
-/** An engine that works here, and the path of a cached, cleanly shut down data directory of it. */
+/** An engine that works on this machine, and the path of a cached data directory after a clean shutdown. */
 export interface FoundEngine {
   engine: SqlEngine;
   template: string;
 }
 
-/** Rejects when the engine does not work here. */
+/** Creates or finds the engine's data template. Rejects when the engine does not work on this machine. */
 export async function withTemplate(engine: SqlEngine): Promise<FoundEngine> {
   return { engine, template: await dataTemplate(engine) };
 }
@@ -63,7 +58,7 @@ async function dataTemplate({ program, version, settings, bootstrap }: SqlEngine
       const reason = (await readFile(log, 'utf8')).slice(-4000);
       throw new Error(`It could not create its system tables:\n${reason}`);
     }
-    // The server's unique id: two copies would share it.
+    // The server's unique id, which two copies must not share.
     await rm(join(dataDirectory, 'auto.cnf'), { force: true });
   });
   return join(folder, 'data');
@@ -77,87 +72,57 @@ export async function runSqlServer(
   const home = await mkdtemp(join(tmpdir(), 'petstore-sql-'));
   const dataDirectory = join(home, 'data');
   await cp(template, dataDirectory, { recursive: true, mode: constants.COPYFILE_FICLONE });
-  let port = await freePort();
-  const start = async () => {
-    const url = `mysql://root@127.0.0.1:${port}`;
-    const socket = join(home, 'socket');
-    const address = ['--bind-address=127.0.0.1', `--port=${port}`, `--socket=${socket}`];
-    const daemon = new Daemon({
-      program: engine.program,
-      args: [
-        ...commonArgs(dataDirectory),
-        ...engine.settings,
-        ...address,
-        `--pid-file=${join(home, 'pid')}`,
-        ...args,
-      ],
-      home,
-      logFile: join(home, 'log'),
-    });
-    try {
-      await daemon.waitUntil(() => answer(url, socket));
-      return daemon;
-    } catch (error) {
-      await daemon.kill('SIGKILL');
-      throw error;
-    }
-  };
-  let daemon = await start().catch(async (error) => {
-    if (/Address already in use|Another server answers/.test(error.message)) {
-      port = await freePort();
-      return start();
-    }
-    await rm(home, { recursive: true, force: true });
-    throw error;
+  const socket = join(home, 'socket');
+  const urlOf = (port: number) => `mysql://root@127.0.0.1:${port}`;
+  const server = await runOwnServer({
+    home,
+    daemon: (port) => {
+      const address = ['--bind-address=127.0.0.1', `--port=${port}`, `--socket=${socket}`];
+      return new Daemon({
+        program: engine.program,
+        args: [
+          ...commonArgs(dataDirectory),
+          ...engine.settings,
+          ...address,
+          `--pid-file=${join(home, 'pid')}`,
+          ...args,
+        ],
+        home,
+        logFile: join(home, 'log'),
+      });
+    },
+    probe: (port) => answer(urlOf(port), socket),
+    restartSignal: 'SIGTERM',
   });
-  return {
-    url: `mysql://root@127.0.0.1:${port}`,
-    kill: (signal) => daemon.kill(signal),
-    restart: async () => {
-      await daemon.kill('SIGTERM');
-      daemon = await start();
-    },
-    stop: async () => {
-      await daemon.kill('SIGKILL');
-      await rm(home, { recursive: true, force: true });
-    },
-  };
+  return { ...server, url: urlOf(server.port) };
 }
 
-/** The server that the environment variable names. Rejects when it does not answer. */
+/** Returns the server that the environment variable names. Rejects when it does not answer. */
 export async function givenSqlServer(variable: string, given: string): Promise<SqlServer> {
   const url = given.replace(/^(\w+:\/\/[^/?]+).*$/, '$1');
-  await answer(url).catch((error) => {
-    throw new Error(`${variable} is set but its server does not answer: ${error.message}`, { cause: error });
-  });
-  const refuse = async () => {
-    throw new Error(
-      `This test ends and restarts its server, which it may not do to the one ${variable} names: unset it`,
-    );
-  };
-  return { url, kill: refuse, restart: refuse, stop: async () => {} };
+  return { ...(await givenServer(variable, () => answer(url))), url };
 }
 
-// The socket tells our server from another test's that took the port between our looking and our starting.
+// The socket distinguishes this server from another test's that took the port first.
 async function answer(url: string, expectedSocket?: string): Promise<void> {
   const connection = await createConnection({ uri: url, connectTimeout: 5000 });
   try {
     const [rows] = await connection.query<RowDataPacket[]>('SELECT @@socket AS socket');
     if (expectedSocket !== undefined && rows[0]?.socket !== expectedSocket) {
-      throw new Error(`Another server answers at ${url}`);
+      throw anotherAnswers(url);
     }
   } finally {
     connection.destroy();
   }
 }
 
-// Acknowledged writes survive the death of the process, which tests rely on; only the machine's death is not prepared
-// for. The doublewrite buffer stays on: SIGKILL can interrupt the write of a page halfway.
+// Acknowledged writes survive the death of the process, as tests require, but not that of the machine. The doublewrite
+// buffer stays on, because SIGKILL can interrupt the write of a page.
 function commonArgs(dataDirectory: string): string[] {
   return [
     '--no-defaults',
     `--datadir=${dataDirectory}`,
-    // Both products refuse to run as root unless told to.
+    // Both products refuse to run as root without this option.
     ...(process.getuid?.() === 0 ? ['--user=root'] : []),
     '--innodb-flush-log-at-trx-commit=1',
     '--innodb-flush-method=nosync',

@@ -20,7 +20,7 @@ export interface TestTls {
 const CURVE = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 86_400_000;
 
-/** A certificate authority of the test's own, and a server certificate for this machine issued by it. */
+/** Creates a test certificate authority and a server certificate for this machine. */
 export async function createTestTls(): Promise<TestTls> {
   const caKeys = await generateKeys();
   const keys = await generateKeys();

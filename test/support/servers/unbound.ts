@@ -1,17 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DnsServer } from '../../../src/config.js';
+import type { DnsServer } from '../../../src/config/config.js';
 import type { Program } from './daemon.js';
 import { type DnsDaemon, dnsPrograms, runDnsDaemon } from './dns-daemon.js';
 
 interface UnboundOptions {
-  /** Where each zone is asked for. Any other name leads to the root servers. */
+  /** The server of each zone. Any other name is resolved from the root servers. */
   zones: { name: string; server: DnsServer }[];
-  /** DS records in presentation form; a zone without one is taken as unsigned. */
+  /** DS records in presentation form; a zone without a DS record counts as unsigned. */
   trustAnchors: string[];
 }
 
-/** A recursive resolver that validates DNSSEC and tells in an extended error why it refuses. Resolves when it answers. */
+/** Starts a recursive resolver that validates DNSSEC and reports extended errors. Resolves when it answers. */
 export async function startUnbound({ zones, trustAnchors }: UnboundOptions): Promise<DnsDaemon> {
   const [unbound] = await dnsPrograms({
     server: 'Unbound',
@@ -38,7 +38,7 @@ export async function startUnbound({ zones, trustAnchors }: UnboundOptions): Pro
   });
 }
 
-// `test` is answered by unbound itself unless told otherwise. No user, no chroot: it runs as whoever runs the tests.
+// Unbound answers `test` itself unless configured. Without user and chroot it runs as the user of the tests.
 const settings = (home: string) => `  directory: "${home}"
   chroot: ""
   username: ""

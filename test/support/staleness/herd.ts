@@ -1,8 +1,8 @@
-import type { Answered } from '../keep-alive-client.js';
+import type { Answered } from '../http/keep-alive-client.js';
 import type { History, Page, Write } from './history.js';
 
 const MAX_PETS = 40;
-/** Below what a project may change over GraphQL in a minute. */
+/** Below the number of changes that a project may make over GraphQL in a minute. */
 const MAX_UPDATES = 50;
 const FIRST_VALUE = 1;
 
@@ -10,11 +10,13 @@ export interface HerdPet {
   readonly name: string;
   id: string;
   value: number;
-  /** Somebody writes it, or nobody knows what became of the last write: its values come one after the other. */
+  /** Its last write has begun. */
+  isDeleted: boolean;
+  /** A write is in flight, or the outcome of the last one is unknown; a pet has one write at a time. */
   isBusy: boolean;
 }
 
-/** The pets of one project, and what was written and read of them. Each name and each category tells the value. */
+/** The pets of one project with their writes and reads. Each name and each category contains the value. */
 export class Herd {
   readonly history: History = { writes: [], reads: [] };
   private readonly pets: HerdPet[] = [];
@@ -24,17 +26,17 @@ export class Herd {
 
   constructor(readonly token: string) {}
 
-  /** It has had as many writes as its project may have. */
+  /** Whether it has had as many writes as its project may make. */
   get isSpent(): boolean {
     return this.created >= MAX_PETS || this.updates >= MAX_UPDATES;
   }
 
   newPet(): HerdPet {
     this.created += 1;
-    return { name: `pet-${this.created}`, id: '', value: FIRST_VALUE, isBusy: true };
+    return { name: `pet-${this.created}`, id: '', value: FIRST_VALUE, isDeleted: false, isBusy: true };
   }
 
-  /** One that nobody writes, for the caller to write its next value. */
+  /** Returns a pet without a write in flight, for the caller to write its next value. */
   takePet(): HerdPet | null {
     const free = this.pets.filter(({ isBusy }) => !isBusy);
     const pet = free[Math.floor(Math.random() * free.length)];
@@ -45,14 +47,15 @@ export class Herd {
     return pet;
   }
 
-  beginWrite({ name, value }: HerdPet, at: string): Write {
+  beginWrite({ name, value, isDeleted }: HerdPet, at: string): Write {
     const begunAt = performance.now();
-    const write = { pet: name, value, begunAt, endedAt: Number.POSITIVE_INFINITY, isAcknowledged: false, at };
+    const endedAt = Number.POSITIVE_INFINITY;
+    const write = { pet: name, value, begunAt, endedAt, isAcknowledged: false, isDeletion: isDeleted, at };
     this.history.writes.push(write);
     return write;
   }
 
-  /** Null = nobody said that it was written, so nobody writes this pet any more. */
+  /** Null = the write was not answered, so this pet is not written any more. */
   endWrite(pet: HerdPet, write: Write, answer: Answered | null): void {
     write.endedAt = answer?.answeredAt ?? performance.now();
     if (!answer) return;
@@ -63,18 +66,18 @@ export class Herd {
       pet.id = id;
       this.pets.push(pet);
     }
-    pet.isBusy = false;
+    pet.isBusy = pet.isDeleted;
   }
 
   addRead({ text, sentAt, answeredAt }: Answered, pageSize: number, at: string): void {
-    // Most pages are read many times: one object for all of them.
+    // Most pages are read many times, so they share one object.
     const key = `${pageSize} ${text}`;
     const page = this.pages.get(key) ?? pageIn(text, pageSize);
     this.pages.set(key, page);
     this.history.reads.push({ begunAt: sentAt, endedAt: answeredAt, page, at });
   }
 
-  /** Frees what only more reads would need. */
+  /** Frees memory that only further reads would need. */
   retire(): void {
     this.pages.clear();
   }

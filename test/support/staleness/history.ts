@@ -1,18 +1,20 @@
-/** What clients of one project were told, on the clock of `performance.now()` of the process that asked. */
+/** The answers to the clients of one project, on the `performance.now()` clock of the asking process. */
 export interface History {
   readonly writes: Write[];
   readonly reads: Read[];
 }
 
-/** A pet's values are written one after the other, each larger than the one before; the first creates it. */
+/** A pet's values are written one after the other and grow; the first write creates the pet. */
 export interface Write {
   readonly pet: string;
   readonly value: number;
   readonly begunAt: number;
-  /** When the answer arrived, or when it was clear that none will. */
+  /** The time of the answer, or of the certainty that there is none. */
   endedAt: number;
   isAcknowledged: boolean;
-  /** Where, for who reads the report. */
+  /** Whether it deleted the pet; it is then the pet's last write. */
+  readonly isDeletion: boolean;
+  /** The place of the write, for the reader of the report. */
   readonly at: string;
 }
 
@@ -25,6 +27,6 @@ export interface Read {
 
 export interface Page {
   readonly values: ReadonlyMap<string, number>;
-  /** All pets are on it. Otherwise nothing is said about those that are not. */
+  /** Whether all pets are on it. Otherwise a missing pet means nothing. */
   readonly isWhole: boolean;
 }

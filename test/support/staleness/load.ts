@@ -1,21 +1,27 @@
-import { type Answered, KeepAliveClient, NoAnswer } from '../keep-alive-client.js';
+import { type Answered, KeepAliveClient, NoAnswer } from '../http/keep-alive-client.js';
 import { Herd, type HerdPet, nameOf } from './herd.js';
 
 const CLIENTS = 16;
 const HERDS = 2;
-/** Of the operations, unless told otherwise. */
+/** The default share of writes among the operations. */
 export const WRITE_SHARE = 0.03;
 const CREATE_SHARE = 0.3;
 const UPDATE = 'mutation ($id: ID!, $input: PetChanges!) { updatePet(id: $id, input: $input) { id } }';
+const DELETE = 'mutation ($id: ID!) { deletePet(id: $id) { id } }';
+/** The share of deletions among the writes of known pets. */
+const DELETE_SHARE = 0.2;
 const NODES = '{ pets(first: 100) { nodes { name categoryId } } }';
 const EDGES = 'query Edges($n: Int) { pets(first: $n) { edges { cursor node { id name categoryId } } } }';
+const NEWEST = '{ pets(first: 100, orderBy: NEWEST) { nodes { name categoryId } } }';
+const BY_NAME =
+  'query ByName($name: String) { pets(first: 100, nameStartsWith: $name) { nodes { name categoryId } } }';
 
-/** Where a client may ask. The address stays the same when the process is another one. */
+/** An address for clients. It stays the same when its process is replaced. */
 export interface Target {
   readonly name: string;
   readonly url: string;
   isUp: boolean;
-  /** Is told of each write that is on its way to it. */
+  /** Called for each write that is sent to it. */
   onWrite?: () => void;
 }
 
@@ -30,9 +36,11 @@ const READS: readonly Asked[] = [
   { path: '/v1/pets?limit=5', pageSize: 5 },
   { path: '/graphql', pageSize: 100, body: { query: NODES } },
   { path: '/graphql', pageSize: 100, body: { query: EDGES, variables: { n: 100 } } },
+  { path: '/graphql', pageSize: 100, body: { query: NEWEST } },
+  { path: '/graphql', pageSize: 100, body: { query: BY_NAME, variables: { name: 'pet-' } } },
 ];
 
-/** Clients that read and write pets at random places without pause, and the histories of what they saw. */
+/** Clients that read and write pets at random targets without pause, and the histories of their answers. */
 export class StalenessLoad {
   readonly counts = { reads: 0, writes: 0, unacknowledged: 0, refused: 0, failed: 0 };
   writeShare = WRITE_SHARE;
@@ -41,7 +49,7 @@ export class StalenessLoad {
 
   constructor(
     private readonly targets: readonly Target[],
-    /** A token of a new project. */
+    /** Creates a project and returns its token. */
     private readonly newToken: () => Promise<string>,
   ) {}
 
@@ -76,7 +84,7 @@ export class StalenessLoad {
   private async replace(index: number): Promise<void> {
     const spent = this.herds[index];
     const herd = new Herd(await this.newToken());
-    // Another client was faster.
+    // Another client has already replaced the herd.
     if (this.herds[index] !== spent) return;
     spent?.retire();
     this.herds[index] = herd;
@@ -94,8 +102,13 @@ export class StalenessLoad {
   private async write(client: KeepAliveClient, target: Target, herd: Herd): Promise<void> {
     const known = Math.random() < CREATE_SHARE ? null : herd.takePet();
     const pet = known ?? herd.newPet();
+    pet.isDeleted = known !== null && Math.random() < DELETE_SHARE;
     const write = herd.beginWrite(pet, target.name);
-    const sent = known ? this.update(client, herd, pet) : this.create(client, herd, pet);
+    const sent = pet.isDeleted
+      ? this.delete(client, herd, pet)
+      : known
+        ? this.update(client, herd, pet)
+        : this.create(client, herd, pet);
     target.onWrite?.();
     const answer = await sent;
     this.counts.writes += 1;
@@ -112,7 +125,11 @@ export class StalenessLoad {
     return this.send(client, herd, '/graphql', { query: UPDATE, variables: { id: pet.id, input } });
   }
 
-  /** Null = the client did not get what it asked for. */
+  private delete(client: KeepAliveClient, herd: Herd, { id }: HerdPet): Promise<Answered | null> {
+    return this.send(client, herd, '/graphql', { query: DELETE, variables: { id } });
+  }
+
+  /** Null = the client did not get an answer with data. */
   private async send(
     client: KeepAliveClient,
     { token }: Herd,

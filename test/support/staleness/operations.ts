@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A request to `/graphql`: its body as it is sent, and what it accepts. */
+/** A request to `/graphql`: the body as sent, and the accepted types. */
 export interface Request {
   readonly what: string;
   readonly body: string;
@@ -34,11 +34,11 @@ const ORDER = 'query ($x: Boolean!) { pets { nodes { id @skip(if: $x) name id } 
 const CONDITION = 'query ($x: Boolean = true) { pets { nodes { id @skip(if: $x) name } } }';
 const REQUIRED = 'query ($n: Int! = 2) { pets(first: $n) { nodes { id } } }';
 const NAMED = 'query A { pets { nodes { id } } }';
-/** What every object of JavaScript has. */
+/** Names that every JavaScript object inherits. */
 const INHERITED = ['__proto__', 'constructor', 'toString', 'then'];
 const JSON_FIRST = 'application/json;q=0.9, application/graphql-response+json;q=0.5';
 
-/** `cursor` is that of a pet in the middle. */
+/** `cursor` is the cursor of a pet in the middle. */
 export function operations(cursor: string): Request[] {
   return [
     asked('a list', SIMPLE),
@@ -74,7 +74,7 @@ export function operations(cursor: string): Request[] {
     asked('one of several operations', SEVERAL, {}, 'A'),
     asked('the other of several operations', SEVERAL, {}, 'B'),
     asked('none of several operations', SEVERAL, {}),
-    asked('an operation that is not there', SEVERAL, {}, 'C'),
+    asked('an unknown operation', SEVERAL, {}, 'C'),
     asked('an operation whose name is empty', SIMPLE, {}, ''),
     asked('a page after a cursor', PAGED, { first: 2, after: cursor }),
     asked('a page with a status', PAGED, { status: 'sold' }),
@@ -87,7 +87,7 @@ export function operations(cursor: string): Request[] {
     asked('a number beyond 32 bits', PAGED, { first: 4294967296 }),
     asked('an unknown status', PAGED, { status: 'lost' }),
     asked('a list for a value', PAGED, { after: [cursor] }),
-    asked('a cursor that is none', PAGED, { after: 'x' }),
+    asked('an invalid cursor', PAGED, { after: 'x' }),
     asked('an empty cursor', PAGED, { after: '' }),
     asked('a page of 0', PAGED, { first: 0 }),
     asked('a page of 101', PAGED, { first: 101 }),
@@ -149,7 +149,7 @@ export function operations(cursor: string): Request[] {
     asked('a default of what may not be null', REQUIRED),
     asked('a text in several lines', `{ pets(after: """${cursor}""") { nodes { id } } }`),
     asked('a comment', `#x\n${NAMED}`, {}, 'A'),
-    asked('a name that goes on as the operation begins', NAMED, {}, 'A\n#x'),
+    asked('a name that continues like the start of the operation', NAMED, {}, 'A\n#x'),
     asked(
       'a mutation that is not chosen',
       `${NAMED} mutation M { createPet(input: { name: "x", categoryId: 1 }) { id } }`,
@@ -163,7 +163,7 @@ export function operations(cursor: string): Request[] {
     raw('a name that is a number', { query: SIMPLE, operationName: 1 }),
     raw('extensions that are null', { query: SIMPLE, extensions: null }),
     raw('extensions that are empty', { query: SIMPLE, extensions: {} }),
-    raw('what the server does not know', { query: SIMPLE, id: 'x' }),
+    raw('a field that the server does not know', { query: SIMPLE, id: 'x' }),
     raw('a batch', [{ query: SIMPLE }]),
     { what: 'a name twice', body: `{"query":"{ pets { pageInfo { hasNextPage } } }","query":"${SIMPLE}"}` },
     ...[
@@ -186,7 +186,7 @@ export function operations(cursor: string): Request[] {
   ];
 }
 
-/** Automatic persisted queries: the first one registers, the others ask by the hash alone. */
+/** Automatic persisted queries: the first request registers the query, the others send the hash alone. */
 export function persisted(): { registration: Request; requests: Request[] } {
   const query = 'query Kept($first: Int) { pets(first: $first) { nodes { id createdAt } } }';
   const sha256Hash = createHash('sha256').update(query).digest('hex');
@@ -212,7 +212,7 @@ export function persisted(): { registration: Request; requests: Request[] } {
   };
 }
 
-function asked(what: string, query: string, variables?: object, operationName?: string): Request {
+export function asked(what: string, query: string, variables?: object, operationName?: string): Request {
   return raw(what, { query, variables, operationName });
 }
 

@@ -2,17 +2,17 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Request } from './operations.js';
 
-/** Those that are each request's own, or its connection's. */
+/** Headers that belong to one request or its connection. */
 const OWN = /^(date|x-request-id|x-ratelimit-.*|ratelimit.*|keep-alive|connection)$/;
 
-/** What a client gets for a body: the answer without the headers of which each request has its own. */
+/** An answer without the headers that differ for each request. */
 export interface Posted {
   status: number | undefined;
   headers: Record<string, unknown>;
   body: string;
 }
 
-/** Sends the bytes, and no header that is not asked for. */
+/** Sends the body with no other headers than given. */
 export function post(url: string, token: string, { body, accept }: Request): Promise<Posted> {
   return new Promise((resolve, reject) => {
     const headers = {

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import type { RedisServer } from '../servers/redis.js';
 
-/** How a Redis that keeps its data comes back after kill -9. */
+/** How a Redis that stores its data returns after kill -9. */
 export type Return = 'with its data' | 'empty' | 'with the data of a while ago';
 
-/** Kills it, waits for what is to happen meanwhile, and starts it again at the same port. */
+/** Kills it, awaits `meanwhile`, and starts it again at the same port. */
 export async function dieAndReturn(
   server: RedisServer,
   how: Return,

@@ -4,7 +4,7 @@ import type { Violation } from './violations.js';
 const MAX_REPORTED = 5;
 const NEAR_MS = 2_500;
 
-/** Something that was done to the processes. */
+/** An act on the processes, such as a kill. */
 export interface Mishap {
   readonly what: string;
   readonly begunAt: number;
@@ -16,7 +16,7 @@ interface Found {
   violation: Violation;
 }
 
-/** Violations, with what happened around them, for who has to find the reason. Empty = there are none. */
+/** Describes violations with the events around them, for debugging. Empty = no violations. */
 export function report(found: readonly Found[], mishaps: readonly Mishap[]): string {
   if (found.length === 0) return '';
   const texts = found.slice(0, MAX_REPORTED).map((one) => describe(one, mishaps));

@@ -1,22 +1,22 @@
 import type { History, Read, Write } from './history.js';
 
-/** What a read showed that it may not have shown, or the other way round. */
+/** A read that broke the promise, and the reason. */
 export interface Violation {
   readonly kind: 'missing' | 'stale' | 'from the future' | 'unknown' | 'undecided';
   readonly pet: string;
   readonly read: Read;
   /** Null = the pet was not on the page. */
   readonly seen: number | null;
-  /** The write that speaks against it. */
+  /** The write that the read contradicts. */
   readonly write: Write | null;
 }
 
-/** A write that nobody acknowledged was seen or not by everybody who asked this long after its end. */
+/** This long after its end, an unacknowledged write must be seen by all reads or by none. */
 export const DECIDED_MS = 2_000;
 
 /**
- * The reads that break the promise: a read shows at least the latest write that was acknowledged before it began, and
- * nothing that nobody had begun to write when it ended. What was never acknowledged may be seen or not, in time by all.
+ * Returns the reads that break the promise. A read shows the latest write acknowledged before it began, or a newer one
+ * that began before it ended. An unacknowledged write is seen in the end by all reads or by none.
  */
 export function violationsOf({ writes, reads }: History): Violation[] {
   const byPet = new Map<string, Write[]>();
@@ -33,7 +33,8 @@ function violationsOfRead(read: Read, byPet: ReadonlyMap<string, Write[]>): Viol
     const seen = read.page.values.get(pet) ?? null;
     if (seen === null && !read.page.isWhole) continue;
     const due = writes.findLast(({ isAcknowledged, endedAt }) => isAcknowledged && endedAt < read.begunAt);
-    if (due && (seen === null || seen < due.value)) {
+    const isDeleted = writes.some(({ isDeletion, begunAt }) => isDeletion && begunAt < read.endedAt);
+    if (due && (seen === null ? !isDeleted : seen < due.value)) {
       violations.push({ kind: seen === null ? 'missing' : 'stale', pet, read, seen, write: due });
     }
     const source = writes.find(({ value }) => value === seen);
@@ -48,10 +49,13 @@ function violationsOfRead(read: Read, byPet: ReadonlyMap<string, Write[]>): Viol
   return violations;
 }
 
-/** The first read, long after the write, that tells something else about it than another one. */
+/** Returns the first read, long after the write, that contradicts another read about it. */
 function undecided(write: Write, reads: readonly Read[]): Violation[] {
   const late = reads.filter(({ begunAt }) => begunAt > write.endedAt + DECIDED_MS);
-  const sees = ({ page }: Read) => (page.values.get(write.pet) ?? Number.NEGATIVE_INFINITY) >= write.value;
+  const sees = ({ page }: Read) => {
+    const seen = page.values.get(write.pet);
+    return seen === undefined ? write.isDeletion : seen >= write.value;
+  };
   const asked = late.filter(({ page }) => page.isWhole || page.values.has(write.pet));
   const [first] = asked;
   const other = first && asked.find((read) => sees(read) !== sees(first));

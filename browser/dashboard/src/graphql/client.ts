@@ -1,0 +1,32 @@
+import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
+import { BaseHttpLink } from '@apollo/client/link/http';
+import { session } from '../session/session.js';
+import { errorWatch } from './error-watch.js';
+import { standingWatch } from './standing.js';
+
+/** Every request goes to the GraphQL door with the session's key, and also asks for the remaining quota. */
+const withKey = new ApolloLink((operation, forward) => {
+  const { token } = session.get();
+  operation.setContext(({ headers = {} }) => ({
+    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+  }));
+  return forward(operation);
+});
+
+export const client = new ApolloClient({
+  link: ApolloLink.from([
+    errorWatch,
+    standingWatch,
+    withKey,
+    new BaseHttpLink({ uri: '/graphql', includeExtensions: true, credentials: 'omit' }),
+  ]),
+  cache: new InMemoryCache({
+    typePolicies: {
+      // A session has only one project; its fields come with different queries.
+      Project: { keyFields: ['slug'] },
+      // Always read and replaced as a whole.
+      RateLimit: { keyFields: false },
+    },
+  }),
+  devtools: { enabled: false },
+});

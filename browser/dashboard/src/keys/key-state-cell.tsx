@@ -1,0 +1,60 @@
+import { Countdown } from '../elements/countdown.js';
+import { Moment } from '../elements/moment.js';
+import { useNow } from '../elements/now.js';
+import type { KeyPartsFragment } from '../graphql/generated.js';
+import { hasEnded, stateOf } from './key-state.js';
+
+interface Props {
+  apiKey: KeyPartsFragment;
+  /** All keys, to name the successor. */
+  keys: readonly KeyPartsFragment[];
+}
+
+const BADGES = {
+  valid: { word: 'Valid', tone: 'good' },
+  banned: { word: 'Banned', tone: 'bad' },
+  expiring: { word: 'Expires soon', tone: 'warn' },
+  replaced: { word: 'Replaced', tone: 'warn' },
+  revoked: { word: 'Revoked', tone: 'idle' },
+  expired: { word: 'Expired', tone: 'idle' },
+} as const;
+
+export function KeyStateCell({ apiKey, keys }: Props) {
+  const nowMs = useNow();
+  const state = stateOf(apiKey, nowMs);
+  const { word, tone } = BADGES[state.kind];
+  const isOver = hasEnded(apiKey, nowMs);
+  return (
+    <div className="key-state">
+      <span className={`badge badge-${isOver ? 'idle' : tone}`}>{word}</span>
+      <span className="muted">
+        {state.kind === 'valid' && state.at === null && 'No expiry'}
+        {state.kind === 'valid' && state.at !== null && (
+          <>
+            Expires <Moment at={state.at} />
+          </>
+        )}
+        {state.kind === 'banned' && (
+          <>
+            Ends in <Countdown untilMs={Date.parse(state.at)} />
+          </>
+        )}
+        {state.kind === 'replaced' && (
+          <>
+            by <Successor id={state.by} keys={keys} />, {isOver ? 'stopped' : 'stops'}{' '}
+            <Moment at={state.at} />
+          </>
+        )}
+        {(state.kind === 'expiring' || state.kind === 'revoked' || state.kind === 'expired') && (
+          <Moment at={state.at} />
+        )}
+      </span>
+    </div>
+  );
+}
+
+/** A successor has the same name, so its prefix tells it apart. */
+function Successor({ id, keys }: { id: string; keys: readonly KeyPartsFragment[] }) {
+  const found = keys.find((key) => key.id === id);
+  return found ? <code>{found.prefix}…</code> : 'a key that ended';
+}

@@ -1,0 +1,87 @@
+import { Ban, RefreshCw } from 'lucide-react';
+import { useState } from 'react';
+import { Menu } from '../elements/menu.js';
+import { Moment } from '../elements/moment.js';
+import { useAtNow } from '../elements/now.js';
+import type { KeyPartsFragment } from '../graphql/generated.js';
+import { hasEnded } from './key-state.js';
+import { KeyStateCell } from './key-state-cell.js';
+import { RevokeKey } from './revoke-key.js';
+import { RollKey } from './roll-key.js';
+import { ScopeChips } from './scope-chips.js';
+
+interface Act {
+  kind: 'roll' | 'revoke';
+  key: KeyPartsFragment;
+}
+
+/** Valid keys come first, then the keys that ended; both newest first. */
+export function KeyTable({ keys }: { keys: readonly KeyPartsFragment[] }) {
+  const [act, setAct] = useState<Act | null>(null);
+  const close = () => setAct(null);
+  // Renders again when a key ends.
+  useAtNow((nowMs) => keys.filter((key) => hasEnded(key, nowMs)).length);
+  const isOver = (key: KeyPartsFragment) => hasEnded(key, Date.now());
+  const sorted = [...keys.filter((key) => !isOver(key)), ...keys.filter(isOver)];
+  return (
+    <>
+      <table className="stacked">
+        <caption className="unseen">API keys of the project</caption>
+        <thead>
+          <tr>
+            <th scope="col">Key</th>
+            <th scope="col">Scopes</th>
+            <th scope="col">Last used</th>
+            <th scope="col">State</th>
+            <th scope="col">
+              <span className="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((key) => (
+            <tr key={key.id} className={isOver(key) ? 'past' : undefined}>
+              <th scope="row" data-head="Key">
+                <span className="key-name">
+                  <span>
+                    <bdi>{key.name}</bdi>
+                    {key.isCurrent && <span className="badge badge-good">this session</span>}
+                  </span>
+                  <code>{key.prefix}…</code>
+                </span>
+              </th>
+              <td data-head="Scopes">
+                <ScopeChips scopes={key.scopes} />
+              </td>
+              <td data-head="Last used">{key.lastUsedAt ? <Moment at={key.lastUsedAt} /> : 'never'}</td>
+              <td data-head="State">
+                <KeyStateCell apiKey={key} keys={keys} />
+              </td>
+              <td className="row-acts">
+                {!isOver(key) && (
+                  <Menu
+                    label={`Actions for the key ${key.name}`}
+                    items={[
+                      // A key is rolled once: its successor is rolled next.
+                      ...(key.replacedById === null
+                        ? [{ label: 'Roll…', icon: RefreshCw, onChoose: () => setAct({ kind: 'roll', key }) }]
+                        : []),
+                      {
+                        label: 'Revoke…',
+                        icon: Ban,
+                        isDanger: true,
+                        onChoose: () => setAct({ kind: 'revoke', key }),
+                      },
+                    ]}
+                  />
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {act?.kind === 'roll' && <RollKey apiKey={act.key} onClose={close} />}
+      {act?.kind === 'revoke' && <RevokeKey apiKey={act.key} onClose={close} />}
+    </>
+  );
+}

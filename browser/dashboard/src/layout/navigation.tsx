@@ -1,0 +1,33 @@
+import { Globe, KeyRound, LayoutDashboard, PawPrint } from 'lucide-react';
+import { Link } from '../routing/link.js';
+import { usePlace } from '../routing/location.js';
+
+const PAGES = [
+  { to: '/', label: 'Overview', icon: LayoutDashboard },
+  { to: '/pets', label: 'Pets', icon: PawPrint },
+];
+const SETTINGS = [
+  { to: '/settings/domains', label: 'Domains', icon: Globe },
+  { to: '/settings/keys', label: 'API keys', icon: KeyRound },
+];
+
+export function Navigation() {
+  const { path } = usePlace();
+  const entry = ({ to, label, icon: Icon }: (typeof PAGES)[number]) => (
+    <li key={to}>
+      <Link to={to} isCurrent={to === '/' ? path === '/' : path.startsWith(to)}>
+        <Icon size={17} aria-hidden="true" />
+        {label}
+      </Link>
+    </li>
+  );
+  return (
+    <nav className="side-nav" aria-label="Pages">
+      <ul>{PAGES.map(entry)}</ul>
+      <p className="nav-head" id="nav-settings">
+        Project settings
+      </p>
+      <ul aria-labelledby="nav-settings">{SETTINGS.map(entry)}</ul>
+    </nav>
+  );
+}

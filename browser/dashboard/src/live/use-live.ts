@@ -1,0 +1,92 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { refusalOf } from '../errors/refusal.js';
+import { standing } from '../graphql/standing.js';
+import { useLastTouch, useShown } from './attention.js';
+
+const IDLE_MS = 5 * 60_000;
+const FIRST_RETRY_MS = 2_000;
+const LONGEST_RETRY_MS = 60_000;
+/** Below this share, the remaining operations are kept for the user's own actions. */
+const SPARED = 0.2;
+
+/** What the page knows about its own age. `paused`: nobody looks, or the key has few operations left. */
+export type LiveState =
+  | { kind: 'connecting' | 'live' | 'paused' }
+  /** The last look failed; the next one is planned. */
+  | { kind: 'away'; retryAtMs: number };
+
+interface Live {
+  state: LiveState;
+  /** Looks at once. */
+  refresh: () => void;
+}
+
+/**
+ * Looks repeatedly while the page is visible and in use. After a failure it tries again with exponential back-off, at
+ * Retry-After, or as soon as the network is back. `look` rejects when it fails.
+ */
+export function useLive(look: () => Promise<unknown>, everyMs: number): Live {
+  const isShown = useShown();
+  const lastTouchMs = useLastTouch();
+  const [state, setState] = useState<LiveState>({ kind: 'connecting' });
+  const failures = useRef(0);
+  /** 0 = at once, even if the page is idle. */
+  const dueAtMs = useRef(0);
+  const [asked, setAsked] = useState(0);
+  const refresh = useCallback(() => {
+    dueAtMs.current = 0;
+    setAsked((count) => count + 1);
+  }, []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` starts the plan anew.
+  useEffect(() => {
+    if (!isShown) return;
+    let isOver = false;
+    let timer: ReturnType<typeof setTimeout>;
+    const plan = (waitMs: number) => {
+      if (isOver) return;
+      dueAtMs.current = Date.now() + waitMs;
+      timer = setTimeout(run, waitMs);
+    };
+    const run = async () => {
+      if (dueAtMs.current !== 0 && (Date.now() - lastTouchMs > IDLE_MS || isScarce())) {
+        setState({ kind: 'paused' });
+        return plan(everyMs);
+      }
+      try {
+        await look();
+        failures.current = 0;
+        setState({ kind: 'live' });
+        plan(everyMs);
+      } catch (error) {
+        const waitMs = waitAfter(error, failures.current);
+        failures.current += 1;
+        setState({ kind: 'away', retryAtMs: Date.now() + waitMs });
+        plan(waitMs);
+      }
+    };
+    timer = setTimeout(run, Math.max(0, dueAtMs.current - Date.now()));
+    addEventListener('online', refresh);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+      removeEventListener('online', refresh);
+    };
+  }, [isShown, lastTouchMs, look, everyMs, asked, refresh]);
+
+  return { state, refresh };
+}
+
+/** Milliseconds until the next attempt; `failures` is the number of failures before this one. */
+function waitAfter(error: unknown, failures: number): number {
+  const retryAfterSeconds = refusalOf(error)?.retryAfterSeconds;
+  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1000;
+  const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
+  // Pages that lost the same gateway must not all return in the same second.
+  return waitMs * (0.75 + Math.random() / 2);
+}
+
+function isScarce(): boolean {
+  const left = standing.get()?.management;
+  return !!left && Date.parse(left.resetAt) > Date.now() && left.remaining < left.limit * SPARED;
+}

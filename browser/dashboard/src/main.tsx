@@ -1,0 +1,25 @@
+import { ApolloProvider } from '@apollo/client/react';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.js';
+import { client } from './graphql/client.js';
+import '../../design/design.css';
+import './styles/base.css';
+import './styles/overlays.css';
+import './styles/choices.css';
+import './styles/shell.css';
+import './styles/surfaces.css';
+import './styles/overview.css';
+import './styles/domains.css';
+import './styles/keys.css';
+import './styles/tables.css';
+
+const root = document.getElementById('root');
+if (!root) throw new Error('index.html has no element #root');
+createRoot(root).render(
+  <StrictMode>
+    <ApolloProvider client={client}>
+      <App />
+    </ApolloProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,98 @@
+import { useApolloClient } from '@apollo/client/react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { Field } from '../elements/field.js';
+import { Notice } from '../elements/notice.js';
+import { ErrorNotice } from '../errors/error-notice.js';
+import { useBlock } from '../errors/use-block.js';
+import { SessionDocument } from '../graphql/generated.js';
+import { QuotaNotice } from '../layout/quota-notice.js';
+import { SiteHeader } from '../layout/site-header.js';
+import { begin, session } from './session.js';
+
+/** The form of a key; only the gateway can decide whether a key is valid. */
+const KEY = /^pk_[0-9A-Za-z]{33}$/;
+
+export function SignInPage() {
+  const client = useApolloClient();
+  const { farewell } = session.use();
+  const [problem, setProblem] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const { isBlocked, countdown } = useBlock(error);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    document.title = 'Sign in · Petstore Gateway';
+    input.current?.focus();
+  }, []);
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const token = input.current?.value.trim() ?? '';
+    setError(null);
+    setProblem(formProblem(token));
+    if (formProblem(token) !== null) return input.current?.focus();
+    setBusy(true);
+    try {
+      const headers = { authorization: `Bearer ${token}` };
+      // The first pages request the same data, and find it in the cache.
+      await client.query({ query: SessionDocument, fetchPolicy: 'network-only', context: { headers } });
+      begin(token);
+    } catch (refused) {
+      setError(refused);
+      setBusy(false);
+      input.current?.select();
+    }
+  };
+
+  return (
+    <>
+      <SiteHeader />
+      <main className="sign-in">
+        <h1>Sign in</h1>
+        <QuotaNotice />
+        {farewell !== null && <Notice tone="info" title={farewell} isUrgent />}
+        <form onSubmit={submit} noValidate>
+          <Field
+            label="API key"
+            hint="It begins with pk_. It stays in this tab until you close it."
+            problem={problem}
+          >
+            {(described) => (
+              <input
+                {...described}
+                ref={input}
+                type="password"
+                autoComplete="off"
+                autoCapitalize="none"
+                spellCheck={false}
+                placeholder="pk_…"
+              />
+            )}
+          </Field>
+          {error ? <ErrorNotice error={error} /> : null}
+          <button type="submit" className="primary wide" disabled={isBusy || isBlocked}>
+            {isBusy ? 'Checking the key…' : 'Sign in'}
+            {countdown}
+          </button>
+        </form>
+        <details>
+          <summary>No key at hand?</summary>
+          <p>
+            The first start of the gateway prints a key. The operator of the gateway creates another with{' '}
+            <code>petstore keys create &lt;project&gt; --scopes pets:read,pets:write,domains,keys</code>; a
+            signed-in colleague creates one under API keys. The dashboard shows what the scopes of the key
+            allow.
+          </p>
+        </details>
+      </main>
+    </>
+  );
+}
+
+function formProblem(token: string): string | null {
+  if (token === '') return 'Paste an API key.';
+  if (!token.startsWith('pk_')) return 'This is not an API key: it does not begin with pk_.';
+  return KEY.test(token)
+    ? null
+    : 'This key is not complete, or has characters that no key has. Copy it again.';
+}

@@ -1,0 +1,27 @@
+import { useSyncExternalStore } from 'react';
+
+interface Store<Value> {
+  get(): Value;
+  set(value: Value): void;
+  /** The value for components, which render again when it changes. */
+  use(): Value;
+}
+
+/** A value outside React that components subscribe to. */
+export function createStore<Value>(initial: Value): Store<Value> {
+  let value = initial;
+  const listeners = new Set<() => void>();
+  const get = () => value;
+  const subscribe = (listener: () => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  return {
+    get,
+    set(next) {
+      value = next;
+      for (const listener of listeners) listener();
+    },
+    use: () => useSyncExternalStore(subscribe, get),
+  };
+}

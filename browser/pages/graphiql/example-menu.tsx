@@ -1,0 +1,34 @@
+import { useEditorContext } from '@graphiql/react';
+import { useEffect, useRef } from 'react';
+import { EXAMPLE_QUERIES, type ExampleQuery } from './example-queries.js';
+
+/** Opens an example in a new tab, so that it replaces nothing that the user wrote. */
+export function ExampleMenu() {
+  const { addTab, queryEditor, variableEditor, tabs } = useEditorContext({ nonNull: true });
+  const wanted = useRef<ExampleQuery | null>(null);
+  // GraphiQL fills a new tab with the default query, after it has changed the number of tabs.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the editors stay the same
+  useEffect(() => {
+    const example = wanted.current;
+    if (!example) return;
+    wanted.current = null;
+    queryEditor?.setValue(example.query);
+    variableEditor?.setValue(example.variables ? JSON.stringify(example.variables, null, 2) : '');
+  }, [tabs.length]);
+  return (
+    <select
+      className="examples"
+      aria-label="Open an example in a new tab"
+      value=""
+      onChange={({ target }) => {
+        wanted.current = EXAMPLE_QUERIES.find(({ task }) => task === target.value) ?? null;
+        if (wanted.current) addTab();
+      }}
+    >
+      <option value="">Examples…</option>
+      {EXAMPLE_QUERIES.map(({ task }) => (
+        <option key={task}>{task}</option>
+      ))}
+    </select>
+  );
+}

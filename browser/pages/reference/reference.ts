@@ -1,0 +1,10 @@
+import './reference.css';
+import { addCopyButtons } from '../copy-code.js';
+import { followChoices } from './choices.js';
+import { startSearch } from './search.js';
+import { enableForms } from './try.js';
+
+addCopyButtons();
+followChoices();
+startSearch();
+enableForms();

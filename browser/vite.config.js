@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+
+const HERE = import.meta.dirname;
+
+const GRAPHIQL_STYLES = /node_modules\/graphiql\/.*\.css$/;
+
+/** Nothing here imports Vite, so that `build.js` loads it only when it builds. */
+const SHARED = {
+  logLevel: 'error',
+  build: {
+    // The policies allow data: addresses only for images.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+};
+
+/** The files that the pages of `src/web` load: the server writes the pages themselves. */
+const pages = {
+  ...SHARED,
+  root: join(HERE, 'pages'),
+  base: '/pages/',
+  resolve: { alias: { 'react-style-singleton': join(HERE, 'pages/graphiql/no-inline-styles.ts') } },
+  plugins: [withoutFonts()],
+  build: {
+    ...SHARED.build,
+    manifest: 'manifest.json',
+    assetsDir: '',
+    chunkSizeWarningLimit: 1_200,
+    rolldownOptions: {
+      input: [
+        'graphiql/graphiql.tsx',
+        'home.ts',
+        'reference/reference.ts',
+        'sandbox.ts',
+        'page.css',
+        '../design/icon.svg',
+      ].map((name) => join(HERE, 'pages', name)),
+    },
+  },
+};
+
+/** The dashboard. No React plugin: Vite itself compiles JSX, and the plugin would only add hot reloading. */
+const dashboard = {
+  ...SHARED,
+  root: join(HERE, 'dashboard'),
+  base: '/dashboard/',
+  cacheDir: join(HERE, '../node_modules/.vite'),
+  // For `npx vite`: the gateway runs separately.
+  server: { proxy: { '/graphql': 'http://127.0.0.1:4000' } },
+  build: { ...SHARED.build, target: 'es2022' },
+};
+
+/** The builds of `npm run build`, by the name of their folder in `dist/public`. */
+export const BUILDS = { pages, dashboard };
+
+/** For `npx vite -c browser/vite.config.js`, which serves the dashboard and reloads it. */
+export default { ...dashboard, logLevel: 'info' };
+
+/** GraphiQL's style sheet contains 34 fonts as data: addresses, nine tenths of its size; the design has its own fonts. */
+function withoutFonts() {
+  return {
+    name: 'without-fonts',
+    enforce: 'pre',
+    transform: (code, id) => (GRAPHIQL_STYLES.test(id) ? code.replace(/@font-face\s*\{[^}]*\}/g, '') : null),
+  };
+}

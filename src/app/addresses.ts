@@ -1,0 +1,58 @@
+import type { Config } from '../config/config.js';
+
+/** The URLs at which clients reach this gateway. Built from settings only, because a client can send any Host header. */
+export interface Addresses {
+  /** The base URL of this environment, without a trailing slash and without `/v1`. */
+  base: string;
+  /** SPEC's two base addresses, ending in `/v1`. */
+  production: string;
+  staging: string;
+  /** The generated URL of a project. */
+  ofProject: (slug: string) => string;
+  /** The origin; an unknown port is replaced by the port of `base`, because clients can send any port in Host. */
+  withKnownPort: (origin: string) => string;
+}
+
+/** `port` is the port that the server listens on; it is used where no address is configured. */
+export function addressesOf(config: Config, port: number): Addresses {
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const listening = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`;
+  const isStaging = config.environment === 'staging';
+  const production = config.publicBaseUrl ?? listening;
+  const staging = config.stagingBaseUrl ?? (isStaging ? listening : `https://staging.${config.platformHost}`);
+  const base = isStaging ? staging : production;
+  const basePort = new URL(base).port;
+  const knownPorts = ['', basePort, `${port}`, `${config.publicHttpsPort ?? config.httpsPort}`];
+  return {
+    base,
+    production: `${production}/v1`,
+    staging: `${staging}/v1`,
+    ofProject: (slug) => {
+      const url = new URL(base);
+      url.hostname = `${slug}.${config.platformHost}`;
+      return url.origin;
+    },
+    withKnownPort: (origin) => {
+      const url = new URL(origin);
+      if (!knownPorts.includes(url.port)) url.port = basePort;
+      return url.origin;
+    },
+  };
+}
+
+/** The HTTPS port that clients use; null = unknown or none. */
+export function httpsPortOf({ publicHttpsPort, httpsPort }: Config): number | null {
+  return publicHttpsPort ?? (httpsPort || null);
+}
+
+/** Whether this is a local trial: the demo project is created, and no public address is configured. */
+export function isLocalDemo({ demo, publicBaseUrl, stagingBaseUrl }: Config): boolean {
+  return demo && publicBaseUrl === null && stagingBaseUrl === null;
+}
+
+/** The host names of the platform itself, where every key is accepted. */
+export function platformNames(config: Config) {
+  const { production, staging } = addressesOf(config, config.port);
+  const ofAddresses = [production, staging].map((address) => new URL(address).hostname);
+  return { platformHost: config.platformHost, aliases: [config.host, ...ofAddresses] };
+}

@@ -1,0 +1,87 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { KeyUses } from '../api-keys/key-uses.js';
+import {
+  type AnsweredRequest,
+  isCounted,
+  OTHER_OPERATION,
+  type RequestOutcome,
+} from '../kernel/answered-request.js';
+import type { Metrics } from '../metrics/metrics.js';
+import type { RequestWriter } from '../request-log/request-writer.js';
+import type { UsageService } from '../usage/usage.service.js';
+
+interface Recorders {
+  /** Null = metrics are off. */
+  metrics: Metrics | null;
+  keyUses: KeyUses;
+  usage: UsageService;
+  requestWriter: RequestWriter;
+}
+
+/** Records each answer: metrics, the use of the key, the usage of the project and its log. */
+export function answerRecorder({ metrics, keyUses, usage, requestWriter }: Recorders, now: () => number) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const answered = answeredRequest(request, reply, now());
+    metrics?.observe(answered);
+    if (answered.keyId !== null) keyUses.note(answered.keyId);
+    if (isCounted(answered)) usage.count(answered);
+    requestWriter.note(answered);
+  };
+}
+
+/** Writes the one line that the log has of each request. */
+export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  const { caller, standing, paidBy } = request;
+  request.server.log.info(
+    {
+      requestId: request.id,
+      method: request.method,
+      path: request.url.split('?', 1)[0],
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime * 10) / 10,
+      // Undefined fields are not written.
+      projectId: caller ? String(caller.projectId) : undefined,
+      keyId: caller ? String(caller.keyId) : undefined,
+      paidBy: paidBy === 'plan' ? undefined : (paidBy ?? undefined),
+      minuteLeft: standing?.minute.remaining,
+      dayLeft: standing?.day?.remaining,
+    },
+    'request',
+  );
+}
+
+/** The door that the request's address belongs to, regardless of the outcome. */
+export function doorOf(url: string): AnsweredRequest['door'] {
+  const [, first] = /^\/(graphql|v1)(?:[/?]|$)/.exec(url) ?? [];
+  if (first === 'v1') return 'rest';
+  return first === 'graphql' ? 'graphql' : 'other';
+}
+
+function answeredRequest(request: FastifyRequest, reply: FastifyReply, atMs: number): AnsweredRequest {
+  const { caller, standing, errorCode } = request;
+  const isAdmitted = standing !== null && 'admitted' in standing && standing.admitted;
+  const status = reply.statusCode;
+  return {
+    atMs,
+    requestId: request.id,
+    projectId: caller?.projectId ?? null,
+    keyId: caller?.keyId ?? null,
+    door: doorOf(request.url),
+    operation: request.operation ?? OTHER_OPERATION,
+    status,
+    code: errorCode,
+    outcome: outcomeOf(request, isAdmitted, status),
+    durationMs: reply.elapsedTime,
+    paidBy: request.paidBy,
+    units: isAdmitted ? request.units : 0,
+  };
+}
+
+function outcomeOf(
+  { paidBy, hasRefusedField, errorCode }: FastifyRequest,
+  isAdmitted: boolean,
+  status: number,
+): RequestOutcome {
+  if (paidBy && (!isAdmitted || hasRefusedField)) return 'refused';
+  return status >= 400 || errorCode !== null ? 'failed' : 'ok';
+}

@@ -1,0 +1,45 @@
+import type { AcmeClient } from '../certificates/acme/acme-client.js';
+import { CertificateAuthority } from '../certificates/certificate-authority.js';
+import { ChallengeStore } from '../certificates/challenges/challenge-store.js';
+import { AcmeAccounts } from '../certificates/orders/acme-accounts.js';
+import { CertificateOrders } from '../certificates/orders/certificate-orders.js';
+import { OrderBudget } from '../certificates/orders/order-budget.js';
+import { OrderFlow } from '../certificates/orders/order-flow.js';
+import { OrderLog } from '../certificates/orders/order-log.js';
+import type { Random } from '../certificates/orders/renewal.js';
+import type { Sealer } from '../certificates/store/sealer.js';
+import type { Database } from '../database/database.js';
+import type { IdGenerator } from '../kernel/ids.js';
+
+interface CertificateAuthorityParts {
+  client: AcmeClient;
+  db: Database;
+  sealer: Sealer;
+  ids: IdGenerator;
+  now: () => number;
+  random?: Random;
+  /** The timeout of a whole order. */
+  timeoutMs?: number;
+}
+
+/** The certificate authority with its accounts, orders and challenges. */
+export function createCertificateAuthority({
+  client,
+  db,
+  sealer,
+  ids,
+  now,
+  random = Math.random,
+  ...settings
+}: CertificateAuthorityParts): CertificateAuthority {
+  const accounts = new AcmeAccounts(client, db, sealer, now);
+  const challenges = new ChallengeStore(db, now);
+  const log = new OrderLog(db, ids, now);
+  const budget = new OrderBudget(db, now);
+  const flow = new OrderFlow(client, challenges);
+  const orders = new CertificateOrders({ client, accounts, sealer, budget, log, flow, now, random });
+  return new CertificateAuthority(
+    { client, accounts, orders, challenges, log },
+    { now, random, ...settings },
+  );
+}

@@ -1,0 +1,42 @@
+interface Chore {
+  /** Name in the log, such as `storing usage`. */
+  name: string;
+  everyMs: number;
+  /** `isEnd` = the process ends. */
+  work(isEnd: boolean): Promise<unknown>;
+  /** Runs once more at shutdown. */
+  isLast?: boolean;
+}
+
+interface ChoreLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** Runs background work at intervals. Logs a chore's first failure and its recovery; never throws. */
+export function startChores(chores: readonly Chore[], log: ChoreLog): { stopChores(): Promise<void> } {
+  const failing = new Set<Chore>();
+  const running = new Map<Chore, Promise<void>>();
+  const run = async (chore: Chore, isEnd: boolean) => {
+    try {
+      await chore.work(isEnd);
+      if (failing.delete(chore)) log.info({}, `${chore.name} works again`);
+    } catch (error) {
+      if (!failing.has(chore)) log.warn({ reason: String(error) }, `${chore.name} failed`);
+      failing.add(chore);
+    }
+  };
+  const runAlone = (chore: Chore, isEnd = false): Promise<void> => {
+    const current = running.get(chore) ?? run(chore, isEnd).finally(() => running.delete(chore));
+    running.set(chore, current);
+    return current;
+  };
+  const timers = chores.map((chore) => setInterval(() => void runAlone(chore), chore.everyMs).unref());
+  return {
+    async stopChores() {
+      for (const timer of timers) clearInterval(timer);
+      await Promise.all(running.values());
+      await Promise.all(chores.filter(({ isLast }) => isLast).map((chore) => runAlone(chore, true)));
+    },
+  };
+}

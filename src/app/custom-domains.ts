@@ -1,0 +1,129 @@
+import { AcmeClient } from '../certificates/acme/acme-client.js';
+import { OpenChallenges } from '../certificates/challenges/open-challenges.js';
+import { CertificateStore } from '../certificates/store/certificate.store.js';
+import { Sealer } from '../certificates/store/sealer.js';
+import type { Config } from '../config/config.js';
+import type { Database } from '../database/database.js';
+import { NameServers } from '../dns/name-servers.js';
+import { Resolver } from '../dns/resolver.js';
+import { Inspector } from '../domains/diagnosis/inspector.js';
+import { DomainService } from '../domains/domain.service.js';
+import { ChangeSignal } from '../domains/hosts/change-signal.js';
+import { DomainAttachment } from '../domains/lifecycle/domain-attachment.js';
+import { DomainCheck } from '../domains/lifecycle/domain-check.js';
+import { DomainIssuance } from '../domains/lifecycle/domain-issuance.js';
+import { DomainLeases } from '../domains/lifecycle/domain-lease.js';
+import { DomainRemoval } from '../domains/lifecycle/domain-removal.js';
+import { DomainSuspension } from '../domains/lifecycle/domain-suspension.js';
+import { DomainWorker } from '../domains/lifecycle/domain-worker.js';
+import { OwnerChecks } from '../domains/lifecycle/owner-checks.js';
+import { RemovedDomains } from '../domains/lifecycle/removed-domains.js';
+import { ProjectDomains } from '../domains/project-domains.js';
+import { DomainStore } from '../domains/store/domain.store.js';
+import { type OnDomainEvent, Timeline } from '../domains/store/timeline.js';
+import { createCertificateAuthority } from './certificate-authority.js';
+import type { Services } from './services.js';
+
+interface CustomDomainParts {
+  config: Config;
+  db: Database;
+  services: Pick<Services, 'projects' | 'ids' | 'audit' | 'idempotency'>;
+  log: { warn(details: object, message: string): void };
+  onEvent: OnDomainEvent;
+  /** Called when this process or another one has changed the served hosts. */
+  onChange(): Promise<void>;
+  now: () => number;
+}
+
+export type CustomDomains = ReturnType<typeof createCustomDomains>;
+
+/** Creates all parts of custom domains. Nothing runs before `start`. */
+export function createCustomDomains({
+  config,
+  db,
+  services,
+  log,
+  onEvent,
+  onChange,
+  now,
+}: CustomDomainParts) {
+  const { projects, ids, audit, idempotency } = services;
+  const { platformHost } = config;
+  const sealer = new Sealer(config.secretKeys);
+  const certificates = new CertificateStore(db, ids);
+  const store = new DomainStore(db, ids, new Timeline(ids, now, onEvent), now);
+  const signal = new ChangeSignal(config.redisUrl, onChange);
+  const resolver = new Resolver(config.dnsServers, now);
+  const inspector = new Inspector(resolver, new NameServers(resolver, config, now), platformHost, now);
+
+  const ownerChecks = new OwnerChecks();
+  const check = new DomainCheck({ store, projects, inspector, ownerChecks, onDue: () => worker.kick() }, now);
+  const authority =
+    config.acme &&
+    createCertificateAuthority({ client: new AcmeClient(config.acme, now), db, sealer, ids, now });
+  const challenges = new OpenChallenges(db, now);
+  const announce = () => signal.announce();
+  const issuance =
+    authority &&
+    new DomainIssuance(
+      {
+        store,
+        leases: new DomainLeases(db, now),
+        check,
+        projects,
+        authority,
+        certificates,
+        ask: (question, signal) => resolver.ask(question, { signal }),
+        platformHost,
+        announce,
+      },
+      now,
+    );
+  const suspension = new DomainSuspension(db, store, now);
+  const removal = new DomainRemoval(
+    { store, certificates, audit, announce, onGone: (id) => issuance?.cancel(id) },
+    now,
+  );
+  const removed = new RemovedDomains(db, now);
+  const worker = new DomainWorker({ db, store, check, issuance, suspension }, log, now);
+  const attachment = new DomainAttachment(
+    { store, projects, inspector, ownerChecks, removal, audit },
+    ownHosts(config),
+    now,
+  );
+  const domains = new DomainService({ store, audit, announce }, platformHost);
+  return {
+    attachment,
+    domains,
+    /** The acts of owners, which check the scope of their key. */
+    ofProject: new ProjectDomains({ domains, attachment, check, removal, certificates }, idempotency),
+    removal,
+    /** Whether this process terminates TLS, with the certificates that it orders. */
+    endsTls: config.httpsPort !== 0,
+    check,
+    certificates,
+    authority,
+    sealer,
+    challengeAnswer: (token: string, hostname: string) => challenges.answer(token, hostname),
+    /** Deletes some of the rows that are no longer needed. */
+    deleteOldRows: () => Promise.all([removed.deleteOldDomains(), authority?.deleteExpiredRows()]),
+    /** Listens for changes by other processes, and runs due work. */
+    start: () => {
+      signal.listen();
+      worker.start();
+    },
+    stop: async () => {
+      await worker.stop();
+      authority?.close();
+      await signal.close();
+    },
+  };
+}
+
+/** Host names that no project can attach, including their subdomains. */
+function ownHosts({ platformHost, publicBaseUrl, stagingBaseUrl }: Config): string[] {
+  const ofBases = [publicBaseUrl, stagingBaseUrl].flatMap((url) =>
+    url === null ? [] : [new URL(url).hostname],
+  );
+  return [platformHost, ...ofBases];
+}

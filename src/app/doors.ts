@@ -1,0 +1,179 @@
+import { printSchemaWithDirectives } from '@graphql-tools/utils';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { openGraphQLDoor } from '../graphql/graphql.door.js';
+import { DEMO_QUERY } from '../graphql/schema/demo-query.js';
+import { defaultMaxConnections } from '../http/connections/descriptor-limit.js';
+import { OpenConnections } from '../http/connections/open-connections.js';
+import { KeptBodies } from '../http/content/kept-bodies.js';
+import { isLocalOrigin } from '../http/cors.js';
+import { Drain } from '../http/drain.js';
+import { EarlyRefusals } from '../http/early-refusals.js';
+import { healthRoutes } from '../http/health.routes.js';
+import { Reception } from '../http/reception.js';
+import { createHttpServer } from '../http/server.js';
+import { refuseUnknownPaths } from '../http/unknown-paths.js';
+import { UnparsableRefusals } from '../http/unparsable.js';
+import { HostRouter, Ingress } from '../ingress/ingress.js';
+import { ProjectSlugs } from '../projects/project-slugs.js';
+import { openApiDocument } from '../rest/openapi.js';
+import { restDoor } from '../rest/rest.door.js';
+import { EventLoopTurns } from '../scheduling/event-loop-turns.js';
+import { dashboardDoor } from '../web/dashboard.door.js';
+import { pagesDoor } from '../web/pages.door.js';
+import { Pages } from '../web/pages.js';
+import { type Addresses, httpsPortOf, isLocalDemo, platformNames } from './addresses.js';
+import { answerRecorder, doorOf, logAnswer } from './answer-record.js';
+import { openSchema } from './graphql-schema.js';
+import {
+  addDashboardHooks,
+  addGraphQLHooks,
+  addKeylessHooks,
+  addPageHooks,
+  addRestHooks,
+  addServerHooks,
+} from './hooks.js';
+import type { Parts, Surroundings } from './parts.js';
+
+const APOLLO_STUDIO = 'https://studio.apollographql.com';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export type Doors = Awaited<ReturnType<typeof openDoors>>;
+
+/** The HTTP server with its hooks and doors. `addresses` are where clients find it, known once it listens. */
+export async function openDoors(around: Surroundings, parts: Parts, addresses: () => Addresses) {
+  const { config, logger, db } = around;
+  const connections = new OpenConnections(
+    config.maxConnections ?? defaultMaxConnections(config.databasePoolSize),
+  );
+  const refusals = new UnparsableRefusals(logger, (address) => parts.meter.headersOf(address));
+  const reception = new Reception(connections, refusals);
+  const earlyRefusals = earlyRefusalsOf(around, parts);
+  const http = createHttpServer({
+    trustedProxies: config.trustedProxies,
+    reception,
+    earlyRefusals,
+    onUnhookedAnswer: logAnswer,
+    logger,
+  });
+  const drain = new Drain(http, connections);
+  http.decorateRequest('site');
+  addServerHooks(http, {
+    connections,
+    isAllowedOrigin: originRule(around),
+    earlyRefusals,
+    recordAnswer: answerRecorder({ metrics: parts.metrics, ...parts.services }, around.now),
+  });
+
+  healthRoutes(http, { isDraining: () => drain.isDraining, isDatabaseReady: () => db.isReady() });
+  const kept = new KeptBodies();
+  const schema = await openSchema(around, parts, addresses);
+  const pages = await openPages(parts, { kept, schema, addresses });
+  // Shared by both doors, so that a turn of the event loop has only one piece of such work.
+  const turns = new EventLoopTurns();
+  const closeGraphQL = await openGraphQL(http, { around, parts, schema, pages, turns });
+  await openKeylessDoors(http, parts, pages);
+  await openRest(http, { parts, kept, turns, addresses });
+  return { http, connections, reception, drain, pages, closeGraphQL };
+}
+
+function earlyRefusalsOf({ config, db }: Surroundings, parts: Parts): EarlyRefusals {
+  const { visits, admission, hosts, hostAddresses, customDomains } = parts;
+  const onEarlyRefusal = async (request: FastifyRequest, reply: FastifyReply) => {
+    await visits.admit(request, reply);
+    if (doorOf(request.url) !== 'other') await admission.lookAhead(request, reply);
+  };
+  const ingress = new Ingress(
+    new HostRouter(platformNames(config), hosts, new ProjectSlugs(db)),
+    hostAddresses,
+    customDomains.challengeAnswer,
+    { redirectsToHttps: httpsPortOf(config) !== null, onEarlyRefusal },
+  );
+  return new EarlyRefusals({ hasProxies: config.trustedProxies.length > 0, ingress, onEarlyRefusal });
+}
+
+/** The origins whose pages may call from browsers: Apollo Studio's, those of the settings, and in a demo local ones. */
+function originRule({ config }: Surroundings): (origin: string) => boolean {
+  const origins = new Set([APOLLO_STUDIO, ...config.corsOrigins]);
+  const allowsLocalOrigins = isLocalDemo(config) && config.corsOrigins.length === 0;
+  return (origin) => origins.has(origin) || (allowsLocalOrigins && isLocalOrigin(origin));
+}
+
+interface PageParts {
+  kept: KeptBodies;
+  schema: GraphQLSchema;
+  addresses: () => Addresses;
+}
+
+function openPages({ services }: Parts, { kept, schema, addresses }: PageParts): Promise<Pages> {
+  return Pages.open(kept, {
+    projects: services.projects,
+    base: () => addresses().base,
+    withKnownPort: (origin) => addresses().withKnownPort(origin),
+    openApiDocument: () => openApiDocument(addresses()),
+    // Not graphql's own printer: it drops the directives.
+    schemaText: () => printSchemaWithDirectives(schema),
+    sandboxDocument: DEMO_QUERY,
+  });
+}
+
+interface GraphQLParts {
+  around: Surroundings;
+  parts: Parts;
+  schema: GraphQLSchema;
+  pages: Pages;
+  turns: EventLoopTurns;
+}
+
+async function openGraphQL(
+  http: FastifyInstance,
+  { around, parts, schema, pages, turns }: GraphQLParts,
+): Promise<() => Promise<void>> {
+  const { admission, meter, cache } = parts;
+  const page: Pages['sandbox'] = (request, reply) => pages.sandbox(request, reply);
+  const graphql = await openGraphQLDoor({ schema, meter, cache, turns, page, log: around.logger });
+  const open = async (door: FastifyInstance) => {
+    addGraphQLHooks(door, admission);
+    graphql.routes(door);
+  };
+  await http.register(open, { prefix: '/graphql' });
+  return () => graphql.close();
+}
+
+async function openKeylessDoors(http: FastifyInstance, { visits }: Parts, pages: Pages): Promise<void> {
+  await http.register(async (keyless) => {
+    addKeylessHooks(keyless, visits);
+    refuseUnknownPaths(keyless);
+    await keyless.register(async (door) => {
+      addPageHooks(door);
+      pagesDoor(door, pages);
+    });
+    const openDashboard = async (door: FastifyInstance) => {
+      addDashboardHooks(door);
+      dashboardDoor(door);
+    };
+    await keyless.register(openDashboard, { prefix: '/dashboard' });
+  });
+}
+
+interface RestParts {
+  parts: Parts;
+  kept: KeptBodies;
+  turns: EventLoopTurns;
+  addresses: () => Addresses;
+}
+
+async function openRest(http: FastifyInstance, { parts, kept, turns, addresses }: RestParts): Promise<void> {
+  const { services, admission, cache } = parts;
+  const document = () => JSON.stringify(openApiDocument(addresses()));
+  const open = async (door: FastifyInstance) => {
+    addRestHooks(door, { admission, cache });
+    restDoor(door, {
+      turns,
+      pets: services.pets,
+      baseUrl: ({ site }) => `${site.origin ?? addresses().base}/v1`,
+      openApiDocument: () => kept.of(`openapi ${addresses().base}`, JSON_TYPE, document),
+    });
+  };
+  await http.register(open, { prefix: '/v1' });
+}

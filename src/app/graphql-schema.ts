@@ -1,0 +1,45 @@
+import type { GraphQLSchema } from 'graphql';
+import { FieldLimits } from '../graphql/limits/field-limits.js';
+import { ActivityResolver } from '../graphql/schema/activity.resolver.js';
+import { ApiKeyResolver } from '../graphql/schema/api-key.resolver.js';
+import { DomainResolver } from '../graphql/schema/domains/domain.resolver.js';
+import { PetResolver } from '../graphql/schema/pet.resolver.js';
+import { ProjectResolver } from '../graphql/schema/project.resolver.js';
+import { RateLimitResolver } from '../graphql/schema/rate-limit.resolver.js';
+import { createSchema } from '../graphql/schema/schema.js';
+import type { Addresses } from './addresses.js';
+import type { Parts, Surroundings } from './parts.js';
+
+/** The schema of the GraphQL door with its resolvers. `addresses` are where clients find the gateway. */
+export function openSchema(
+  around: Surroundings,
+  { services, customDomains, hostAddresses, limiter }: Parts,
+  addresses: () => Addresses,
+): Promise<GraphQLSchema> {
+  const fieldLimits = new FieldLimits(limiter);
+  return createSchema(
+    [
+      new DomainResolver(customDomains.ofProject, {
+        instructions: (domain) => customDomains.domains.instructions(domain),
+        endsTls: customDomains.endsTls,
+        now: around.now,
+      }),
+      new PetResolver(services.pets),
+      new RateLimitResolver(fieldLimits),
+      new ActivityResolver(services.projectAudit, {
+        requests: services.projectRequests,
+        isOn: around.config.isRequestLogOn,
+      }),
+      new ApiKeyResolver(services.projectKeys, services.keyUses, limiter),
+      new ProjectResolver(services.ownProject, services.projectUsage, {
+        base: () => addresses().base,
+        ofProject: (slug) => addresses().ofProject(slug),
+        ofPrimary: (projectId) => {
+          const primary = hostAddresses.primaryOf(projectId);
+          return primary && hostAddresses.originOf(primary.hostname);
+        },
+      }),
+    ],
+    fieldLimits,
+  );
+}

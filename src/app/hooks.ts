@@ -1,0 +1,108 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Admission, UNADMITTED } from '../admission/admission.js';
+import { limitVisits, type Visits } from '../admission/visits.js';
+import { isPage } from '../graphql/is-page.js';
+
+import { UNANSWERED } from '../http/answer-notes.js';
+import type { OpenConnections } from '../http/connections/open-connections.js';
+import { allowNoOrigin, allowOrigins } from '../http/cors.js';
+import type { EarlyRefusals } from '../http/early-refusals.js';
+import { labelAnswer, startAnswerTimer, stopAnswerTimer } from '../http/server.js';
+import type { ResponseCache } from '../response-cache/response-cache.js';
+import {
+  announceAnswer,
+  answerFromMemory,
+  conditionalGet,
+  keepAnswer,
+  requireJsonAccepted,
+} from '../rest/rest.hooks.js';
+import { requirePlatformHost } from '../web/dashboard.door.js';
+import { varyByEncoding } from '../web/pages.door.js';
+import { logAnswer } from './answer-record.js';
+
+// Every hook of the server, in the order in which it runs. The hooks of a door run after those of the server.
+// docs/request-path.md follows a request through them.
+
+interface ServerHooks {
+  connections: OpenConnections;
+  isAllowedOrigin: (origin: string) => boolean;
+  earlyRefusals: EarlyRefusals;
+  recordAnswer: (request: FastifyRequest, reply: FastifyReply) => void;
+}
+
+export function addServerHooks(
+  server: FastifyInstance,
+  { connections, isAllowedOrigin, earlyRefusals, recordAnswer }: ServerHooks,
+): void {
+  const notes: Record<string, unknown> = {
+    ...UNADMITTED,
+    ...UNANSWERED,
+    isPipelined: false,
+    answerTimer: undefined,
+    shareResponse: null,
+  };
+  // Each request has all of them from the start: V8 reads objects of one shape fastest.
+  for (const [name, value] of Object.entries(notes)) server.decorateRequest(name, value);
+
+  // First, so that the deadline covers every hook below.
+  server.addHook('onRequest', startAnswerTimer);
+  // Before anything refuses: a refusal has a request id too.
+  server.addHook('onRequest', labelAnswer(connections));
+  // Before anything refuses: pages of allowed origins may read refusals.
+  server.addHook('onRequest', allowOrigins(isAllowedOrigin));
+  // Sets the project of the host, which admission asks for; answers redirects and ACME challenges.
+  server.addHook('onRequest', earlyRefusals.check);
+
+  // The timer of an answer that is on its way must not fire.
+  server.addHook('onResponse', stopAnswerTimer);
+  // After the answer: the client does not wait for the log or for counters.
+  server.addHook('onResponse', (request, reply, done) => {
+    logAnswer(request, reply);
+    recordAnswer(request, reply);
+    done();
+  });
+}
+
+interface RestHooks {
+  admission: Admission;
+  cache: ResponseCache;
+}
+
+export function addRestHooks(door: FastifyInstance, { admission, cache }: RestHooks): void {
+  // Before admission refuses: `Vary` and the deprecation of a route belong on refusals too.
+  door.addHook('onRequest', announceAnswer);
+  // Identifies the caller and charges the request.
+  door.addHook('onRequest', admission.admitCallers());
+  // After the charge: a request that cannot be answered in JSON costs a unit like any other.
+  door.addHook('onRequest', requireJsonAccepted);
+  // After the charge: an answer from memory is not free.
+  door.addHook('onRequest', answerFromMemory(cache));
+
+  // Before the answer may become a 304, which has no body to keep.
+  door.addHook('onSend', keepAnswer);
+  // Last: the body is final.
+  door.addHook('onSend', conditionalGet);
+}
+
+export function addGraphQLHooks(door: FastifyInstance, admission: Admission): void {
+  // Identifies the caller. The door charges, when it knows the cost of the operation.
+  door.addHook('onRequest', admission.admitCallers({ isChargedByDoor: true, isPublic: isPage }));
+}
+
+export function addKeylessHooks(part: FastifyInstance, visits: Visits): void {
+  // Pages and unknown paths ask for no key, so their address is counted.
+  part.addHook('onRequest', limitVisits(visits));
+}
+
+export function addPageHooks(door: FastifyInstance): void {
+  // Pages hold what only their own site may read.
+  door.addHook('onRequest', allowNoOrigin);
+  // After CORS, whose `Vary` names an origin that does not count here.
+  door.addHook('onRequest', varyByEncoding);
+}
+
+export function addDashboardHooks(door: FastifyInstance): void {
+  door.addHook('onRequest', allowNoOrigin);
+  // On a project's own hosts there is no dashboard.
+  door.addHook('onRequest', requirePlatformHost);
+}

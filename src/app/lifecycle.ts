@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HTTP_LIMITS } from '../http/reception.js';
+import { SecureContexts } from '../ingress/secure-contexts.js';
+import { TlsServer } from '../ingress/tls-server.js';
+import { startChores } from './chores.js';
+import type { Doors } from './doors.js';
+import type { Parts, Surroundings } from './parts.js';
+
+const SWEEP_MS = 60_000;
+const HAND_OVER_MS = 1_000;
+const STORE_USAGE_MS = 5_000;
+const STORE_REQUESTS_MS = 1_000;
+
+/** Starts and ends the server's ports, its chores, and the work on custom domains. */
+export function createLifecycle(
+  { config, logger, now }: Surroundings,
+  parts: Parts,
+  { http, connections, reception, closeGraphQL }: Doors,
+): { listen(): Promise<number> } {
+  const { customDomains, hosts, metrics } = parts;
+  const contexts = new SecureContexts(customDomains.certificates, customDomains.sealer);
+  const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, contexts, logger, now);
+  if (tls) reception.receive(tls.server, http.routing);
+  const chores = startChores(choresOf(parts), logger);
+  let endMetrics: () => void = () => {};
+  let tlsEnded: Promise<void> | undefined;
+
+  http.addHook('preClose', async () => {
+    connections.closeUnused();
+    tlsEnded = tls?.close();
+    // Other processes take over the remaining work when its lease expires.
+    await Promise.race([customDomains.stop(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
+  });
+  http.addHook('onClose', async () => {
+    endMetrics();
+    await closeGraphQL();
+    connections.stop();
+    hosts.stop();
+    // After TLS has ended, so that the counts of the last requests are stored too.
+    await tlsEnded;
+    await Promise.all([parts.closeLimiter(), chores.stopChores()]);
+  });
+
+  return {
+    /** Resolves with the port of HTTP. */
+    async listen() {
+      if (metrics) {
+        const server = reception.receive(createServer(HTTP_LIMITS), metrics.answer);
+        server.listen(config.metricsPort, config.metricsHost);
+        await once(server, 'listening');
+        endMetrics = () => server.close();
+      }
+      await hosts.start({ isPolling: tls !== null });
+      await tls?.listen(config.host, config.httpsPort);
+      await http.listen({ host: config.host, port: config.port });
+      customDomains.start();
+      const address = http.server.address();
+      return typeof address === 'object' && address ? address.port : config.port;
+    },
+  };
+}
+
+function choresOf({ services, customDomains }: Parts): Parameters<typeof startChores>[0] {
+  const { usage, keyUses, idempotency, requestWriter, requestRetention } = services;
+  const deleteOldRows = () =>
+    Promise.all([
+      idempotency.deleteExpiredKeys(),
+      usage.deleteOldCounts(),
+      requestRetention.deleteOldRows(),
+      customDomains.deleteOldRows(),
+    ]);
+  return [
+    { name: 'sweeping', everyMs: SWEEP_MS, work: deleteOldRows },
+    { name: 'storing usage', everyMs: STORE_USAGE_MS, work: () => usage.flush(), isLast: true },
+    {
+      name: 'storing the request log',
+      everyMs: STORE_REQUESTS_MS,
+      work: (isEnd) => requestWriter.flush(isEnd),
+      isLast: true,
+    },
+    { name: 'storing uses of keys', everyMs: SWEEP_MS, work: () => keyUses.flush(), isLast: true },
+  ];
+}

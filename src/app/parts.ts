@@ -1,0 +1,71 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { Admission } from '../admission/admission.js';
+import { Meter } from '../admission/meter.js';
+import { Visits } from '../admission/visits.js';
+import type { Config } from '../config/config.js';
+import type { Database } from '../database/database.js';
+import { HostIndex } from '../domains/hosts/host-index.js';
+import { HostAddresses } from '../ingress/host-addresses.js';
+import { startLimiter } from '../rate-limit/start-limiter.js';
+import { ResponseCache } from '../response-cache/response-cache.js';
+import { httpsPortOf } from './addresses.js';
+import { createCustomDomains } from './custom-domains.js';
+import { createServices } from './services.js';
+
+export interface Surroundings {
+  config: Config;
+  db: Database;
+  logger: FastifyBaseLogger;
+  now: () => number;
+}
+
+export type Parts = Awaited<ReturnType<typeof createParts>>;
+
+/** Everything below the doors: limiter, services, admission, custom domains. Nothing listens yet. */
+export async function createParts({ config, db, logger, now }: Surroundings) {
+  const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
+  const services = createServices(db, now, {
+    versions: running.versions,
+    isRequestLogOn: config.isRequestLogOn,
+  });
+  const meter = new Meter(running.limiter, services.apiKeys, config.environment === 'staging', now);
+  const visits = new Visits(running.limiter);
+  const cache = new ResponseCache();
+  // The metrics module is loaded only when metrics are switched on.
+  const metrics =
+    config.metricsPort === 0
+      ? null
+      : new (await import('../metrics/metrics.js')).Metrics(running.sharing, () => cache.counts);
+  const hosts = new HostIndex(db);
+  const customDomains = createCustomDomains({
+    config,
+    db,
+    services,
+    log: logger,
+    onEvent: (event) => {
+      metrics?.observeDomain(event.name);
+      // In log lines `hostname` is the machine's name, so the domain goes under `domain`.
+      const { name, hostname, message } = event;
+      logger.info({ event: name, domain: hostname, detail: message }, 'domain event');
+    },
+    onChange: () => hosts.sync(),
+    now,
+  });
+  return {
+    limiter: running.limiter,
+    closeLimiter: () => running.close(),
+    services,
+    meter,
+    visits,
+    admission: new Admission(services.apiKeys, meter, visits),
+    cache,
+    metrics,
+    hosts,
+    hostAddresses: new HostAddresses(
+      hosts,
+      { endsTls: config.httpsPort !== 0, publicHttpsPort: httpsPortOf(config) },
+      now,
+    ),
+    customDomains,
+  };
+}

@@ -1,0 +1,105 @@
+import { jsonFrom, numberFrom } from '../database/columns.js';
+import type { Database } from '../database/database.js';
+import { requireScope, type ServiceCall } from '../kernel/caller.js';
+import { INT64_MAX } from '../kernel/int64.js';
+import { type DetailPair, detailPairs } from './audit-detail.js';
+import type { AuditDetail } from './audit-event.entity.js';
+import { type KeyName, keyIdOf, keyLabel, nameOfActor } from './audit-names.js';
+
+/** A page of the newest events, or of those before the event `beforeId`. */
+export interface WantedEvents {
+  pageSize: number;
+  beforeId: bigint | null;
+}
+
+/** An act as the project's people read it. */
+export interface ShownEvent {
+  id: bigint;
+  atMs: number;
+  actor: string;
+  action: string;
+  subject: string;
+  /** Null = a command, or a request of another project. */
+  requestId: string | null;
+  detail: DetailPair[];
+}
+
+export interface AuditPage {
+  /** Newest first. */
+  events: ShownEvent[];
+  hasNextPage: boolean;
+}
+
+interface KeyNames {
+  of(projectId: bigint, ids: Iterable<bigint>): Promise<ReadonlyMap<bigint, KeyName>>;
+}
+
+interface Row {
+  /** Position in the list of wanted pages. */
+  page: string | number | bigint;
+  id: string | bigint;
+  atMs: string | bigint;
+  actor: string;
+  action: string;
+  subject: string;
+  requestId: string | null;
+  detail: string | null;
+}
+
+/** The audit log of the caller's project, for its owner. */
+export class ProjectAudit {
+  constructor(
+    private readonly db: Database,
+    private readonly keyNames: KeyNames,
+  ) {}
+
+  /** The wanted pages, in their order: one statement for all events, and one for names. Throws `AppError forbidden`. */
+  async read({ caller }: ServiceCall, wanted: readonly WantedEvents[]): Promise<AuditPage[]> {
+    requireScope(caller, 'keys');
+    const { projectId } = caller;
+    const rows = await this.db.union<Row>(
+      wanted.map(({ pageSize, beforeId }, page) => newestBefore(page, projectId, beforeId, pageSize + 1)),
+    );
+    const keys = await this.keyNames.of(projectId, rows.flatMap(keysIn));
+    return wanted.map(({ pageSize }, page) => {
+      const ofPage = rows.filter((row) => Number(row.page) === page).map((row) => shown(row, keys));
+      ofPage.sort((a, b) => (a.id < b.id ? 1 : -1));
+      return { events: ofPage.slice(0, pageSize), hasNextPage: ofPage.length > pageSize };
+    });
+  }
+}
+
+/** The SQL is the same with and without `beforeId`, so that few texts are prepared. */
+function newestBefore(page: number, projectId: bigint, beforeId: bigint | null, count: number) {
+  return {
+    sql: `SELECT ${page} AS page, id, at_ms AS atMs, actor, action, subject, request_id AS requestId, detail
+      FROM audit_events WHERE project_id = ? AND id < ? ORDER BY audit_events.id DESC LIMIT ?`,
+    values: [projectId, beforeId ?? INT64_MAX, count],
+  };
+}
+
+function keysIn(row: Row): bigint[] {
+  return [keyIdOf(row.actor), subjectKeyOf(row)].filter((id) => id !== null);
+}
+
+/** The key that an act changed; null = it changed something else. */
+function subjectKeyOf({ action, subject }: Row): bigint | null {
+  return action.startsWith('key.') ? keyIdOf(`key:${subject}`) : null;
+}
+
+function shown(row: Row, keys: ReadonlyMap<bigint, KeyName>): ShownEvent {
+  const { actor, action, subject, requestId } = row;
+  const [actingKey, subjectKey] = [keyIdOf(actor), subjectKeyOf(row)];
+  const changed = subjectKey === null ? undefined : keys.get(subjectKey);
+  const pairs = row.detail === null ? [] : detailPairs(jsonFrom<AuditDetail>(row.detail));
+  return {
+    id: BigInt(row.id),
+    atMs: numberFrom(row.atMs) as number,
+    actor: nameOfActor(actor, keys),
+    action,
+    subject,
+    // A project that takes over a domain acts in this project's log too: its request is not this project's to know.
+    requestId: actingKey !== null && !keys.has(actingKey) ? null : requestId,
+    detail: changed ? [{ name: 'key', value: keyLabel(changed) }, ...pairs] : pairs,
+  };
+}

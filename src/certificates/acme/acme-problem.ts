@@ -1,0 +1,101 @@
+/** A refusal of the CA, as a problem document of RFC 7807 and RFC 8555 §6.7. */
+export class AcmeProblem extends Error {
+  /** Without its namespace: `rateLimited`, `badNonce`. Types that ACME does not define keep their whole URI. */
+  readonly type: string;
+  readonly detail: string;
+  /** HTTP status. */
+  readonly status: number;
+  /** Null = the CA did not say. */
+  readonly retryAfterSeconds: number | null;
+  readonly subproblems: readonly Subproblem[];
+  readonly url: string;
+  /** `validation`: the CA could not validate the host; `request`: the CA refused the request itself. */
+  readonly stage: 'request' | 'validation';
+
+  constructor(document: ProblemDocument, { url, status, retryAfterSeconds, stage }: ProblemContext) {
+    const type = shortType(document.type);
+    const detail = text(document.detail) || text(document.title) || 'no detail';
+    super(`${type}: ${detail}`);
+    this.name = 'AcmeProblem';
+    this.type = type;
+    this.detail = detail;
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds ?? null;
+    this.stage = stage ?? 'request';
+    this.url = url;
+    this.subproblems = subproblemsOf(document.subproblems);
+  }
+}
+
+/** The CA gave no usable answer: no connection, a reset, a timeout, an oversized body, HTML from a proxy. */
+export class AcmeUnreachable extends Error {
+  readonly url: string;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    reason: string,
+    { url, retryAfterSeconds, cause }: { url: string; retryAfterSeconds?: number | null; cause?: unknown },
+  ) {
+    super(reason, { cause });
+    this.name = 'AcmeUnreachable';
+    this.url = url;
+    this.retryAfterSeconds = retryAfterSeconds ?? null;
+  }
+}
+
+/** A problem with one of several identifiers. RFC 8555 §6.7.1. */
+export interface Subproblem {
+  type: string;
+  detail: string;
+  /** Null = the CA did not say. */
+  hostname: string | null;
+}
+
+/** The problem document as received: any field may be missing or of another type. */
+export interface ProblemDocument {
+  type?: unknown;
+  title?: unknown;
+  detail?: unknown;
+  status?: unknown;
+  subproblems?: unknown;
+}
+
+interface ProblemContext {
+  url: string;
+  status: number;
+  retryAfterSeconds?: number | null;
+  stage?: AcmeProblem['stage'];
+}
+
+const NAMESPACE = 'urn:ietf:params:acme:error:';
+const DETAIL_CHARACTERS = 1_000;
+const SUBPROBLEMS = 20;
+/** A wrong clock or a wrong unit must not stop an order forever. */
+const LONGEST_RETRY_AFTER_SECONDS = 30 * 86_400;
+
+/** Retry-After in seconds, from a number or an HTTP date (RFC 9110 §10.2.3). Null = absent or neither. */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
+  if (value === undefined) return null;
+  const isSeconds = /^\d+$/.test(value.trim());
+  const seconds = isSeconds ? Number(value) : Math.ceil((Date.parse(value) - nowMs) / 1_000);
+  if (Number.isNaN(seconds)) return null;
+  return Math.min(Math.max(seconds, 0), LONGEST_RETRY_AFTER_SECONDS);
+}
+
+function shortType(type: unknown): string {
+  const uri = text(type) || 'about:blank';
+  return uri.startsWith(NAMESPACE) ? uri.slice(NAMESPACE.length) : uri;
+}
+
+function subproblemsOf(list: unknown): Subproblem[] {
+  if (!Array.isArray(list)) return [];
+  return list.slice(0, SUBPROBLEMS).map((item) => ({
+    type: shortType(item?.type),
+    detail: text(item?.detail),
+    hostname: text(item?.identifier?.value) || null,
+  }));
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, DETAIL_CHARACTERS) : '';
+}

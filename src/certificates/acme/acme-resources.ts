@@ -1,0 +1,118 @@
+import { AcmeProblem, AcmeUnreachable, type ProblemDocument, parseRetryAfter } from './acme-problem.js';
+import { type AcmeResponse, jsonOf } from './acme-transport.js';
+
+/** RFC 8555 §7.1.3. */
+export interface Order {
+  url: string;
+  status: 'pending' | 'ready' | 'processing' | 'valid' | 'invalid';
+  authorizations: string[];
+  finalize: string;
+  /** Null = not issued yet. */
+  certificate: string | null;
+  error: AcmeProblem | null;
+  /** How long to wait before asking again; null = the CA did not say. */
+  retryAfterSeconds: number | null;
+}
+
+/** RFC 8555 §7.1.4. */
+export interface Authorization {
+  url: string;
+  status: 'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired' | 'revoked';
+  challenges: Challenge[];
+}
+
+/** RFC 8555 §8. */
+export interface Challenge {
+  url: string;
+  /** `http-01` */
+  type: string;
+  status: 'pending' | 'processing' | 'valid' | 'invalid';
+  token: string;
+  error: AcmeProblem | null;
+}
+
+/** The CA's suggested time window for a renewal. RFC 9773 §4.2. */
+export interface RenewalWindow {
+  startMs: number;
+  endMs: number;
+}
+
+const ORDER_STATUSES = ['pending', 'ready', 'processing', 'valid', 'invalid'] as const;
+const AUTHORIZATION_STATUSES = ['pending', 'valid', 'invalid', 'deactivated', 'expired', 'revoked'] as const;
+const CHALLENGE_STATUSES = ['pending', 'processing', 'valid', 'invalid'] as const;
+const LIST_SIZE = 100;
+/** RFC 8555 §8.3, and no longer than the database column. */
+const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** Throws `AcmeUnreachable` when the answer is not an order. */
+export function readOrder(response: AcmeResponse, url: string, nowMs: number): Order {
+  const { status, authorizations, finalize, certificate, error } = jsonOf(response);
+  return {
+    url,
+    status: oneOf(ORDER_STATUSES, status, url),
+    authorizations: list(authorizations).map((item) => text(item, url)),
+    finalize: text(finalize, url),
+    certificate: certificate === undefined ? null : text(certificate, url),
+    error: problem(error, url),
+    retryAfterSeconds: parseRetryAfter(response.headers['retry-after'], nowMs),
+  };
+}
+
+/** Throws `AcmeUnreachable` when the answer is not an authorization. */
+export function readAuthorization(response: AcmeResponse): Authorization {
+  const { url } = response;
+  const { status, challenges } = jsonOf(response);
+  return {
+    url,
+    status: oneOf(AUTHORIZATION_STATUSES, status, url),
+    challenges: list(challenges).map((item) => readChallenge(item as Record<string, unknown> | null, url)),
+  };
+}
+
+/** Throws `AcmeUnreachable` when the answer is not renewal information. */
+export function readRenewalWindow(response: AcmeResponse): RenewalWindow {
+  const { suggestedWindow } = jsonOf(response) as { suggestedWindow?: { start?: unknown; end?: unknown } };
+  const startMs = Date.parse(String(suggestedWindow?.start));
+  const endMs = Date.parse(String(suggestedWindow?.end));
+  if (!(endMs > startMs)) {
+    throw new AcmeUnreachable('the answer names no renewal window', { url: response.url });
+  }
+  return { startMs, endMs };
+}
+
+function readChallenge(document: Record<string, unknown> | null, authorizationUrl: string): Challenge {
+  const { url, type, status, token, error } = document ?? {};
+  return {
+    url: text(url, authorizationUrl),
+    type: text(type, authorizationUrl),
+    status: oneOf(CHALLENGE_STATUSES, status, authorizationUrl),
+    // Not every challenge type has a token.
+    token: typeof token === 'string' && TOKEN.test(token) ? token : '',
+    error: problem(error, authorizationUrl),
+  };
+}
+
+function problem(document: unknown, url: string): AcmeProblem | null {
+  if (typeof document !== 'object' || document === null) return null;
+  const { status } = document as ProblemDocument;
+  return new AcmeProblem(document, {
+    url,
+    status: typeof status === 'number' ? status : 403,
+    stage: 'validation',
+  });
+}
+
+function oneOf<T extends string>(allowed: readonly T[], value: unknown, url: string): T {
+  const known = allowed.find((candidate) => candidate === value);
+  if (known === undefined) throw new AcmeUnreachable('the answer has no status that ACME defines', { url });
+  return known;
+}
+
+function text(value: unknown, url: string): string {
+  if (typeof value === 'string') return value;
+  throw new AcmeUnreachable('the answer lacks a field that ACME requires', { url });
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value.slice(0, LIST_SIZE) : [];
+}

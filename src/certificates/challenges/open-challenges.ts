@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MoreThan } from 'typeorm';
+import type { Database } from '../../database/database.js';
+import { AcmeChallenge } from './acme-challenge.entity.js';
+
+/** Far more than in-flight orders. A CA asks within seconds of an order, so it asks for one of the newest rows. */
+const MAX_ROWS = 5_000;
+/** The pause between two reads: a flood of unknown tokens costs at most 20 small statements a second. */
+const PAUSE_MS = 50;
+const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
+
+type Found = ReadonlyMap<string, AcmeChallenge>;
+
+/**
+ * Answers the open challenges of all processes. All waiting requests share one read of every open challenge, so its cost
+ * does not grow with the number of requests, tokens or hosts. A read begins after its requests have arrived, so it finds
+ * every challenge that was opened before the CA asked.
+ */
+export class OpenChallenges {
+  private running: Promise<unknown> = Promise.resolve();
+  private next: Promise<Found> | null = null;
+
+  constructor(
+    private readonly db: Database,
+    private readonly now: () => number,
+  ) {}
+
+  /** The key authorization for exactly this token at this host; null = no such open challenge. */
+  async answer(token: string, hostname: string): Promise<string | null> {
+    if (!TOKEN.test(token)) return null;
+    this.next ??= this.readNext();
+    const challenge = (await this.next).get(token);
+    const isOpen = challenge?.hostname === hostname && challenge.expiresAtMs > this.now();
+    return isOpen ? challenge.keyAuthorization : null;
+  }
+
+  /** Starts a read after the previous read and its pause have ended. */
+  private readNext(): Promise<Found> {
+    const found = this.running.then(() => {
+      this.next = null;
+      return this.read();
+    });
+    this.running = found.catch(() => {}).then(() => sleep(PAUSE_MS, undefined, { ref: false }));
+    return found;
+  }
+
+  private async read(): Promise<Found> {
+    const rows = await this.db.repository(AcmeChallenge).find({
+      where: { expiresAtMs: MoreThan(this.now()) },
+      order: { expiresAtMs: 'DESC' },
+      take: MAX_ROWS,
+    });
+    return new Map(rows.map((row) => [row.token, row]));
+  }
+}

@@ -1,0 +1,91 @@
+import 'reflect-metadata';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+
+/** Facts read from the certificate itself. */
+export interface ChainFacts {
+  /** For people: `Let's Encrypt R11`. */
+  issuer: string;
+  serialNumber: string;
+  notBeforeMs: number;
+  notAfterMs: number;
+  /** RFC 9773 §4.1; null when the certificate names no authority key. */
+  renewalId: string | null;
+}
+
+/** The CA issued a certificate that can't be served. */
+export class UnusableCertificate extends Error {}
+
+const ISSUER_CHARACTERS = 255;
+/** The lengths of database columns. */
+const CHAIN_CHARACTERS = 60_000;
+const SERIAL_CHARACTERS = 64;
+const RENEWAL_ID_CHARACTERS = 255;
+const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
+
+/**
+ * Reads a chain (PEM, leaf first) and checks that its leaf can be served: for this host, with this key, now.
+ * Rejects with `UnusableCertificate`.
+ */
+export async function readChain(
+  chainPem: string,
+  { hostname, keyPem, nowMs }: { hostname: string; keyPem: string; nowMs: number },
+): Promise<ChainFacts> {
+  if (chainPem.length > CHAIN_CHARACTERS)
+    throw new UnusableCertificate('the CA sent a chain that is too long');
+  const leaf = leafOf(chainPem);
+  if (leaf.serialNumber.length > SERIAL_CHARACTERS) {
+    throw new UnusableCertificate('the serial number of the certificate is too long');
+  }
+  if (leaf.checkHost(hostname, { subject: 'never' }) === undefined) {
+    throw new UnusableCertificate(`the certificate is not for ${hostname}`);
+  }
+  if (!leaf.checkPrivateKey(createPrivateKey(keyPem))) {
+    throw new UnusableCertificate('the certificate is for another key');
+  }
+  const notAfterMs = Date.parse(leaf.validTo);
+  if (!(notAfterMs > nowMs)) throw new UnusableCertificate('the certificate has expired');
+  return {
+    issuer: issuerName(leaf),
+    serialNumber: leaf.serialNumber.toLowerCase(),
+    notBeforeMs: Date.parse(leaf.validFrom),
+    notAfterMs,
+    renewalId: await renewalId(leaf),
+  };
+}
+
+/** The certificates of a chain, each as PEM. */
+export function certificatesOf(chainPem: string): string[] {
+  return chainPem.match(PEM) ?? [];
+}
+
+function leafOf(chainPem: string): X509Certificate {
+  try {
+    const certificates = certificatesOf(chainPem).map((pem) => new X509Certificate(pem));
+    if (certificates[0]) return certificates[0];
+  } catch (error) {
+    throw new UnusableCertificate('the CA sent a chain that cannot be read', { cause: error });
+  }
+  throw new UnusableCertificate('the CA sent no certificate');
+}
+
+function issuerName({ issuer }: X509Certificate): string {
+  const fields = new Map(
+    issuer.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]),
+  );
+  const [organization = '', name = ''] = [fields.get('O'), fields.get('CN')];
+  const readable = name.includes(organization) ? name : `${organization} ${name}`.trim();
+  return (readable || issuer.replaceAll('\n', ', ')).slice(0, ISSUER_CHARACTERS);
+}
+
+/** The authority's key identifier and the serial number, as DER contents: a serial with the high bit set gets a leading 00. */
+async function renewalId(leaf: X509Certificate): Promise<string | null> {
+  // Imported here, for the reason in `certificate-request.ts`.
+  const { AuthorityKeyIdentifierExtension, X509Certificate: Parsed } = await import('@peculiar/x509');
+  const { keyId } = new Parsed(leaf.raw).getExtension(AuthorityKeyIdentifierExtension) ?? {};
+  if (!keyId) return null;
+  const digits = leaf.serialNumber.length % 2 === 0 ? leaf.serialNumber : `0${leaf.serialNumber}`;
+  const isNegative = Number.parseInt(digits.slice(0, 2), 16) >= 0x80;
+  const serial = Buffer.from(isNegative ? `00${digits}` : digits, 'hex');
+  const id = `${Buffer.from(keyId, 'hex').toString('base64url')}.${serial.toString('base64url')}`;
+  return id.length > RENEWAL_ID_CHARACTERS ? null : id;
+}

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
+import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
+import type { Challenge, Order } from '../acme/acme-resources.js';
+import type { ChallengeStore } from '../challenges/challenge-store.js';
+import { certificateRequest } from './certificate-request.js';
+
+const FIRST_POLL_MS = 100;
+const SLOWEST_POLL_MS = 2_000;
+/** The timeout of a whole order. A timer for weeks would overflow and fire at once. */
+const LONGEST_WAIT_MS = 60_000;
+const METHOD = 'http-01';
+
+interface PlacedOrder {
+  signer: AcmeSigner;
+  order: Order;
+  hostname: string;
+  /** The certificate's private key, as PEM. */
+  keyPem: string;
+}
+
+/** Completes an order from any state to its certificate. RFC 8555 §7.1.6. */
+export class OrderFlow {
+  constructor(
+    private readonly client: AcmeClient,
+    private readonly challenges: ChallengeStore,
+  ) {}
+
+  /** The chain as PEM, leaf first. Throws `AcmeProblem`, `AcmeUnreachable`, or the reason of the signal. */
+  async complete(placed: PlacedOrder, signal: AbortSignal): Promise<string> {
+    const tokens: string[] = [];
+    try {
+      const chain = await this.advance(placed, tokens, signal);
+      await this.challenges.close(tokens);
+      return chain;
+    } catch (error) {
+      // After any other error another process may resume the order, and the CA may still ask.
+      if (error instanceof AcmeProblem) await this.challenges.close(tokens);
+      throw error;
+    }
+  }
+
+  private async advance(placed: PlacedOrder, tokens: string[], signal: AbortSignal): Promise<string> {
+    const { signer, hostname, keyPem } = placed;
+    let { order } = placed;
+    let waitMs = FIRST_POLL_MS;
+    let isAsked = false;
+    for (;;) {
+      if (order.status === 'invalid') throw await this.reasonOf(signer, order, signal);
+      if (order.status === 'valid' && order.certificate !== null) {
+        return this.client.chain(signer, order.certificate, signal);
+      }
+      if (order.status === 'pending' && !isAsked) {
+        isAsked = true;
+        for (const url of order.authorizations) tokens.push(...(await this.answer(placed, url, signal)));
+        waitMs = FIRST_POLL_MS;
+      } else if (order.status === 'ready') {
+        const csr = await certificateRequest(hostname, keyPem);
+        order = await this.finalize(signer, order, csr, signal);
+        waitMs = FIRST_POLL_MS;
+        if (order.status === 'valid') continue;
+      }
+      await sleep(waitMs, undefined, { signal });
+      order = await this.client.order(signer, order.url, signal);
+      waitMs = nextWaitMs(waitMs, order.retryAfterSeconds);
+    }
+  }
+
+  private async finalize(signer: AcmeSigner, order: Order, csr: Buffer, signal: AbortSignal): Promise<Order> {
+    try {
+      return await this.client.finalize(signer, order, csr, signal);
+    } catch (error) {
+      // Another process finalized the order, or the CA's own view is stale: the next poll shows its state.
+      if (error instanceof AcmeProblem && error.type === 'orderNotReady') return order;
+      throw error;
+    }
+  }
+
+  /** Starts the validation unless it is done. Returns the tokens that the CA may ask for. */
+  private async answer(placed: PlacedOrder, url: string, signal: AbortSignal): Promise<string[]> {
+    const { signer, hostname } = placed;
+    const authorization = await this.client.authorization(signer, url, signal);
+    if (authorization.status !== 'pending') return [];
+    const challenge = authorization.challenges.find(({ type }) => type === METHOD);
+    if (!challenge?.token) {
+      throw new AcmeProblem(
+        { type: 'unsupportedIdentifier', detail: `the CA offers no ${METHOD} challenge for ${hostname}` },
+        { url, status: 200 },
+      );
+    }
+    const { token } = challenge;
+    await this.challenges.open({ token, hostname, keyAuthorization: `${token}.${signer.key.thumbprint}` });
+    if (challenge.status === 'pending') await this.client.respond(signer, challenge.url, signal);
+    return [token];
+  }
+
+  /** The order says only that it failed; the challenge says why. */
+  private async reasonOf(signer: AcmeSigner, order: Order, signal: AbortSignal): Promise<Error> {
+    for (const url of order.authorizations) {
+      const { challenges } = await this.client.authorization(signer, url, signal);
+      const failed = challenges.find((challenge: Challenge) => challenge.error !== null);
+      if (failed?.error) return failed.error;
+    }
+    return order.error ?? new AcmeUnreachable('the order became invalid without a reason', order);
+  }
+}
+
+/** The CA's Retry-After, or twice the last wait. The deadline of the order bounds both. */
+function nextWaitMs(lastWaitMs: number, retryAfterSeconds: number | null): number {
+  if (retryAfterSeconds !== null && retryAfterSeconds > 0)
+    return Math.min(retryAfterSeconds * 1_000, LONGEST_WAIT_MS);
+  return Math.min(lastWaitMs * 2, SLOWEST_POLL_MS);
+}

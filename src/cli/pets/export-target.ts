@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { lstatSync } from 'node:fs';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError, invalidRequest } from '../../kernel/errors.js';
+import { printable } from '../output.js';
+
+/** The place where an export goes. */
+export interface ExportTarget {
+  write(text: string): Promise<void>;
+  /** Keeps what was written. */
+  keep(): Promise<void>;
+  /** Discards what was written, if that is possible. */
+  discard(): Promise<void>;
+}
+
+/** Standard output. It waits for a slow reader. A terminal gets no control characters. */
+export function standardOutput(signal: AbortSignal): ExportTarget {
+  const { stdout } = process;
+  return {
+    write: async (text) => {
+      if (!stdout.write(stdout.isTTY ? printable(text) : text)) await once(stdout, 'drain', { signal });
+    },
+    keep: async () => {},
+    discard: async () => {},
+  };
+}
+
+/**
+ * A file that appears at `path` only when it is complete; until then it has another name in the same folder. Throws
+ * `AppError conflict` when something is at `path`, or with `isForced` something other than a regular file. Throws
+ * `AppError invalid_request` when the file can't be written.
+ */
+export async function newFile(path: string, isForced: boolean): Promise<ExportTarget> {
+  requireFree(path, isForced);
+  const partial = join(dirname(path), `.petstore-export-${randomBytes(8).toString('hex')}.part`);
+  const file = await open(partial, 'wx').catch((error) => unwritable(path, error));
+  const discard = async () => {
+    await file.close();
+    await rm(partial, { force: true });
+  };
+  return {
+    write: (text) => file.appendFile(text).catch((error) => unwritable(path, error)),
+    keep: async () => {
+      try {
+        await place(file, partial, path, isForced);
+      } catch (error) {
+        unwritable(path, error as Error);
+      } finally {
+        await discard();
+      }
+    },
+    discard,
+  };
+}
+
+async function place(file: FileHandle, partial: string, path: string, isForced: boolean): Promise<void> {
+  await file.sync();
+  if (!isForced) {
+    try {
+      // Unlike a rename, a link never replaces a file that appeared meanwhile.
+      return await link(partial, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') requireFree(path, isForced);
+      // Some file systems have no links.
+    }
+  }
+  requireFree(path, isForced);
+  await rename(partial, path);
+}
+
+function requireFree(path: string, isForced: boolean): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found || (isForced && found.isFile())) return;
+  throw new AppError(
+    'conflict',
+    isForced
+      ? `${path} is not a regular file, so --force does not replace it. Choose another name.`
+      : `${path} already exists. Choose another name, or replace it with --force.`,
+  );
+}
+
+function unwritable(path: string, error: Error): never {
+  if (error instanceof AppError) throw error;
+  // Without the system call and the temporary name: `ENOSPC: no space left on device`.
+  const [reason] = error.message.split(', ');
+  throw invalidRequest([{ field: 'file', message: `${path} can't be written: ${reason}` }]);
+}

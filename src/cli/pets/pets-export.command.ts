@@ -1,0 +1,131 @@
+import { type Command, Option } from 'commander';
+import type { Services } from '../../app/services.js';
+import { FILE_START, PET_LINE } from '../../pets/export/pet-line.js';
+import { formatOfName, PET_FORMATS, type PetFormat } from '../../pets/files/pet-format.js';
+import { EXIT, grouped, type Output } from '../output.js';
+import { withServices } from '../session.js';
+import { newFile, standardOutput } from './export-target.js';
+import { ProgressBar } from './progress-bar.js';
+import { stopSignal } from './stop-signal.js';
+import { sayWaiting } from './waiting.js';
+
+interface ExportOptions {
+  format?: PetFormat;
+  force?: boolean;
+}
+
+export function exportCommand(pets: Command, output: Output): void {
+  pets
+    .command('export <slug> [file]')
+    .description(
+      'Export all pets to a CSV or NDJSON file, or to standard output. Import reads the file back.',
+    )
+    .addOption(
+      new Option('--format <format>', 'the default is in the file name, or csv').choices(PET_FORMATS),
+    )
+    .option('--force', 'replace an existing file')
+    .addHelpText(
+      'after',
+      `
+CSV has the columns id, name, categoryId and status. NDJSON has one object per line, as in GET /v1/pets. Both are UTF-8.
+Names are written as they are: a spreadsheet may run a name such as =1+1 as a formula.
+Imported into another project the file gives the same pets in the same order, with new ids: an import ignores id.
+Pets are written in the order of their ids. Pets added after the start are left out.
+The file appears when it is complete. Without --force an existing file stays unchanged.
+Exit code: 0 all pets exported, 1 refused or interrupted, 2 wrong usage.
+
+Examples:
+  $ petstore pets export shop pets.csv
+  $ petstore pets export shop --format ndjson | gzip > pets.ndjson.gz
+  $ petstore pets export shop pets.ndjson && petstore pets import shop-2 pets.ndjson`,
+    )
+    .action(async (slug: string, file: string | undefined, options: ExportOptions, command: Command) => {
+      const path = file === '-' ? undefined : file;
+      const problem = usageProblem(path, options, output);
+      if (problem) command.error(`error: ${problem}`);
+      const format = options.format ?? formatOfName(path ?? '') ?? 'csv';
+      const isForced = options.force === true;
+      output.exitCode = await withServices((services) =>
+        runExport(services, { slug, path, format, isForced, output }),
+      );
+    });
+}
+
+function usageProblem(
+  path: string | undefined,
+  { format, force }: ExportOptions,
+  { isJson }: Output,
+): string | null {
+  if (path === undefined) {
+    if (isJson) return '--json needs a file: standard output has the pets';
+    return force ? '--force needs a file' : null;
+  }
+  const named = formatOfName(path);
+  if (named === null && format === undefined) return 'name the file .csv or .ndjson, or use --format';
+  if (named === null || format === undefined || named === format) return null;
+  // The import finds the format in the name.
+  return `--format is ${format}, but the name of the file says ${named}`;
+}
+
+interface Export {
+  slug: string;
+  /** Undefined = standard output. */
+  path: string | undefined;
+  format: PetFormat;
+  isForced: boolean;
+  output: Output;
+}
+
+async function runExport({ projects, petExports }: Services, wanted: Export): Promise<number> {
+  const { slug, path, format, isForced, output } = wanted;
+  const { id: projectId } = await projects.getBySlug(slug);
+  const { signal, release } = stopSignal();
+  const target = path === undefined ? standardOutput(signal) : await newFile(path, isForced);
+  const isBarShown = process.stderr.isTTY && !output.isJson && !(path === undefined && process.stdout.isTTY);
+  const total = isBarShown ? await petExports.count(projectId) : null;
+  const bar = new ProgressBar(process.stderr, { rows: 0, done: 0 }, isBarShown);
+  const startedAtMs = performance.now();
+  let exported = 0;
+  let isKept = false;
+  try {
+    await target.write(FILE_START[format]);
+    for await (const pets of petExports.pages(projectId, { signal, onWait: sayWaiting() })) {
+      await target.write(pets.map(PET_LINE[format]).join(''));
+      exported += pets.length;
+      bar.update({ rows: exported, done: exported, total });
+    }
+    if (!signal.aborted) {
+      await target.keep();
+      isKept = true;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    release();
+    bar.clear();
+    if (!isKept) await target.discard();
+  }
+  summarize(wanted, { exported, isComplete: isKept, seconds: (performance.now() - startedAtMs) / 1000 });
+  return isKept ? EXIT.ok : EXIT.refused;
+}
+
+function summarize(
+  { slug, path, format, output }: Export,
+  { exported, isComplete, seconds }: { exported: number; isComplete: boolean; seconds: number },
+): void {
+  const rowsPerSecond = Math.round(exported / Math.max(seconds, 0.001));
+  const end = isComplete
+    ? `${grouped(exported)} exported in ${seconds.toFixed(1)} s (${grouped(rowsPerSecond)} rows/s)`
+    : `Interrupted after ${grouped(exported)} pets.${path === undefined ? '' : ' No file was written.'}`;
+  const json = {
+    project: slug,
+    file: isComplete ? path : null,
+    format,
+    exported,
+    complete: isComplete,
+    seconds: Number(seconds.toFixed(3)),
+    rowsPerSecond,
+  };
+  if (path === undefined) output.note(end);
+  else output.result(json, end);
+}

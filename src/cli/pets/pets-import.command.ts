@@ -1,0 +1,209 @@
+import { parse, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Command } from 'commander';
+import type { Services } from '../../app/services.js';
+import { AppError } from '../../kernel/errors.js';
+import { openPetFile, type PetFile } from '../../pets/files/pet-file.js';
+import { formatOfName } from '../../pets/files/pet-format.js';
+import type { RefusedRow } from '../../pets/import/pet-batch.js';
+import type { PetImport } from '../../pets/import/pet-import.entity.js';
+import type { BeginMode } from '../../pets/import/pet-import.service.js';
+import { EXIT, grouped, isoTime, type Output } from '../output.js';
+import { commandLineActor, withServices } from '../session.js';
+import { summarizeImport } from './import-summary.js';
+import { ProgressBar } from './progress-bar.js';
+import { RefusedFile } from './refused-file.js';
+import { stopSignal } from './stop-signal.js';
+import { sayWaiting } from './waiting.js';
+
+/** Refused rows on the screen; their file has all of them. */
+const SHOWN_REFUSED = 20;
+
+interface ImportOptions {
+  again?: boolean;
+  resume?: boolean;
+  restart?: boolean;
+  refused?: string;
+}
+
+export function importCommand(pets: Command, output: Output, stdin: Readable): void {
+  pets
+    .command('import <slug> <file>')
+    .description(
+      'Import pets from a CSV or NDJSON file, or from - (standard input). Refused rows go to a file of the same format.',
+    )
+    .option('--again', 'import a file whose content was imported before: its pets are added once more')
+    .option('--resume', 'continue an interrupted import of this file')
+    .option('--restart', 'start an interrupted import again; pets that it has imported stay')
+    .option('--refused <file>', 'the file of refused rows (default: pets.refused.csv for pets.csv)')
+    .addHelpText(
+      'after',
+      `
+CSV needs a header line with name, categoryId and optionally status, in any order; other columns are ignored.
+NDJSON has one object per line, as in POST /v1/pets. Both are UTF-8.
+Every pet gets a new id: an id in the file, as pets export writes it, is ignored.
+A refused row is written with its line number and reason as problem; the other rows are imported.
+Correct the file of refused rows and import it: the column or field problem is ignored.
+After Ctrl-C, a crash or a power failure, --resume continues without losing or repeating a row.
+Exit code: 0 all rows imported, 1 some were refused or the import did not finish, 2 wrong usage.
+
+Examples:
+  $ petstore pets import shop pets.csv
+  $ petstore pets import shop pets.refused.csv   # after the refused rows were corrected
+  $ petstore pets import shop pets.csv --resume
+  $ zcat pets.ndjson.gz | petstore pets import shop - --refused refused.ndjson`,
+    )
+    .action(async (slug: string, path: string, options: ImportOptions, command: Command) => {
+      const problem = usageProblem(path, options);
+      if (problem) command.error(`error: ${problem}`);
+      const file = await openPetFile(path, stdin);
+      try {
+        const unfit = unfitProblem(path, options, file);
+        if (unfit) command.error(`error: ${unfit}`);
+        output.exitCode = await withServices((services) =>
+          runImport(services, { slug, path, options, file, output, onWait: sayWaiting() }),
+        );
+      } finally {
+        file.stop();
+      }
+    });
+}
+
+function usageProblem(path: string, { again, resume, restart, refused }: ImportOptions): string | null {
+  if ([again, resume, restart].filter(Boolean).length > 1)
+    return 'only one of --again, --resume and --restart can be used';
+  if (resume && path === '-') return "standard input can't be read again, so --resume can't be used";
+  if (refused !== undefined && resolve(refused) === resolve(path))
+    return '--refused is the imported file itself';
+  return null;
+}
+
+/** As `usageProblem`, for what only the opened file shows. */
+function unfitProblem(path: string, { resume, refused = '' }: ImportOptions, file: PetFile): string | null {
+  if (resume && !file.identity)
+    return `${path} is a stream: it can't be read again, so --resume can't be used`;
+  const format = formatOfName(refused);
+  if (format === null || format === file.format) return null;
+  return `--refused names a file of the format ${format}, but ${path} is ${file.format}`;
+}
+
+interface Import {
+  slug: string;
+  path: string;
+  options: ImportOptions;
+  file: PetFile;
+  output: Output;
+  onWait: () => void;
+}
+
+async function runImport({ projects, petImports }: Services, wanted: Import): Promise<number> {
+  const { slug, options, file, output } = wanted;
+  const project = await projects.getBySlug(slug);
+  const mode = modeOf(options);
+  const progress = await begin(petImports, project.id, mode, wanted);
+  const before = { ...progress };
+  if (progress.finishedAtMs !== null) {
+    summarizeImport(output, { ...wanted, before, progress, isComplete: true, seconds: 0 });
+    return progress.refused === 0 ? EXIT.ok : EXIT.refused;
+  }
+  const refusedFile = RefusedFile.open(progress.reportPath, file, progress.reportBytes);
+  const start = { rows: before.imported + before.refused, done: before.positionBytes };
+  const bar = new ProgressBar(process.stderr, start, process.stderr.isTTY && !output.isJson);
+  const tell = tellRefused(bar, output, progress.reportPath);
+  const { signal, release } = stopSignal(() => {
+    if (!file.identity) file.stop();
+  });
+  const startedAtMs = performance.now();
+  let isComplete = false;
+  try {
+    isComplete = await petImports.run(commandLineActor(), {
+      file,
+      progress,
+      signal,
+      onWait: wanted.onWait,
+      report: (refused) => {
+        tell(refused);
+        return refusedFile.append(refused);
+      },
+      onProgress: ({ imported, refused, positionBytes }) =>
+        bar.update({ rows: imported + refused, done: positionBytes, total: file.sizeBytes }),
+    });
+  } finally {
+    release();
+    bar.clear();
+    refusedFile.close();
+  }
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  summarizeImport(output, { ...wanted, before, progress, isComplete, seconds });
+  return isComplete && progress.refused === 0 ? EXIT.ok : EXIT.refused;
+}
+
+function modeOf({ again, resume, restart }: ImportOptions): BeginMode {
+  if (again) return 'again';
+  if (resume) return 'resume';
+  return restart ? 'restart' : 'new';
+}
+
+/** The import's state, or an `AppError` that says what the user can do. */
+async function begin(
+  petImports: Services['petImports'],
+  projectId: bigint,
+  mode: BeginMode,
+  { slug, path, options, file, onWait }: Import,
+): Promise<PetImport> {
+  const reportPath = resolve(options.refused ?? refusedPath(path, file));
+  const mayBegin = (known: PetImport | null) => {
+    const isGoingOn = mode === 'resume' && options.refused === undefined;
+    RefusedFile.check(isGoingOn && known ? known.reportPath : reportPath, file, known);
+  };
+  const beginning = await petImports.begin(projectId, file, { mode, reportPath, mayBegin, onWait });
+  const refuse = (message: string): never => {
+    throw new AppError('conflict', message);
+  };
+  switch (beginning.state) {
+    case 'unknown':
+      return refuse(`There is no import of ${path} into ${slug} to resume. Omit --resume.`);
+    case 'changed':
+      return refuse(
+        `${path} has changed since its import was interrupted, so its new rows are unknown. Restore the file, or use --restart to import all of it.`,
+      );
+    case 'unfinished': {
+      const { line, imported } = beginning.progress;
+      return refuse(
+        `The import of ${path} into ${slug} stopped after line ${grouped(line)}, with ${grouped(imported)} pets imported. Use --resume to continue, or --restart to import the whole file again.`,
+      );
+    }
+    case 'repeated': {
+      const { imported, finishedAtMs } = beginning.before;
+      return refuse(
+        `The rows of ${path} were imported into ${slug} before, at ${isoTime(finishedAtMs)} (pets: ${grouped(imported)}). Use --again to add them once more.`,
+      );
+    }
+    case 'complete':
+      return beginning.progress;
+    case 'begun': {
+      const { progress } = beginning;
+      const isElsewhere = options.refused !== undefined && progress.reportPath !== reportPath;
+      return isElsewhere ? { ...progress, reportPath, reportBytes: 0 } : progress;
+    }
+  }
+}
+
+/** `pets.refused.csv` for `pets.csv`, so that its import finds the format in its name. */
+function refusedPath(path: string, { identity, format }: PetFile): string {
+  if (!identity) return `stdin.refused.${format}`;
+  const { ext } = parse(path);
+  return formatOfName(path) ? `${path.slice(0, -ext.length)}.refused${ext}` : `${path}.refused.${format}`;
+}
+
+function tellRefused(bar: ProgressBar, output: Output, reportPath: string) {
+  let told = 0;
+  return (refused: readonly RefusedRow[]): void => {
+    if (output.isJson) return;
+    for (const { problem } of refused.slice(0, Math.max(0, SHOWN_REFUSED - told))) bar.print(problem);
+    if (told <= SHOWN_REFUSED && told + refused.length > SHOWN_REFUSED) {
+      bar.print(`More refused rows are in ${reportPath}`);
+    }
+    told += refused.length;
+  };
+}

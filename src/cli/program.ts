@@ -1,0 +1,76 @@
+import type { Readable } from 'node:stream';
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../config/config.js';
+import { AppError } from '../kernel/errors.js';
+import { version } from '../kernel/version.js';
+import { doctorCommand } from './doctor.command.js';
+import { domainsCommands } from './domains.command.js';
+import { keysCommands } from './keys.command.js';
+import { migrateCommand } from './migrate.command.js';
+import { EXIT, type Output } from './output.js';
+import { petsCommands } from './pets/pets.command.js';
+import { projectsCommands } from './projects.command.js';
+import { databaseProblem } from './session.js';
+
+/** Runs the command of `args`, the words after `petstore`, and returns its exit code. */
+export async function runProgram(
+  args: readonly string[],
+  output: Output,
+  stdin: Readable = process.stdin,
+): Promise<number> {
+  let usageProblem = '';
+  const program = new Command('petstore')
+    .description('Manage a Petstore Gateway: projects, API keys, custom domains, imports and its database.')
+    .version(
+      output.isJson ? JSON.stringify({ version: version() }) : version(),
+      '--version',
+      'print the version',
+    )
+    .option('--json', 'print exactly one JSON object on standard output, for errors too')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => output.write(text),
+      writeErr: (text) => {
+        usageProblem += text;
+      },
+    })
+    .exitOverride()
+    .showHelpAfterError('Add --help for the usage and examples.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ petstore projects create shop --plan pro
+  $ petstore keys create shop
+  $ petstore pets import shop pets.csv
+  $ petstore doctor
+
+The database is the one DATABASE_URL names, by default the file ./var/petstore.sqlite.
+Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
+    );
+  projectsCommands(program, output);
+  keysCommands(program, output);
+  petsCommands(program, output, stdin);
+  domainsCommands(program, output);
+  migrateCommand(program, output);
+  doctorCommand(program, output);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return output.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return EXIT.ok;
+      // For a command without its subcommand the message is the help text.
+      const message = usageProblem.replace(/^error: /, '').trim();
+      output.fail('usage', output.isJson ? (message.split('\n')[0] ?? message) : message);
+      return EXIT.usage;
+    }
+    if (error instanceof ConfigError) {
+      output.fail('invalid_configuration', error.message);
+      return EXIT.usage;
+    }
+    if (error instanceof AppError) output.fail(error.code, error.message, error.errors);
+    else output.fail(...databaseProblem(error));
+    return EXIT.refused;
+  }
+}

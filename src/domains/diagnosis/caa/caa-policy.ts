@@ -1,0 +1,93 @@
+import type { CaaRecord } from '../../../dns/dns-message.js';
+import type { DiagnosisCode, DiagnosisSeverity } from '../diagnosis.js';
+import { type IssueProperty, parseIssueProperty } from './caa-issue.js';
+
+/** The CA that should issue, and the validation method. */
+export interface CaaRule {
+  /** Issuer names of the certificate authority; empty = unknown, so a foreign issuer is only a warning. */
+  identities: readonly string[];
+  /** Null = unknown. */
+  accountUrl: string | null;
+  method: 'http-01';
+}
+
+/** Why a set of CAA records does not allow the certificate. */
+export interface CaaObjection {
+  code: Extract<DiagnosisCode, 'CAA_BLOCKS_CA' | 'CAA_ACCOUNT' | 'CAA_METHOD' | 'CAA_UNKNOWN_CRITICAL'>;
+  /** `WARNING` when a part of the rule is unknown. */
+  severity: DiagnosisSeverity;
+  /** The issuers, accounts or methods that the records allow instead; for a critical record its tag. */
+  named: string[];
+  /** The value of an additional issue record that would allow the certificate; null = unknown. */
+  remedyValue: string | null;
+}
+
+/** The objections of the relevant CAA record set to a certificate without wildcards. Source: RFC 8659 and 8657. */
+export function evaluateCaa(records: readonly CaaRecord[], rule: CaaRule): CaaObjection[] {
+  return [...criticalObjections(records), ...issueObjections(records, rule)];
+}
+
+/** A critical record with any other tag blocks issuance, even `contactemail` and `issuemail`: some CAs do not know these. */
+const KNOWN_TAGS = ['issue', 'issuewild', 'iodef'];
+
+function criticalObjections(records: readonly CaaRecord[]): CaaObjection[] {
+  const unknown = records.filter(
+    ({ isCritical, tag }) => isCritical && !KNOWN_TAGS.includes(tag.toLowerCase()),
+  );
+  if (unknown.length === 0) return [];
+  const named = distinct(unknown.map(({ tag }) => tag));
+  return [{ code: 'CAA_UNKNOWN_CRITICAL', severity: 'ERROR', named, remedyValue: null }];
+}
+
+function issueObjections(records: readonly CaaRecord[], rule: CaaRule): CaaObjection[] {
+  const values = records.filter(({ tag }) => tag.toLowerCase() === 'issue').map(({ value }) => value);
+  // A set with only `iodef` or `issuewild` records allows every CA.
+  if (values.length === 0) return [];
+  const properties = values.map(parseIssueProperty).filter((property) => property !== null);
+  const named = distinct(properties.map(({ issuer }) => issuer));
+  const [identity] = rule.identities;
+  if (identity === undefined && named.length > 0) {
+    return [{ code: 'CAA_BLOCKS_CA', severity: 'WARNING', named, remedyValue: null }];
+  }
+  const identities = rule.identities.map((name) => name.toLowerCase());
+  const ours = properties.filter(({ issuer }) => identities.includes(issuer));
+  if (ours.length === 0) {
+    return [{ code: 'CAA_BLOCKS_CA', severity: 'ERROR', named, remedyValue: identity ?? null }];
+  }
+  // A single record that allows the CA is enough. If no record does, the result names the closest one.
+  const objections = ours.map((property) => parameterObjections(property, rule));
+  return objections.reduce((best, next) => (weight(next) < weight(best) ? next : best));
+}
+
+const weight = (objections: CaaObjection[]) =>
+  objections.reduce((sum, { severity }) => sum + (severity === 'ERROR' ? 3 : 1), 0);
+
+/** RFC 8657 §3 and §4: a repeated parameter can't be satisfied; several accounts or CAs need several records. */
+function parameterObjections({ issuer, parameters }: IssueProperty, rule: CaaRule): CaaObjection[] {
+  const valuesOf = (tag: string) => parameters.filter(([name]) => name === tag).map(([, value]) => value);
+  const accounts = valuesOf('accounturi');
+  const methods = valuesOf('validationmethods');
+  const remedyValue = [
+    issuer,
+    ...(accounts.length > 0 && rule.accountUrl !== null ? [`accounturi=${rule.accountUrl}`] : []),
+    ...(methods.length > 0 ? [`validationmethods=${rule.method}`] : []),
+  ].join('; ');
+  const objections: CaaObjection[] = [];
+  if (accounts.length > 1 || (accounts.length === 1 && accounts[0] !== rule.accountUrl)) {
+    const isSure = accounts.length > 1 || rule.accountUrl !== null;
+    const [severity, remedy] = isSure ? (['ERROR', remedyValue] as const) : (['WARNING', null] as const);
+    objections.push({ code: 'CAA_ACCOUNT', severity, named: accounts, remedyValue: remedy });
+  }
+  if (methods.length > 1 || (methods.length === 1 && !allowsMethod(methods[0] ?? '', rule.method))) {
+    objections.push({ code: 'CAA_METHOD', severity: 'ERROR', named: methods, remedyValue });
+  }
+  return objections;
+}
+
+/** A single malformed label makes the whole list invalid. */
+function allowsMethod(list: string, method: string): boolean {
+  const labels = list.split(',');
+  return labels.every((label) => /^[a-z0-9-]+$/i.test(label)) && labels.includes(method);
+}
+
+const distinct = (names: string[]) => [...new Set(names)];

@@ -1,0 +1,94 @@
+/** The party that must act to resolve a finding. */
+export type DiagnosisActor = 'OWNER' | 'DNS_PROVIDER' | 'PLATFORM' | 'CERTIFICATE_AUTHORITY' | 'NOBODY';
+/** `ERROR`: the domain does not work. `WARNING`: it may stop working soon. `INFO`: no action is needed. */
+export type DiagnosisSeverity = 'ERROR' | 'WARNING' | 'INFO';
+
+/** A server's answer to a question. */
+export interface Evidence {
+  /** `192.0.2.1:53`, or a URL of the CA. */
+  server: string;
+  /** `shop.example.com CNAME` */
+  question: string;
+  /** `NOERROR: shop.example.com. CNAME old.example.net.`, `NXDOMAIN`, `timeout` */
+  answer: string;
+  ttlSeconds: number | null;
+  atMs: number;
+}
+
+/** A finding: why a domain does not work, or soon will not, and what to do about it. */
+export interface Diagnosis {
+  code: DiagnosisCode;
+  severity: DiagnosisSeverity;
+  actor: DiagnosisActor;
+  /** The problem, in one sentence. */
+  cause: string;
+  /** The fix, in one sentence. */
+  remedy: string;
+  /** An earlier retry can't succeed; null = any time after the fix. */
+  retryAtMs: number | null;
+  evidence: Evidence[];
+}
+
+/** Every code that an owner can see, with its meaning. */
+export const DIAGNOSIS_CODES = {
+  OWNERSHIP_TXT_MISSING: 'The TXT record that proves ownership is missing.',
+  OWNERSHIP_TXT_MISMATCH: 'The TXT record for ownership has another value.',
+  DNS_NO_RECORD: 'The name does not exist, or has no CNAME and no address.',
+  NAME_DOUBLED: 'The record was created under a name that contains the zone twice.',
+  VALUE_DOUBLED: 'The value of the CNAME has the zone appended.',
+  CNAME_WRONG_VALUE: 'The CNAME points elsewhere.',
+  CONFLICTING_RECORD: 'A and AAAA records block the CNAME.',
+  AAAA_FOREIGN: 'The IPv4 addresses are ours, the IPv6 addresses are not.',
+  ADDRESS_MIXED: 'Some addresses are ours and some are not.',
+  ADDRESS_ELSEWHERE: 'All addresses belong to other servers.',
+  APEX_NEEDS_ALIAS: "The name is the apex of a zone and can't have a CNAME.",
+  FLATTENED: 'The CNAME is hidden, and the addresses are ours.',
+  PROXIED: 'The addresses belong to a proxy that hides the real target.',
+  CNAME_LOOP: 'The chain of CNAMEs is a loop.',
+  TARGET_GONE: 'The chain of CNAMEs ends at a name that does not exist.',
+  NOT_PROPAGATED: 'Some name servers or caches still give an old answer.',
+  NAMESERVER_FAILING: 'A name server of the zone does not answer correctly.',
+  DNSSEC_BROKEN: 'The answer fails DNSSEC validation.',
+  DNS_UNREACHABLE: 'DNS could not be asked. This says nothing about the records.',
+  WILDCARD_DNS: 'Any name below the zone points here.',
+  CAA_BLOCKS_CA: 'CAA records do not allow the certificate authority.',
+  CAA_ACCOUNT: 'A CAA record allows the certificate authority for another account only.',
+  CAA_METHOD: 'A CAA record allows other validation methods only.',
+  CAA_UNKNOWN_CRITICAL: 'A critical CAA record has a tag that certificate authorities may not ignore.',
+  CAA_LOOKUP_FAILED: 'CAA records could not be looked up.',
+  CHALLENGE_UNREACHABLE: 'The certificate authority could not connect to the name.',
+  CHALLENGE_WRONG_ANSWER: 'The certificate authority got an answer from another server.',
+  CA_RATE_LIMITED: 'A limit of the certificate authority is reached.',
+  CA_PAUSED: 'The certificate authority has paused the name.',
+  CA_REJECTED: 'The certificate authority refuses the name.',
+  CA_DOWN: 'The certificate authority is unavailable or failing.',
+  CERTIFICATE_DELAYED: 'There is no certificate 30 minutes after DNS was right.',
+  RENEWAL_AT_RISK: 'The certificate expires soon and could not be renewed.',
+} as const;
+
+export type DiagnosisCode = keyof typeof DIAGNOSIS_CODES;
+
+/** For each domain or event. More kinds of findings never occur at the same time. */
+export const MAX_DIAGNOSES = 10;
+/** For each finding. */
+export const MAX_EVIDENCE = 12;
+
+/** A column takes 64 KB. A project has two such columns for each of 100 domains, and one request reads them all. */
+const MAX_JSON_BYTES = 20_000;
+
+/** Returns the diagnoses that fit into JSON of `maxBytes`. Evidence comes from untrusted servers: it is dropped first, then findings. */
+export function fitForStorage(diagnoses: readonly Diagnosis[], maxBytes = MAX_JSON_BYTES): Diagnosis[] {
+  for (const kept of [Number.POSITIVE_INFINITY, 3, 0]) {
+    const shortened = diagnoses.map((diagnosis) => ({
+      ...diagnosis,
+      evidence: diagnosis.evidence.slice(0, kept),
+    }));
+    if (Buffer.byteLength(JSON.stringify(shortened)) <= maxBytes) return shortened;
+  }
+  return fitForStorage(diagnoses.slice(0, diagnoses.length / 2), maxBytes);
+}
+
+/** Whether a finding keeps the domain from working. */
+export function isBlocking({ severity }: Diagnosis): boolean {
+  return severity === 'ERROR';
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+
+/** A record that the owner creates at their DNS provider. */
+export interface DnsRecord {
+  /** `ALIAS` is also called ANAME. */
+  type: 'CNAME' | 'ALIAS' | 'TXT';
+  /** The full name, without a trailing dot. */
+  name: string;
+  value: string;
+  ttlSeconds: number;
+}
+
+interface Attachment {
+  hostname: string;
+  /** The apex of a zone can't have a CNAME. */
+  isApex: boolean;
+  platformHost: string;
+  /** Null = no proof is required. */
+  ownership: OwnershipRecord | null;
+}
+
+/** A TXT record that proves control of the name's DNS. */
+export interface OwnershipRecord {
+  name: string;
+  value: string;
+}
+
+/** A CNAME or ALIAS, and a TXT. */
+export const MAX_RECORDS_TO_CREATE = 2;
+
+/** Every record that the owner must create; the check verifies exactly these values. Spec: Custom domains 4 and 5. */
+export function recordsFor({ hostname, isApex, platformHost, ownership }: Attachment): DnsRecord[] {
+  const type = isApex ? 'ALIAS' : 'CNAME';
+  const pointer: DnsRecord = { type, name: hostname, value: platformHost, ttlSeconds: TTL_SECONDS };
+  if (!ownership) return [pointer];
+  const { name, value } = ownership;
+  return [pointer, { type: 'TXT', name, value, ttlSeconds: TTL_SECONDS }];
+}
+
+/**
+ * The proof of ownership. The value is valid for one project and one host only, so it is no secret: a copy from DNS proves
+ * nothing for another project or host.
+ */
+export function ownershipRecord(projectId: bigint, hostname: string): OwnershipRecord {
+  const digest = createHash('sha256').update(`${projectId}/${hostname}`).digest('hex');
+  return { name: proofNameOf(hostname), value: `${PROOF}${digest.slice(0, TOKEN_LENGTH)}` };
+}
+
+/** Whether a TXT record is a proof of ownership for any project. */
+export function isProof(text: string): boolean {
+  return text.startsWith(PROOF);
+}
+
+/** Spec: Custom domains 4. */
+const TTL_SECONDS = 3600;
+/** 128 bits: nobody finds a second project with the same token. */
+const TOKEN_LENGTH = 32;
+const PREFIX = '_petstore-verify.';
+const PROOF = 'petstore-verify=';
+const MAX_NAME_LENGTH = 253;
+
+/** For a name too long for the prefix, the proof is at the nearest parent that fits: its owner owns the name too. */
+function proofNameOf(hostname: string): string {
+  let below = hostname;
+  while (PREFIX.length + below.length > MAX_NAME_LENGTH) below = below.slice(below.indexOf('.') + 1);
+  return `${PREFIX}${below}`;
+}

@@ -1,0 +1,61 @@
+import type { Answer, ResourceRecord } from '../../dns/dns-message.js';
+import { DnsUnreachable, serverName } from '../../dns/dns-unreachable.js';
+import type { Evidence } from './diagnosis.js';
+
+/** An answer, or the reason why there is none. */
+export type Reply = Answer | DnsUnreachable;
+
+const MAX_RECORDS = 8;
+const MAX_VALUE = 300;
+const SILENCES = {
+  timeout: 'timeout',
+  unreachable: 'unreachable',
+  malformed: 'malformed answer',
+  'not asked': 'not asked: too many questions at once',
+} as const;
+
+/** A reply in a form for people: `NOERROR: shop.example.com. 300 CNAME old.example.net.` */
+export function evidenceOf(reply: Reply): Evidence {
+  const { server, question, atMs } = reply;
+  return {
+    server: serverName(server),
+    question: `${question.name} ${question.type}`,
+    answer: reply instanceof DnsUnreachable ? SILENCES[reply.reason] : inWords(reply),
+    ttlSeconds: reply instanceof DnsUnreachable ? null : ttlSecondsOf(reply),
+    atMs,
+  };
+}
+
+/** How long a cache may keep the answer, for a negative one by its SOA (RFC 2308). Null = unknown. */
+export function ttlSecondsOf({ records, authority }: Answer): number | null {
+  if (records.length > 0) return Math.min(...records.map(({ ttlSeconds }) => ttlSeconds));
+  const soa = authority.find(({ type }) => type === 'SOA');
+  if (!soa) return null;
+  const minimumSeconds = Number(soa.value.split(' ').at(-1));
+  return Number.isFinite(minimumSeconds) ? Math.min(soa.ttlSeconds, minimumSeconds) : soa.ttlSeconds;
+}
+
+/** An untrusted value, safe to show: without control characters, and cut to `MAX_VALUE`. */
+export function shown(value: string): string {
+  const plain = value.replace(/\p{C}/gu, '?');
+  return plain.length > MAX_VALUE ? `${plain.slice(0, MAX_VALUE)}…` : plain;
+}
+
+/** Untrusted values in one line: the first few, and the number of the others. */
+export function listed(values: readonly string[], separator = ', '): string {
+  const more = values.length > MAX_RECORDS ? ` and ${values.length - MAX_RECORDS} more` : '';
+  return `${values.slice(0, MAX_RECORDS).map(shown).join(separator)}${more}`;
+}
+
+function inWords({ rcode, records, extendedError }: Answer): string {
+  const detail = extendedError === null ? '' : ` (extended error ${shown(extendedError)})`;
+  if (records.length === 0) return `${rcode}${rcode === 'NOERROR' ? ': no records' : ''}${detail}`;
+  const more = records.length > MAX_RECORDS ? `; and ${records.length - MAX_RECORDS} more` : '';
+  return `${rcode}: ${records.slice(0, MAX_RECORDS).map(line).join('; ')}${more}${detail}`;
+}
+
+function line({ name, ttlSeconds, type, value }: ResourceRecord): string {
+  const isName = ['CNAME', 'NS', 'DNAME', 'PTR'].includes(type);
+  const written = type === 'TXT' ? JSON.stringify(shown(value)) : `${shown(value)}${isName ? '.' : ''}`;
+  return `${shown(name)}. ${ttlSeconds} ${type} ${written}`;
+}

@@ -1,0 +1,119 @@
+import { DnsUnreachable } from '../../dns/dns-unreachable.js';
+import type { NameServers } from '../../dns/name-servers.js';
+import type { Resolver } from '../../dns/resolver.js';
+import { startDeadline } from '../../kernel/deadline.js';
+import { diagnose, type Verdict } from './diagnose.js';
+import type { Reply } from './evidence.js';
+import { addressSet } from './judgement.js';
+import { type Ask, isPublicSuffix, type Lookup, lookUp, replyTo, siblingOf } from './lookup.js';
+import { isApexOf, observe, type Subject } from './observation.js';
+import { textsOf } from './ownership-findings.js';
+import { leadsTo } from './record-findings.js';
+import { isAuthority } from './server-findings.js';
+
+/** Below the 1.5 s in which the caller must have the answer, even when DNS hangs. */
+const INSPECTION_MS = 1_300;
+
+export interface Inspection extends Verdict {
+  isApex: boolean;
+  atMs: number;
+}
+
+export interface Survey {
+  /** Whether the name is the apex of a zone; null = DNS could not be asked. */
+  isApex: boolean | null;
+  /** Null = DNS could not be asked. */
+  leadsHere: boolean | null;
+  isUnderWildcard: boolean | null;
+}
+
+/** The TXT records at the name of an ownership proof. */
+export interface Proofs {
+  /** Values from any server: a new record may be on one server only. */
+  seen: string[];
+  /** Values from the zone's name servers, or from the resolver when these can't be asked. */
+  fresh: string[];
+}
+
+/** Inspects a host name in DNS. Never sends anything to the host itself. */
+export class Inspector {
+  constructor(
+    private readonly resolver: Resolver,
+    private readonly nameServers: NameServers,
+    private readonly platformHost: string,
+    private readonly now: () => number,
+  ) {}
+
+  /** Whether the name points here, and if not, why. Answers within 1.5 s. */
+  async inspect(subject: Subject, signal?: AbortSignal): Promise<Inspection> {
+    const deadline = startDeadline(INSPECTION_MS, signal);
+    try {
+      const { resolver, nameServers, platformHost, now } = this;
+      const setting = { resolver, nameServers, platformHost, now };
+      const observation = await observe(setting, subject, deadline.signal);
+      return { ...diagnose(observation), isApex: observation.isApex, atMs: observation.atMs };
+    } finally {
+      deadline.cancelWork();
+    }
+  }
+
+  /**
+   * The state of a name in DNS before its owner gets instructions. `leadsHere` is true for any record that already brings
+   * visitors of the name here. Answers within 1.5 s.
+   */
+  async survey(hostname: string): Promise<Survey> {
+    const deadline = startDeadline(INSPECTION_MS);
+    try {
+      const { signal } = deadline;
+      const ask: Ask = (question) => replyTo(this.resolver.ask(question, { signal }));
+      const beside = siblingOf(hostname);
+      const [cut, host, sibling, platform] = await Promise.all([
+        this.nameServers.cutOf(hostname, signal),
+        lookUp(hostname, ask),
+        lookUp(beside, ask),
+        lookUp(this.platformHost, ask),
+      ]);
+      const ours = { a: addressSet(platform, 'a'), aaaa: addressSet(platform, 'aaaa') };
+      const aim = { platformHost: this.platformHost, ours, isApex: false, zones: [] };
+      const isBelow = beside.endsWith(`.${hostname}`);
+      return {
+        isApex: isApexOf(cut),
+        leadsHere: leadsTo(host, aim) || unlessUnknown(host, platform),
+        isUnderWildcard: !isBelow && (leadsTo(sibling, aim) || unlessUnknown(sibling, platform)),
+      };
+    } finally {
+      deadline.cancelWork();
+    }
+  }
+
+  /** The TXT records at `name`, which is in the zone of `hostname`; no other records. Answers within 1.5 s. */
+  async proofs(hostname: string, name: string): Promise<Proofs> {
+    const deadline = startDeadline(INSPECTION_MS);
+    try {
+      const { signal } = deadline;
+      const question = { name, type: 'TXT' } as const;
+      const [cached, { zone }] = await Promise.all([
+        replyTo(this.resolver.ask(question, { signal })),
+        this.nameServers.cutOf(hostname, signal),
+      ]);
+      const isOwn = zone !== null && !isPublicSuffix(zone.name);
+      const servers = isOwn ? await this.nameServers.serversOf(zone, signal) : [];
+      const said = servers.map((server) => replyTo(this.nameServers.ask(server, question, signal)));
+      const direct = (await Promise.all(said)).filter(isAuthority).flatMap(textsOf);
+      return {
+        seen: [...direct, ...textsOf(cached)],
+        fresh: direct.length > 0 ? direct : textsOf(cached),
+      };
+    } finally {
+      deadline.cancelWork();
+    }
+  }
+}
+
+/** False when every question was answered. Null otherwise: a missing answer does not mean that the name points elsewhere. */
+function unlessUnknown(...lookups: readonly Lookup[]): false | null {
+  const replies = lookups.flatMap(({ cname, a, aaaa }) => [cname, a, aaaa]);
+  const isAnswered = (reply: Reply) =>
+    !(reply instanceof DnsUnreachable) && (reply.rcode === 'NOERROR' || reply.rcode === 'NXDOMAIN');
+  return replies.every(isAnswered) ? false : null;
+}

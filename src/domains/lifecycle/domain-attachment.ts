@@ -1,0 +1,158 @@
+import type { EntityManager } from 'typeorm';
+import type { AuditLog } from '../../audit/audit-log.js';
+import { isDuplicate, isDuplicateId } from '../../database/database-errors.js';
+import type { Actor } from '../../kernel/caller.js';
+import { AppError } from '../../kernel/errors.js';
+import type { ProjectService } from '../../projects/project.service.js';
+import { ownershipRecord } from '../diagnosis/dns-records.js';
+import type { Inspector } from '../diagnosis/inspector.js';
+import { parseHostname } from '../names/hostname.js';
+import type { Domain } from '../store/domain.entity.js';
+import type { DomainStore } from '../store/domain.store.js';
+import type { Entry } from '../store/timeline.js';
+import { requireCustomDomains } from './domain-plan.js';
+import type { DomainRemoval } from './domain-removal.js';
+import type { OwnerChecks } from './owner-checks.js';
+import { CLAIM_MS } from './removed-domains.js';
+
+const DAY_MS = 24 * 3_600_000;
+export const MAX_DOMAINS = 100;
+/** Each removed domain leaves a row and a timeline for `CLAIM_MS`. */
+const MAX_REMOVED_A_DAY = 500;
+const FIRST_CHECK_MS = 30_000;
+
+interface AttachmentParts {
+  store: DomainStore;
+  projects: ProjectService;
+  inspector: Inspector;
+  ownerChecks: OwnerChecks;
+  removal: DomainRemoval;
+  audit: AuditLog;
+}
+
+/** Attaches host names to projects, and requires a proof for names that already point here. */
+export class DomainAttachment {
+  constructor(
+    private readonly parts: AttachmentParts,
+    /** The platform's own hosts. They and all names below them are never attached. */
+    private readonly ownHosts: readonly string[],
+    private readonly now: () => number,
+  ) {}
+
+  /**
+   * Claims the name for the project. The claim is unique among all projects and processes. A name that is attached to
+   * another project moves here when a TXT record proves ownership.
+   * Throws `AppError invalid_request`, `plan_required`, `not_published`, `conflict`; and the database's error when the
+   * given id is taken (`isDuplicateId`). Spec: Custom domains 1–5.
+   */
+  async add(actor: Actor, projectId: bigint, input: string, id?: bigint): Promise<Domain> {
+    const { store, projects, inspector, ownerChecks } = this.parts;
+    const name = parseHostname(input, this.ownHosts);
+    const project = await projects.get(projectId);
+    requireCustomDomains(project);
+    if (project.publishedAtMs === null) {
+      throw new AppError(
+        'not_published',
+        'The project has never been deployed. Publish it first, then add its domain.',
+      );
+    }
+    const holder = await store.findAttached(name.hostname);
+    if (holder?.projectId === projectId) {
+      if (holder.id === id) return holder;
+      throw attachedHere(name.hostname);
+    }
+    const { attached, removed } = await store.counts(projectId, this.now() - DAY_MS);
+    if (attached >= MAX_DOMAINS) throw tooMany();
+    if (removed >= MAX_REMOVED_A_DAY) throw tooManyRemoved();
+    if (holder) await this.requireProof(projectId, holder);
+    const survey = await ownerChecks.runCheck(projectId, () => inspector.survey(name.hostname));
+    const wasClaimed =
+      !holder && (await store.wasHeldByAnother(name.hostname, projectId, this.now() - CLAIM_MS));
+    // Null = could not be asked, so the name may point here.
+    const mustProve = survey.leadsHere !== false || survey.isUnderWildcard !== false || wasClaimed;
+    const wanted = {
+      projectId,
+      hostname: name.hostname,
+      registrableDomain: name.registrableDomain,
+      isApex: survey.isApex ?? name.isApexByList,
+      ownership: holder ? ('PROVED' as const) : mustProve ? ('REQUIRED' as const) : ('ASSUMED' as const),
+      nextCheckAtMs: this.now() + FIRST_CHECK_MS,
+    };
+    return this.insert(actor, wanted, { holder, id });
+  }
+
+  private async insert(
+    actor: Actor,
+    wanted: Parameters<DomainStore['insert']>[1],
+    { holder, id }: { holder: Domain | null; id: bigint | undefined },
+  ): Promise<Domain> {
+    const { store, removal, audit } = this.parts;
+    const { projectId, hostname } = wanted;
+    try {
+      const attached = await store.transaction(async (manager) => {
+        const entries = holder ? await this.moveAway(manager, holder) : [];
+        const domain = await store.insert(manager, wanted, id);
+        // The insert holds the lock that every other insert needs, so the count includes all of them.
+        if ((await store.count(projectId, manager)) > MAX_DOMAINS) throw tooMany();
+        const message = `${hostname} was attached to the project.`;
+        await store.record(manager, [...entries, { domain, happening: { name: 'domain.added', message } }]);
+        const act = { action: 'domain.add', projectId, subject: hostname };
+        const moved = holder && { ...act, action: 'domain.move_away', projectId: holder.projectId };
+        await audit.record(manager, actor, ...(moved ? [moved] : []), act);
+        return domain;
+      });
+      if (holder) await removal.stopWork(holder.id);
+      return attached;
+    } catch (error) {
+      if (!isDuplicate(error) || isDuplicateId(error)) throw error;
+      const winner = await store.findAttached(hostname);
+      throw winner?.projectId === projectId ? attachedHere(hostname) : attachedElsewhere(projectId, hostname);
+    }
+  }
+
+  private async moveAway(manager: EntityManager, holder: Domain): Promise<Entry[]> {
+    const message = `${holder.hostname} was moved to another project, whose TXT record proves ownership.`;
+    return (await this.parts.removal.endDomain(manager, holder, { name: 'domain.moved', message })) ?? [];
+  }
+
+  /**
+   * The name moves here when DNS has this project's proof and not the holder's proof. If both counted, two projects could
+   * take the name from each other again and again, with an order each time. A request without a proof changes nothing.
+   */
+  private async requireProof(projectId: bigint, { hostname, ...holder }: Domain): Promise<void> {
+    const { name, value } = ownershipRecord(projectId, hostname);
+    const { inspector, ownerChecks } = this.parts;
+    const { seen, fresh } = await ownerChecks.runCheck(projectId, () => inspector.proofs(hostname, name));
+    if (!seen.includes(value)) throw attachedElsewhere(projectId, hostname);
+    const other = ownershipRecord(holder.projectId, hostname).value;
+    if (fresh.includes(other)) throw provedTwice(hostname, name, other);
+  }
+}
+
+function tooMany(): AppError {
+  return new AppError('conflict', `A project has at most ${MAX_DOMAINS} domains. Remove one first.`);
+}
+
+function tooManyRemoved(): AppError {
+  const message = `The project has removed ${MAX_REMOVED_A_DAY} domains in a day. Try again tomorrow.`;
+  return new AppError('conflict', message);
+}
+
+function attachedHere(hostname: string): AppError {
+  return new AppError('conflict', `${hostname} is already attached to this project.`);
+}
+
+function attachedElsewhere(projectId: bigint, hostname: string): AppError {
+  const { name, value } = ownershipRecord(projectId, hostname);
+  return new AppError(
+    'conflict',
+    `${hostname} is attached to another project. Remove it there. To move it here instead, create the TXT record ${name} with the value ${value} and add the domain again.`,
+  );
+}
+
+function provedTwice(hostname: string, name: string, other: string): AppError {
+  return new AppError(
+    'conflict',
+    `${hostname} is attached to another project, and the TXT record ${name} proves ownership for both. To move it here, delete the value ${other} there and add the domain again.`,
+  );
+}

@@ -1,0 +1,72 @@
+import type { ProjectService } from '../../projects/project.service.js';
+import { ownershipRecord } from '../diagnosis/dns-records.js';
+import type { Inspector } from '../diagnosis/inspector.js';
+import type { Proof } from '../diagnosis/observation.js';
+import type { Domain } from '../store/domain.entity.js';
+import type { DomainStore } from '../store/domain.store.js';
+import { orderAnew, outcomeOf } from './check-outcome.js';
+import { requireCustomDomains } from './domain-plan.js';
+import type { OwnerChecks } from './owner-checks.js';
+
+interface CheckParts {
+  store: DomainStore;
+  projects: ProjectService;
+  inspector: Inspector;
+  ownerChecks: OwnerChecks;
+  /** Called when an order may be due. */
+  onDue(): void;
+}
+
+/** Checks the DNS of domains and stores the result. */
+export class DomainCheck {
+  constructor(
+    private readonly parts: CheckParts,
+    private readonly now: () => number,
+  ) {}
+
+  /** Checks at the owner's request, within 2 s. Throws `AppError not_found`, `plan_required`. Spec: Custom domains 7, 8. */
+  async verify(projectId: bigint, id: bigint): Promise<Domain> {
+    const { store, projects } = this.parts;
+    const domain = await store.get(projectId, id);
+    requireCustomDomains(await projects.get(projectId));
+    return this.parts.ownerChecks.runCheck(projectId, () => this.run(domain, { isAsked: true }));
+  }
+
+  /**
+   * As `verify`, and plans a new order without the back-off; only a rate limit of the CA delays it. Spec: Custom domains 9.
+   */
+  async reverify(projectId: bigint, id: bigint): Promise<Domain> {
+    const checked = await this.verify(projectId, id);
+    const anew = await this.parts.store.revise(id, (newest) => orderAnew(newest, this.now()));
+    this.parts.onDue();
+    return anew ?? checked;
+  }
+
+  /** Returns the updated domain; unchanged when it was removed meanwhile. Throws the reason of an aborted signal. */
+  async run(
+    domain: Domain,
+    { isAsked, signal }: { isAsked: boolean; signal?: AbortSignal },
+  ): Promise<Domain> {
+    const { hostname, isApex } = domain;
+    const subject = { hostname, isApex, ownership: proofOf(domain) };
+    const inspection = await this.parts.inspector.inspect(subject, signal);
+    // An interrupted inspection says nothing about the records.
+    signal?.throwIfAborted();
+    const revised = await this.parts.store.revise(domain.id, (newest) =>
+      outcomeOf(isAsked ? { ...newest, waitingSinceMs: this.now() } : newest, inspection, {
+        isAsked,
+        atMs: this.now(),
+      }),
+    );
+    await this.parts.store.prune([domain.id]);
+    this.parts.onDue();
+    return revised ?? domain;
+  }
+}
+
+/** Null = the TXT record does not matter: ownership is proved, or assumed since DNS pointed here. */
+function proofOf({ projectId, hostname, ownership, verifiedAtMs }: Domain): Proof | null {
+  const isAssumed = ownership === 'ASSUMED';
+  if (ownership === 'PROVED' || (isAssumed && verifiedAtMs !== null)) return null;
+  return { ...ownershipRecord(projectId, hostname), isAssumed };
+}

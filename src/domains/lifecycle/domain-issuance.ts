@@ -1,0 +1,215 @@
+import {
+  type CertificateAuthority,
+  CertificateOrderError,
+  type OrderFailure,
+} from '../../certificates/certificate-authority.js';
+import type { NewCertificate } from '../../certificates/store/certificate.entity.js';
+import type { CertificateStore } from '../../certificates/store/certificate.store.js';
+import type { Answer, Question } from '../../dns/dns-message.js';
+import { startDeadline } from '../../kernel/deadline.js';
+import { allowsCustomDomains } from '../../projects/plans.js';
+import type { ProjectService } from '../../projects/project.service.js';
+import { checkCaa } from '../diagnosis/caa/caa.js';
+import { type Diagnosis, isBlocking } from '../diagnosis/diagnosis.js';
+import type { Domain } from '../store/domain.entity.js';
+import type { DomainStore, Revision } from '../store/domain.store.js';
+import type { DomainCheck } from './domain-check.js';
+import type { DomainLease, DomainLeases } from './domain-lease.js';
+import { failedOrder, issuedOrder } from './order-outcome.js';
+
+/** A DNS check younger than this is not repeated before an order. */
+const FRESH_MS = 60_000;
+const RENEWAL_ADVICE_MS = 10_000;
+const CAA_MS = 3_000;
+/** Other processes may still load the replaced certificate. */
+const REPLACED_KEPT_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+interface IssuanceParts {
+  store: DomainStore;
+  leases: DomainLeases;
+  check: DomainCheck;
+  projects: ProjectService;
+  authority: CertificateAuthority;
+  certificates: CertificateStore;
+  ask(question: Question, signal: AbortSignal): Promise<Answer>;
+  platformHost: string;
+  /** Called after each new certificate. */
+  announce(): Promise<void>;
+}
+
+/** Orders certificates for domains: at most one order per domain at a time, across all processes. */
+export class DomainIssuance {
+  private readonly running = new Map<bigint, DomainLease>();
+
+  constructor(
+    private readonly parts: IssuanceParts,
+    private readonly now: () => number,
+  ) {}
+
+  /** Does every due step for the domain: checks DNS and CAA, orders the certificate and stores it. */
+  async run(domain: Domain): Promise<void> {
+    const lease = await this.parts.leases.acquireLease(domain);
+    if (!lease) return;
+    this.running.set(domain.id, lease);
+    try {
+      await this.attempt(lease);
+    } finally {
+      lease.endLease();
+      this.running.delete(domain.id);
+    }
+  }
+
+  /** Asks the CA when to renew the current certificate, and deletes the replaced ones. RFC 9773. */
+  async planRenewal({ id, hostname, certificateId, orderState }: Domain): Promise<void> {
+    const { store, authority, certificates } = this.parts;
+    if (certificateId === null || orderState !== 'ISSUED') return;
+    const certificate = await certificates.findCertificate(certificateId, hostname);
+    if (!certificate) return;
+    await certificates.deleteReplaced(id, certificateId, this.now() - REPLACED_KEPT_MS);
+    const renewAtMs = await authority.renewalTime(certificate, AbortSignal.timeout(RENEWAL_ADVICE_MS));
+    if (renewAtMs !== null) {
+      await store.revise(id, (newest) =>
+        newest.certificateId === certificateId && newest.orderState === 'ISSUED'
+          ? { changes: { nextOrderAtMs: renewAtMs } }
+          : null,
+      );
+    }
+  }
+
+  /** Aborts the domain's order in this process and discards its result. */
+  cancel(domainId: bigint): void {
+    this.running.get(domainId)?.revoke('the domain was removed');
+  }
+
+  /** Aborts every order in this process. Other processes resume them. */
+  stop(): void {
+    for (const lease of this.running.values()) lease.revoke('this process is shutting down');
+  }
+
+  private async attempt(lease: DomainLease): Promise<void> {
+    const domain = await this.ready(lease);
+    if (!domain) return this.release(lease);
+    try {
+      await this.store(lease, () => ({ changes: { orderState: 'ORDERING' } }));
+      const caa = (await this.caaFindings(domain, lease.signal)).filter(isBlocking);
+      if (caa.length > 0) return await this.fail(lease, caa);
+      await this.succeed(lease, await this.order(lease, domain));
+    } catch (error) {
+      if (lease.signal.aborted) return this.release(lease);
+      if (!(error instanceof CertificateOrderError)) {
+        await this.fail(lease, [fault(this.now())]);
+        throw error;
+      }
+      await this.fail(lease, [diagnosisOf(error.failure)]);
+    }
+  }
+
+  /** The domain if a certificate may be ordered now; otherwise null, and the reason is stored. */
+  private async ready(lease: DomainLease): Promise<Domain | null> {
+    const { store, projects, check } = this.parts;
+    const domain = await store.findDomain(lease.domainId);
+    if (!domain) return null;
+    const { plan } = await projects.get(domain.projectId);
+    if (!allowsCustomDomains(plan)) {
+      // `DomainSuspension` resumes the domain when the plan allows it again.
+      await this.store(lease, () => ({ changes: { nextOrderAtMs: null } }));
+      return null;
+    }
+    const isFresh = domain.checkedAtMs !== null && this.now() - domain.checkedAtMs < FRESH_MS;
+    const checked = isFresh ? domain : await check.run(domain, { isAsked: false, signal: lease.signal });
+    if (checked.dns === 'MATCHES' && checked.mismatchSinceMs === null) return checked;
+    if (checked.certificateId !== null) await this.fail(lease, []);
+    // The next successful check plans an order.
+    else await this.store(lease, () => ({ changes: { nextOrderAtMs: null } }));
+    return null;
+  }
+
+  private async caaFindings({ hostname }: Domain, signal: AbortSignal): Promise<Diagnosis[]> {
+    const { authority, ask, platformHost } = this.parts;
+    const { accountUrl } = await authority.account(signal);
+    const identities = await authority.caaIdentities(signal);
+    const deadline = startDeadline(CAA_MS, signal);
+    const rule = { identities, accountUrl, method: 'http-01' as const, platformHost, now: this.now };
+    try {
+      return await checkCaa((question) => ask(question, deadline.signal), hostname, rule);
+    } finally {
+      deadline.cancelWork();
+    }
+  }
+
+  private async order(lease: DomainLease, domain: Domain): Promise<NewCertificate> {
+    const { authority, certificates } = this.parts;
+    const { id, projectId, hostname, registrableDomain, orderUrl, orderSealedKey, certificateId } = domain;
+    const replaced =
+      certificateId === null ? null : await certificates.findCertificate(certificateId, hostname);
+    return authority.order(
+      {
+        domainId: id,
+        projectId,
+        hostname,
+        registrableDomain,
+        resume: orderUrl && orderSealedKey ? { orderUrl, sealedKey: orderSealedKey } : null,
+        replaces: replaced?.renewalId ?? null,
+      },
+      {
+        signal: lease.signal,
+        onOrdered: async (url, sealedKey) => {
+          const what = certificateId === null ? 'A certificate' : 'The renewal of the certificate';
+          const stored = await this.store(lease, () => ({
+            changes: { orderUrl: url, orderSealedKey: sealedKey },
+            happenings: [
+              { name: 'certificate.ordered', message: `${what} for ${hostname} is being ordered.` },
+            ],
+          }));
+          if (!stored) throw new Error('the domain was removed or taken over');
+        },
+      },
+    );
+  }
+
+  private async succeed(lease: DomainLease, issued: NewCertificate): Promise<void> {
+    const { store, certificates, announce } = this.parts;
+    const stored = await store.transaction((manager) =>
+      store.reviseIn(manager, lease.domainId, async (newest) =>
+        newest.leaseNumber === lease.number
+          ? issuedOrder(newest, await certificates.insert(manager, issued))
+          : null,
+      ),
+    );
+    if (stored) await announce();
+  }
+
+  private async fail(lease: DomainLease, found: readonly Diagnosis[]): Promise<void> {
+    await this.store(lease, (newest) => failedOrder(newest, found, this.now()));
+  }
+
+  /** Gives up the lease; the next process that takes it resumes the order. */
+  private async release(lease: DomainLease): Promise<void> {
+    await this.store(lease, () => ({ changes: { leaseUntilMs: 0 } }));
+  }
+
+  /** Only the newest lease may store anything. */
+  private store(lease: DomainLease, decide: (newest: Domain) => Revision): Promise<Domain | null> {
+    return this.parts.store.revise(lease.domainId, (newest) =>
+      newest.leaseNumber === lease.number ? decide(newest) : null,
+    );
+  }
+}
+
+function diagnosisOf(failure: OrderFailure): Diagnosis {
+  return { ...failure, severity: 'ERROR' };
+}
+
+/** A fault of the platform, so that the owner knows that no action is needed. */
+function fault(atMs: number): Diagnosis {
+  return {
+    code: 'CA_DOWN',
+    severity: 'ERROR',
+    actor: 'PLATFORM',
+    cause: 'The order failed because of a fault on our side.',
+    remedy: 'Nothing: we retry automatically.',
+    retryAtMs: atMs + MINUTE_MS,
+    evidence: [],
+  };
+}

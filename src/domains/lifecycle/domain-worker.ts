@@ -1,0 +1,168 @@
+import { In, IsNull, LessThanOrEqual, Not } from 'typeorm';
+import type { Database } from '../../database/database.js';
+import { Domain } from '../store/domain.entity.js';
+import type { DomainStore } from '../store/domain.store.js';
+import type { DomainCheck } from './domain-check.js';
+import type { DomainIssuance } from './domain-issuance.js';
+import type { DomainSuspension } from './domain-suspension.js';
+import { ProjectSlots } from './project-slots.js';
+
+const EVERY_MS = 1_000;
+/** The number of due domains in one read. */
+const CANDIDATES = 40;
+const PAUSE_MS = 20;
+/** Separate from `ORDERS`, so that a CA that hangs does not delay DNS checks. */
+const CHECKS = { most: 20, mostOfProject: 4 };
+/** Slow orders of one project leave slots for other projects. */
+const ORDERS = { most: 20, mostOfProject: 6 };
+/** When a process dies during a check, another process repeats the check after this time. */
+const CHECK_CLAIM_MS = 60_000;
+
+interface WorkerParts {
+  db: Database;
+  store: DomainStore;
+  check: DomainCheck;
+  /** Null = no CA is configured. */
+  issuance: DomainIssuance | null;
+  suspension: DomainSuspension;
+}
+
+/** The column with the time when a domain is due. */
+type Moment = 'nextCheckAtMs' | 'nextOrderAtMs';
+
+interface WorkerLog {
+  warn(details: object, message: string): void;
+}
+
+/** Runs the due work for domains: checks with back-off, orders, renewals. Any number of processes can run it at once. */
+export class DomainWorker {
+  private readonly checks = new ProjectSlots(CHECKS);
+  private readonly orders = new ProjectSlots(ORDERS);
+  private readonly stopping = new AbortController();
+  private timer: NodeJS.Timeout | null = null;
+  private searching: Promise<void> | null = null;
+  private isKicked = false;
+
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly log: WorkerLog,
+    private readonly now: () => number,
+  ) {}
+
+  start(): void {
+    this.timer = setInterval(() => this.kick(), EVERY_MS).unref();
+    this.kick();
+  }
+
+  /** Searches for due work now. */
+  kick(): void {
+    if (this.timer === null || this.stopping.signal.aborted) return;
+    if (this.searching) {
+      this.isKicked = true;
+      return;
+    }
+    this.isKicked = false;
+    this.searching = this.startDueWork()
+      .catch((error) => this.log.warn({ reason: String(error) }, 'due work of domains could not be read'))
+      .finally(() => {
+        this.searching = null;
+        if (this.isKicked) this.kick();
+      });
+  }
+
+  /** Aborts the work of this process, so that other processes can resume it at once. */
+  async stop(): Promise<void> {
+    if (this.timer) clearInterval(this.timer);
+    this.stopping.abort(new Error('this process is shutting down'));
+    this.parts.issuance?.stop();
+    await this.searching;
+    await Promise.all([this.checks.ended(), this.orders.ended()]);
+  }
+
+  private async startDueWork(): Promise<void> {
+    await this.parts.suspension.run();
+    await this.startChecks();
+    if (this.parts.issuance) await this.startOrders(this.parts.issuance);
+  }
+
+  private async startChecks(): Promise<void> {
+    const { check, issuance } = this.parts;
+    await this.startDue('nextCheckAtMs', this.checks, async (domain) => {
+      if (!(await this.claimCheck(domain))) return null;
+      return async () => {
+        const checked = await check.run(domain, { isAsked: false, signal: this.stopping.signal });
+        await issuance?.planRenewal(checked);
+      };
+    });
+  }
+
+  /** Postpones the next check, so that no other process runs this one; false when another process was faster. */
+  private async claimCheck({ id, nextCheckAtMs }: Domain): Promise<boolean> {
+    const { affected } = await this.parts.db.write(() =>
+      this.table.update(
+        { id, nextCheckAtMs: nextCheckAtMs ?? 0 },
+        { nextCheckAtMs: this.now() + CHECK_CLAIM_MS },
+      ),
+    );
+    return affected === 1;
+  }
+
+  private async startOrders(issuance: DomainIssuance): Promise<void> {
+    await this.startDue('nextOrderAtMs', this.orders, async (domain) => () => issuance.run(domain));
+  }
+
+  /** Starts due work in free slots, the oldest first. `prepare` returns null when another process does the work. */
+  private async startDue(
+    moment: Moment,
+    slots: ProjectSlots,
+    prepare: (domain: Domain) => Promise<(() => Promise<void>) | null>,
+  ): Promise<void> {
+    // A domain that is due again at once waits for the next search.
+    const started = new Set<bigint>();
+    for (let isMore = true; isMore && slots.free > 0; ) {
+      const due = await this.due(moment, slots);
+      isMore = false;
+      for (const domain of due) {
+        if (started.has(domain.id) || !slots.hasRoomFor(domain)) continue;
+        const work = await prepare(domain);
+        if (work === null) continue;
+        started.add(domain.id);
+        this.inBackground(slots, domain, work);
+        isMore = true;
+      }
+    }
+  }
+
+  /** Skips projects without a free slot: their many due domains would hide other projects' domains. */
+  private due(moment: Moment, slots: ProjectSlots): Promise<Domain[]> {
+    const atMs = this.now();
+    return this.table.find({
+      where: {
+        [moment]: LessThanOrEqual(atMs),
+        removedAtMs: IsNull(),
+        projectId: Not(In(slots.fullProjects())),
+        ...(moment === 'nextOrderAtMs' ? { leaseUntilMs: LessThanOrEqual(atMs) } : {}),
+      },
+      order: { [moment]: 'ASC' },
+      take: CANDIDATES,
+    });
+  }
+
+  private inBackground(slots: ProjectSlots, domain: Domain, work: () => Promise<void>): void {
+    slots.start(domain, async () => {
+      try {
+        await work();
+      } catch (error) {
+        if (this.stopping.signal.aborted) return;
+        this.log.warn({ err: error, domainId: String(domain.id) }, 'the due work of a domain failed');
+      } finally {
+        // A slot is free, and more work may be due. The pause bounds the cost of a domain that is always due again.
+        setTimeout(() => this.kick(), PAUSE_MS).unref();
+      }
+    });
+  }
+
+  private get table() {
+    return this.parts.db.repository(Domain);
+  }
+}

@@ -1,0 +1,110 @@
+import type { Certificate } from '../../certificates/store/certificate.entity.js';
+import { type Diagnosis, fitForStorage } from '../diagnosis/diagnosis.js';
+import type { Domain } from '../store/domain.entity.js';
+import type { Revision } from '../store/domain.store.js';
+import type { Happening } from '../store/timeline.js';
+import { nextOrderAtMs, OVERDUE_MS } from './back-off.js';
+
+const MINUTE_MS = 60_000;
+
+/** The change of a domain after a new certificate. Pure. */
+export function issuedOrder({ certificateId, hostname }: Domain, certificate: Certificate): Revision {
+  const until = new Date(certificate.notAfterMs).toISOString();
+  return {
+    changes: {
+      ...settled('ISSUED', 0),
+      orderDiagnoses: [],
+      certificateId: certificate.id,
+      certificateEndsAtMs: certificate.notAfterMs,
+      nextOrderAtMs: certificate.renewAtMs,
+    },
+    happenings: [
+      {
+        name: certificateId === null ? 'certificate.issued' : 'certificate.renewed',
+        message: `${certificate.issuer} issued a certificate for ${hostname}, valid until ${until}.`,
+      },
+    ],
+    affectsServing: true,
+  };
+}
+
+/** The change of a domain after a failed order. `found` has the reasons; empty = DNS does not point here. Pure. */
+export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: number): Revision {
+  const { hostname, certificateId, certificateEndsAtMs, verifiedAtMs, orderUrl, orderSealedKey } = domain;
+  const failures = domain.failedOrders + 1;
+  const retryAtMs = Math.max(0, ...found.map((diagnosis) => diagnosis.retryAtMs ?? 0)) || null;
+  const nextMs = nextOrderAtMs({ failures, retryAtMs, verifiedAtMs, certificateEndsAtMs }, atMs);
+  const delayed = certificateId === null ? delay(domain, atMs) : null;
+  const warning = certificateEndsAtMs === null ? delayed : atRisk(certificateEndsAtMs);
+  // The older certificate is still served, so nothing is broken yet.
+  const isCertificateValid = certificateEndsAtMs !== null && certificateEndsAtMs > atMs;
+  const reasons = isCertificateValid ? found.map((one) => ({ ...one, severity: 'WARNING' as const })) : found;
+  const diagnoses = warning ? [...reasons, { ...adviceOf(found, nextMs), ...warning }] : [...reasons];
+  const reason = found[0]?.cause ?? 'DNS does not point here.';
+  const happenings: Happening[] = [
+    certificateId === null
+      ? { name: 'certificate.order_failed', message: `No certificate for ${hostname}: ${reason}`, diagnoses }
+      : {
+          name: 'certificate.renewal_failed',
+          message: `The certificate for ${hostname} was not renewed and stays in use: ${reason}`,
+          diagnoses,
+        },
+  ];
+  if (delayed && !domain.orderDiagnoses.some(({ code }) => code === delayed.code)) {
+    happenings.push({ name: 'certificate.overdue', message: `${hostname}: ${delayed.cause}`, diagnoses });
+  }
+  return {
+    changes: {
+      ...settled('FAILED', failures),
+      // The order may still be good, so the next attempt resumes it.
+      ...(found.some(({ code }) => code === 'CA_DOWN') ? { orderUrl, orderSealedKey } : {}),
+      orderDiagnoses: fitForStorage(diagnoses),
+      nextOrderAtMs: nextMs,
+    },
+    happenings,
+  };
+}
+
+function settled(orderState: 'ISSUED' | 'FAILED', failedOrders: number) {
+  return { orderState, failedOrders, leaseUntilMs: 0, orderUrl: null, orderSealedKey: null };
+}
+
+/** The warning for a domain that has waited 30 minutes or longer for its first certificate; otherwise null. */
+export function delayedCertificate(
+  domain: Domain,
+  found: readonly Diagnosis[],
+  atMs: number,
+): Diagnosis | null {
+  if (domain.dns !== 'MATCHES' || domain.certificateId !== null || domain.suspendedAtMs !== null) return null;
+  const { verifiedAtMs } = domain;
+  if (verifiedAtMs === null || atMs - verifiedAtMs < OVERDUE_MS) return null;
+  const minutes = Math.round((atMs - verifiedAtMs) / MINUTE_MS);
+  const cause = `There is no certificate ${minutes} minutes after DNS was right.`;
+  return { ...adviceOf(found, domain.nextOrderAtMs), code: 'CERTIFICATE_DELAYED', cause };
+}
+
+/** Spec: Custom domains 9. */
+function delay({ verifiedAtMs }: Domain, atMs: number): Pick<Diagnosis, 'code' | 'cause'> | null {
+  if (verifiedAtMs === null || atMs - verifiedAtMs < OVERDUE_MS) return null;
+  const minutes = Math.round((atMs - verifiedAtMs) / MINUTE_MS);
+  const cause = `There is no certificate ${minutes} minutes after DNS was right. DNS and CAA were checked again, and a new attempt was made.`;
+  return { code: 'CERTIFICATE_DELAYED', cause };
+}
+
+function atRisk(certificateEndsAtMs: number): Pick<Diagnosis, 'code' | 'cause'> {
+  const ends = new Date(certificateEndsAtMs).toISOString();
+  return {
+    code: 'RENEWAL_AT_RISK',
+    cause: `The current certificate expires at ${ends} and could not be renewed.`,
+  };
+}
+
+function adviceOf([first]: readonly Diagnosis[], retryAtMs: number | null) {
+  return {
+    severity: 'WARNING' as const,
+    actor: first?.actor ?? ('PLATFORM' as const),
+    remedy: first?.remedy ?? 'Nothing: we retry automatically.',
+    retryAtMs,
+    evidence: [],
+  };
+}

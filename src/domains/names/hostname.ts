@@ -1,0 +1,155 @@
+import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+import { getDomain } from 'tldts';
+import { AppError, invalidRequest } from '../../kernel/errors.js';
+import { specialUseOf } from './special-use.js';
+import { unicodeOf } from './unicode-hostname.js';
+
+export interface ParsedHostname {
+  /** In lower case and ASCII (`xn--…`), without a trailing dot. */
+  hostname: string;
+  /** The form for people. A label that imitates another script stays in ASCII. */
+  unicode: string;
+  /** The public suffix and one label. */
+  registrableDomain: string;
+  /** A guess from the public suffix list. Only the zone's SOA record tells whether the name is an apex. */
+  isApexByList: boolean;
+  /** The same name with or without `www.`, worth attaching with a redirect because visitors try both; null = none. */
+  suggestion: string | null;
+}
+
+/** Enough for any spelling of a 253-character name and for a pasted link; longer input is refused unread. */
+const MAX_INPUT_LENGTH = 1_000;
+const MAX_NAME_LENGTH = 253;
+const MAX_LABEL_LENGTH = 63;
+
+/**
+ * Parses the host name to attach. `platformHosts` and all names below them belong to the platform.
+ * Throws `AppError invalid_request` for the field `hostname`; the message says what to enter instead.
+ */
+export function parseHostname(input: string, platformHosts: readonly string[]): ParsedHostname {
+  const hostname = asciiOf(input);
+  const ours = platformHosts.map((host) => normalizeHostname(host) ?? host.toLowerCase());
+  if (isBelow(hostname, ours)) {
+    refuse(
+      `must be a domain of your own: ${hostname} belongs to this platform. Enter a name from your DNS provider, e.g. ${EXAMPLE}`,
+    );
+  }
+  const specialUse = specialUseOf(hostname);
+  if (specialUse !== null) {
+    refuse(
+      `must be a name of the public DNS: ${specialUse}, so no certificate authority issues a certificate for it. Enter a name that you registered, e.g. ${EXAMPLE}`,
+    );
+  }
+  const registrableDomain = getDomain(hostname, AS_IT_STANDS);
+  if (registrableDomain === null) {
+    refuse(
+      `must be a domain of your own: ${hostname} is a public suffix, and anybody may register names below it. Enter the name you registered, e.g. www.yourname.${hostname}`,
+    );
+  }
+  const sister = hostname === registrableDomain ? `www.${hostname}` : registrableDomain;
+  const isPair = sister === `www.${hostname}` || hostname === `www.${sister}`;
+  const isUsable = isPair && sister.length <= MAX_NAME_LENGTH && !isBelow(sister, ours);
+  return {
+    hostname,
+    unicode: unicodeOf(hostname),
+    registrableDomain,
+    isApexByList: hostname === registrableDomain,
+    suggestion: isUsable ? sister : null,
+  };
+}
+
+/** The name below its registrable domain; `@` = it is the registrable domain, or has none. RFC 1035 §5.1. */
+export function labelOf(name: string): string {
+  const zone = getDomain(name, AS_IT_STANDS);
+  return zone === null || zone === name ? '@' : name.slice(0, -zone.length - 1);
+}
+
+/** The form for comparisons: as `parseHostname`, without checking whose name it is. Null = not a host name. */
+export function normalizeHostname(input: string): string | null {
+  try {
+    return asciiOf(input);
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+}
+
+const EXAMPLE = 'shop.example.com';
+// By default tldts extracts the host from URLs with its own rules, and ignores the list's private part (`github.io`).
+const AS_IT_STANDS = { extractHostname: false, validateHostname: false, allowPrivateDomains: true };
+
+function refuse(message: string): never {
+  throw invalidRequest([{ field: 'hostname', message }]);
+}
+
+const isBelow = (hostname: string, hosts: readonly string[]) =>
+  hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`));
+
+function asciiOf(input: string): string {
+  if (input.length > MAX_INPUT_LENGTH) refuse(`must have at most ${MAX_NAME_LENGTH} characters`);
+  const typed = input.trim();
+  if (typed === '') refuse(`must not be empty: enter the host name, e.g. ${EXAMPLE}`);
+  refuseOtherThings(typed);
+  const ascii = domainToASCII(typed).replace(/\.$/, '');
+  if (isIP(ascii) !== 0 || endsInNumber(ascii || typed)) refuseAddress();
+  if (ascii === '')
+    refuse(`must be a host name with letters, digits, hyphens and dots only, e.g. ${EXAMPLE}`);
+  refuseMalformed(ascii);
+  return ascii;
+}
+
+/** Refuses pasted text that is no name. `domainToASCII` would accept most of it: `a%2ecom`, `a.com/b`, `a\tb.com`. */
+function refuseOtherThings(typed: string): void {
+  if (isIP(typed.replace(/^\[|\]$/g, '')) !== 0) refuseAddress();
+  if (/^[*＊][.。．｡]/.test(typed)) {
+    const zone = hostnameInside(typed.slice(2)) ?? 'example.com';
+    refuse(`must be one host name: wildcards are not supported. Add each name separately, e.g. www.${zone}`);
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern refuses control characters
+  if (!/[\s\u0000-\u001f\u007f%/\\?#@:[\]*,;<>"'`|^{}()&=+!$~]/.test(typed)) return;
+  const meant = hostnameInside(typed);
+  refuse(`must be the host name only, without scheme, port, path or spaces, e.g. ${meant ?? EXAMPLE}`);
+}
+
+function hostnameInside(typed: string): string | null {
+  const link = /^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `http://${typed.replace(/^\/\//, '')}`;
+  const isLink = !/\s/.test(typed) && URL.canParse(link);
+  // The result of URL can still be an address, or contain characters that no host name has.
+  const { hostname } = isLink ? new URL(link) : { hostname: '' };
+  return /^[\w.-]+$/.test(hostname) ? normalizeHostname(hostname) : null;
+}
+
+function refuseAddress(): never {
+  refuse(`must be a host name, not an IP address: enter the name that visitors type, e.g. ${EXAMPLE}`);
+}
+
+// URL parsers read a name that ends in a number as an IPv4 address, or refuse it. No top-level domain is a number.
+const endsInNumber = (name: string) => /(^|\.)(\d+|0x[\da-f]*)\.?$/i.test(name);
+
+function refuseMalformed(name: string): void {
+  if (name.length > MAX_NAME_LENGTH) {
+    refuse(`must have at most ${MAX_NAME_LENGTH} characters, but has ${name.length}`);
+  }
+  const labels = name.split('.');
+  if (labels.includes('')) {
+    refuse(`must have characters between its dots, e.g. ${labels.filter(Boolean).join('.') || EXAMPLE}`);
+  }
+  if (labels.some((label) => label.length > MAX_LABEL_LENGTH)) {
+    refuse(`must have at most ${MAX_LABEL_LENGTH} characters between two dots`);
+  }
+  if (name.includes('_')) refuse('must not have an underscore: no certificate is issued for such a name');
+  if (labels.some((label) => /^-|-$/.test(label))) {
+    refuse('must not have a hyphen next to a dot, at the start or at the end');
+  }
+  if (!/^[a-z0-9.-]+$/.test(name)) {
+    refuse(`must be a host name with letters, digits, hyphens and dots only, e.g. ${EXAMPLE}`);
+  }
+  // RFC 5890 §2.3.1: reserved; CAs issue no certificates for such names.
+  if (labels.some((label) => /^..--/.test(label) && !label.startsWith('xn--'))) {
+    refuse('must not have two hyphens as the third and fourth character between two dots');
+  }
+  if (labels.length === 1) {
+    refuse(`must be a full name with its domain, e.g. ${EXAMPLE}, not ${name} alone`);
+  }
+}

@@ -1,9 +1,0 @@
-/** What Apollo Sandbox opens with. */
-export const DEMO_QUERY = `query FirstPets {
-  pets(first: 5, status: available) {
-    nodes { id name status }
-    pageInfo { hasNextPage endCursor }
-  }
-  project { slug plan }
-}
-`;

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { type DocumentNode, Location } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { textBytes } from '../../response-cache/response-cache.js';
+import { hashIn } from './apollo-key.js';
+
+const MAX_DOCUMENTS = 1_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** A node of a parsed document with its location, rounded up from its size in V8 8–13. */
+const NODE_BYTES = 250;
+
+interface Known {
+  readonly document: DocumentNode;
+  readonly bytes: number;
+}
+
+/**
+ * Documents that were admitted and are valid, keyed by the SHA-256 of their source: Apollo's document store. Apollo
+ * offers each document right after parsing; only `storeValid` stores it.
+ */
+export class KnownDocuments {
+  private readonly known = new LRUCache<string, Known>({
+    max: MAX_DOCUMENTS,
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
+  private readonly valid = new WeakSet<DocumentNode>();
+
+  knows(source: string): boolean {
+    return this.known.has(createHash('sha256').update(source).digest('hex'));
+  }
+
+  isValid(document: DocumentNode): boolean {
+    return this.valid.has(document);
+  }
+
+  storeValid(queryHash: string, source: string, document: DocumentNode): void {
+    this.valid.add(document);
+    const bytes = textBytes(source) + forgetTokens(document) * NODE_BYTES;
+    this.known.set(queryHash, { document, bytes });
+  }
+
+  async get(key: string): Promise<DocumentNode | undefined> {
+    return this.known.get(hashIn(key))?.document;
+  }
+
+  async set(): Promise<void> {}
+
+  async delete(key: string): Promise<boolean> {
+    return this.known.delete(hashIn(key));
+  }
+}
+
+/**
+ * Unlinks the lexer's tokens. Each node's location references its first and last token, and each token its neighbours. So
+ * every node would keep all tokens of the source in memory, comments included. Returns the number of nodes.
+ */
+function forgetTokens(node: object): number {
+  let nodes = 'kind' in node ? 1 : 0;
+  for (const value of Object.values(node)) {
+    if (value instanceof Location) unlink(value);
+    else if (typeof value === 'object' && value !== null) nodes += forgetTokens(value);
+  }
+  return nodes;
+}
+
+function unlink({ startToken, endToken }: Location): void {
+  for (const token of [startToken, endToken]) Object.assign(token, { prev: null, next: null });
+}

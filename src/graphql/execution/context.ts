@@ -1,0 +1,85 @@
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Cost } from '../../admission/cost.js';
+import type { Meter } from '../../admission/meter.js';
+import { unauthorized } from '../../admission/refusals.js';
+import { type Caller, type ServiceCall, serviceCall } from '../../kernel/caller.js';
+import type { Standing } from '../../rate-limit/rules/decision.js';
+import { refusal } from './errors.js';
+
+/** The request as resolvers see it. */
+export interface Context {
+  caller: Caller;
+  requestId: string;
+  log: FastifyBaseLogger;
+  idempotencyKey: string | null;
+  /** Number of root fields that the operation resolves, aliases counted; set before execution. */
+  rootFieldCount: number;
+  /** The origin at which the client reached the project's own host; null = a platform host. */
+  origin: string | null;
+  /** Spends the cost, once. Throws, or rejects with, `AppError` 429 if the quota is spent. */
+  chargeOnce(cost: Cost): Promise<void> | undefined;
+  /** The operation only reads the schema; set before execution. */
+  isIntrospection: boolean;
+  /**
+   * The operation reads more than a few fields of management or of the schema. Such reads of a project run one after the
+   * other. Set before execution.
+   */
+  isLong: boolean;
+  /** The operation executes more than 1,000 fields, so that it waits for a turn of the event loop; set before execution. */
+  isLarge: boolean;
+  /** The request has its response, or its client has disconnected. */
+  isOver(): boolean;
+  /** Called when a field was refused by its own limit: the request then counts as refused. */
+  noteRefusedField(): void;
+  /** Called when the operation is known, before its charge: `name` is what it is counted under. */
+  noteOperation(name: string | null): void;
+  /** Called with the code of the first error of the answer. */
+  noteError(code: string): void;
+  /** Both windows and the ban state after this request; null before `chargeOnce`. */
+  standing(): Standing | null;
+}
+
+/** Throws a refusal if the request has no caller. */
+export function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): Context {
+  // The page needs no key; if Apollo executes such a request anyway, it has no caller.
+  if (!request.caller) throw refusal(unauthorized());
+  return {
+    caller: request.caller,
+    requestId: request.id,
+    log: request.log,
+    idempotencyKey: request.headers['idempotency-key']?.toString() ?? null,
+    rootFieldCount: 1,
+    origin: request.site.origin,
+    isIntrospection: false,
+    isLong: false,
+    isLarge: false,
+    isOver: () => reply.sent || reply.raw.destroyed,
+    chargeOnce: (cost) => (request.paidBy ? undefined : meter.charge(request, reply, cost)),
+    noteRefusedField: () => {
+      request.hasRefusedField = true;
+    },
+    noteOperation: (name) => {
+      request.operation = name;
+    },
+    noteError: (code) => {
+      request.errorCode = code;
+    },
+    standing: () => request.standing,
+  };
+}
+
+/** The arguments for services. Give `info` for a mutation, so that it has an Idempotency-Key. */
+export function serviceCallOf(context: Context, info?: GraphQLResolveInfo): ServiceCall {
+  return serviceCall(context.caller, context.requestId, info ? idempotencyKeyOf(context, info) : null);
+}
+
+/**
+ * The Idempotency-Key of one mutation. Each of several mutations in an operation gets its own key, made with its alias,
+ * so that a repeated request finds the same keys.
+ */
+function idempotencyKeyOf(context: Context, info: GraphQLResolveInfo): string | null {
+  const { idempotencyKey, rootFieldCount } = context;
+  if (idempotencyKey === null || rootFieldCount === 1) return idempotencyKey;
+  return `${idempotencyKey}:${info.path.key}`;
+}

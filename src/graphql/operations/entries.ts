@@ -1,0 +1,30 @@
+import { type GraphQLField, getNullableType, isListType } from 'graphql';
+import { Extensions } from 'type-graphql';
+
+/** For a list inside a connection: the connection's `first` multiplies everything inside it. */
+export const COUNTED_BY_FIRST = 1;
+
+/** The two sizes of a list: `usual` is the normal measure of operations, `most` the maximum. */
+export type EntryCount = 'usual' | 'most';
+
+/** Declares how many entries a list has. A list with an argument `first` declares nothing. */
+export function Entries(usual: number, most = usual) {
+  return Extensions({ entries: { usual, most } satisfies Record<EntryCount, number> });
+}
+
+/**
+ * The entries of a list, or the page size if the client gives no `first`; null = the field is neither. Throws for a list
+ * without a declaration.
+ */
+export function entriesOf(
+  field: GraphQLField<unknown, unknown>,
+  maxPage: number,
+  count: EntryCount = 'usual',
+): number | null {
+  const first = field.args.find(({ name }) => name === 'first');
+  if (first) return Number(first.defaultValue ?? maxPage);
+  if (!isListType(getNullableType(field.type))) return null;
+  const entries = field.extensions.entries as Record<EntryCount, number> | undefined;
+  if (!entries) throw new Error(`The list ${field.name} needs @Entries(…), or \`first\`.`);
+  return entries[count];
+}

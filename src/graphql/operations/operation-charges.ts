@@ -1,0 +1,96 @@
+import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { Cost } from '../../admission/cost.js';
+import type { AppError } from '../../kernel/errors.js';
+import { fieldsOfKind } from '../documents/root-fields.js';
+import type { Context } from '../execution/context.js';
+import { costOf, unitOf } from './operation-cost.js';
+import { sizeProblem } from './operation-limits.js';
+import { operationName } from './operation-name.js';
+import {
+  constantSize,
+  measureOperation,
+  type OperationSize,
+  type PageSizes,
+  pageSizesOf,
+} from './operation-size.js';
+import { countStatements } from './statements.js';
+
+/** A shorter read takes about a millisecond, and does not wait for others. */
+export const LONG_READ_FIELDS = 100;
+
+/** A read of more fields takes tens of milliseconds, so that it waits for a turn of the event loop. */
+const LARGE_READ_FIELDS = 1_000;
+
+/** An operation with its document. The document need not be valid. */
+export interface OperationInDocument {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+}
+
+export interface MeasuredOperation {
+  readonly size: OperationSize;
+  readonly cost: Cost;
+  /** As `operationName` returns it. */
+  readonly name: string | null;
+  /** The reason why the operation is refused; null = its size is allowed. */
+  readonly problem: AppError | null;
+  /** The operation reads more than a few fields of management. */
+  readonly isLong: boolean;
+  /** The operation executes so many fields that it blocks other requests. */
+  readonly isLarge: boolean;
+}
+
+/** Measures, limits and charges operations: all of them, whether Apollo or `KnownOperations` executes them. */
+export class OperationCharges {
+  private readonly pages: PageSizes;
+  private readonly fullPages: PageSizes;
+  private readonly management: ReadonlySet<string>;
+
+  constructor(private readonly schema: GraphQLSchema) {
+    this.pages = pageSizesOf(schema);
+    this.fullPages = pageSizesOf(schema, 'most');
+    this.management = fieldsOfKind(schema, 'management');
+  }
+
+  /** `hasIdempotencyKey`: each mutation then runs more statements. */
+  measure(
+    { document, operation }: OperationInDocument,
+    variables: Record<string, unknown>,
+    hasIdempotencyKey: boolean,
+  ): MeasuredOperation {
+    const size = measureOperation(document, operation, variables, this.pages);
+    const full = measureOperation(document, operation, variables, this.fullPages).cost;
+    const cost = costOf(size.rootFieldNames, this.management);
+    const problem =
+      sizeProblem({ ...size, full }) ??
+      sizeProblem({ statements: countStatements(this.schema, document, operation, { hasIdempotencyKey }) });
+    const isRead = operation.operation === 'query';
+    const isLong = isRead && cost.management > 0 && size.cost > LONG_READ_FIELDS;
+    const name = operationName(operation, size.rootFieldNames);
+    return { size, cost, name, problem, isLong, isLarge: size.cost > LARGE_READ_FIELDS };
+  }
+
+  /** Measures a read for all variables at once; null = its size depends on them. */
+  measureConstant(read: OperationInDocument): MeasuredOperation | null {
+    const size = constantSize(read.document, read.operation, this.pages);
+    return size && this.measure(read, {}, false);
+  }
+
+  /**
+   * Spends the cost, or one unit for an operation that is too large. Sets the measured fields of the context. Rejects with
+   * `AppError`: the problem, or 429 if the quota is spent.
+   */
+  async chargeOperation(measured: MeasuredOperation, context: Context): Promise<void> {
+    const { size, cost, name, problem, isLong, isLarge } = measured;
+    context.noteOperation(name);
+    if (problem) {
+      await context.chargeOnce(unitOf(cost));
+      throw problem;
+    }
+    context.rootFieldCount = size.rootFields;
+    context.isIntrospection = cost.schema > 0;
+    context.isLong = isLong;
+    context.isLarge = isLarge;
+    await context.chargeOnce(cost);
+  }
+}

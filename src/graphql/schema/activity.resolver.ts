@@ -1,0 +1,92 @@
+import { Arg, Ctx, FieldResolver, Int, Resolver } from 'type-graphql';
+import type { AuditPage, ProjectAudit, WantedEvents } from '../../audit/project-audit.js';
+import type { ProjectRequests, RequestPage, WantedRequests } from '../../request-log/project-requests.js';
+import { listName } from '../../request-log/request-filter.js';
+import { Batch } from '../execution/batch.js';
+import { type Context, serviceCallOf } from '../execution/context.js';
+import { Statements } from '../operations/statements.js';
+import { AUDIT_LIST, AuditEventConnectionType, presentAuditPage } from './lists/audit-event.type.js';
+import {
+  presentRequestPage,
+  RequestConnectionType,
+  RequestFilterInput,
+  requestFilter,
+} from './lists/logged-request.type.js';
+import { ACTIVITY_PAGE_SIZE, FIRST_RULE, requestedPage } from './lists/requested-page.js';
+import { ProjectType } from './project.type.js';
+
+/** The history of a project: its audit log, and the log of its requests. */
+@Resolver(() => ProjectType)
+export class ActivityResolver {
+  private readonly audits = new Batch<WantedEvents, Map<WantedEvents, AuditPage>>(async (context, wanted) => {
+    const pages = await this.audit.read(serviceCallOf(context), wanted);
+    return new Map(wanted.map((page, at) => [page, pages[at] as AuditPage]));
+  });
+
+  private readonly requestLists = new Batch<WantedRequests, Map<WantedRequests, RequestPage>>(
+    async (context, wanted) => {
+      const pages = await this.log.requests.read(serviceCallOf(context), wanted);
+      return new Map(wanted.map((page, at) => [page, pages[at] as RequestPage]));
+    },
+  );
+
+  constructor(
+    private readonly audit: ProjectAudit,
+    private readonly log: { requests: ProjectRequests; isOn: boolean },
+  ) {}
+
+  @Statements(3)
+  @FieldResolver(() => RequestConnectionType, {
+    description:
+      'The last 10,000 requests of its keys within 48 hours, newest first. Of each second the log keeps 50, those with an error first. A request appears about two seconds after its answer. Needs the scope `keys`.',
+  })
+  async requests(
+    @Ctx() context: Context,
+    @Arg('first', () => Int, {
+      nullable: true,
+      defaultValue: ACTIVITY_PAGE_SIZE,
+      description: `How many requests: ${FIRST_RULE}.`,
+    })
+    first: number | null,
+    @Arg('after', () => String, {
+      nullable: true,
+      description: 'Only requests after this cursor, which are older. The filter must be the same.',
+    })
+    after?: string | null,
+    @Arg('filter', () => RequestFilterInput, {
+      nullable: true,
+      description: 'Only these requests; an operation may filter five lists.',
+    })
+    given?: RequestFilterInput | null,
+  ): Promise<RequestConnectionType> {
+    const filter = requestFilter(given);
+    const list = listName(filter);
+    const wanted = { ...requestedPage(list, { first, after }), filter };
+    const page = (await this.requestLists.join(context, wanted)).get(wanted) as RequestPage;
+    return presentRequestPage(page, { list, isContinued: wanted.beforeId !== null, isOn: this.log.isOn });
+  }
+
+  @Statements(2)
+  @FieldResolver(() => AuditEventConnectionType, {
+    description:
+      'The acts that changed the project, its keys and its domains, newest first, since the project exists. Needs the scope `keys`.',
+  })
+  async auditEvents(
+    @Ctx() context: Context,
+    @Arg('first', () => Int, {
+      nullable: true,
+      defaultValue: ACTIVITY_PAGE_SIZE,
+      description: `How many events: ${FIRST_RULE}.`,
+    })
+    first: number | null,
+    @Arg('after', () => String, {
+      nullable: true,
+      description: 'Only events after this cursor, which are older.',
+    })
+    after?: string | null,
+  ): Promise<AuditEventConnectionType> {
+    const wanted = requestedPage(AUDIT_LIST, { first, after });
+    const page = (await this.audits.join(context, wanted)).get(wanted) as AuditPage;
+    return presentAuditPage(page, wanted.beforeId !== null);
+  }
+}

@@ -1,0 +1,122 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, Directive, ID, Info, Mutation, Query, Resolver } from 'type-graphql';
+import { AppError } from '../../kernel/errors.js';
+import { parseInt64 } from '../../kernel/int64.js';
+import { GET_PET_DEPRECATION } from '../../pets/get-pet-deprecation.js';
+import type { Pet } from '../../pets/pet.entity.js';
+import { parseNewPet, parsePetChanges } from '../../pets/pet.rules.js';
+import { type PetService, refuseUnknownPet } from '../../pets/pet.service.js';
+import { Batch } from '../execution/batch.js';
+import { type Context, serviceCallOf } from '../execution/context.js';
+import { answeredFields } from '../operations/operation-size.js';
+import { Statements } from '../operations/statements.js';
+import {
+  DeletedPetType,
+  NewPetInput,
+  PetChangesInput,
+  PetConnectionType,
+  PetType,
+  presentPage,
+  presentPet,
+} from './pet.type.js';
+import { PetListArgs, parseListArgs } from './pet-list.args.js';
+
+@Resolver(() => PetType)
+export class PetResolver {
+  private readonly single = new Batch<bigint, Map<bigint, Pet>>((context, ids) =>
+    this.service.getAll(serviceCallOf(context), [...new Set(ids)]),
+  );
+
+  constructor(private readonly service: PetService) {}
+
+  @Statements(1, { isJoint: false })
+  @Directive('@cacheControl(maxAge: 0, scope: PRIVATE)')
+  @Query(() => PetConnectionType, {
+    description:
+      'Pets of the project, oldest first unless `orderBy` or `nameStartsWith` says otherwise. Every page is read by an index, however far the page.',
+  })
+  async pets(
+    @Ctx() context: Context,
+    @Args(() => PetListArgs) args: PetListArgs,
+  ): Promise<PetConnectionType> {
+    const wanted = parseListArgs(args);
+    return presentPage(await this.service.list(serviceCallOf(context), wanted), wanted);
+  }
+
+  @Statements(1)
+  @Query(() => PetType, {
+    nullable: true,
+    description: 'A pet of the project.',
+    deprecationReason: GET_PET_DEPRECATION.graphqlReason,
+  })
+  async pet(
+    @Ctx() context: Context,
+    @Arg('id', () => ID, { description: "The pet's identifier." }) text: string,
+  ): Promise<PetType> {
+    const id = petId(text);
+    const found = await this.single.join(context, id);
+    return presentPet(found.get(id) ?? refuseUnknownPet(id));
+  }
+
+  @Statements(1)
+  @Directive('@rateLimit(max: 300, window: "1m")')
+  @Mutation(() => PetType, {
+    description: 'Adds a pet. With an `Idempotency-Key` header a repeated request creates nothing.',
+  })
+  async createPet(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('input', () => NewPetInput, { description: 'The pet.' }) input: NewPetInput,
+  ): Promise<PetType> {
+    const { name, status } = input;
+    const pet = parseNewPet({ name, categoryId: int64(input.categoryId), ...(status ? { status } : {}) });
+    return presentPet(await this.service.create(serviceCallOf(context, info), pet));
+  }
+
+  @Statements(2)
+  @Directive('@rateLimit(max: 300, window: "1m")')
+  @Mutation(() => PetType, {
+    description:
+      'Changes a pet; at least one field is required. With an `Idempotency-Key` header a repeated request changes nothing. Without the scope `pets:read` the response may contain only `id` and the fields of the input.',
+  })
+  async updatePet(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('id', () => ID, { description: "The pet's identifier." }) id: string,
+    @Arg('input', () => PetChangesInput, { description: 'The changes.' }) input: PetChangesInput,
+  ): Promise<PetType> {
+    const { categoryId } = input;
+    const changes = parsePetChanges({
+      ...input,
+      ...(typeof categoryId === 'string' ? { categoryId: int64(categoryId) } : {}),
+    });
+    const call = serviceCallOf(context, info);
+    return presentPet(await this.service.update(call, petId(id), changes, answeredFields(info)));
+  }
+
+  @Statements(1)
+  @Directive('@rateLimit(max: 300, window: "1m")')
+  @Mutation(() => DeletedPetType, {
+    description:
+      'Deletes a pet for good. An unknown identifier is `NOT_FOUND`. With an `Idempotency-Key` header a repeated request answers as the first one did.',
+  })
+  async deletePet(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('id', () => ID, { description: "The pet's identifier, for example `4711`." }) id: string,
+  ): Promise<DeletedPetType> {
+    return { id: String(await this.service.delete(serviceCallOf(context, info), petId(id))) };
+  }
+}
+
+/** An id that is not an integer belongs to no pet. Throws `AppError not_found`. */
+function petId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === null) throw new AppError('not_found', 'There is no such pet: an id is an integer.');
+  return id;
+}
+
+/** Text that is not a 64-bit integer stays text; the rules of the pet refuse it. */
+function int64(text: string): bigint | string {
+  return parseInt64(text) ?? text;
+}

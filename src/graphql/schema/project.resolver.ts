@@ -1,0 +1,105 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Ctx, FieldResolver, Info, Mutation, Query, Resolver } from 'type-graphql';
+import type { OwnProject } from '../../projects/own-project.js';
+import type { Project } from '../../projects/project.entity.js';
+import type { UsageWindow } from '../../usage/buckets.js';
+import type {
+  LabelledReport,
+  ProjectUsage,
+  UsageDimension,
+  UsageQuestion,
+} from '../../usage/project-usage.js';
+import { Batch } from '../execution/batch.js';
+import { type Context, serviceCallOf } from '../execution/context.js';
+import { answeredFields } from '../operations/operation-size.js';
+import { Statements } from '../operations/statements.js';
+import { ProjectType, presentProject } from './project.type.js';
+import { presentUsage, UsageDimensionEnum, UsageType, UsageWindowEnum } from './usage.type.js';
+
+/** The addresses of the gateway and its projects. */
+interface ProjectAddresses {
+  /** Without a trailing slash and without `/v1`. */
+  base: () => string;
+  ofProject: (slug: string) => string;
+  /** Null = the project has no primary domain, or it is not served. */
+  ofPrimary: (projectId: bigint) => string | null;
+}
+
+@Resolver(() => ProjectType)
+export class ProjectResolver {
+  private readonly own = new Batch<null, ProjectType>(async (context) =>
+    this.present(await this.projects.get(serviceCallOf(context))),
+  );
+  private readonly reports = new Batch<UsageQuestion, Map<UsageQuestion, UsageType>>(
+    async (context, questions) => {
+      const reports = await this.usages.read(serviceCallOf(context), questions);
+      return new Map(
+        questions.map((question, at) => [question, presentUsage(reports[at] as LabelledReport, question.by)]),
+      );
+    },
+  );
+
+  constructor(
+    private readonly projects: OwnProject,
+    private readonly usages: ProjectUsage,
+    private readonly addresses: ProjectAddresses,
+  ) {}
+
+  @Statements(1)
+  @Query(() => ProjectType, { description: "The caller's project." })
+  project(@Ctx() context: Context): Promise<ProjectType> {
+    return this.own.join(context, null);
+  }
+
+  @Statements(5)
+  @Mutation(() => ProjectType, {
+    description: 'Records a successful deploy of the project, now. Needs the scope `domains`.',
+  })
+  async publishProject(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<ProjectType> {
+    return this.present(await this.projects.publish(serviceCallOf(context, info)));
+  }
+
+  @FieldResolver(() => String, { description: 'The base URL of its REST API, ending in `/v1`.' })
+  apiUrl(@Ctx() { origin }: Context): string {
+    return `${origin ?? this.addresses.base()}/v1`;
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'The URL of its primary domain; null = it has none, or the domain is not served.',
+  })
+  primaryUrl(@Ctx() { caller }: Context): string | null {
+    return this.addresses.ofPrimary(caller.projectId);
+  }
+
+  @FieldResolver(() => String, { description: 'The URL of its GraphQL API.' })
+  graphqlUrl(@Ctx() { origin }: Context): string {
+    return `${origin ?? this.addresses.base()}/graphql`;
+  }
+
+  /** A statement for each window, and a statement for the names of keys. */
+  @Statements(4)
+  @FieldResolver(() => UsageType, {
+    description:
+      'The number of requests by its keys, across all processes; those of the last seconds may be missing.',
+  })
+  async usage(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('window', () => UsageWindowEnum, { description: 'The time range.' }) window: UsageWindow,
+    @Arg('by', () => UsageDimensionEnum, {
+      nullable: true,
+      defaultValue: 'DOOR',
+      description: 'The dimension of `series`; the other fields do not depend on it.',
+    })
+    by: UsageDimension | null,
+  ): Promise<UsageType> {
+    const question = { window, by: by ?? 'DOOR', parts: answeredFields(info) };
+    this.usages.requireAllowed(serviceCallOf(context), question);
+    return (await this.reports.join(context, question)).get(question) as UsageType;
+  }
+
+  private present(project: Project): ProjectType {
+    return presentProject(project, this.addresses.ofProject(project.slug));
+  }
+}

@@ -1,0 +1,36 @@
+import { type GraphQLSchema, lexicographicSortSchema, specifiedDirectives } from 'graphql';
+import { buildSchema } from 'type-graphql';
+import { declareKinds } from '../documents/root-fields.js';
+import type { FieldLimits } from '../limits/field-limits.js';
+import { RATE_LIMIT_DIRECTIVE } from '../limits/rate-limit.directive.js';
+import { CACHE_CONTROL_DIRECTIVE } from '../operations/cache-control.directive.js';
+import { requireStatements } from '../operations/statements.js';
+import { ActivityResolver } from './activity.resolver.js';
+import { ApiKeyResolver } from './api-key.resolver.js';
+import { DomainResolver } from './domains/domain.resolver.js';
+import { PetResolver } from './pet.resolver.js';
+import { ProjectResolver } from './project.resolver.js';
+import { RateLimitResolver } from './rate-limit.resolver.js';
+
+/** By the kind of their root fields. The process does not start if a resolver is missing here. */
+const RESOLVERS = {
+  pets: [PetResolver],
+  management: [ActivityResolver, ApiKeyResolver, DomainResolver, ProjectResolver, RateLimitResolver],
+} as const;
+
+/** The schema of DOOR 1. `resolvers` come from the composition root; type-graphql finds each by its class. */
+export async function createSchema(
+  resolvers: readonly object[],
+  limits: FieldLimits,
+): Promise<GraphQLSchema> {
+  const byClass = new Map<unknown, object>(resolvers.map((resolver) => [resolver.constructor, resolver]));
+  const schema = await buildSchema({
+    resolvers: [...RESOLVERS.pets, ...RESOLVERS.management],
+    container: { get: (type: unknown) => byClass.get(type) },
+    // Services validate values, for both doors.
+    validate: false,
+    directives: [...specifiedDirectives, RATE_LIMIT_DIRECTIVE, CACHE_CONTROL_DIRECTIVE],
+  });
+  requireStatements(schema);
+  return lexicographicSortSchema(limits.enforce(declareKinds(schema, RESOLVERS)));
+}

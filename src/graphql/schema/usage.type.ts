@@ -1,0 +1,172 @@
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Field, Float, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { MAX_USAGE_POINTS, USAGE_WINDOWS } from '../../usage/buckets.js';
+import { type LabelledReport, USAGE_DIMENSIONS, type UsageDimension } from '../../usage/project-usage.js';
+import type { Outcomes } from '../../usage/usage-counters.js';
+import { MAX_NAMES } from '../../usage/usage-rows.js';
+import { PLAIN } from '../execution/plain.js';
+import { Entries } from '../operations/entries.js';
+
+const INT_MAX = 2 ** 31 - 1;
+/** Most projects have fewer keys and operations. */
+const USUAL_SERIES = 8;
+
+const enumOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]));
+export const UsageWindowEnum = enumOf(Object.keys(USAGE_WINDOWS));
+export const UsageDimensionEnum = enumOf(USAGE_DIMENSIONS);
+
+registerEnumType(UsageWindowEnum, {
+  name: 'UsageWindow',
+  description: 'The time range, and its resolution.',
+  valuesConfig: {
+    HOUR: { description: 'The last 60 UTC minutes, this one included, by minute.' },
+    DAY: { description: 'The last 24 UTC hours, this one included, by hour.' },
+    MONTH: { description: 'The last 30 UTC days, this one included, by day.' },
+  },
+});
+
+registerEnumType(UsageDimensionEnum, {
+  name: 'UsageDimension',
+  description: 'The series of a usage: each request counts in exactly one of them.',
+  valuesConfig: {
+    DOOR: { description: '`GRAPHQL` for `/graphql`, `REST` for `/v1`.' },
+    KEY: {
+      description:
+        'The id of the API key, with its name as label, also after it was revoked. Needs the scope `keys`.',
+    },
+    OPERATION: {
+      description: `At \`/v1\` the operation of the OpenAPI document, such as \`listPets\`. At \`/graphql\` the name of the operation, otherwise its root fields in alphabetical order, such as \`pets,project\`; at most 100 characters. Requests without any are \`other\`: unknown paths, and documents that were not read. So are all operations beyond the first ${MAX_NAMES} of a UTC day.`,
+    },
+    STATUS: { description: 'The HTTP status of the answer, such as `404`.' },
+  },
+});
+
+@ObjectType('UsageCount', { description: 'Requests with a valid key.', ...PLAIN })
+export class UsageCountType {
+  @Field(() => Int, { description: 'Requests within the limits.' })
+  admitted!: number;
+
+  @Field(() => Int, {
+    description: 'Requests refused by a quota, an allowance, a ban or the limit of a field.',
+  })
+  refused!: number;
+
+  @Field(() => Int, {
+    description:
+      'The admitted requests that were answered with an error: a status of 400 or more, or GraphQL `errors` with status 200.',
+  })
+  failed!: number;
+}
+
+@ObjectType('UsagePoint', { description: 'The requests of a UTC minute, hour or day.', ...PLAIN })
+export class UsagePointType {
+  @Field(() => GraphQLDateTime, { description: 'When the minute, hour or day begins.' })
+  at!: Date;
+
+  @Field(() => UsageCountType, { description: 'At `/graphql`; a request counts once, whatever it costs.' })
+  graphql!: UsageCountType;
+
+  @Field(() => UsageCountType, { description: 'At `/v1`.' })
+  rest!: UsageCountType;
+
+  @Field(() => UsageCountType, {
+    description:
+      'The requests at `/graphql` that spend nothing of the plan: everything except pets, and reading the schema.',
+  })
+  management!: UsageCountType;
+}
+
+@ObjectType('UsageSeries', { description: 'The requests of one key, operation, door or status.', ...PLAIN })
+export class UsageSeriesType {
+  @Field(() => String, {
+    description:
+      'By door `GRAPHQL` or `REST`, by key its id, by operation its name, by status the number. `other` stands for all that are not listed by name.',
+  })
+  name!: string;
+
+  @Field(() => String, {
+    description: 'The name for people: of a key its name, otherwise the same as `name`.',
+  })
+  label!: string;
+
+  @Field(() => UsageCountType, { description: 'In the whole window.' })
+  total!: UsageCountType;
+
+  @Entries(MAX_USAGE_POINTS)
+  @Field(() => [UsageCountType], { description: 'The counts of each entry of `points`, in the same order.' })
+  counts!: UsageCountType[];
+}
+
+@ObjectType('UsageLatency', {
+  description:
+    'How long the gateway took to answer the admitted requests. Durations are counted in steps of 19 %, so a value is within 10 % of the exact one, from 0.1 ms to 5.5 s.',
+  ...PLAIN,
+})
+export class UsageLatencyType {
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Half of the requests took no longer; null without requests.',
+  })
+  p50Ms!: number | null;
+
+  @Field(() => Float, {
+    nullable: true,
+    description: '95 of 100 requests took no longer; null without requests.',
+  })
+  p95Ms!: number | null;
+}
+
+@ObjectType('Usage', { description: 'The number of requests by the keys of a project.', ...PLAIN })
+export class UsageType {
+  @Entries(MAX_USAGE_POINTS)
+  @Field(() => [UsagePointType], {
+    description: 'Every minute, hour or day of the window, oldest first, including those without requests.',
+  })
+  points!: UsagePointType[];
+
+  @Entries(USUAL_SERIES, MAX_NAMES + 1)
+  @Field(() => [UsageSeriesType], {
+    description: `The same requests by the dimension \`by\`, those with most requests first. At most ${MAX_NAMES}, and \`other\`, which comes last; without requests there is no series.`,
+  })
+  series!: UsageSeriesType[];
+
+  @Field(() => UsageCountType, {
+    description: 'All requests of the window: the sum of the series of any dimension.',
+  })
+  total!: UsageCountType;
+
+  @Field(() => UsageLatencyType, { description: 'The response times of the window.' })
+  latency!: UsageLatencyType;
+}
+
+export function presentUsage(
+  { points, series, total, latency }: LabelledReport,
+  by: UsageDimension,
+): UsageType {
+  // The names of the enum Door.
+  const shown = (name: string) => (by === 'DOOR' ? name.toUpperCase() : name);
+  return {
+    points: points.map(({ atMs, graphql, rest, management }) => ({
+      at: new Date(atMs),
+      graphql: presentCount(graphql),
+      rest: presentCount(rest),
+      management: presentCount(management),
+    })),
+    series: series.map((of) => ({
+      name: shown(of.name),
+      label: shown(of.label),
+      total: presentCount(of.total),
+      counts: of.counts.map(presentCount),
+    })),
+    total: presentCount(total),
+    latency,
+  };
+}
+
+function presentCount({ admitted, refused, failed }: Outcomes): UsageCountType {
+  return {
+    admitted: Math.min(admitted, INT_MAX),
+    refused: Math.min(refused, INT_MAX),
+    failed: Math.min(failed, INT_MAX),
+  };
+}

@@ -1,0 +1,11 @@
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the request asks for: REST's operation id, or the name of a GraphQL operation; null = not known. */
+    operation: string | null;
+    /** The code of the answer's first error, as the client reads it; null = none. */
+    errorCode: string | null;
+  }
+}
+
+/** The fields that the doors set on a request, as they are before the door. */
+export const UNANSWERED = { operation: null, errorCode: null };

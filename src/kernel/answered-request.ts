@@ -1,0 +1,39 @@
+/** The operation of a request that has no known one. */
+export const OTHER_OPERATION = 'other';
+
+/** `refused`: by a quota, an allowance, a ban or a field's limit. `failed`: admitted, and answered with an error. */
+export type RequestOutcome = 'ok' | 'failed' | 'refused';
+
+/** A request after its answer: the facts that metrics, usage and the last use of a key are counted from. */
+export interface AnsweredRequest {
+  /** The time of the answer. */
+  readonly atMs: number;
+  readonly requestId: string;
+  /** Null without a valid key, as `keyId`. */
+  readonly projectId: bigint | null;
+  readonly keyId: bigint | null;
+  /** The door that the address belongs to, regardless of the outcome. */
+  readonly door: 'graphql' | 'rest' | 'other';
+  /** REST's operation id; a GraphQL operation's name, or its root fields; or `other`. At most 100 characters. */
+  readonly operation: string;
+  readonly status: number;
+  /** The code of the first error, as the client reads it: lower case from REST, upper case from GraphQL; null = none. */
+  readonly code: string | null;
+  readonly outcome: RequestOutcome;
+  readonly durationMs: number;
+  /** Where the request was charged, admitted or not; null = the limiter was not asked. */
+  readonly paidBy: 'plan' | 'management' | 'schema' | null;
+  /** Units of the plan that the request spent. */
+  readonly units: number;
+}
+
+/** A request that counts as a project's usage: its key is valid, and the limiter decided about it. */
+export interface CountedRequest extends AnsweredRequest {
+  readonly projectId: bigint;
+  readonly keyId: bigint;
+  readonly door: 'graphql' | 'rest';
+}
+
+export function isCounted(answered: AnsweredRequest): answered is CountedRequest {
+  return answered.keyId !== null && answered.paidBy !== null && answered.door !== 'other';
+}

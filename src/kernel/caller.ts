@@ -1,0 +1,40 @@
+import { AppError } from './errors.js';
+import type { Quota } from './quota.js';
+
+export const SCOPES = ['pets:read', 'pets:write', 'domains', 'keys'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** The caller, as identified by the API key. The only source of a project id: it never comes from input. */
+export interface Caller {
+  readonly keyId: bigint;
+  readonly projectId: bigint;
+  readonly quota: Quota;
+  readonly scopes: ReadonlySet<Scope>;
+  /** Whether the key may request simulated refusals on staging, to test a client's back-off. */
+  readonly rehearses: boolean;
+}
+
+/** Throws `AppError forbidden` unless the caller's key has the scope. */
+export function requireScope(caller: Caller, scope: Scope): void {
+  if (caller.scopes.has(scope)) return;
+  throw new AppError('forbidden', `This API key lacks the scope ${scope}. Use a key that has it.`);
+}
+
+/** The subject of an act in the audit log: `name` as the log shows it, and the HTTP request if there is one. */
+export interface Actor {
+  readonly name: string;
+  readonly requestId: string | null;
+}
+
+/** First argument of every service method that acts for a caller. */
+export interface ServiceCall {
+  readonly caller: Caller;
+  readonly actor: Actor;
+  /** The client's Idempotency-Key; null = a repeated request acts again. */
+  readonly idempotencyKey: string | null;
+}
+
+/** The call of a request that an API key authenticates. */
+export function serviceCall(caller: Caller, requestId: string, idempotencyKey: string | null): ServiceCall {
+  return { caller, actor: { name: `key:${caller.keyId}`, requestId }, idempotencyKey };
+}

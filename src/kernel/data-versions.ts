@@ -1,0 +1,19 @@
+/**
+ * Lifetime of a data version in milliseconds.
+ *
+ * Three kinds of writes are not announced: by the command line, by hand in the database, and by a process that died
+ * during the write. Cached responses show such a write after this time at the latest.
+ */
+export const VERSION_MS = 500;
+
+/**
+ * The versions of each project's pets. Data read after a version was issued is current until the version changes: every
+ * write issues a new version before the write is acknowledged.
+ */
+export interface DataVersions {
+  /** Runs a write of a project's pets, and announces its start and its end. */
+  change<T>(projectId: bigint, write: () => Promise<T>): Promise<T>;
+}
+
+/** For processes that serve no requests: other processes see their writes after `VERSION_MS`. */
+export const UNANNOUNCED: DataVersions = { change: (_, write) => write() };

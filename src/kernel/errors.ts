@@ -1,0 +1,82 @@
+/**
+ * Every error code that a client can receive, with its HTTP status and its condition. REST sends the code as written
+ * here, GraphQL in upper case. OpenAPI and the README's table are made from this one.
+ */
+export const ERRORS = {
+  invalid_request: { status: 400, when: 'The body or a parameter is invalid; `errors` names each field.' },
+  unauthorized: { status: 401, when: 'The API key is missing, malformed, unknown, revoked or expired.' },
+  plan_required: { status: 403, when: 'The feature needs a higher plan.' },
+  forbidden: { status: 403, when: 'The API key lacks the scope.' },
+  not_found: { status: 404, when: 'The project has no such resource.' },
+  method_not_allowed: { status: 405, when: 'The path does not support the method; see `Allow`.' },
+  not_acceptable: { status: 406, when: '`Accept` excludes JSON.' },
+  conflict: {
+    status: 409,
+    when: 'The Idempotency-Key is in use or its response is shown only once, the name is taken, or there are too many.',
+  },
+  not_published: { status: 409, when: 'A custom domain is requested before the first deploy.' },
+  gone: { status: 410, when: 'The operation was removed at its sunset.' },
+  payload_too_large: { status: 413, when: 'The body is larger than 100 KB.' },
+  unsupported_media_type: { status: 415, when: 'The body is not `application/json` in UTF-8.' },
+  misdirected: { status: 421, when: 'The host is not served here.' },
+  idempotency_mismatch: { status: 422, when: 'The Idempotency-Key was used with another payload.' },
+  rate_limited_minute: { status: 429, when: "The minute's quota is spent; see `Retry-After`." },
+  rate_limited_day: { status: 429, when: "The day's quota is spent; see `Retry-After`." },
+  key_banned: { status: 429, when: 'The key is temporarily banned; see `Retry-After`.' },
+  field_rate_limited: {
+    status: 429,
+    when: 'The rate limit of a GraphQL field is exceeded; see `Retry-After`. The other fields are returned, with status 200.',
+  },
+  internal: { status: 500, when: 'An error in the gateway; quote the `X-Request-Id`.' },
+  unavailable: { status: 503, when: 'The database does not respond; see `Retry-After`.' },
+} as const satisfies Record<string, { status: number; when: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One invalid input: `field` is the name that the client used. */
+export interface FieldProblem {
+  field: string;
+  message: string;
+}
+
+interface AppErrorDetails {
+  errors?: FieldProblem[];
+  retryAfterSeconds?: number;
+  /** How many uses the field's rate limit allows. */
+  limit?: number;
+  cause?: unknown;
+}
+
+/** An error for clients: `message` says what happened and what to do, and reveals no internals. */
+export class AppError extends Error {
+  readonly errors: FieldProblem[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly limit: number | undefined;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    details: AppErrorDetails = {},
+  ) {
+    super(message, { cause: details.cause });
+    this.name = 'AppError';
+    this.errors = details.errors;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.limit = details.limit;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}
+
+/** The 400 for one or more invalid fields. */
+export function invalidRequest(errors: FieldProblem[]): AppError {
+  return new AppError(
+    'invalid_request',
+    errors.map(({ field, message }) => `${field} ${message}`).join('; '),
+    {
+      errors,
+    },
+  );
+}

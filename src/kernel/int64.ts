@@ -1,0 +1,12 @@
+export const INT64_MIN = -(2n ** 63n);
+export const INT64_MAX = 2n ** 63n - 1n;
+
+/**
+ * The decimal integer in `text`; null when `text` is not one or is outside int64. Never converts through a JavaScript
+ * number.
+ */
+export function parseInt64(text: string): bigint | null {
+  if (!/^-?\d{1,19}$/.test(text)) return null;
+  const value = BigInt(text);
+  return value >= INT64_MIN && value <= INT64_MAX ? value : null;
+}

@@ -1,0 +1,68 @@
+/** A position in a text: the last finished line, and the start of the next one in bytes. */
+export interface Position {
+  line: number;
+  positionBytes: number;
+}
+
+export const BEGINNING: Position = { line: 0, positionBytes: 0 };
+
+/** No pet needs more, and the doors accept no larger body. */
+export const MAX_ROW_BYTES = 100_000;
+
+/** A line without its line feed, but with a carriage return before that. */
+export interface Line {
+  number: number;
+  /** The start of the next line. */
+  endBytes: number;
+  /** Null = longer than `MAX_ROW_BYTES`. */
+  bytes: Buffer | null;
+}
+
+/** Objects of larger groups outlive V8's young generation, and the process grows by half. */
+const GROUP_LINES = 500;
+const LINE_FEED = 10;
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+
+/** The lines of a text, in groups as they arrive. Keeps at most one chunk and one line in memory. */
+export async function* readLines(
+  chunks: AsyncIterable<Buffer>,
+  { line, positionBytes }: Position,
+): AsyncGenerator<Line[]> {
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  const begin = (part: Buffer) => {
+    begunBytes += part.length;
+    if (begunBytes <= MAX_ROW_BYTES) begun.push(part);
+    else begun = [];
+  };
+  const finish = (lineEndBytes: number): Line => {
+    const isWhole = begunBytes <= MAX_ROW_BYTES;
+    const bytes = begun.length === 1 ? (begun[0] as Buffer) : Buffer.concat(begun);
+    const hasMark = positionBytes === 0 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK);
+    line += 1;
+    positionBytes += begunBytes + lineEndBytes;
+    begun = [];
+    begunBytes = 0;
+    return {
+      number: line,
+      endBytes: positionBytes,
+      bytes: isWhole ? bytes.subarray(hasMark ? BYTE_ORDER_MARK.length : 0) : null,
+    };
+  };
+
+  for await (const chunk of chunks) {
+    let lines: Line[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
+      begin(chunk.subarray(from, end));
+      lines.push(finish(1));
+      from = end + 1;
+      if (lines.length < GROUP_LINES) continue;
+      yield lines;
+      lines = [];
+    }
+    if (from < chunk.length) begin(chunk.subarray(from));
+    if (lines.length > 0) yield lines;
+  }
+  if (begunBytes > 0) yield [finish(0)];
+}

@@ -1,0 +1,55 @@
+import { AppError, type FieldProblem } from '../../kernel/errors.js';
+import type { Position } from '../files/lines.js';
+import type { ReadRow } from '../files/read-row.js';
+import { type NewPet, parseNewPet } from '../pet.rules.js';
+
+const MAX_PETS = 1_000;
+/** Bounds a batch with mostly refused rows. */
+const MAX_ROWS = 2_000;
+/** Bounds the text of the refused rows; each can be as long as `MAX_ROW_BYTES`. */
+const MAX_REFUSED_CHARACTERS = 1_000_000;
+
+export interface RefusedRow {
+  /** The line number and the reasons, for people. */
+  problem: string;
+  /** The row with its problem, as a line of a file of the same format. */
+  text: string;
+}
+
+/** The rows of one transaction, small enough that other writers hardly wait. */
+export class PetBatch {
+  readonly pets: NewPet[] = [];
+  readonly refused: RefusedRow[] = [];
+  private refusedCharacters = 0;
+
+  constructor(public end: Position) {}
+
+  get isFull(): boolean {
+    const rows = this.pets.length + this.refused.length;
+    return (
+      this.pets.length >= MAX_PETS || rows >= MAX_ROWS || this.refusedCharacters >= MAX_REFUSED_CHARACTERS
+    );
+  }
+
+  /** Adds the row, or refuses it by the same rules as the doors. */
+  add(row: ReadRow): void {
+    this.end = row.end;
+    const errors = row.problem === null ? this.accept(row.input) : [{ field: 'row', message: row.problem }];
+    if (errors.length === 0) return;
+    const reasons = errors.map(({ field, message }) => `${field} ${message}`);
+    const problem = `line ${row.line}: ${reasons.join('; ')}`;
+    const text = row.withProblem(problem);
+    this.refused.push({ problem, text });
+    this.refusedCharacters += text.length;
+  }
+
+  private accept(input: unknown): FieldProblem[] {
+    try {
+      this.pets.push(parseNewPet(input));
+      return [];
+    } catch (error) {
+      if (error instanceof AppError && error.errors) return error.errors;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { COUNT, ID, TIME_MS, text } from '../../database/columns.js';
+
+/** The progress of a file's import into a project. Updated in the same transaction as the pets of each batch. */
+@Entity('pet_imports', { withoutRowid: true })
+export class PetImport {
+  @PrimaryColumn({ ...ID, name: 'project_id' })
+  projectId!: bigint;
+
+  /** SHA-256 of the file's absolute path, in hex. */
+  @PrimaryColumn({ ...text(64), name: 'path_digest' })
+  pathDigest!: string;
+
+  /** SHA-256 of the content, in hex; shows whether the file has changed. */
+  @Column(text(64))
+  fingerprint!: string;
+
+  /** The process that imports. A process that finds another id here has lost the import, and stops. */
+  @Column({ ...text(36), name: 'run_id' })
+  runId!: string;
+
+  /** The last processed line; 0 = none. */
+  @Column(COUNT)
+  line!: number;
+
+  /** The start of the next line in the file. */
+  @Column({ ...COUNT, name: 'position_bytes' })
+  positionBytes!: number;
+
+  @Column(COUNT)
+  imported!: number;
+
+  @Column(COUNT)
+  refused!: number;
+
+  /** The size of the file of refused rows up to `line`. */
+  @Column({ ...COUNT, name: 'report_bytes' })
+  reportBytes!: number;
+
+  /** The absolute path of the file of refused rows. */
+  @Column({ type: 'text', name: 'report_path' })
+  reportPath!: string;
+
+  /** Null = interrupted or running. */
+  @Column({ ...TIME_MS, name: 'finished_at_ms', nullable: true })
+  finishedAtMs!: number | null;
+}

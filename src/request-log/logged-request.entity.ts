@@ -1,0 +1,48 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ID, INTEGER, TIME_MS, text } from '../database/columns.js';
+import type { RequestOutcome } from '../kernel/answered-request.js';
+
+export type LoggedDoor = 'graphql' | 'rest';
+
+/** An answered request of a project's key. Without its body, document, variables, address and token. */
+@Entity('logged_requests', { withoutRowid: true })
+@Index('logged_requests_age', ['id', 'projectId'])
+export class LoggedRequest {
+  @PrimaryColumn({ ...ID, name: 'project_id' })
+  projectId!: bigint;
+
+  /** Has the time of the answer in its upper bits, so that ids are in the order of time. */
+  @PrimaryColumn(ID)
+  id!: bigint;
+
+  @Column({ ...TIME_MS, name: 'at_ms' })
+  atMs!: number;
+
+  @Column({ ...ID, name: 'key_id' })
+  keyId!: bigint;
+
+  @Column(text(8))
+  door!: LoggedDoor;
+
+  @Column(text(100))
+  operation!: string;
+
+  @Column(INTEGER)
+  status!: number;
+
+  /** In upper case, from both doors; null = no error. */
+  @Column({ ...text(64), nullable: true })
+  code!: string | null;
+
+  @Column(text(8))
+  outcome!: RequestOutcome;
+
+  @Column({ ...INTEGER, name: 'duration_us' })
+  durationUs!: number;
+
+  @Column(INTEGER)
+  units!: number;
+
+  @Column({ ...text(64), name: 'request_id' })
+  requestId!: string;
+}

@@ -1,0 +1,92 @@
+import { BUCKETS, USAGE_WINDOWS, type UsageWindow } from './buckets.js';
+import { type Latency, latencyOf } from './latency.js';
+import type { StoredCount } from './usage.store.js';
+import type { Dimension, Outcomes } from './usage-counters.js';
+import { addOutcomes, MAX_NAMES, OTHER } from './usage-rows.js';
+
+export interface UsagePoint extends Record<'graphql' | 'rest' | 'management', Outcomes> {
+  /** The start of the minute, hour or day. */
+  atMs: number;
+}
+
+/** The requests with one name. */
+export interface UsageSeries {
+  name: string;
+  total: Outcomes;
+  /** In the order of the points. */
+  counts: Outcomes[];
+}
+
+export interface UsageReport {
+  points: UsagePoint[];
+  /** Most requests first, `other` last; at most 200 and `other`. */
+  series: UsageSeries[];
+  total: Outcomes;
+  /** Of the admitted requests. */
+  latency: Latency;
+}
+
+/** The report of a window that begins with bucket number `first`, made from the rows of the dimensions that it needs. */
+export function usageReport(
+  rows: readonly StoredCount[],
+  { window, first, by }: { window: UsageWindow; first: number; by: Dimension },
+): UsageReport {
+  const { bucket, points } = USAGE_WINDOWS[window];
+  const seriesOf = (dimension: Dimension) => {
+    const series = new Map<string, UsageSeries>();
+    for (const row of rows) if (row.dimension === dimension) addRow(series, row, points, first);
+    return series;
+  };
+  const doors = seriesOf('door');
+  const managing = seriesOf('payer').values().next().value?.counts;
+  const total = zero();
+  for (const door of doors.values()) addOutcomes(total, door.total);
+  const latencies = [...seriesOf('latency').values()];
+  return {
+    points: Array.from({ length: points }, (_, at) => ({
+      atMs: (first + at) * BUCKETS[bucket].sizeMs,
+      graphql: doors.get('graphql')?.counts[at] ?? zero(),
+      rest: doors.get('rest')?.counts[at] ?? zero(),
+      management: managing?.[at] ?? zero(),
+    })),
+    series: limited([...seriesOf(by).values()].filter(({ total }) => sizeOf(total) > 0)),
+    total,
+    latency: latencyOf(new Map(latencies.map(({ name, total }) => [Number(name), total.admitted]))),
+  };
+}
+
+function addRow(series: Map<string, UsageSeries>, row: StoredCount, points: number, first: number): void {
+  const { name, number } = row;
+  const known = series.get(name) ?? { name, total: zero(), counts: Array.from({ length: points }, zero) };
+  series.set(name, known);
+  addOutcomes(known.total, row);
+  const count = known.counts[number - first];
+  if (count) addOutcomes(count, row);
+}
+
+/** A window of many days can have more names than one day. */
+function limited(series: readonly UsageSeries[]): UsageSeries[] {
+  const named = series.filter(({ name }) => name !== OTHER).sort(byRequests);
+  const others = series.filter(({ name }) => name === OTHER);
+  const rest = [...others, ...named.slice(MAX_NAMES)];
+  const [first, ...further] = rest;
+  if (!first) return named;
+  const other = { ...first, name: OTHER };
+  for (const { total, counts } of further) {
+    addOutcomes(other.total, total);
+    for (const [at, count] of counts.entries()) addOutcomes(other.counts[at] as Outcomes, count);
+  }
+  return [...named.slice(0, MAX_NAMES), other];
+}
+
+function byRequests(a: UsageSeries, b: UsageSeries): number {
+  return sizeOf(b.total) - sizeOf(a.total) || (a.name < b.name ? -1 : 1);
+}
+
+function sizeOf({ admitted, refused }: Outcomes): number {
+  return admitted + refused;
+}
+
+function zero(): Outcomes {
+  return { admitted: 0, refused: 0, failed: 0 };
+}

@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+
+/** Headers that only a proxy adds, in addition to all that begin with `x-forwarded-`. */
+const OF_PROXIES = ['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip'];
+const OWN_SITE = ['none', 'same-origin'];
+
+/**
+ * The key of the demo project, stored only in the memory of the process that created it. A page shows it only to a
+ * browser on the same machine, if the request names this machine, passed no proxy, and was not caused by another site.
+ */
+export class DemoKey {
+  private key: string | null = null;
+
+  offer(key: string): void {
+    this.key = key;
+  }
+
+  for({ raw }: { raw: IncomingMessage }): string | null {
+    return isLocal(raw) && isDirect(raw) && isOfOwnSite(raw.headers) ? this.key : null;
+  }
+}
+
+/** Host is the name that the browser connects to: a name rebound to this address is not a loopback name. */
+function isLocal({ socket, headers }: IncomingMessage): boolean {
+  const [, host = ''] = /^(.*?)(?::\d+)?$/.exec(headers.host ?? '') ?? [];
+  return isLoopback(socket.remoteAddress ?? '') && isLoopback(host);
+}
+
+/**
+ * Every browser sends `Connection: keep-alive` in HTTP/1.1. The header belongs to one connection, and no proxy forwards
+ * it (RFC 9110 §7.6.1): nginx sends HTTP/1.0 or `Connection: close`, or no such header.
+ */
+function isDirect({ httpVersion, headers }: IncomingMessage): boolean {
+  const isOfProxy = (name: string) => name.startsWith('x-forwarded-') || OF_PROXIES.includes(name);
+  const isOfBrowser = httpVersion === '1.1' && headers.connection?.toLowerCase() === 'keep-alive';
+  return isOfBrowser && !Object.keys(headers).some(isOfProxy);
+}
+
+/** A browser names the site that caused a request. The gateway's own pages name this host. */
+function isOfOwnSite(headers: IncomingHttpHeaders): boolean {
+  const own = `http://${headers.host}`;
+  const { origin = own, referer = `${own}/`, 'sec-fetch-site': site = 'none' } = headers;
+  return origin === own && referer.startsWith(`${own}/`) && OWN_SITE.includes(String(site));
+}
+
+/** An address or a name that never leaves the machine. RFC 6761 §6.3. */
+function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').replace(/^::ffff:/, '');
+  const isName = bare === 'localhost' || bare.endsWith('.localhost');
+  return isName || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'));
+}

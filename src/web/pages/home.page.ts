@@ -1,0 +1,107 @@
+import { SCOPES } from '../../kernel/caller.js';
+import { type Code, codeBlock, codeChoice } from './code-block.js';
+import { type Html, html } from './html.js';
+import { pageText } from './layout.js';
+import type { PageAssets } from './page-assets.js';
+
+interface Door {
+  name: string;
+  what: string;
+  links: readonly [path: string, label: string][];
+}
+
+const DOORS: readonly Door[] = [
+  {
+    name: 'GraphQL',
+    what: 'A typed schema at /graphql for frontend teams: cursors, exact ids, and the cost of each operation known before it runs.',
+    links: [
+      ['/graphiql', 'Explore in GraphiQL'],
+      ['/graphql', 'Apollo Sandbox'],
+      ['/schema.graphql', 'Schema'],
+    ],
+  },
+  {
+    name: 'REST',
+    what: 'Plain JSON at /v1 for clients of any age: pages by Link header, ETags, safe repeats, and a deprecation that is announced.',
+    links: [
+      ['/v1/docs', 'Read the reference'],
+      ['/v1/openapi.json', 'OpenAPI document'],
+    ],
+  },
+  {
+    name: 'Dashboard',
+    what: 'What a project owner needs: quota and traffic as they change, pets, API keys, and custom domains with their certificates.',
+    links: [['/dashboard/', 'Open the dashboard']],
+  },
+];
+
+const ANSWER = JSON.stringify([{ id: 4711, name: 'Rex', categoryId: 3, status: 'available' }], null, 2);
+
+/** `/` of the platform: what it is, its three doors, a first request, and the state of the gateway. */
+export function homePage(assets: PageAssets, base: string): string {
+  const body = html`<main id="content" tabindex="-1" class="home">
+<section class="hero">
+<div class="hero-text">
+<p class="state" id="state"><a href="/readyz">State of the gateway</a></p>
+<h1>A typed, metered API in front of a pet store</h1>
+<p class="lead">GraphQL for frontend teams, REST for legacy clients, both over the same services. Every project has its own pets, API keys, quota and domains.</p>
+<p class="hero-links"><a class="button primary" href="/v1/docs">Read the reference</a> <a class="button" href="/dashboard/">Open the dashboard</a></p>
+</div>
+<div class="hero-code">
+${codeChoice('first', 'First request', firstRequests(base))}${codeBlock({ label: 'Answer', language: 'json', text: ANSWER })}</div>
+</section>
+<section aria-labelledby="doors">
+<h2 id="doors">Three doors</h2>
+<ul class="doors">
+${DOORS.map(door)}</ul>
+</section>
+<section aria-labelledby="steps">
+<h2 id="steps">From here to the first answer</h2>
+<ol class="steps">
+<li><h3>Get a key</h3>
+<p>The first start prints one for the demo project. This makes another, with every scope:</p>
+${codeBlock({ label: 'Command', language: 'shell', text: `npx petstore keys create demo --scopes ${SCOPES.join(',')}` })}</li>
+<li><h3>Put it into the environment</h3>
+<p>A key belongs neither into your code nor into a URL.</p>
+${codeBlock({ label: 'Shell', language: 'shell', text: 'export API_KEY=pk_…' })}</li>
+<li><h3>Send the first request</h3>
+<p>Copy it from above. The answer also says how much of the quota is left:</p>
+${codeBlock({ label: 'Headers of the answer', language: 'http', text: 'X-RateLimit-Limit: 60\nX-RateLimit-Remaining: 59' })}</li>
+</ol>
+</section>
+</main>
+<footer class="site-footer"><ul>
+<li><a href="/v1/docs/authentication">Authentication</a></li>
+<li><a href="/v1/docs/limits">Limits</a></li>
+<li><a href="/v1/docs/errors">Errors</a></li>
+<li><a href="/healthz">/healthz</a></li>
+<li><a href="/readyz">/readyz</a></li>
+</ul></footer>`;
+  return pageText(assets, {
+    title: 'Petstore Gateway',
+    site: { project: null, current: '/' },
+    script: 'home.ts',
+    bodyClass: 'home-page',
+    body,
+  });
+}
+
+function door({ name, what, links }: Door): Html {
+  return html`<li class="door"><h3>${name}</h3>
+<p>${what}</p>
+<p class="door-links">${links.map(([path, label]) => html`<a href="${path}">${label}</a> `)}</p></li>
+`;
+}
+
+function firstRequests(base: string): Code[] {
+  const key = '-H "Authorization: Bearer $API_KEY"';
+  const query = '{"query":"{ pets(first: 1) { nodes { id name status } } }"}';
+  return [
+    { label: 'REST', language: 'shell', text: `curl "${base}/v1/pets?limit=1" \\\n  ${key}` },
+    {
+      label: 'GraphQL',
+      language: 'shell',
+      text: `curl "${base}/graphql" \\\n  ${key} \\\n  -H "Content-Type: application/json" \\\n  -d '${query}'`,
+    },
+  ];
+}

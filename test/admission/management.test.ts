@@ -1,0 +1,261 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { buildSchema } from 'graphql';
+import { costOf } from '../../src/graphql/operations/operation-cost.js';
+import { graphql, rest } from '../support/http/client.js';
+import { HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
+import { onEachDatabase } from '../support/on-databases.js';
+import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
+
+const PETS = '{ pets(first: 1) { nodes { id } } }';
+const PROJECT = '{ project { slug } }';
+const MIXED = '{ pets(first: 1) { nodes { id } } project { slug } apiKey { id } }';
+const PER_MINUTE = 120;
+
+/** Sends requests for pets one by one over one connection, so that each request after the first 429 is a strike. */
+async function ban(app: TestApp, token: string): Promise<void> {
+  for (let sent = 0; sent < 61; sent += 1) await rest(app.url, '/v1/pets', { token });
+  for (let strike = 0; strike < 12; strike += 1) {
+    app.clock.now += 1_001;
+    await rest(app.url, '/v1/pets', { token });
+  }
+  expect((await rest(app.url, '/v1/pets', { token })).body.code).toBe('key_banned');
+}
+
+async function spendDay(app: TestApp, { slug, token }: Tenant): Promise<void> {
+  const quota = { plan: 'ENTERPRISE', perMinute: 60, perDay: 5 } as const;
+  await app.app.services.projects.change(TEST_ACTOR, slug, quota);
+  app.clock.now += 1_000;
+  for (let sent = 0; sent < 5; sent += 1) await rest(app.url, '/v1/pets', { token });
+  expect((await rest(app.url, '/v1/pets', { token })).body.code).toBe('rate_limited_day');
+}
+
+onEachDatabase(
+  (app) => {
+    const left = async (token: string) => (await rest(app().url, '/v1/rate_limit', { token })).body;
+    const list = (token: string) => rest(app().url, '/v1/pets', { token });
+    const secondKey = async ({ projectId }: Tenant) =>
+      app().app.services.apiKeys.create(TEST_ACTOR, {
+        projectId,
+        name: 'leaked',
+        scopes: ['pets:read'],
+        expiresAtMs: null,
+      });
+    /** Moves the shared clock to the next full hour, so that tests do not share windows. */
+    const nextHour = () => {
+      app().clock.now = NOON_MS + Math.ceil((app().clock.now - NOON_MS + 1) / HOUR_MS) * HOUR_MS;
+    };
+
+    test('Management-1: spends nothing of the plan, and its answers show the state of the plan', async () => {
+      const { token } = await app().tenant({ plan: 'FREE' });
+      await graphql(app().url, PETS, { token });
+      const { status, headers } = await graphql(app().url, PROJECT, { token });
+      expect([status, headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual([
+        200,
+        '60',
+        '59',
+      ]);
+      expect(await left(token)).toMatchObject({ minute: { remaining: 59 }, day: { remaining: 999 } });
+    });
+
+    test('Management-2: the owner can revoke a leaked key that has spent the day and is banned', async () => {
+      nextHour();
+      const owner = await app().tenant();
+      const leaked = await secondKey(owner);
+      await spendDay(app(), { ...owner, token: leaked.token });
+      for (let strike = 0; strike < 12; strike += 1) {
+        app().clock.now += 1_001;
+        await rest(app().url, '/v1/pets', { token: leaked.token });
+      }
+      expect((await rest(app().url, '/v1/pets', { token: leaked.token })).body.code).toBe('key_banned');
+      for (const token of [owner.token, leaked.token]) {
+        const { status, body } = await graphql(app().url, '{ apiKey { id } project { slug } }', { token });
+        expect([status, body.errors]).toEqual([200, undefined]);
+      }
+      const revoke = `mutation { revokeApiKey(id: "${leaked.key.id}") { revokedAt } }`;
+      const revoked = await graphql(app().url, revoke, { token: owner.token });
+      expect(revoked.body.data.revokeApiKey.revokedAt).not.toBeNull();
+      expect((await graphql(app().url, PROJECT, { token: leaked.token })).status).toBe(401);
+    });
+
+    test('Management-3: a banned key manages, reads no pets at either door, and a mixed operation is refused as a whole', async () => {
+      nextHour();
+      const { token } = await app().tenant({ plan: 'FREE' });
+      await ban(app(), token);
+      for (const query of [PROJECT, '{ apiKeys { id } }', '{ rateLimit { ban { until } } }']) {
+        const { status, body } = await graphql(app().url, query, { token });
+        expect([query, status, body.errors]).toEqual([query, 200, undefined]);
+      }
+      for (const query of [PETS, MIXED]) {
+        const { status, body } = await graphql(app().url, query, { token });
+        expect([status, body.data, body.errors[0].extensions.code]).toEqual([429, undefined, 'KEY_BANNED']);
+      }
+    });
+
+    test('Management-4: a key has 120 operations a minute; the next answer names the allowance and when to retry', async () => {
+      nextHour();
+      const tenant = await app().tenant({ plan: 'FREE' });
+      const { token } = tenant;
+      const all = await Promise.all(
+        Array.from({ length: PER_MINUTE + 20 }, () => graphql(app().url, PROJECT, { token })),
+      );
+      const refused = all.filter(({ status }) => status === 429);
+      expect(refused).toHaveLength(20);
+      for (const { headers, body } of refused) {
+        expect(body.errors).toEqual([
+          {
+            message: expect.stringMatching(
+              /^An API key may do 120 operations a minute \(UTC\) on everything except pets\./,
+            ),
+            extensions: { code: 'RATE_LIMITED_MINUTE', status: 429, retryAfterSeconds: 60, limit: 120 },
+          },
+        ]);
+        expect([headers.get('retry-after'), headers.get('x-ratelimit-remaining')]).toEqual(['60', '60']);
+      }
+      // There is no strike, the plan is unspent, and the other keys of the project are served.
+      expect(await left(token)).toMatchObject({ minute: { remaining: 60 }, ban: { strikes: 0 } });
+      expect((await graphql(app().url, PETS, { token })).status).toBe(200);
+      const { token: other } = await secondKey(tenant);
+      expect((await graphql(app().url, PROJECT, { token: other })).status).toBe(200);
+      app().clock.now += MINUTE_MS;
+      expect((await graphql(app().url, PROJECT, { token })).status).toBe(200);
+    });
+
+    test('Management-5: an operation that mixes pets and management pays both, and a refusal by one spends nothing of either', async () => {
+      nextHour();
+      const { token } = await app().tenant({ plan: 'FREE' });
+      const managed = (count: number) =>
+        graphql(
+          app().url,
+          `{ ${Array.from({ length: count }, (_, at) => `p${at}: project { slug }`).join(' ')} }`,
+          {
+            token,
+          },
+        );
+      expect((await graphql(app().url, MIXED, { token })).status).toBe(200);
+      expect((await left(token)).minute.remaining).toBe(59);
+      for (let sent = 0; sent < 5; sent += 1) await managed(20);
+      // 102 of 120 are spent: the remaining 18 do not cover the 19 of this mixed operation.
+      const twenty = `{ ${Array.from({ length: 19 }, (_, at) => `p${at}: project { slug }`).join(' ')} pets { nodes { id } } }`;
+      const refused = await graphql(app().url, twenty, { token });
+      expect([refused.status, refused.body.errors[0].extensions.limit]).toEqual([429, 120]);
+      expect((await left(token)).minute.remaining).toBe(59);
+      expect((await managed(18)).status).toBe(200);
+      expect((await managed(1)).status).toBe(429);
+
+      app().clock.now += MINUTE_MS;
+      for (let sent = 0; sent < 60; sent += 1) await graphql(app().url, PETS, { token });
+      expect((await graphql(app().url, MIXED, { token })).body.errors[0].extensions.code).toBe(
+        'RATE_LIMITED_MINUTE',
+      );
+      for (let sent = 0; sent < 6; sent += 1) expect((await managed(20)).status).toBe(200);
+      expect((await managed(1)).status).toBe(429);
+    });
+
+    test('Management-6: usage counts management requests separately from the plan', async () => {
+      nextHour();
+      const { token } = await app().tenant();
+      const points = 'points { graphql { admitted refused } management { admitted refused } }';
+      await graphql(app().url, PETS, { token });
+      await graphql(app().url, PROJECT, { token });
+      await graphql(app().url, '{ __schema { queryType { name } } }', { token });
+      const { body } = await graphql(app().url, `{ project { usage(window: HOUR) { ${points} } } }`, {
+        token,
+      });
+      expect(body.data.project.usage.points.at(-1)).toEqual({
+        graphql: { admitted: 3, refused: 0 },
+        management: { admitted: 2, refused: 0 },
+      });
+    });
+
+    test('Management-9: while a key is refused, a document that can only be about pets is refused unread, and is a strike', async () => {
+      nextHour();
+      const { token } = await app().tenant({ plan: 'FREE' });
+      for (let sent = 0; sent < 61; sent += 1) await rest(app().url, '/v1/pets', { token });
+      // Not even GraphQL, but no parser sees it.
+      for (let strike = 0; strike < 12; strike += 1) {
+        app().clock.now += 1_001;
+        const { body } = await graphql(app().url, `}}} ${strike}`, { token });
+        const code = strike < 9 ? 'RATE_LIMITED_MINUTE' : 'KEY_BANNED';
+        expect([strike, body.errors[0].extensions.code]).toEqual([strike, code]);
+      }
+      expect((await graphql(app().url, PROJECT, { token })).status).toBe(200);
+    });
+
+    test('Management-10: a refused key may send 120 new documents a minute that name management, and known documents without limit', async () => {
+      nextHour();
+      const { token } = await app().tenant({ plan: 'FREE' });
+      await graphql(app().url, PROJECT, { token });
+      await ban(app(), token);
+      const ask = async (query: string) => {
+        const { status, headers, body } = await graphql(app().url, query, { token });
+        return [status, headers.get('retry-after'), body.errors?.[0].extensions.code];
+      };
+      app().clock.now = Math.ceil(app().clock.now / MINUTE_MS) * MINUTE_MS;
+      await list(token);
+      for (let at = 0; at < 120; at += 1) {
+        expect((await ask(`{ pets { nodes { id } } } # project ${at}`))[2]).toBe('KEY_BANNED');
+      }
+      const refused = [429, '60', 'RATE_LIMITED_MINUTE'];
+      expect(await ask('{ pets { nodes { id } } } # project again')).toEqual(refused);
+      expect(await ask('{ project { slug } } # new')).toEqual(refused);
+      expect(await ask(PROJECT)).toEqual([200, null, undefined]);
+      app().clock.now += MINUTE_MS;
+      expect((await ask('{ project { slug } } # newer'))[0]).toBe(200);
+    });
+
+    test('Management-11: a raised plan counts at once, also for documents that were never read', async () => {
+      nextHour();
+      const { token, slug } = await app().tenant({ plan: 'FREE' });
+      for (let sent = 0; sent < 61; sent += 1) await list(token);
+      expect((await graphql(app().url, '{ pets { nodes { name } } }', { token })).status).toBe(429);
+      await app().app.services.projects.change(TEST_ACTOR, slug, { plan: 'PRO' });
+      app().clock.now += 1_000;
+      expect((await graphql(app().url, '{ pets { nodes { status } } }', { token })).status).toBe(200);
+    });
+  },
+  { now: NOON_MS },
+);
+
+describe('the kind of a root field', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp({ now: NOON_MS });
+  });
+  afterAll(() => app.stop());
+
+  test('Management-7: each root field of the schema is about pets or is management, and only fields about pets are cached', async () => {
+    const schema = buildSchema(await readFile('schema/schema.graphql', 'utf8'));
+    const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+      Object.values(type?.getFields() ?? {}),
+    );
+    const { token } = await app.tenant({ plan: 'FREE' });
+    const kinds: Record<string, string[]> = { pets: [], management: [] };
+    for (const field of fields) {
+      const kind = field.type.toString().includes('Pet') ? 'pets' : 'management';
+      kinds[kind]?.push(field.name);
+      const isKept = field.astNode?.directives?.some(({ name }) => name.value === 'cacheControl');
+      if (isKept) expect([field.name, kind]).toEqual([field.name, 'pets']);
+      const operation = schema.getMutationType()?.getFields()[field.name] ? 'mutation' : 'query';
+      // The charge comes before validation, so missing arguments do not matter.
+      const before = (await rest(app.url, '/v1/rate_limit', { token })).body.minute.remaining;
+      await graphql(app.url, `${operation} { ${field.name} }`, { token });
+      const after = (await rest(app.url, '/v1/rate_limit', { token })).body.minute.remaining;
+      expect([field.name, before - after]).toEqual([field.name, kind === 'pets' ? 1 : 0]);
+    }
+    expect(kinds.pets).toEqual(['pet', 'pets', 'createPet', 'deletePet', 'updatePet']);
+  });
+
+  test.each([
+    [['__typename'], { pets: 1, management: 0, schema: 0 }],
+    [[], { pets: 1, management: 0, schema: 0 }],
+    [['nonsense'], { pets: 1, management: 0, schema: 0 }],
+    [['project', '__typename'], { pets: 0, management: 2, schema: 0 }],
+    [['project', 'nonsense'], { pets: 1, management: 1, schema: 0 }],
+    [['pets', 'project', '__typename', '__schema'], { pets: 3, management: 1, schema: 0 }],
+    [['__schema', '__typename'], { pets: 0, management: 0, schema: 1 }],
+    [['__schema', 'project'], { pets: 0, management: 2, schema: 0 }],
+  ])('Management-8: %j costs %j', (fields, cost) => {
+    expect(costOf(fields, new Set(['project']))).toEqual(cost);
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals';
+import { ConfigError, loadConfig } from '../../src/config/config.js';
+
+describe('settings', () => {
+  test('Config-1: without settings, everything runs on a laptop from one SQLite file, with the demo', () => {
+    expect(loadConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 4000,
+      database: { kind: 'sqlite', path: './var/petstore.sqlite' },
+      environment: 'production',
+      platformHost: 'petstore.localhost',
+      shutdownSeconds: 20,
+      demo: true,
+    });
+  });
+
+  test('Config-2: an empty value counts as not set', () => {
+    expect(loadConfig({ PORT: '', HOST: ' ', DEMO: '' })).toEqual(loadConfig({}));
+  });
+
+  test('Config-3: with DATABASE_URL set there is no demo unless DEMO asks for it', () => {
+    expect(loadConfig({ DATABASE_URL: 'mysql://u:p@db/petstore' }).demo).toBe(false);
+    expect(loadConfig({ DATABASE_URL: 'mysql://u:p@db/petstore', DEMO: '1' }).demo).toBe(true);
+    expect(loadConfig({ DATABASE_URL: 'sqlite::memory:' }).database).toEqual({
+      kind: 'sqlite',
+      path: ':memory:',
+    });
+  });
+
+  test.each([
+    ['PORT', 'abc'],
+    ['PORT', '-1'],
+    ['PORT', '65536'],
+    ['PORT', '4000.5'],
+    ['HTTPS_PORT', '-1'],
+    ['PUBLIC_HTTPS_PORT', '0'],
+    ['DNS_SERVERS', 'dns.example.com'],
+    ['DNS_SERVERS', '9.9.9.9:0'],
+    ['DNS_SERVERS', '[2620:fe::fe'],
+    ['DNS_NAME_SERVER_PORT', '0'],
+    ['DNS_PRIVATE_NAME_SERVERS', 'yes'],
+    ['ACME_DIRECTORY_URL', 'http://ca.example.org/directory'],
+    ['SECRET_KEY', 'secret'],
+    ['SECRET_KEY', 'secret'.repeat(20)],
+    ['DATABASE_URL', 'postgres://u:secret@db/petstore'],
+    ['DATABASE_URL', 'mysql://u:secret@db'],
+    ['DATABASE_URL', 'mysql://'],
+    ['DATABASE_URL', 'sqlite:'],
+    ['DATABASE_POOL_SIZE', '0'],
+    ['PETSTORE_ENV', 'test'],
+    ['PUBLIC_BASE_URL', 'api.example.com'],
+    ['PUBLIC_BASE_URL', 'https://api.example.com/v1'],
+    ['STAGING_BASE_URL', 'ftp://x'],
+    ['PLATFORM_HOST', 'Petstore.Example'],
+    ['CORS_ORIGINS', 'https://a.example/path'],
+    ['CORS_ORIGINS', '*'],
+    ['LOG_LEVEL', 'loud'],
+    ['METRICS_PORT', 'on'],
+    ['REDIS_URL', 'http://:secret@redis'],
+    ['TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['TRUSTED_PROXIES', 'proxy.example'],
+    ['SHUTDOWN_SECONDS', '0'],
+    ['DEMO', 'yes'],
+  ])('Config-4: %s=%s is refused in one line that names the variable and shows no secret', (name, value) => {
+    const load = () => loadConfig({ [name]: value });
+    expect(load).toThrow(ConfigError);
+    expect(load).toThrow(new RegExp(`^${name} must be [^\\n]+\\.$`));
+    expect(load).not.toThrow(/secret/);
+  });
+
+  test('Config-8: certificates need a key that seals their private keys, in base64 or hexadecimal', () => {
+    const key = Buffer.alloc(32, 7);
+    const on = { HTTPS_PORT: '8443' };
+    expect(() => loadConfig(on)).toThrow(/^SECRET_KEY must be set for certificates: .*openssl rand/);
+    expect(() => loadConfig({ ACME_DIRECTORY_URL: 'https://ca.example.org/directory' })).toThrow(
+      /SECRET_KEY/,
+    );
+    for (const text of [key.toString('base64'), key.toString('base64url'), key.toString('hex')]) {
+      expect(loadConfig({ ...on, SECRET_KEY: text }).secretKeys).toEqual([key]);
+    }
+    const previous = Buffer.alloc(32, 8);
+    const rotated = { SECRET_KEY: key.toString('hex'), SECRET_KEY_PREVIOUS: previous.toString('base64') };
+    expect(loadConfig(rotated).secretKeys).toEqual([key, previous]);
+    expect(() => loadConfig({ SECRET_KEY_PREVIOUS: rotated.SECRET_KEY_PREVIOUS })).toThrow(ConfigError);
+  });
+
+  test('Config-9: resolvers are addresses with an optional port', () => {
+    expect(
+      loadConfig({ DNS_SERVERS: '9.9.9.9, 127.0.0.1:5301,[2620:fe::fe]:53,2620:fe::9' }).dnsServers,
+    ).toEqual([
+      { address: '9.9.9.9', port: 53 },
+      { address: '127.0.0.1', port: 5301 },
+      { address: '2620:fe::fe', port: 53 },
+      { address: '2620:fe::9', port: 53 },
+    ]);
+  });
+});

@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { AcmeProblem, AcmeUnreachable, parseRetryAfter } from '../../src/certificates/acme/acme-problem.js';
+import { UnusableCertificate } from '../../src/certificates/orders/issued-chain.js';
+import { orderFailure } from '../../src/certificates/orders/order-problem.js';
+import { momentIn, renewAtMs } from '../../src/certificates/orders/renewal.js';
+import { Sealer } from '../../src/certificates/store/sealer.js';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const HOSTNAME = 'shop.example.com';
+const CIRCUMSTANCES = { hostname: HOSTNAME, identities: ['letsencrypt.org'], nowMs: NOW_MS };
+
+interface Told {
+  type?: string;
+  detail?: string;
+  stage?: 'request' | 'validation';
+  status?: number;
+  retryAfterSeconds?: number | null;
+  subproblems?: unknown;
+}
+
+function problem({
+  type,
+  detail,
+  stage = 'validation',
+  status = 403,
+  retryAfterSeconds = null,
+  subproblems,
+}: Told) {
+  const document = { type: `urn:ietf:params:acme:error:${type}`, detail, subproblems };
+  return new AcmeProblem(document, { url: 'https://ca.test/authz/1', status, stage, retryAfterSeconds });
+}
+
+describe('problems of the CA as the owner sees them', () => {
+  test.each<[Told, string, string]>([
+    [{ type: 'caa', detail: 'CAA record prevents issuance' }, 'CAA_BLOCKS_CA', 'OWNER'],
+    [{ type: 'connection', detail: 'Timeout during connect' }, 'CHALLENGE_UNREACHABLE', 'OWNER'],
+    [{ type: 'unauthorized', detail: 'Invalid response: 404' }, 'CHALLENGE_WRONG_ANSWER', 'OWNER'],
+    [{ type: 'incorrectResponse', detail: 'mismatch' }, 'CHALLENGE_WRONG_ANSWER', 'OWNER'],
+    [{ type: 'tls', detail: 'bad certificate' }, 'CHALLENGE_WRONG_ANSWER', 'OWNER'],
+    [{ type: 'dns', detail: 'DNS problem: NXDOMAIN looking up A for x' }, 'DNS_NO_RECORD', 'OWNER'],
+    [{ type: 'dns', detail: 'no valid A records found for x' }, 'DNS_NO_RECORD', 'OWNER'],
+    [{ type: 'dns', detail: 'DNS problem: SERVFAIL looking up A for x' }, 'DNS_UNREACHABLE', 'DNS_PROVIDER'],
+    [{ type: 'dns', detail: 'DNS problem: query timed out looking up A' }, 'DNS_UNREACHABLE', 'DNS_PROVIDER'],
+    [{ type: 'dns', detail: 'SERVFAIL looking up CAA for x' }, 'CAA_LOOKUP_FAILED', 'DNS_PROVIDER'],
+    [{ type: 'dns', detail: 'DNSSEC: DNSKEY Missing: validation failure' }, 'DNSSEC_BROKEN', 'OWNER'],
+    [{ type: 'rateLimited', detail: 'too many', stage: 'request', status: 429 }, 'CA_RATE_LIMITED', 'NOBODY'],
+    [{ type: 'rateLimited', detail: 'The name is paused', stage: 'request' }, 'CA_PAUSED', 'PLATFORM'],
+    [{ type: 'rejectedIdentifier', detail: 'forbidden', stage: 'request' }, 'CA_REJECTED', 'PLATFORM'],
+    [{ type: 'unauthorized', detail: 'account deactivated', stage: 'request' }, 'CA_REJECTED', 'PLATFORM'],
+    [{ type: 'malformed', detail: 'parse error', stage: 'request' }, 'CA_REJECTED', 'PLATFORM'],
+    [{ type: 'serverInternal', detail: 'x', stage: 'request' }, 'CA_DOWN', 'CERTIFICATE_AUTHORITY'],
+    [{ type: 'badNonce', detail: 'x', stage: 'request' }, 'CA_DOWN', 'CERTIFICATE_AUTHORITY'],
+    [{ type: 'unheardOf', detail: 'x', status: 503 }, 'CA_DOWN', 'CERTIFICATE_AUTHORITY'],
+  ])('%j is %s, for %s', (told, code, actor) => {
+    const failure = orderFailure(problem(told), CIRCUMSTANCES);
+    expect(failure).toMatchObject({ code, actor, retryAtMs: null });
+    expect(failure?.cause).toContain(told.detail);
+    expect(failure?.remedy).toMatch(/\.$/);
+    expect(failure?.evidence).toMatchObject([{ server: 'https://ca.test/authz/1', atMs: NOW_MS }]);
+  });
+
+  test('no answer and an unusable certificate are faults of the CA', () => {
+    const away = new AcmeUnreachable('no answer', { url: 'https://ca.test/', retryAfterSeconds: 60 });
+    expect(orderFailure(away, CIRCUMSTANCES)).toMatchObject({ code: 'CA_DOWN', retryAtMs: NOW_MS + 60_000 });
+    const failure = orderFailure(new UnusableCertificate('it has run out'), CIRCUMSTANCES);
+    expect(failure).toMatchObject({ code: 'CA_DOWN', cause: expect.stringContaining('it has run out') });
+  });
+
+  test("a fault that is not the CA's is not shown to the owner", () => {
+    expect(orderFailure(new Error('the database is away'), CIRCUMSTANCES)).toBeNull();
+  });
+
+  test('the proposed record names the CA', () => {
+    expect(orderFailure(problem({ type: 'caa' }), CIRCUMSTANCES)?.remedy).toBe(
+      'Add the record: shop.example.com CAA 0 issue "letsencrypt.org".',
+    );
+  });
+
+  test('of a compound problem, the part about the host counts', () => {
+    const about = (value: string, type: string, detail: string) => ({
+      type: `urn:ietf:params:acme:error:${type}`,
+      detail,
+      identifier: { type: 'dns', value },
+    });
+    const told = problem({
+      type: 'compound',
+      detail: 'several',
+      subproblems: [about('other.test', 'dns', 'NXDOMAIN'), about(HOSTNAME, 'caa', 'forbidden by CAA')],
+    });
+    expect(orderFailure(told, CIRCUMSTANCES)).toMatchObject({ code: 'CAA_BLOCKS_CA' });
+  });
+
+  test('the time to retry comes from the header, else from the text', () => {
+    const detail = 'too many certificates, retry after 2026-11-22 06:30:00 UTC: see the documentation';
+    const told = { type: 'rateLimited', detail, stage: 'request' as const };
+    expect(orderFailure(problem(told), CIRCUMSTANCES)?.retryAtMs).toBe(Date.UTC(2026, 10, 22, 6, 30));
+    const both = problem({ ...told, retryAfterSeconds: 3_600 });
+    expect(orderFailure(both, CIRCUMSTANCES)?.retryAtMs).toBe(NOW_MS + HOUR_MS);
+  });
+
+  test('a problem document of any shape is accepted, and its text is bounded', () => {
+    for (const document of [
+      {},
+      { type: 7, detail: {}, subproblems: 'x' },
+      { subproblems: [null, 1, { type: [] }] },
+    ]) {
+      const told = new AcmeProblem(document, { url: 'https://ca.test/', status: 400 });
+      expect(orderFailure(told, CIRCUMSTANCES)?.code).toBe('CA_REJECTED');
+    }
+    const long = problem({ type: 'connection', detail: 'x'.repeat(1_000_000) });
+    expect(orderFailure(long, CIRCUMSTANCES)?.cause.length).toBeLessThan(2_000);
+  });
+});
+
+test('Retry-After is read as seconds and as a date, and capped at a month', () => {
+  expect(parseRetryAfter('120', NOW_MS)).toBe(120);
+  expect(parseRetryAfter('0', NOW_MS)).toBe(0);
+  expect(parseRetryAfter('Sat, 21 Nov 2026 13:00:00 GMT', NOW_MS)).toBe(3_600);
+  expect(parseRetryAfter('Sat, 21 Nov 2020 13:00:00 GMT', NOW_MS)).toBe(0);
+  expect(parseRetryAfter('99999999999', NOW_MS)).toBe(30 * 86_400);
+  expect(parseRetryAfter('soon', NOW_MS)).toBeNull();
+  expect(parseRetryAfter(undefined, NOW_MS)).toBeNull();
+});
+
+describe('when to renew', () => {
+  test.each([
+    [90, 60, 57],
+    [45, 30, 28.5],
+    [10, 6.666, 6.333],
+    [6, 3, 2.7],
+    [1, 0.5, 0.45],
+  ])(
+    'a certificate of %d days: after %d days, or up to a tenth of the remaining time earlier',
+    (days, latest, earliest) => {
+      const life = { notBeforeMs: NOW_MS, notAfterMs: NOW_MS + days * DAY_MS };
+      expect((renewAtMs(life, () => 0) - NOW_MS) / DAY_MS).toBeCloseTo(latest, 2);
+      expect((renewAtMs(life, () => 1) - NOW_MS) / DAY_MS).toBeCloseTo(earliest, 2);
+    },
+  );
+
+  test('renewal is at a moment in the window that the CA suggests; now if it has passed; never beyond the end', () => {
+    const window = { startMs: NOW_MS + DAY_MS, endMs: NOW_MS + 3 * DAY_MS };
+    const notAfterMs = NOW_MS + 10 * DAY_MS;
+    const at = (nowMs: number, random = 0.5) => momentIn(window, notAfterMs, { nowMs, random: () => random });
+    expect(at(NOW_MS)).toBe(NOW_MS + 2 * DAY_MS);
+    expect(at(NOW_MS, 0)).toBe(window.startMs);
+    expect(at(NOW_MS + 5 * DAY_MS)).toBe(NOW_MS + 5 * DAY_MS);
+    expect(momentIn(window, NOW_MS + 2 * DAY_MS, { nowMs: NOW_MS, random: Math.random })).toBeNull();
+  });
+});
+
+describe('private keys at rest', () => {
+  const [older, newer] = [randomBytes(32), randomBytes(32)];
+
+  test('sealed text reveals nothing, differs each time, and opens', () => {
+    const sealer = new Sealer([older]);
+    const [first, second] = [sealer.seal('secret text', 'a'), sealer.seal('secret text', 'a')];
+    expect(first).not.toBe(second);
+    expect(first).not.toContain(Buffer.from('secret').toString('base64url').slice(0, 6));
+    expect(sealer.open(first, 'a')).toBe('secret text');
+    expect(sealer.open(second, 'a')).toBe('secret text');
+  });
+
+  test('during a rotation both keys open and the new key seals; then the old key can be removed', () => {
+    const before = new Sealer([older]);
+    const during = new Sealer([newer, older]);
+    const after = new Sealer([newer]);
+    const sealed = before.seal('text', 'a');
+    expect(during.open(sealed, 'a')).toBe('text');
+    expect([before.isOutdated(sealed), during.isOutdated(sealed)]).toEqual([false, true]);
+    const anew = during.seal(during.open(sealed, 'a'), 'a');
+    expect(during.isOutdated(anew)).toBe(false);
+    expect(after.open(anew, 'a')).toBe('text');
+    expect(() => after.open(sealed, 'a')).toThrow('SECRET_KEY');
+  });
+
+  test('a changed text or another context does not open', () => {
+    const sealer = new Sealer([older]);
+    const sealed = sealer.seal('a private key', 'certificate:a.test');
+    expect(() => sealer.open(sealed, 'certificate:b.test')).toThrow();
+    const [version, id, body = ''] = sealed.split('.');
+    const bytes = Buffer.from(body, 'base64url');
+    for (let index = 0; index < bytes.length; index += 1) {
+      const changed = Buffer.from(bytes);
+      changed[index] = (changed[index] ?? 0) ^ 1;
+      const text = `${version}.${id}.${changed.toString('base64url')}`;
+      expect(() => sealer.open(text, 'certificate:a.test')).toThrow();
+    }
+    for (const text of ['', 'v1', `v1.${id}`, `v1.${id}.`, `v1.${id}.AAAA`, `v2.${id}.${body}`]) {
+      expect(() => sealer.open(text, 'certificate:a.test')).toThrow();
+    }
+  });
+
+  test('sealing needs a key', () => {
+    expect(() => new Sealer([]).seal('text', 'a')).toThrow('SECRET_KEY');
+  });
+});

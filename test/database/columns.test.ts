@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { loadConfig } from '../../src/config/config.js';
+import { Database } from '../../src/database/database.js';
+import { migrate } from '../../src/database/migrate.js';
+import { KeyBanRow } from '../../src/rate-limit/memory/key-ban.entity.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  let database: TestDatabase;
+  let db: Database;
+  beforeAll(async () => {
+    database = await createTestDatabase(kind);
+    const target = loadConfig({ DATABASE_URL: database.url }).database;
+    await migrate(target, DATABASE_SCHEMA);
+    db = await Database.open(target, DATABASE_SCHEMA);
+  });
+  afterAll(async () => {
+    await db.close();
+    await database.remove();
+  });
+
+  test('Database-11: booleans are stored as 0 and 1, and conditions on them find the rows', async () => {
+    const bans = db.repository(KeyBanRow);
+    const row = {
+      strikes: 0,
+      step: 0,
+      quietSinceMs: 0,
+      untilMs: 0,
+      refusedAtMs: 0,
+      retryAtMs: 0,
+      meaninglessAtMs: Number.MAX_SAFE_INTEGER,
+    };
+    await bans.insert([
+      { ...row, keyId: 'lifted', isLifted: true },
+      { ...row, keyId: 'kept', isLifted: false },
+    ]);
+    const stored = await bans.query('SELECT is_lifted FROM key_bans ORDER BY key_id');
+    expect(stored.map((raw: { is_lifted: unknown }) => Number(raw.is_lifted))).toEqual([0, 1]);
+    expect(await bans.findBy({ isLifted: true })).toMatchObject([{ keyId: 'lifted', isLifted: true }]);
+    expect(await bans.findBy({ isLifted: false })).toMatchObject([{ keyId: 'kept', isLifted: false }]);
+    await bans.update({ keyId: 'kept' }, { isLifted: true });
+    expect(await bans.countBy({ isLifted: true })).toBe(2);
+  });
+
+  test('Database-12: a JSON value is stored as text, and null as NULL', async () => {
+    const events = db.repository(AuditEvent);
+    const event = { atMs: 1, actor: 'test', action: 'test', projectId: 1n, subject: 'x', requestId: null };
+    const detail = { text: 'a "quote" and ☃', number: 1, nothing: null };
+    await events.insert([
+      { ...event, id: 1n, detail },
+      { ...event, id: 2n, detail: null },
+    ]);
+    const stored = await events.query("SELECT detail FROM audit_events WHERE actor = 'test' ORDER BY id");
+    expect(stored).toEqual([{ detail: JSON.stringify(detail) }, { detail: null }]);
+    const read = await events.find({ where: { actor: 'test' }, order: { id: 'ASC' } });
+    expect(read.map((row) => row.detail)).toEqual([detail, null]);
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from '@jest/globals';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { Database } from '../../src/database/database.js';
+import { PET_STATUSES, Pet, type PetStatus } from '../../src/pets/pet.entity.js';
+import { PetCursors } from '../../src/pets/pet-cursor.js';
+import { oldestFirst } from '../../src/pets/pet-list.js';
+import { callAs } from '../support/call-as.js';
+import { createTestDatabase, databaseKinds } from '../support/databases.js';
+import { rest } from '../support/http/client.js';
+import { startFaultProxy } from '../support/http/fault-proxy.js';
+import { onEachDatabase } from '../support/on-databases.js';
+import { startApp, type Tenant } from '../support/start-app.js';
+
+const PETS = 150;
+const LISTS = 200;
+const AT_ONCE = 64;
+const DEADLINE_MS = 300;
+const READ = 'SELECT CAST(? AS CHAR) AS value';
+
+interface Wanted {
+  tenant: Tenant;
+  limit: number;
+  status: PetStatus | null;
+  afterId: bigint | null;
+}
+
+onEachDatabase((app, kind) => {
+  test(`Database-8: ${LISTS} different lists of two projects, read at once, each get their own page`, async () => {
+    const tenants = [await app().tenant(), await app().tenant()];
+    const stored = new Map<Tenant, Pet[]>();
+    for (const tenant of tenants) stored.set(tenant, await withPets(tenant));
+    const wanted = Array.from({ length: LISTS }, (_, index): Wanted => {
+      const tenant = tenants[index % 2] as Tenant;
+      const pets = stored.get(tenant) ?? [];
+      return {
+        tenant,
+        limit: 1 + ((index * 7) % 100),
+        status: PET_STATUSES[(index >> 1) % 4] ?? null,
+        afterId: index % 5 === 0 ? null : (pets[(index * 11) % PETS]?.id ?? null),
+      };
+    });
+    const answers = await Promise.all(
+      wanted.map(({ tenant, limit, status, afterId }) => {
+        const filter = status === null ? '' : `&status=${status}`;
+        const position =
+          afterId === null
+            ? ''
+            : `&cursor=${new PetCursors(oldestFirst(status)).encode({ id: afterId, name: null })}`;
+        return rest(app().url, `/v1/pets?limit=${limit}${filter}${position}`, { token: tenant.token });
+      }),
+    );
+    for (const [index, { tenant, limit, status, afterId }] of wanted.entries()) {
+      const page = (stored.get(tenant) ?? [])
+        .filter((pet) => (status === null || pet.status === status) && pet.id > (afterId ?? 0n))
+        .slice(0, limit);
+      const { status: code, body } = answers[index] as (typeof answers)[number];
+      expect([code, body.map((pet: { name: string }) => pet.name)]).toEqual([
+        200,
+        page.map(({ name }) => name),
+      ]);
+    }
+  });
+
+  /** Creates pets whose statuses are spread irregularly over the creation order. */
+  async function withPets(tenant: Tenant): Promise<Pet[]> {
+    const pets: Pet[] = [];
+    for (let index = 0; index < PETS; index += 1) {
+      const pet = {
+        name: `${tenant.slug} ${index}`,
+        categoryId: 1n,
+        status: PET_STATUSES[(index * 7 + (index >> 2)) % 4] ?? null,
+      };
+      pets.push(await app().app.services.pets.create(callAs(tenant), pet));
+    }
+    return pets.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  test('Database-10: ids of any length are sorted as numbers', async () => {
+    const tenant = await app().tenant();
+    const ids = [7n, 10n, 99n, 100n, 2n ** 53n, 2n ** 63n - 1n];
+    const pet = { projectId: tenant.projectId, name: 'Rex', categoryId: 1n, status: null, createdAtMs: 1 };
+    await app()
+      .db.repository(Pet)
+      .insert(ids.map((id) => ({ ...pet, id })));
+    const list = (pageSize: number) =>
+      app().app.services.pets.list(callAs(tenant), { ...oldestFirst(null), pageSize, after: null });
+    const pages = await Promise.all([6, 6, 3].map(list));
+    expect(pages.map(({ pets }) => pets.map(({ id }) => BigInt(id)))).toEqual([ids, ids, ids.slice(0, 3)]);
+  });
+
+  if (kind === 'sqlite') return;
+
+  test(`Database-9: ${AT_ONCE} simultaneous lists are few statements, each of one project`, async () => {
+    const statements: { sql: string; parameters: unknown[] }[] = [];
+    const running = await startApp({
+      kind,
+      onQuery: (sql, parameters) => statements.push({ sql, parameters }),
+    });
+    try {
+      const tenants = [await running.tenant(), await running.tenant()];
+      const { pets } = running.app.services;
+      statements.length = 0;
+      const wanted = { ...oldestFirst(null), pageSize: 20, after: { id: 5n, name: null } };
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, (_, index) =>
+          pets.list(callAs(tenants[index % 2] as Tenant), wanted),
+        ),
+      );
+      expect(statements.length).toBeLessThanOrEqual(AT_ONCE / 4);
+      for (const { parameters } of statements) {
+        const projects = tenants.filter(({ projectId }) => parameters.includes(projectId));
+        expect(projects).toHaveLength(1);
+      }
+    } finally {
+      await running.stop();
+    }
+  });
+});
+
+for (const kind of databaseKinds().filter((kind) => kind !== 'sqlite')) {
+  describe(`on ${kind}, through a network that fails`, () => {
+    test('Reliability-7: reads that wait for each other all fail in time, and the next ones are answered', async () => {
+      const database = await createTestDatabase(kind);
+      const url = new URL(database.url);
+      const proxy = await startFaultProxy(Number(url.port));
+      url.port = String(proxy.port);
+      const target = { kind, url: url.href, tls: false } as const;
+      const db = await Database.open(target, DATABASE_SCHEMA, { poolSize: 4, queryTimeoutMs: DEADLINE_MS });
+      const read = (value: number) => db.read<{ value: string }>('test', READ, [value]);
+      const all = () => Promise.allSettled(Array.from({ length: AT_ONCE }, (_, value) => read(value)));
+      try {
+        const values = async () =>
+          (await all()).map((result) => (result.status === 'fulfilled' ? result.value[0]?.value : 'failed'));
+        const expected = Array.from({ length: AT_ONCE }, (_, value) => String(value));
+        expect(await values()).toEqual(expected);
+        await proxy.set('black hole');
+        const beganAt = performance.now();
+        expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set(['rejected']));
+        expect(performance.now() - beganAt).toBeLessThan(5 * DEADLINE_MS);
+        await proxy.set('pass');
+        expect(await values()).toEqual(expected);
+        const many = Array.from({ length: 2_000 }, (_, value) => read(value).then(String, String));
+        expect(
+          (await Promise.all(many)).filter((end) => /Queue limit reached/.test(end)).length,
+        ).toBeGreaterThan(0);
+        expect(await values()).toEqual(expected);
+        await proxy.set('refuse');
+        expect(new Set((await all()).map(({ status }) => status))).toEqual(new Set(['rejected']));
+        await proxy.set('pass');
+        expect(await values()).toEqual(expected);
+      } finally {
+        await db.close();
+        await proxy.stop();
+        await database.remove();
+      }
+    });
+  });
+}

@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { Database } from '../../src/database/database.js';
+import { createTestDatabase } from '../support/databases.js';
+import { startFaultProxy } from '../support/http/fault-proxy.js';
+
+const DEADLINE_MS = 300;
+
+/** Opens one connection through a network that can fail. */
+async function behindProxy(
+  work: (db: Database, fault: (is: 'pass' | 'black hole') => Promise<void>) => Promise<void>,
+) {
+  const database = await createTestDatabase('mysql');
+  const url = new URL(database.url);
+  const proxy = await startFaultProxy(Number(url.port));
+  url.port = String(proxy.port);
+  const target = { kind: 'mysql', url: url.href, tls: false } as const;
+  const db = await Database.open(target, DATABASE_SCHEMA, { poolSize: 1, queryTimeoutMs: DEADLINE_MS });
+  try {
+    await work(db, (fault) => proxy.set(fault));
+  } finally {
+    await db.close();
+    await proxy.stop();
+    await database.remove();
+  }
+}
+
+test('Reliability-6: a statement that hangs while it is being prepared times out, and its connection is not used again', () =>
+  behindProxy(async (db, fault) => {
+    expect(await db.execute('SELECT 1', [])).toHaveLength(1);
+    await fault('black hole');
+    const beganAt = performance.now();
+    await expect(db.execute('SELECT 2', [])).rejects.toMatchObject({
+      code: 'PROTOCOL_SEQUENCE_TIMEOUT',
+    });
+    expect(performance.now() - beganAt).toBeLessThan(10 * DEADLINE_MS);
+    await fault('pass');
+    expect(await db.execute('SELECT 3', [])).toHaveLength(1);
+  }));
+
+test('Database-7: 64-bit integers are exact as parameters and as results of prepared statements', () =>
+  behindProxy(async (db) => {
+    for (const value of [9_007_199_254_740_993n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+      await db.execute('CREATE TEMPORARY TABLE digits (value BIGINT PRIMARY KEY)', []);
+      await db.execute('INSERT INTO digits VALUES (?)', [value]);
+      const found = 'SELECT CAST(value AS CHAR) AS value FROM digits WHERE value = ? AND value >= ?';
+      expect(await db.execute(found, [value, value])).toEqual([{ value: String(value) }]);
+      expect(await db.execute(found, [value - 1n < -(2n ** 63n) ? value + 1n : value - 1n, value])).toEqual(
+        [],
+      );
+      await db.execute('DROP TEMPORARY TABLE digits', []);
+    }
+  }));

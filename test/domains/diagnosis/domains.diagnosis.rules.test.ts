@@ -1,0 +1,120 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Answer, RecordType } from '../../../src/dns/dns-message.js';
+import { DnsUnreachable } from '../../../src/dns/dns-unreachable.js';
+import { diagnose } from '../../../src/domains/diagnosis/diagnose.js';
+import type { Reply } from '../../../src/domains/diagnosis/evidence.js';
+import type { Lookup } from '../../../src/domains/diagnosis/lookup.js';
+import type { Observation } from '../../../src/domains/diagnosis/observation.js';
+
+const HOST = 'shop.customer.test';
+const NOON_MS = Date.UTC(2026, 0, 15, 12);
+const NAMES = [HOST, 'petstore.test', 'old.example.net', 'petstore.test.customer.test'];
+const ADDRESSES = { A: ['192.0.2.10', '8.8.8.8', '104.16.0.1'], AAAA: ['2001:db8::10', '2a00::1'] };
+
+/** Any answer a server may give to a question, sensible or not. */
+function reply(name: string, type: RecordType): fc.Arbitrary<Reply> {
+  const server = { address: '127.0.0.1', port: 53 };
+  const question = { name, type };
+  const record = (of: string, values: string[]) =>
+    fc.record({
+      name: fc.constantFrom(name, ...NAMES),
+      type: fc.constant(of),
+      ttlSeconds: fc.nat(86_400),
+      value: fc.constantFrom(...values),
+      caa: fc.constant(null),
+    });
+  const own =
+    type === 'A' || type === 'AAAA'
+      ? record(type, ADDRESSES[type])
+      : record(type, type === 'TXT' ? ['x', 'y'] : NAMES);
+  const answer: fc.Arbitrary<Answer> = fc.record({
+    server: fc.constant(server),
+    question: fc.constant(question),
+    rcode: fc.constantFrom('NOERROR', 'NOERROR', 'NOERROR', 'NXDOMAIN', 'SERVFAIL', 'REFUSED'),
+    isAuthoritative: fc.boolean(),
+    records: fc.array(fc.oneof(own, record('CNAME', NAMES)), { maxLength: 3 }),
+    authority: fc.constant([]),
+    extendedError: fc.constantFrom(null, '9 DNSKEY Missing'),
+    atMs: fc.constant(NOON_MS),
+  });
+  const silence = fc
+    .constantFrom('timeout' as const, 'unreachable' as const)
+    .map((reason) => new DnsUnreachable(server, question, reason, NOON_MS));
+  return fc.oneof({ weight: 5, arbitrary: answer }, { weight: 1, arbitrary: silence });
+}
+
+const lookup = (name: string): fc.Arbitrary<Lookup> =>
+  fc.record({
+    name: fc.constant(name),
+    cname: reply(name, 'CNAME'),
+    a: reply(name, 'A'),
+    aaaa: reply(name, 'AAAA'),
+  });
+
+const observation: fc.Arbitrary<Observation> = fc.record({
+  hostname: fc.constant(HOST),
+  platformHost: fc.constant('petstore.test'),
+  isApex: fc.boolean(),
+  zone: fc.constantFrom('customer.test', null),
+  orphan: fc.constantFrom('customer.test', null),
+  host: lookup(HOST),
+  unvalidated: fc.option(reply(HOST, 'A')),
+  delegation: fc.constant(null),
+  chain: fc.array(reply('old.example.net', 'CNAME'), { maxLength: 2 }),
+  platform: lookup('petstore.test'),
+  sibling: lookup('probe-1.customer.test'),
+  zones: fc.constant(['customer.test']),
+  doubled: fc.array(
+    fc.record({
+      zone: fc.constant('customer.test'),
+      lookup: lookup(`${HOST}.customer.test`),
+      below: lookup(`probe-2.${HOST}.customer.test`),
+    }),
+    { maxLength: 1 },
+  ),
+  nameServers: fc.array(
+    fc.record({
+      name: fc.constantFrom('ns1.customer.test', 'ns2.customer.test'),
+      lookup: lookup(HOST),
+      txt: fc.option(reply(`_verify.${HOST}`, 'TXT')),
+    }),
+    { maxLength: 3 },
+  ),
+  ownership: fc.option(
+    fc.record({
+      name: fc.constant(`_verify.${HOST}`),
+      value: fc.constant('x'),
+      txt: reply(`_verify.${HOST}`, 'TXT'),
+      atHost: reply(HOST, 'TXT'),
+    }),
+  ),
+  atMs: fc.constant(NOON_MS),
+});
+
+/** Makes an observation consistent: name servers need a found zone, and a found zone excludes an orphan. */
+function consistent(seen: Observation): Observation {
+  return seen.zone === null ? { ...seen, nameServers: [] } : { ...seen, orphan: null };
+}
+
+test('Domains-DNS-8: any observation gets a verdict; a bad verdict has a reason, and a good one has none', () => {
+  fc.assert(
+    fc.property(observation.map(consistent), (seen) => {
+      const { leadsHere, diagnoses, isOwnershipProved } = diagnose(seen);
+      const ownership = diagnoses.filter(({ cause }) => cause.includes('_verify.'));
+      const errors = diagnoses.filter((found) => found.severity === 'ERROR' && !ownership.includes(found));
+      expect(errors.length > 0).toBe(leadsHere !== true);
+      expect(ownership.length > 0).toBe(seen.ownership !== null && isOwnershipProved !== true);
+      for (const { cause, remedy, evidence } of diagnoses) {
+        expect(`${cause} ${remedy}`).not.toMatch(/undefined|null|NaN|\(\)| {2}|: \.|\.\./);
+        expect(cause).toMatch(/^\S.*\.$/);
+        expect(remedy).toMatch(/^\S.*\.$/);
+        expect(evidence.length).toBeGreaterThan(0);
+        expect(evidence.length).toBeLessThanOrEqual(12);
+      }
+      const order = diagnoses.map(({ severity }) => ['ERROR', 'WARNING', 'INFO'].indexOf(severity));
+      expect(order).toEqual([...order].sort());
+    }),
+    { numRuns: 3_000 },
+  );
+});

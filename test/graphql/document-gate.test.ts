@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { buildSchema } from 'graphql';
+import type { Meter } from '../../src/admission/meter.js';
+import { DocumentGate } from '../../src/graphql/documents/document-gate.js';
+import { KnownDocuments } from '../../src/graphql/documents/known-documents.js';
+import { PersistedQueries } from '../../src/graphql/documents/persisted-queries.js';
+
+const SOURCE = '{ pets { nodes { id } } }';
+const HASH = createHash('sha256').update(SOURCE).digest('hex');
+const persistedQuery = { version: 1, sha256Hash: HASH };
+const json = JSON.stringify({ persistedQuery });
+
+/** The requests of a refused key that bring a document to parse, in every spelling of its hash. */
+const REQUESTS: Record<string, object> = {
+  'the text itself': { method: 'POST', body: { query: SOURCE } },
+  'a hash in a POST': { method: 'POST', body: { extensions: { persistedQuery } } },
+  'a hash after another one': {
+    method: 'POST',
+    body: { extensions: { other: { sha256Hash: 'f'.repeat(64) }, persistedQuery } },
+  },
+  'a hash in a GET': { method: 'GET', query: { extensions: json } },
+  'an escaped hash in a GET': { method: 'GET', query: { extensions: json.replace('sha', '\\u0073ha') } },
+};
+
+test.each(Object.entries(REQUESTS))(
+  'DocumentGate-1: a new document of a refused key is not parsed without asking: %s',
+  async (_, request) => {
+    const persistedQueries = new PersistedQueries();
+    await persistedQueries.set(`apq:${HASH}`, SOURCE);
+    let asked = 0;
+    const meter = {
+      isRefused: () => true,
+      admitUnread: () => {
+        asked += 1;
+      },
+    } as unknown as Meter;
+    const schema = buildSchema('type Query { pets: Int }');
+    const gate = new DocumentGate(schema, meter, new KnownDocuments(), persistedQueries);
+    gate.pass(request as FastifyRequest, {} as FastifyReply);
+    expect(asked).toBe(1);
+  },
+);

@@ -1,0 +1,68 @@
+import { beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { FieldLimits } from '../../src/graphql/limits/field-limits.js';
+import { KnownOperation } from '../../src/graphql/operations/known-operation.js';
+import { OperationCharges } from '../../src/graphql/operations/operation-charges.js';
+import { createSchema } from '../../src/graphql/schema/schema.js';
+import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
+
+/** The bound in docs/limits.md. */
+const SIZES = 20;
+const SOURCE =
+  'query ($first: Int, $both: Boolean!) { pets(first: $first) { nodes { id } } project @include(if: $both) { slug } }';
+
+let schema: GraphQLSchema;
+let charges: OperationCharges;
+let operation: KnownOperation;
+/** Sizes measured since the last call. */
+let measuredNow: () => number;
+
+beforeAll(async () => {
+  schema = await createSchema([], new FieldLimits(new MemoryLimiter(Date.now)));
+});
+beforeEach(() => {
+  charges = new OperationCharges(schema);
+  const document = parse(SOURCE);
+  const [definition] = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+  const named = { document, operation: definition as OperationDefinitionNode, source: SOURCE, name: null };
+  operation = new KnownOperation(named, charges);
+  const measure = jest.spyOn(charges, 'measure');
+  measuredNow = () => {
+    const count = measure.mock.calls.length;
+    measure.mockClear();
+    return count;
+  };
+});
+
+const sizeWith = (variables: Record<string, unknown>) => operation.measureWith(variables)?.size;
+/** The costs of pages of 1 to `count` pets. */
+const costsUpTo = (count: number) =>
+  Array.from({ length: count }, (_, at) => sizeWith({ first: at + 1, both: false })?.cost);
+
+test(`FastPath-3: a known operation keeps its size for ${SIZES} page sizes; one more empties them`, () => {
+  const costs = costsUpTo(SIZES);
+  expect(new Set(costs).size).toBe(SIZES);
+  expect(measuredNow()).toBe(SIZES);
+  // Full, and all of them are kept.
+  expect(costsUpTo(SIZES)).toEqual(costs);
+  expect(measuredNow()).toBe(0);
+  for (let time = 0; time < 2; time += 1) sizeWith({ first: SIZES + 1, both: false });
+  expect(measuredNow()).toBe(1);
+  expect(costsUpTo(SIZES)).toEqual(costs);
+  expect(measuredNow()).toBe(SIZES);
+});
+
+test('FastPath-4: a variable of a wrong type is measured each time, and never takes the size of other values', () => {
+  const one = sizeWith({ first: 1, both: false });
+  const both = sizeWith({ first: 1, both: true });
+  const most = sizeWith({ first: 100, both: false });
+  expect([one?.rootFields, both?.rootFields]).toEqual([1, 2]);
+  measuredNow();
+  // They count as the largest page; the service refuses them later.
+  for (const first of ['1', [1], { first: 1 }, 'x'.repeat(50_000)]) {
+    expect([1, 2].map(() => sizeWith({ first, both: false }))).toEqual([most, most]);
+    expect(measuredNow()).toBe(2);
+  }
+  expect([sizeWith({ first: 1, both: false }), sizeWith({ first: 1, both: true })]).toEqual([one, both]);
+  expect(measuredNow()).toBe(0);
+});

@@ -1,0 +1,265 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type GraphQLObjectType, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
+import { ownershipRecord } from '../../src/domains/diagnosis/dns-records.js';
+import { DomainEvent } from '../../src/domains/store/domain-event.entity.js';
+import { FieldLimits } from '../../src/graphql/limits/field-limits.js';
+import { declaredStatements } from '../../src/graphql/operations/statements.js';
+import { ActivityResolver } from '../../src/graphql/schema/activity.resolver.js';
+import { ApiKeyResolver } from '../../src/graphql/schema/api-key.resolver.js';
+import { DomainResolver } from '../../src/graphql/schema/domains/domain.resolver.js';
+import { PetResolver } from '../../src/graphql/schema/pet.resolver.js';
+import { ProjectResolver } from '../../src/graphql/schema/project.resolver.js';
+import { RateLimitResolver } from '../../src/graphql/schema/rate-limit.resolver.js';
+import { createSchema } from '../../src/graphql/schema/schema.js';
+import type { Limiter } from '../../src/rate-limit/rules/limiter.js';
+import { databaseKinds } from '../support/databases.js';
+import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
+import { PLATFORM_HOST, publishedTenant } from '../support/domains/domain-rig.js';
+import { attach } from '../support/domains/served-domain.js';
+import { graphql } from '../support/http/client.js';
+import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
+
+const ALIASES = 20;
+/**
+ * Statements that a process runs for all operations together: keys, due domains, and the host table that follows the
+ * changes of every process.
+ */
+const OF_THE_PROCESS =
+  /JOIN projects|rate_windows|key_bans|ChangeSequence|change_number.? >|next_(check|order)_at_ms.? <=|Project.?\..?id.? IN/;
+
+interface Setting {
+  owner: Tenant;
+  domainIds: string[];
+  petIds: string[];
+}
+
+/** A selection of each field that may run statements, inside a query; `at` is the number of the alias. */
+const FIELDS: Record<string, (at: number, given: Setting) => string> = {
+  'Query.apiKey': () => 'apiKey { id lastUsedAt }',
+  'Query.apiKeys': () => 'apiKeys { id }',
+  'Query.domains': () => 'domains { id }',
+  'Query.domain': (at, { domainIds }) => `domain(id: "${domainIds[at % domainIds.length]}") { id }`,
+  'Query.pet': (at, { petIds }) => `pet(id: "${petIds[at % petIds.length]}") { id }`,
+  'Query.pets': (at) => `pets(first: ${at + 1}) { nodes { id } }`,
+  'Query.project': () => 'project { slug apiUrl graphqlUrl }',
+  'Query.rateLimit': () => 'rateLimit { minute { remaining } }',
+  'Domain.certificate': () => 'certificate { issuer }',
+  'Domain.timeline': (at) => `timeline(first: ${at === 3 ? 2 : 1}) { name }`,
+  'Project.auditEvents': (at) => `auditEvents(first: ${at + 1}) { nodes { actor detail { name } } }`,
+  'Project.requests': (at) =>
+    `requests(first: ${at + 1}${at % 5 === 0 ? ', filter: {status: 200}' : ''}) { nodes { id keyName } leftOut }`,
+  'Project.usage': (at) =>
+    `usage(window: ${['HOUR', 'DAY', 'MONTH'][at % 3]}, by: ${at % 2 ? 'KEY' : 'STATUS'}) { series { label } }`,
+};
+const PARENTS: Record<string, string> = { Query: '', Domain: 'domains', Project: 'project' };
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  const asking = new AsyncLocalStorage<string[]>();
+  const counted = new Map<string, string[]>();
+  let dns: DnsServerDouble;
+  let app: TestApp;
+  let given: Setting;
+  let schema: GraphQLSchema;
+
+  beforeAll(async () => {
+    schema = await bareSchema();
+    dns = await startDnsServer();
+    dns.zone('customer.test');
+    dns.zone(PLATFORM_HOST);
+    dns.set(PLATFORM_HOST, 'A', '127.0.0.1');
+    const env = {
+      PLATFORM_HOST,
+      DNS_SERVERS: dns.hostPort,
+      DNS_NAME_SERVER_PORT: String(dns.port),
+      DNS_PRIVATE_NAME_SERVERS: '1',
+      SECRET_KEY: 'ab'.repeat(32),
+    };
+    app = await startApp({ kind, env, onQuery: (sql) => asking.getStore()?.push(sql) });
+    app.app.http.server.prependListener('request', ({ headers }) => {
+      const statements = counted.get(String(headers['x-counted']));
+      if (statements) asking.enterWith(statements);
+    });
+    given = await setting(['a', 'b', 'c']);
+    // The log of requests has rows, whose keys have names.
+    await app.app.services.requestWriter.flush(true);
+  });
+  // A key has 120 management operations a minute.
+  beforeEach(() => {
+    app.clock.now += 60_000;
+  });
+  afterAll(async () => {
+    await app.stop();
+    await dns.stop();
+  });
+
+  function declaredOf(coordinate: string) {
+    const [type = '', name = ''] = coordinate.split('.');
+    const field = (schema.getType(type) as GraphQLObjectType).getFields()[name];
+    const declared = field && declaredStatements(field);
+    if (!declared) throw new Error(`${coordinate} declares no statements`);
+    return declared;
+  }
+
+  async function setting(names: string[]): Promise<Setting> {
+    const owner = await publishedTenant(app);
+    const domainIds: string[] = [];
+    for (const name of names) {
+      const { id } = await attach(app, owner.projectId, { hostname: `${name}.customer.test` });
+      domainIds.push(String(id));
+    }
+    const petIds: string[] = [];
+    for (const name of names) {
+      const { data } = await ask(
+        `mutation { it: createPet(input: {name: "${name}", categoryId: 1}) { id } }`,
+        {
+          owner,
+        },
+      );
+      petIds.push(data.it.id);
+    }
+    return { owner, domainIds, petIds };
+  }
+
+  async function ask(
+    query: string,
+    { owner = given.owner, headers = {} }: { owner?: Tenant; headers?: object } = {},
+  ) {
+    const statements: string[] = [];
+    const name = String(counted.size);
+    counted.set(name, statements);
+    const { token } = owner;
+    const answer = await graphql(app.url, query, { token, headers: { ...headers, 'x-counted': name } });
+    const { data, errors } = answer.body;
+    expect([query, errors]).toEqual([query, undefined]);
+    return { data, statements: statements.filter((sql) => !OF_THE_PROCESS.test(sql)) };
+  }
+  const count = async (query: string) => (await ask(query)).statements.length;
+
+  test.each(Object.entries(FIELDS))(
+    'Statements-1: %s runs the statements that it declares, whatever the number of parents and aliases',
+    async (field, select) => {
+      const parent = PARENTS[field.split('.')[0] ?? ''] ?? '';
+      const within = (inner: string) =>
+        parent === '' ? `{ ${inner} }` : `{ ${parent} { __typename ${inner} } }`;
+      const aliases = Array.from({ length: ALIASES }, (_, at) => `a${at}: ${select(at, given)}`).join(' ');
+      const without = parent === '' ? 0 : await count(within(''));
+      const declared = declaredOf(field);
+      const many = (await count(within(aliases))) - without;
+      if (declared.isJoint) expect(many).toBe(declared.count);
+      // On MySQL `JointReads` combines reads of the same shape.
+      else expect(many).toBeLessThanOrEqual(declared.count * ALIASES);
+      expect((await count(within(select(0, given)))) - without).toBeLessThanOrEqual(declared.count);
+    },
+  );
+
+  test('Statements-2: a query for every field runs the declared statements, and no others', async () => {
+    const query = everything(schema.getQueryType() as GraphQLObjectType, given);
+    const declared = Object.keys(FIELDS).reduce((sum, field) => sum + declaredOf(field).count, 0);
+    // The query selects one of the three windows of usage, and not by key.
+    expect(await count(`{ ${query} }`)).toBe(declared - 3);
+  });
+
+  test('Statements-3: every mutation runs the statements that it declares', async () => {
+    const [a, b] = given.domainIds;
+    const added = async (name: string) => {
+      const { data } = await ask(`mutation { it: addDomain(hostname: "${name}.customer.test") { id } }`);
+      dns.set(`${name}.customer.test`, 'CNAME', PLATFORM_HOST);
+      return data.it.id;
+    };
+    const key = async () =>
+      (await ask('mutation { it: createApiKey(input: {name: "k", scopes: [KEYS]}) { key { id } } }')).data.it
+        .key.id;
+    const rival = await setting([]);
+    const { name, value } = ownershipRecord(rival.owner.projectId, 'c.customer.test');
+    dns.set(name, 'TXT', value);
+    const config = `{primary: "a.customer.test", redirects: [
+      {from: "b.customer.test", to: "a.customer.test"}, {from: "c.customer.test", to: "b.customer.test", status: 302}]}`;
+    const verified = await added('verified');
+    const reverified = await added('reverified');
+    const mutations: [field: string, statements: number, query: string, owner?: Tenant][] = [
+      ['createPet', 1, '(input: {name: "x", categoryId: 1}) { id }'],
+      ['updatePet', 2, `(id: "${given.petIds[0]}", input: {name: "y"}) { id }`],
+      ['deletePet', 1, `(id: "${given.petIds[1]}") { id }`],
+      ['createApiKey', 7, '(input: {name: "k", scopes: [KEYS]}) { token }'],
+      ['rollApiKey', 11, `(id: "${await key()}") { token }`],
+      ['renameApiKey', 8, `(id: "${await key()}", name: "renamed") { id }`],
+      ['revokeApiKey', 8, `(id: "${await key()}") { id }`],
+      ['publishProject', 5, '{ slug }'],
+      ['addDomain', 11, '(hostname: "new.customer.test") { id }'],
+      ['verifyDomain', 10, `(id: "${verified}") { id }`],
+      ['reverifyDomain', 14, `(id: "${reverified}") { id }`],
+      ['setDomains', 10, `(input: ${config}) { applied }`],
+      ['removeDomain', 12, `(id: "${b}") { id }`],
+      [
+        'setDomains',
+        10,
+        '(input: {redirects: [{from: "a.customer.test", to: "c.customer.test"}]}) { applied }',
+      ],
+      // The domain moves away from its project, where another domain redirects to it.
+      ['addDomain', 16, '(hostname: "c.customer.test") { id }', rival.owner],
+    ];
+    for (const id of [a, verified, reverified]) await fillTimeline(BigInt(id as string));
+    const most = new Map<string, number>();
+    for (const [field, statements, rest, owner = given.owner] of mutations) {
+      const asked = await ask(`mutation { ${field}${rest} }`, { owner });
+      expect([field, asked.statements.length, asked.statements]).toEqual([
+        field,
+        statements,
+        asked.statements,
+      ]);
+      most.set(field, Math.max(statements, most.get(field) ?? 0));
+    }
+    const declared = Object.keys(schema.getMutationType()?.getFields() ?? {}).map(
+      (field) => [field, declaredOf(`Mutation.${field}`).count] as const,
+    );
+    expect(Object.fromEntries(most)).toEqual(Object.fromEntries(declared));
+  });
+
+  /** Fills the timeline to its limit: the next event evicts the oldest. */
+  async function fillTimeline(domainId: bigint): Promise<void> {
+    const event = { domainId, atMs: 0, name: 'domain.configured', message: '', diagnoses: [] };
+    const { ids } = app.app.services;
+    const events = Array.from({ length: 500 }, () => ({ id: ids.next(), ...event }));
+    await app.db.repository(DomainEvent).insert(events);
+  }
+
+  test('Statements-4: an Idempotency-Key adds two statements to a mutation', async () => {
+    const query = 'mutation { createPet(input: {name: "x", categoryId: 1}) { id } }';
+    const headers = { 'idempotency-key': `counted-${kind}` };
+    expect((await ask(query, { headers })).statements).toHaveLength(3);
+    expect((await ask(query, { headers })).statements).toHaveLength(2);
+  });
+});
+
+/** Builds the schema of the door without services; it is not executed. */
+function bareSchema(): Promise<GraphQLSchema> {
+  const classes = [
+    ActivityResolver,
+    ApiKeyResolver,
+    DomainResolver,
+    PetResolver,
+    ProjectResolver,
+    RateLimitResolver,
+  ];
+  const resolvers = classes.map(({ prototype }) => Object.create(prototype) as object);
+  return createSchema(resolvers, new FieldLimits({} as Limiter));
+}
+
+/** Returns a selection of all fields of a type, with all their fields. */
+function everything(type: GraphQLObjectType, given: Setting): string {
+  return Object.values(type.getFields())
+    .map((field) => {
+      const inner = getNamedType(field.type);
+      // A list of domains with all fields would be too large; `domain` covers the same fields.
+      const all = field.name === 'domains' ? 'id' : isObjectType(inner) ? everything(inner, given) : '';
+      const selection = all === '' ? '' : ` { ${all} }`;
+      // Fields with arguments are in FIELDS.
+      const sample = FIELDS[`${type.name}.${field.name}`]?.(0, given) ?? '';
+      const args = sample.startsWith(`${field.name}(`)
+        ? sample.slice(field.name.length, sample.indexOf(')') + 1)
+        : '';
+      return `${field.name}${args}${selection}`;
+    })
+    .join(' ');
+}

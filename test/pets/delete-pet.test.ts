@@ -1,0 +1,116 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { IdempotencyKey } from '../../src/idempotency/idempotency-key.entity.js';
+import type { Scope } from '../../src/kernel/caller.js';
+import { graphql, rest } from '../support/http/client.js';
+import { onEachDatabase } from '../support/on-databases.js';
+import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
+
+const DELETE = 'mutation ($id: ID!) { deletePet(id: $id) { __typename id } }';
+const LOCK_MS = 10_000;
+
+onEachDatabase((app) => {
+  let owner: Tenant;
+  beforeAll(async () => {
+    owner = await app().tenant();
+  });
+  const create = async ({ token }: Tenant = owner) => {
+    const body = { name: 'Rex', categoryId: 1 };
+    return String((await rest(app().url, '/v1/pets', { method: 'POST', token, body })).body.id);
+  };
+  const remove = (id: string, { token = owner.token, key }: { token?: string; key?: string } = {}) =>
+    graphql(app().url, DELETE, {
+      token,
+      variables: { id },
+      headers: key === undefined ? {} : { 'idempotency-key': key },
+    });
+  const extensions = async (answer: ReturnType<typeof remove>) => (await answer).body.errors?.[0].extensions;
+  const status = async (id: string, { token } = owner) =>
+    (await rest(app().url, `/v1/pets/${id}`, { token })).status;
+  const keyWith = async (scopes: Scope[]) => {
+    const wanted = { projectId: owner.projectId, name: 'x', scopes, expiresAtMs: null };
+    return (await app().app.services.apiKeys.create(TEST_ACTOR, wanted)).token;
+  };
+
+  test('deletePet-1: the pet is gone at both doors and from warm lists, and other pets stay', async () => {
+    const tenant = await app().tenant();
+    const [first, second] = [await create(tenant), await create(tenant)];
+    const lists = async () => {
+      const list = '{ pets { nodes { id } } newest: pets(orderBy: NEWEST) { nodes { id } } }';
+      const { data } = (await graphql(app().url, list, { token: tenant.token })).body;
+      const { body } = await rest(app().url, '/v1/pets', { token: tenant.token });
+      return [data.pets.nodes, data.newest.nodes, body].map((pets) =>
+        pets.map(({ id }: { id: unknown }) => String(id)),
+      );
+    };
+    for (let times = 0; times < 4; times += 1) await lists();
+    expect((await remove(first, tenant)).body).toEqual({
+      data: { deletePet: { __typename: 'DeletedPet', id: first } },
+    });
+    expect(await lists()).toEqual([[second], [second], [second]]);
+    expect([await status(first, tenant), await status(second, tenant)]).toEqual([404, 200]);
+  });
+
+  test('deletePet-2: an unknown, deleted or foreign id is NOT_FOUND, and nothing is deleted', async () => {
+    const other = await app().tenant();
+    const foreign = await create(other);
+    const deleted = await create();
+    await remove(deleted);
+    for (const id of ['1', '-1', 'abc', '9223372036854775808', deleted, foreign]) {
+      expect([id, await extensions(remove(id))]).toEqual([id, { code: 'NOT_FOUND', status: 404 }]);
+    }
+    expect(await status(foreign, other)).toBe(200);
+  });
+
+  test('deletePet-3: it needs the scope pets:write and no other', async () => {
+    const id = await create();
+    const reader = await keyWith(['pets:read', 'domains', 'keys']);
+    expect(await extensions(remove(id, { token: reader }))).toEqual({ code: 'FORBIDDEN', status: 403 });
+    expect(await status(id)).toBe(200);
+    const writer = await keyWith(['pets:write']);
+    expect((await remove(id, { token: writer })).body.data.deletePet.id).toBe(id);
+  });
+
+  test('deletePet-4: of 10 simultaneous requests one deletes the pet, and the others find none', async () => {
+    const id = await create();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => remove(id)));
+    expect(answers.filter(({ body }) => body.data?.deletePet)).toHaveLength(1);
+    const codes = new Set(answers.flatMap(({ body }) => body.errors?.[0].extensions.code ?? []));
+    expect([...codes]).toEqual(['NOT_FOUND']);
+  });
+
+  test('deletePet-5: with an Idempotency-Key a repeated request gets the first answer, and another id is refused', async () => {
+    const [id, other] = [await create(), await create()];
+    const first = await remove(id, { key: 'delete' });
+    expect((await remove(id, { key: 'delete' })).body).toEqual(first.body);
+    expect((await extensions(remove(other, { key: 'delete' }))).code).toBe('IDEMPOTENCY_MISMATCH');
+    expect(await status(other)).toBe(200);
+    // A refusal leaves the key free.
+    expect((await extensions(remove('1', { key: 'free' }))).code).toBe('NOT_FOUND');
+    expect((await remove(other, { key: 'free' })).body.data.deletePet.id).toBe(other);
+  });
+
+  test('deletePet-6: after a crash behind the deletion, the next attempt reports the pet as deleted', async () => {
+    const tenant = await app().tenant();
+    const id = await create(tenant);
+    const first = await remove(id, { ...tenant, key: 'crash' });
+    const table = app().db.repository(IdempotencyKey);
+    await table.update({ projectId: tenant.projectId }, { result: null });
+    expect((await extensions(remove(id, { ...tenant, key: 'crash' }))).code).toBe('CONFLICT');
+    app().clock.now += LOCK_MS;
+    expect((await remove(id, { ...tenant, key: 'crash' })).body).toEqual(first.body);
+  });
+
+  test('deletePet-7: a project may delete 300 pets a minute, separately from its other writes', async () => {
+    const tenant = await app().tenant();
+    const id = await create(tenant);
+    await remove(id, tenant);
+    const { body } = await graphql(app().url, '{ rateLimit { fields { field limit remaining } } }', {
+      token: tenant.token,
+    });
+    expect(body.data.rateLimit.fields).toContainEqual({
+      field: 'Mutation.deletePet',
+      limit: 300,
+      remaining: 299,
+    });
+  });
+});

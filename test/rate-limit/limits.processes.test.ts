@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { createServices } from '../../src/app/services.js';
+import { loadConfig } from '../../src/config/config.js';
+import { Database } from '../../src/database/database.js';
+import { migrate } from '../../src/database/migrate.js';
+import { SCOPES } from '../../src/kernel/caller.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { eventually } from '../support/eventually.js';
+import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
+import { graphql, rest } from '../support/http/client.js';
+import { isLongRun } from '../support/long-run.js';
+import { type RedisServer, startRedis } from '../support/servers/redis.js';
+
+const ROUNDS = isLongRun ? 10 : 5;
+const REQUESTS = 1_500;
+const PRO_PER_MINUTE = 300;
+const MINUTE_MS = 60_000;
+const actor = { name: 'test', requestId: null };
+
+/** Several processes need a database server: SQLite is for one process. */
+const KIND = databaseKinds().find((kind) => kind !== 'sqlite') ?? 'sqlite';
+
+describe(`three processes that share Redis and a database, on ${KIND}`, () => {
+  let database: TestDatabase;
+  let redis: RedisServer;
+  let gateways: GatewayProcess[];
+  let db: Database;
+  let tenants = 0;
+
+  beforeAll(async () => {
+    database = await createTestDatabase(KIND);
+    redis = await startRedis();
+    const target = loadConfig({ DATABASE_URL: database.url }).database;
+    await migrate(target, DATABASE_SCHEMA);
+    db = await Database.open(target, DATABASE_SCHEMA);
+    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+    gateways = await Promise.all([1, 2, 3].map(() => startGateway({ env })));
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.kill('SIGKILL')));
+    await db.close();
+    await redis.stop();
+    await database.remove();
+  });
+
+  async function proTenant(): Promise<{ token: string; slug: string }> {
+    const { projects, apiKeys } = createServices(db, Date.now);
+    tenants += 1;
+    const slug = `pro-${tenants}`;
+    const project = await projects.create(actor, {
+      slug,
+      name: null,
+      plan: 'PRO',
+      perMinute: null,
+      perDay: null,
+    });
+    const wanted = { projectId: project.id, name: 'x', scopes: SCOPES, expiresAtMs: null };
+    return { token: (await apiKeys.create(actor, wanted)).token, slug };
+  }
+
+  const ask = (at: number, token: string) => {
+    const { url } = gateways[at % 3] as GatewayProcess;
+    return at % 2 ? rest(url, '/v1/pets', { token }) : graphql(url, '{ pets { nodes { id } } }', { token });
+  };
+
+  /** Resolves when the processes count together: each sees what the others have counted. */
+  const countTogether = () =>
+    eventually('shared counting', async () => {
+      const { token } = await proTenant();
+      const answers = [await ask(0, token), await ask(1, token), await ask(2, token)];
+      return answers.map(({ headers }) => headers.get('x-ratelimit-remaining')).join() === '299,298,297';
+    });
+  const outages = () =>
+    gateways.map((gateway) => gateway.output().match(/Redis is unavailable/g)?.length ?? 0);
+
+  test(`Limits-18: ${REQUESTS} simultaneous requests admit exactly ${PRO_PER_MINUTE}, in each of ${ROUNDS} rounds`, async () => {
+    for (let round = 0; round < ROUNDS; ) {
+      const { token } = await proTenant();
+      const minute = Math.floor(Date.now() / MINUTE_MS);
+      const before = outages();
+      const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, at) => ask(at, token)));
+      // A round that spans two minutes gets two quotas.
+      if (Math.floor(Date.now() / MINUTE_MS) !== minute) continue;
+      // Redis got no processor time, or its replies were read late: then each process limits on its own.
+      if (outages().join() !== before.join()) {
+        await countTogether();
+        continue;
+      }
+      const admitted = answers.filter(({ status }) => status === 200).length;
+      const refused = answers.filter(({ status }) => status === 429).length;
+      expect({ round, admitted, refused }).toEqual({
+        round,
+        admitted: PRO_PER_MINUTE,
+        refused: REQUESTS - PRO_PER_MINUTE,
+      });
+      round += 1;
+    }
+  }, 240_000);
+
+  test('Limits-19: a plan changed in one process counts in the others within a second', async () => {
+    const { token, slug } = await proTenant();
+    const limitOf = async (at: number) => (await ask(at, token)).headers.get('x-ratelimit-limit');
+    expect([await limitOf(0), await limitOf(1), await limitOf(2)]).toEqual(['300', '300', '300']);
+    await createServices(db, Date.now).projects.change(actor, slug, { plan: 'BUSINESS' });
+    const changedAt = performance.now();
+    let lastOldAt = changedAt;
+    const hasChanged = async (at: number) => {
+      const sentAt = performance.now();
+      if ((await limitOf(at)) === '1000') return true;
+      lastOldAt = sentAt;
+      return false;
+    };
+    await eventually('the new plan', async () => (await hasChanged(1)) && (await hasChanged(2)));
+    expect(lastOldAt - changedAt).toBeLessThan(1_000);
+  });
+
+  test('Limits-20: with Redis away no answer is 5xx or late, and counting is shared again after its return', async () => {
+    const { token } = await proTenant();
+    await countTogether();
+    const before = outages();
+    await redis.kill('SIGKILL');
+    const startedAt = performance.now();
+    const away = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(at, token)));
+    for (const { status } of away) expect([200, 429]).toContain(status);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    // Each process logs it once; the log line arrives after the answers.
+    await eventually('the outage is logged', () => outages().every((count, at) => count > (before[at] ?? 0)));
+    expect(outages()).toEqual(before.map((count) => count + 1));
+    await redis.restart();
+    await countTogether();
+    for (const gateway of gateways) expect(gateway.faults()).toEqual([]);
+  });
+});

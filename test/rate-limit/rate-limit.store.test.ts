@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { loadConfig } from '../../src/config/config.js';
+import { Database } from '../../src/database/database.js';
+import { migrate } from '../../src/database/migrate.js';
+import { CounterStore, liftStoredBan } from '../../src/rate-limit/memory/counter-store.js';
+import { KeyBanRow } from '../../src/rate-limit/memory/key-ban.entity.js';
+import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
+import { RateWindow } from '../../src/rate-limit/memory/rate-window.entity.js';
+import { banStatus, NO_RECORD } from '../../src/rate-limit/rules/bans.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { charge, DAY_MS, HOUR_MS, NOON_MS } from '../support/limiter/charges.js';
+
+const NONE = { perMinute: 0, perDay: 0 };
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  let database: TestDatabase;
+  let db: Database;
+  let now: number;
+  let warnings: string[];
+  beforeEach(async () => {
+    database = await createTestDatabase(kind);
+    const target = loadConfig({ DATABASE_URL: database.url }).database;
+    await migrate(target, DATABASE_SCHEMA);
+    db = await Database.open(target, DATABASE_SCHEMA);
+    now = NOON_MS;
+    warnings = [];
+  });
+  afterEach(async () => {
+    await db.close();
+    await database.remove();
+  });
+
+  /** Starts a process's limiter, with its counters read from the database. */
+  async function startProcess() {
+    const limiter = new MemoryLimiter(() => now);
+    const log = { info: () => {}, warn: (_: object, message: string) => warnings.push(message) };
+    const store = new CounterStore(db, limiter, log, () => now);
+    await store.start();
+    return { limiter, store };
+  }
+
+  function ban(limiter: MemoryLimiter, keyId = '1') {
+    for (let sent = 0; sent < 11; sent += 1) limiter.charge(charge({ quota: NONE, keyId }));
+  }
+
+  test('Limits-Stored-1: a restart keeps the spent units of 1,700 projects', async () => {
+    const before = await startProcess();
+    for (let index = 0; index < 1_700; index += 1) {
+      for (let unit = 0; unit <= index % 3; unit += 1) {
+        before.limiter.charge(charge({ subject: `project:${index}` }));
+      }
+    }
+    await before.store.close();
+    const after = await startProcess();
+    for (let index = 0; index < 1_700; index += 1) {
+      expect(after.limiter.peek(charge({ subject: `project:${index}` }))).toEqual(
+        before.limiter.peek(charge({ subject: `project:${index}` })),
+      );
+    }
+    await after.store.close();
+  });
+
+  test('Limits-Stored-2: bans, strikes and steps survive a restart', async () => {
+    const before = await startProcess();
+    ban(before.limiter);
+    for (let sent = 0; sent < 5; sent += 1) before.limiter.charge(charge({ quota: NONE, keyId: '2' }));
+    await before.store.close();
+    now += 1_000;
+    const after = await startProcess();
+    expect(after.limiter.charge(charge())).toMatchObject({ code: 'key_banned', retryAfterSeconds: 59 });
+    for (const keyId of ['1', '2']) {
+      expect(after.limiter.peek(charge({ keyId }))).toEqual(before.limiter.peek(charge({ keyId })));
+    }
+    await after.store.close();
+  });
+
+  test('Limits-Stored-3: expired windows are not restored, and forgotten bans leave the database', async () => {
+    const before = await startProcess();
+    before.limiter.charge(charge());
+    ban(before.limiter);
+    await before.store.close();
+    now += DAY_MS;
+    const after = await startProcess();
+    expect(after.limiter.subjectCount).toBe(0);
+    expect(after.limiter.peek(charge()).ban).toEqual(banStatus(NO_RECORD, now));
+    expect(await db.repository(KeyBanRow).count()).toBe(0);
+    await after.store.close();
+  });
+
+  test('Limits-Stored-4: addresses are not stored', async () => {
+    const { limiter, store } = await startProcess();
+    limiter.charge(charge({ subject: 'address:192.0.2.1', keyId: null }));
+    await store.close();
+    expect(await db.repository(RateWindow).count()).toBe(0);
+  });
+
+  test('Limits-Stored-5: only changed counters are written again', async () => {
+    const { limiter, store } = await startProcess();
+    limiter.charge(charge({ subject: 'project:1' }));
+    limiter.charge(charge({ subject: 'project:2' }));
+    await store.flush();
+    await db.repository(RateWindow).clear();
+    limiter.charge(charge({ subject: 'project:2' }));
+    await store.flush();
+    expect(await db.repository(RateWindow).find()).toMatchObject([{ subject: 'project:2', minuteUsed: 2 }]);
+    await store.close();
+  });
+
+  test.each(['stored already', 'not yet stored'])(
+    'Limits-Stored-6: a ban lifted by another process, %s, is forgotten by the process that counts',
+    async (when) => {
+      const { limiter, store } = await startProcess();
+      ban(limiter);
+      if (when === 'stored already') await store.flush();
+      await liftStoredBan(db, '1');
+      await liftStoredBan(db, 'unknown');
+      await store.flush();
+      expect(limiter.charge(charge()).admitted).toBe(true);
+      expect(await db.repository(KeyBanRow).count()).toBe(0);
+      await store.close();
+      const after = await startProcess();
+      expect(after.limiter.peek(charge()).ban).toEqual(banStatus(NO_RECORD, now));
+      await after.store.close();
+    },
+  );
+
+  test('Limits-Stored-7: a key whose ban is forgotten leaves no row', async () => {
+    const { limiter, store } = await startProcess();
+    ban(limiter);
+    await store.flush();
+    now += 5 * HOUR_MS;
+    for (let request = 0; request < 2_000; request += 1) limiter.charge(charge({ keyId: null }));
+    await store.close();
+    expect(await db.repository(KeyBanRow).count()).toBe(0);
+  });
+
+  test('Limits-Stored-8: a failing database is logged once, stops no decision, and gets all counts later', async () => {
+    const { limiter, store } = await startProcess();
+    const target = loadConfig({ DATABASE_URL: database.url }).database;
+    await db.close();
+    for (let round = 0; round < 3; round += 1) {
+      for (let index = 0; index < 600; index += 1) {
+        expect(limiter.charge(charge({ subject: `project:${index}` })).admitted).toBe(true);
+      }
+      ban(limiter, '9');
+      await store.flush();
+    }
+    expect(warnings).toEqual(['rate counters could not be stored']);
+    db = await Database.open(target, DATABASE_SCHEMA);
+    const healed = new CounterStore(db, limiter, { info: () => {}, warn: () => {} }, () => now);
+    await healed.close();
+    const rows = await db.repository(RateWindow).find();
+    expect(rows).toHaveLength(600);
+    expect(rows.every(({ dayUsed }) => dayUsed === 3)).toBe(true);
+    expect(await db.repository(KeyBanRow).countBy({ keyId: '9' })).toBe(1);
+  });
+});

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { KeyNames } from '../../src/api-keys/key-names.js';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { loadConfig } from '../../src/config/config.js';
+import { Database } from '../../src/database/database.js';
+import { insertRows } from '../../src/database/insert-rows.js';
+import { migrate } from '../../src/database/migrate.js';
+import type { CountedRequest } from '../../src/kernel/answered-request.js';
+import { firstIdAt } from '../../src/kernel/ids.js';
+import { LeftOutCount } from '../../src/request-log/left-out-count.entity.js';
+import type { NewRow } from '../../src/request-log/loggable-request.js';
+import { LoggedRequest } from '../../src/request-log/logged-request.entity.js';
+import { ProjectRequests } from '../../src/request-log/project-requests.js';
+import { RequestRetention } from '../../src/request-log/request-retention.js';
+import { RequestWriter } from '../../src/request-log/request-writer.js';
+import { UnstoredRequests } from '../../src/request-log/unstored-requests.js';
+import { callAs } from '../support/call-as.js';
+import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { type Fault, startFaultProxy } from '../support/http/fault-proxy.js';
+import { NOON_MS } from '../support/limiter/charges.js';
+import { atMachineSpeed } from '../support/own-time.js';
+import { countedRequest } from '../support/usage/counted-request.js';
+
+let projects = 1_000n;
+const newProject = () => {
+  projects += 1n;
+  return projects;
+};
+
+/** A process that writes the log of a database; `clock.now` is its time. */
+function writerOn(db: Database, clock: { now: number }) {
+  const retention = new RequestRetention(db, () => clock.now);
+  const writer = new RequestWriter(db, () => clock.now, retention);
+  const note = (projectId: bigint, count: number, facts: Partial<CountedRequest> = {}) => {
+    for (let noted = 0; noted < count; noted += 1)
+      writer.note(countedRequest({ projectId, atMs: clock.now, ...facts }));
+  };
+  return { writer, retention, note };
+}
+
+const ERROR = { outcome: 'failed', status: 404, code: 'not_found' } as const;
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  let database: TestDatabase;
+  let db: Database;
+  let otherDb: Database;
+  const clock = { now: NOON_MS };
+
+  beforeAll(async () => {
+    database = await createTestDatabase(kind);
+    const { database: target } = loadConfig({ DATABASE_URL: database.url });
+    await migrate(target, DATABASE_SCHEMA);
+    db = await Database.open(target, DATABASE_SCHEMA);
+    otherDb = await Database.open(target, DATABASE_SCHEMA);
+  });
+  afterAll(async () => {
+    await db.close();
+    await otherDb.close();
+    await database.remove();
+  });
+
+  const rowsOf = (projectId: bigint) =>
+    db.repository(LoggedRequest).find({ where: { projectId }, order: { id: 'ASC' } });
+  const leftOutOf = (projectId: bigint) =>
+    db.repository(LeftOutCount).sum('leftOut', { projectId }).then(Number);
+  const outcomes = async (projectId: bigint) => {
+    const rows = await rowsOf(projectId);
+    const errors = rows.filter(({ outcome }) => outcome !== 'ok').length;
+    return { ok: rows.length - errors, errors, leftOut: await leftOutOf(projectId) };
+  };
+
+  test('RequestWriter-1: rows wait for the end of their second, so that an error can replace another row', async () => {
+    const { writer, note } = writerOn(db, clock);
+    const projectId = newProject();
+    note(projectId, 50);
+    await writer.flush();
+    expect(await outcomes(projectId)).toEqual({ ok: 0, errors: 0, leftOut: 0 });
+    note(projectId, 20, ERROR);
+    clock.now += 1_000;
+    note(projectId, 1);
+    await writer.flush();
+    expect(await outcomes(projectId)).toEqual({ ok: 30, errors: 20, leftOut: 20 });
+    await writer.flush(true);
+    expect((await outcomes(projectId)).ok).toBe(31);
+  });
+
+  test('RequestWriter-2: of several processes too, 50 rows of a second stay, errors first, and the sum is exact', async () => {
+    const [mine, theirs] = [writerOn(db, clock), writerOn(otherDb, clock)];
+    const [busy, failing, calm] = [newProject(), newProject(), newProject()];
+    clock.now += 1_000;
+    for (const { note } of [mine, theirs]) {
+      note(busy, 100);
+      note(busy, 10, ERROR);
+      note(failing, 60, ERROR);
+      note(calm, 20);
+    }
+    clock.now += 1_000;
+    for (let round = 0; round < 2; round += 1) {
+      await Promise.all([mine.writer.flush(), theirs.writer.flush()]);
+    }
+    expect(await outcomes(busy)).toEqual({ ok: 30, errors: 20, leftOut: 170 });
+    expect(await outcomes(failing)).toEqual({ ok: 0, errors: 50, leftOut: 70 });
+    expect(await outcomes(calm)).toEqual({ ok: 40, errors: 0, leftOut: 0 });
+  });
+
+  test('RequestWriter-3: ids follow the time of the answer, also of rows that are stored late and by another process', async () => {
+    const [mine, theirs] = [writerOn(db, clock), writerOn(otherDb, clock)];
+    const projectId = newProject();
+    for (let sent = 0; sent < 300; sent += 1) {
+      clock.now += 50;
+      [mine, theirs][sent % 2]?.note(projectId, 1);
+    }
+    clock.now += 60_000;
+    await theirs.writer.flush();
+    await mine.writer.flush();
+    const times = (await rowsOf(projectId)).map(({ atMs }) => atMs);
+    expect(times).toHaveLength(300);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+  });
+
+  test('RequestWriter-7: a request is stored although the id that it draws is taken', async () => {
+    // Rows that are too many stay, so that their ids stay taken.
+    const nothingToTrim = { noteStored: () => {}, trimSeconds: async () => {} };
+    const writer = new RequestWriter(db, () => clock.now, nothingToTrim);
+    const projectId = newProject();
+    clock.now += 1_000;
+    writer.note(countedRequest({ projectId, atMs: clock.now }));
+    await writer.flush(true);
+    const [row] = await rowsOf(projectId);
+    const firstId = firstIdAt(clock.now);
+    // Half of the ids that a draw can give.
+    const taken = Array.from({ length: 1_024 }, (_, at) => ({
+      ...(row as LoggedRequest),
+      id: firstId + BigInt(at),
+    }));
+    await db.repository(LoggedRequest).delete({ projectId });
+    await db.transaction((manager) => insertRows(manager, LoggedRequest, taken));
+    for (let sent = 1; sent <= 12; sent += 1) {
+      writer.note(countedRequest({ projectId, atMs: clock.now, ...ERROR }));
+      await writer.flush(true);
+    }
+    expect(await outcomes(projectId)).toEqual({ ok: 1_024, errors: 12, leftOut: 0 });
+  });
+
+  test('RequestWriter-4: 10,000 rows of a project stay; a row that is deleted before 48 hours counts as left out', async () => {
+    const { writer, retention, note } = writerOn(db, clock);
+    const projectId = newProject();
+    const reader = new ProjectRequests(db, new KeyNames(db), () => clock.now);
+    const extent = async () => {
+      const wanted = [{ pageSize: 100, beforeId: null, filter: { operation: 'first' } }];
+      const [page] = await reader.read(callAs({ keyId: 1n, projectId }), wanted);
+      return { first: page?.requests.length, leftOut: page?.leftOut };
+    };
+    note(projectId, 40, { operation: 'first' });
+    for (let second = 0; second < 205; second += 1) {
+      clock.now += 1_000;
+      note(projectId, 50, { operation: 'later' });
+      await writer.flush();
+    }
+    clock.now += 1_000;
+    await writer.flush();
+    // Not deleted yet, but no longer shown.
+    expect(await extent()).toEqual({ first: 0, leftOut: 290 });
+    await retention.deleteOldRows();
+    expect((await rowsOf(projectId)).length).toBe(10_000);
+    expect(await leftOutOf(projectId)).toBe(290);
+    expect(await extent()).toEqual({ first: 0, leftOut: 290 });
+
+    const filtered = { pageSize: 100, beforeId: null, filter: { requestId: 'none' } };
+    const plain = { pageSize: 50, beforeId: null, filter: {} };
+    const wanted = [...Array(5).fill(filtered), ...Array(15).fill(plain)].map((page) => ({ ...page }));
+    const { result, tookMs } = await atMachineSpeed(() =>
+      reader.read(callAs({ keyId: 1n, projectId }), wanted),
+    );
+    expect(result.map(({ requests }) => requests.length)).toEqual([
+      ...Array(5).fill(0),
+      ...Array(15).fill(50),
+    ]);
+    expect(tookMs).toBeLessThan(300);
+  });
+});
+
+test('RequestWriter-5: while nothing can be stored memory is bounded for a project and in all, and errors have room of their own', () => {
+  let leftOut = 0;
+  const unstored = new UnstoredRequests(() => {
+    leftOut += 1;
+  });
+  const drained: NewRow[] = [];
+  const projectId = newProject();
+  for (let second = 0; second < 30; second += 1) {
+    const atMs = NOON_MS + second * 1_000;
+    for (let noted = 0; noted < 60; noted += 1) {
+      unstored.note(countedRequest({ projectId, atMs, ...(noted % 3 === 0 ? ERROR : {}) }));
+    }
+    drained.push(...unstored.drain(null));
+  }
+  const errors = drained.filter(({ outcome }) => outcome !== 'ok').length;
+  expect([drained.length - errors, errors, drained.length + leftOut]).toEqual([300, 600, 1_800]);
+
+  for (let noted = 0; noted < 40_000; noted += 1) {
+    unstored.note(
+      countedRequest({ projectId: newProject(), atMs: NOON_MS, ...(noted % 2 === 0 ? ERROR : {}) }),
+    );
+  }
+  const others = unstored.drain(null);
+  expect([drained.length + others.length, drained.length + others.length + leftOut]).toEqual([
+    20_000, 41_800,
+  ]);
+
+  unstored.release([...drained, ...others]);
+  unstored.note(countedRequest({ projectId }));
+  expect(unstored.drain(null)).toHaveLength(1);
+});
+
+const FAULTS: Fault[] = ['refuse', 'black hole', 'deaf'];
+
+// A run on SQLite alone has no network.
+for (const kind of databaseKinds().filter((name) => name !== 'sqlite')) {
+  test.each(FAULTS)(
+    `RequestWriter-6: after a network fault each request is stored or counted exactly once (${kind}, %s)`,
+    async (fault) => {
+      const database = await createTestDatabase(kind);
+      const url = new URL(database.url);
+      const proxy = await startFaultProxy(Number(url.port));
+      const direct = loadConfig({ DATABASE_URL: database.url }).database;
+      await migrate(direct, DATABASE_SCHEMA);
+      const check = await Database.open(direct, DATABASE_SCHEMA);
+      url.port = String(proxy.port);
+      const target = loadConfig({ DATABASE_URL: url.href }).database;
+      const db = await Database.open(target, DATABASE_SCHEMA, { queryTimeoutMs: 300 });
+      try {
+        const clock = { now: NOON_MS };
+        const { writer, note } = writerOn(db, clock);
+        const projectId = newProject();
+        for (let second = 0; second < 3; second += 1) {
+          note(projectId, 70);
+          clock.now += 1_000;
+          if (second === 1) await proxy.set(fault);
+          await writer.flush().catch(() => {});
+        }
+        await proxy.set('pass');
+        for (let attempt = 0; attempt < 20; attempt += 1) await writer.flush().catch(() => {});
+        expect(await check.repository(LoggedRequest).countBy({ projectId })).toBe(150);
+        expect(Number(await check.repository(LeftOutCount).sum('leftOut', { projectId }))).toBe(60);
+      } finally {
+        await db.close();
+        await check.close();
+        await proxy.stop();
+        await database.remove();
+      }
+    },
+  );
+}

@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { buildSchema, type GraphQLArgument, isEnumType, isInputObjectType, isObjectType } from 'graphql';
+import { serverAudits } from 'graphql-http';
+import { ERRORS } from '../../src/kernel/errors.js';
+import { rest } from '../support/http/client.js';
+import { startApp, type TestApp } from '../support/start-app.js';
+
+describe('the GraphQL schema', () => {
+  test('Contract-1: every type, field, argument and value has a description', async () => {
+    const schema = buildSchema(await readFile('schema/schema.graphql', 'utf8'));
+    const own = Object.values(schema.getTypeMap()).filter(
+      ({ name }) =>
+        !name.startsWith('__') &&
+        !['Boolean', 'Float', 'ID', 'Int', 'String', 'Mutation', 'Query'].includes(name),
+    );
+    const lacking: string[] = own.filter(({ description }) => !description).map(({ name }) => name);
+    for (const type of Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))) {
+      if (isEnumType(type)) {
+        lacking.push(
+          ...type
+            .getValues()
+            .filter(({ description }) => !description)
+            .map(({ name }) => `${type.name}.${name}`),
+        );
+      }
+      if (!isObjectType(type) && !isInputObjectType(type)) continue;
+      for (const field of Object.values(type.getFields())) {
+        if (!field.description) lacking.push(`${type.name}.${field.name}`);
+        const args: readonly GraphQLArgument[] = 'args' in field ? field.args : [];
+        const untold = args.filter(({ description }) => !description);
+        lacking.push(...untold.map(({ name }) => `${type.name}.${field.name}(${name}:)`));
+      }
+    }
+    expect(lacking).toEqual([]);
+  });
+
+  test('Contract-2: pet is deprecated with its date and replacement', async () => {
+    const schema = buildSchema(await readFile('schema/schema.graphql', 'utf8'));
+    const reason = schema.getQueryType()?.getFields().pet?.deprecationReason;
+    expect(reason).toBe('Removed on 2030-12-05. Use `pets(ids: […])`.');
+  });
+});
+
+describe('the OpenAPI document', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp({
+      env: {
+        PUBLIC_BASE_URL: 'https://api.petstore.test',
+        STAGING_BASE_URL: 'https://staging.petstore.test/',
+      },
+    });
+  });
+  afterAll(() => app.stop());
+
+  test("Contract-3: the document is public, and Redocly's linter finds no error and no warning", async () => {
+    const { status, text } = await rest(app.url, '/v1/openapi.json');
+    expect(status).toBe(200);
+    const folder = await mkdtemp(join(tmpdir(), 'petstore-openapi-'));
+    try {
+      await writeFile(join(folder, 'openapi.json'), text);
+      // In a separate process: the linter is an ES module, which Jest does not load on Node 20.
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        ['node_modules/@redocly/cli/bin/cli.js', 'lint', '--format=json', join(folder, 'openapi.json')],
+        { env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+      );
+      expect(JSON.parse(stdout.slice(stdout.indexOf('{'))).totals).toEqual({
+        errors: 0,
+        warnings: 0,
+        ignored: 0,
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('Contract-4: the document has both environments, and the operations, tags and marks of SPEC', async () => {
+    const { body } = await rest(app.url, '/v1/openapi.json');
+    expect(body.openapi).toBe('3.1.0');
+    expect(body.servers.map(({ url }: { url: string }) => url)).toEqual([
+      'https://api.petstore.test/v1',
+      'https://staging.petstore.test/v1',
+    ]);
+    const { '/pets': pets, '/pets/{petId}': pet, '/openapi.json': document } = body.paths;
+    expect([pets.get.operationId, pets.post.operationId, pet.get.operationId]).toEqual([
+      'listPets',
+      'createPet',
+      'getPet',
+    ]);
+    expect([pets.get.tags, pets.post.tags, pet.get.tags]).toEqual([['animals'], ['animals'], ['animals']]);
+    expect(pet.get).toMatchObject({ deprecated: true, 'x-deprecated-sunset': '2030-12-05' });
+    expect(document.get['x-stability']).toBe('beta');
+    expect(Object.keys(pets.post.responses)).toEqual([
+      '201',
+      '400',
+      '401',
+      '403',
+      '406',
+      '409',
+      '413',
+      '415',
+      '421',
+      '422',
+      '429',
+      '500',
+      '503',
+    ]);
+    expect(Object.keys(pet.get.responses)).toEqual([
+      '200',
+      '304',
+      '400',
+      '401',
+      '403',
+      '404',
+      '406',
+      '410',
+      '421',
+      '429',
+      '500',
+      '503',
+    ]);
+    expect(body.components.schemas.Error.properties.code.enum).toEqual(Object.keys(ERRORS));
+  });
+});
+
+describe('GraphQL over HTTP', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+
+  test('Contract-5: the 61 audits of graphql-http find no error, at most 3 warnings and 3 notices', async () => {
+    const { token } = await app.tenant();
+    const audits = serverAudits({
+      url: `${app.url}/graphql`,
+      fetchFn: (url: string, init?: RequestInit) =>
+        fetch(url, { ...init, headers: { ...init?.headers, authorization: `Bearer ${token}` } }),
+    });
+    expect(audits).toHaveLength(61);
+    const found: Record<string, string[]> = { ok: [], notice: [], warn: [], error: [] };
+    for (const audit of audits) {
+      const result = await audit.fn();
+      found[result.status]?.push(`${audit.id} ${audit.name}`);
+    }
+    expect(found.error).toEqual([]);
+    expect(found.warn?.length).toBeLessThanOrEqual(3);
+    expect(found.notice?.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('the README', () => {
+  test('Contract-6: its table of errors matches the code', async () => {
+    const readme = await readFile('README.md', 'utf8');
+    const rows = Object.entries(ERRORS).map(
+      ([code, { status, when }]) => `| \`${code}\` | ${status} | ${when} |`,
+    );
+    for (const row of rows) expect(readme).toContain(row);
+  });
+
+  test('Contract-7: its table of settings names every variable that is read, and no other', async () => {
+    const readme = await readFile('README.md', 'utf8');
+    const source = await readFile('src/config/config.ts', 'utf8');
+    const read = new Set([...source.matchAll(/(?:text|port)\('([A-Z_]+)'/g)].map(([, name]) => name));
+    const [, table = ''] = /## Settings\n([\s\S]*?)\n## /.exec(readme) ?? [];
+    const told = new Set(
+      [...table.matchAll(/^\| `([A-Z_]+)`(?:, `([A-Z_]+)`)?/gm)].flatMap(([, ...names]) =>
+        names.filter(Boolean),
+      ),
+    );
+    expect([...told].sort()).toEqual([...read].sort());
+  });
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { errorBody } from '../../src/http/error-reply.js';
+import { toAppError } from '../../src/http/to-app-error.js';
+import { IdempotencyKey } from '../../src/idempotency/idempotency-key.entity.js';
+import { type AppError, ERRORS, type ErrorCode } from '../../src/kernel/errors.js';
+import { plain } from '../support/domains/served-domain.js';
+import { rest } from '../support/http/client.js';
+import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
+
+interface Media {
+  examples: Record<string, { summary: string; value: unknown }>;
+}
+interface Operation {
+  operationId: string;
+  requestBody?: { content: { 'application/json': Media } };
+  responses: Record<string, { content?: { 'application/json': Partial<Media> } }>;
+}
+
+// 42 s before the end of a UTC minute, and 30,222 s before the end of a UTC day.
+const NOW = Date.UTC(2026, 0, 6, 15, 36, 18);
+const TOO_LARGE = { name: 'x'.repeat(110_000), categoryId: 3 };
+
+let app: TestApp;
+let owner: Tenant;
+let operations: Operation[];
+beforeAll(async () => {
+  app = await startApp({ env: { PETSTORE_ENV: 'staging' }, now: NOW });
+  owner = await app.tenant();
+  const { paths } = (await rest(app.url, '/v1/openapi.json')).body;
+  operations = Object.values<Record<string, Operation>>(paths).flatMap((methods) => Object.values(methods));
+});
+afterAll(() => app.stop());
+
+const REQUESTS: Record<string, { path: string; method?: string; body?: unknown }> = {
+  listPets: { path: '/v1/pets' },
+  createPet: { path: '/v1/pets', method: 'POST', body: { name: 'Rex', categoryId: 3 } },
+  getPet: { path: '/v1/pets/4711' },
+  getRateLimit: { path: '/v1/rate_limit' },
+  getOpenApi: { path: '/v1/openapi.json' },
+};
+
+const examplesOf = ({ responses }: Operation) =>
+  Object.values(responses).flatMap(({ content }) =>
+    Object.entries(content?.['application/json'].examples ?? {}).map(([name, { value }]) => ({
+      name,
+      value,
+    })),
+  );
+
+/** Sends the request of an operation, changed so that the gateway answers with the code. */
+async function provoke(operationId: string, code: ErrorCode): Promise<unknown> {
+  const { path, ...init } = REQUESTS[operationId] ?? { path: '/' };
+  const asOwner = { ...init, token: owner.token };
+  const send = async (to: string, how: Parameters<typeof rest>[2]) => (await rest(app.url, to, how)).body;
+  const rehearse = async (header: string) => {
+    const { projectId } = owner;
+    const wanted = { projectId, name: 'rehearsal', scopes: ['pets:read', 'pets:write'] as const };
+    const made = await app.app.services.apiKeys.create(TEST_ACTOR, {
+      ...wanted,
+      expiresAtMs: null,
+      rehearses: true,
+    });
+    return send(path, { ...init, token: made.token, headers: { 'petstore-rehearse': header } });
+  };
+  switch (code) {
+    case 'invalid_request':
+      if (operationId === 'listPets') return send(`${path}?limit=500&status=lost`, asOwner);
+      if (operationId === 'createPet') return send(path, { ...asOwner, body: { categoryId: 'three' } });
+      return JSON.parse((await plain(app, 'localhost', `${path}%`)).text);
+    case 'unauthorized':
+      return send(path, init);
+    case 'forbidden': {
+      const scopes = operationId === 'createPet' ? (['pets:read'] as const) : (['pets:write'] as const);
+      return send(path, { ...init, token: (await app.tenant({ scopes })).token });
+    }
+    case 'not_acceptable':
+      return send(path, { ...asOwner, headers: { accept: 'text/html' } });
+    case 'misdirected':
+      return JSON.parse((await plain(app, 'nobody.example.com', path)).text);
+    case 'payload_too_large':
+      return send(path, { ...asOwner, body: TOO_LARGE });
+    case 'unsupported_media_type':
+      return send(path, { ...asOwner, headers: { 'content-type': 'text/plain' } });
+    case 'conflict': {
+      const attempt = { ...asOwner, headers: { 'idempotency-key': 'running' } };
+      await send(path, attempt);
+      // The row of a request that is still running.
+      await app.db.repository(IdempotencyKey).update({ projectId: owner.projectId }, { result: null });
+      return send(path, attempt);
+    }
+    case 'idempotency_mismatch': {
+      const headers = { 'idempotency-key': 'used' };
+      await send(path, { ...asOwner, headers });
+      return send(path, { ...asOwner, headers, body: { name: 'Luna', categoryId: 7 } });
+    }
+    case 'gone': {
+      app.clock.now = Date.UTC(2030, 11, 5);
+      const answer = await send(path, asOwner);
+      app.clock.now = NOW;
+      return answer;
+    }
+    case 'rate_limited_minute': {
+      if (operationId !== 'getRateLimit' && operationId !== 'getOpenApi') return rehearse('429 minute');
+      const limited = await startApp({ now: NOW });
+      // The OpenAPI document shares its limit with all paths that need no key.
+      const [perMinute, spent] = operationId === 'getOpenApi' ? [600, '/nothing'] : [60, path];
+      await Promise.all(Array.from({ length: perMinute }, () => rest(limited.url, spent)));
+      const { body } = await rest(limited.url, path);
+      await limited.stop();
+      return body;
+    }
+    case 'rate_limited_day':
+      return rehearse('429 day');
+    case 'key_banned':
+      return rehearse('banned');
+    case 'internal':
+      return errorBody(toAppError(new Error('a bug')));
+    case 'unavailable':
+      return errorBody(toAppError(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })));
+    default:
+      return send(path, asOwner);
+  }
+}
+
+test.each(Object.keys(REQUESTS))(
+  'Examples-1: each error example of %s is what the gateway sends, to the character',
+  async (operationId) => {
+    const operation = operations.find((one) => one.operationId === operationId) as Operation;
+    const errors = examplesOf(operation).filter(({ name }) => name in ERRORS);
+    const statuses = Object.keys(operation.responses).filter((status) => Number(status) >= 400);
+    expect(new Set(errors.map(({ value }) => String((value as AppError).status)))).toEqual(new Set(statuses));
+    for (const { name, value } of errors) {
+      expect([name, await provoke(operationId, name as ErrorCode)]).toEqual([name, value]);
+    }
+  },
+);
+
+test('Examples-2: each example of a request is accepted, and the gateway answers with the example beside it', async () => {
+  const { token } = await app.tenant({ plan: 'FREE' });
+  const create = operations.find(({ operationId }) => operationId === 'createPet') as Operation;
+  const list = operations.find(({ operationId }) => operationId === 'listPets') as Operation;
+  expect((await rest(app.url, '/v1/pets', { token })).body).toEqual(
+    list.responses['200']?.content?.['application/json'].examples?.empty?.value,
+  );
+  const bodies = Object.values(create.requestBody?.content['application/json'].examples ?? {});
+  const created = [];
+  for (const { value } of bodies) {
+    const { status, body } = await rest(app.url, '/v1/pets', { method: 'POST', token, body: value });
+    expect([status, body]).toEqual([201, { id: expect.anything(), ...(value as object) }]);
+    created.push(body);
+  }
+  const shown = (await rest(app.url, '/v1/pets', { token })).body;
+  expect(shown).toEqual(created);
+  const page = list.responses['200']?.content?.['application/json'].examples?.page?.value as { id: number }[];
+  expect(page.map(({ id: _, ...pet }) => pet)).toEqual(bodies.map(({ value }) => value));
+  expect(page.map((pet) => Object.keys(pet))).toEqual(shown.map(Object.keys));
+  const pet = create.responses['201']?.content?.['application/json'].examples?.pet?.value;
+  expect(pet).toEqual(page[0]);
+});
+
+test('Examples-3: the example of the remaining quota has the fields and the numbers of the plan FREE', async () => {
+  const { token } = await app.tenant({ plan: 'FREE' });
+  await rest(app.url, '/v1/pets', { token });
+  const { body } = await rest(app.url, '/v1/rate_limit', { token });
+  const operation = operations.find(({ operationId }) => operationId === 'getRateLimit') as Operation;
+  const example = operation.responses['200']?.content?.['application/json'].examples?.standing?.value;
+  const resetAtSeconds = expect.any(Number);
+  expect(example).toMatchObject({
+    ...body,
+    minute: { ...body.minute, resetAtSeconds },
+    day: { ...body.day, resetAtSeconds },
+  });
+});

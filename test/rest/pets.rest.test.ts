@@ -1,0 +1,458 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { rest } from '../support/http/client.js';
+import { onEachDatabase } from '../support/on-databases.js';
+import { startApp, type Tenant } from '../support/start-app.js';
+
+const SUNSET_MS = Date.UTC(2030, 11, 5);
+
+onEachDatabase((app, kind) => {
+  let tenant: Tenant;
+  beforeAll(async () => {
+    tenant = await app().tenant();
+  });
+  const get = (path: string, headers = {}) => rest(app().url, path, { token: tenant.token, headers });
+  const post = (body: unknown, headers = {}, token = tenant.token) =>
+    rest(app().url, '/v1/pets', { method: 'POST', token, body, headers });
+
+  describe('createPet', () => {
+    test('createPet-1: answers 201 with the pet, its id and Location', async () => {
+      const made = await post({ name: 'Rex', categoryId: 3, status: 'sold' });
+      expect(made.status).toBe(201);
+      expect(made.body).toEqual({ id: expect.any(Number), name: 'Rex', categoryId: 3, status: 'sold' });
+      expect(made.headers.get('location')).toBe(`${app().url}/v1/pets/${made.body.id}`);
+      const found = await get(`/v1/pets/${made.body.id}`);
+      expect(found.text).toBe(made.text);
+    });
+
+    test('createPet-2: the answer has no status if none was given', async () => {
+      const { body } = await post({ name: 'Rex', categoryId: 3 });
+      expect(Object.keys(body)).toEqual(['id', 'name', 'categoryId']);
+    });
+
+    test.each(['9223372036854775807', '-9223372036854775808', '9007199254740993', '0', '-1'])(
+      'createPet-3: the category %s comes back digit for digit',
+      async (digits) => {
+        const made = await post(`{"name":"Rex","categoryId":${digits}}`);
+        expect(made.text).toContain(`"categoryId":${digits}}`);
+        expect((await get(`/v1/pets/${made.body.id}`)).text).toBe(made.text);
+      },
+    );
+
+    test.each(['😀🐕‍🦺𠮷', 'e\u0301', 'Ünïcödé', '‮rtl', '"quotes" \\ and\nlines', '𝒳'.repeat(255)])(
+      'createPet-4: the name %j is stored exactly',
+      async (name) => {
+        const made = await post({ name, categoryId: 1 });
+        expect(made.body.name).toBe(name);
+        expect((await get(`/v1/pets/${made.body.id}`)).body.name).toBe(name);
+      },
+    );
+
+    test.each([
+      ['{"categoryId":1}', ['name']],
+      ['{"name":"Rex"}', ['categoryId']],
+      ['{}', ['name', 'categoryId']],
+      ['{"name":"","categoryId":1}', ['name']],
+      ['{"name":"  \\t","categoryId":1}', ['name']],
+      ['{"name":"a\\u0000b","categoryId":1}', ['name']],
+      ['{"name":"\\ud800","categoryId":1}', ['name']],
+      [`{"name":"${'x'.repeat(256)}","categoryId":1}`, ['name']],
+      ['{"name":5,"categoryId":1}', ['name']],
+      ['{"name":null,"categoryId":1}', ['name']],
+      ['{"name":"Rex","categoryId":"1"}', ['categoryId']],
+      ['{"name":"Rex","categoryId":1.5}', ['categoryId']],
+      ['{"name":"Rex","categoryId":null}', ['categoryId']],
+      ['{"name":"Rex","categoryId":9223372036854775808}', ['categoryId']],
+      ['{"name":"Rex","categoryId":-9223372036854775809}', ['categoryId']],
+      ['{"name":"Rex","categoryId":1e400}', ['categoryId']],
+      ['{"name":"Rex","categoryId":[1]}', ['categoryId']],
+      ['{"name":"Rex","categoryId":1,"status":"dead"}', ['status']],
+      ['{"name":"Rex","categoryId":1,"status":"Available"}', ['status']],
+      ['{"name":"Rex","categoryId":1,"status":null}', ['status']],
+      ['{"name":1,"categoryId":"x","status":2}', ['name', 'categoryId', 'status']],
+      ['[]', ['body']],
+      ['"text"', ['body']],
+      ['null', ['body']],
+      ['{"name":"Rex","categoryId":1,}', ['body']],
+      ['{"name":"Rex","name":"Max","categoryId":1}', ['body']],
+      [Buffer.from([0x7b, 0x22, 0x6e, 0xff, 0x22, 0x3a, 0x31, 0x7d]), ['body']],
+      ['['.repeat(50_000), ['body']],
+      ['', ['body']],
+    ])('createPet-5: %.60s is refused with 400 that names %j', async (body, fields) => {
+      const refused = await post(body);
+      expect(refused.status).toBe(400);
+      expect(refused.body).toMatchObject({ code: 'invalid_request', status: 400 });
+      const named = refused.body.errors.map(({ field }: { field: string }) => field);
+      expect(named.sort()).toEqual([...fields].sort());
+    });
+
+    test('createPet-6: unknown fields are ignored, inherited ones included', async () => {
+      const made = await post(
+        '{"name":"Rex","categoryId":1,"id":5,"projectId":6,"__proto__":{"status":"sold"},"constructor":1}',
+      );
+      expect(made.status).toBe(201);
+      expect(made.body).toEqual({ id: expect.any(Number), name: 'Rex', categoryId: 1 });
+      const inherited = await post('{"__proto__":{"name":"Rex","categoryId":1}}');
+      expect(inherited.status).toBe(400);
+    });
+
+    test('createPet-7: another media type is refused with 415, more than 100 KB with 413', async () => {
+      const body = '{"name":"Rex","categoryId":1}';
+      for (const type of ['text/plain', 'application/xml', 'application/json; charset=utf-16']) {
+        const refused = await post(body, { 'content-type': type });
+        expect([type, refused.status, refused.body.code]).toEqual([type, 415, 'unsupported_media_type']);
+      }
+      const large = await post({ name: 'x'.repeat(110_000), categoryId: 1 });
+      expect([large.status, large.body.code]).toEqual([413, 'payload_too_large']);
+    });
+  });
+
+  describe('listPets', () => {
+    let owner: Tenant;
+    const ids: number[] = [];
+    const list = (query: string) => rest(app().url, `/v1/pets${query}`, { token: owner.token });
+
+    beforeAll(async () => {
+      owner = await app().tenant();
+      for (let index = 0; index < 45; index += 1) {
+        const status = index % 3 === 0 ? 'sold' : 'available';
+        const { body } = await post({ name: `Pet ${index}`, categoryId: 1, status }, {}, owner.token);
+        ids.push(body.id);
+      }
+    });
+
+    async function pagesFrom(query: string): Promise<number[]> {
+      const seen: number[] = [];
+      for (let next: string | null = query; next !== null; ) {
+        const page = await list(next);
+        expect(page.status).toBe(200);
+        seen.push(...page.body.map(({ id }: { id: number }) => id));
+        const [, url] = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '') ?? [];
+        next = url ? new URL(url).search : null;
+      }
+      return seen;
+    }
+
+    test('listPets-1: the default is an array of 20, oldest first', async () => {
+      const { body } = await list('');
+      expect(body.map(({ id }: { id: number }) => id)).toEqual(ids.slice(0, 20));
+    });
+
+    test('listPets-2: following Link visits every pet once, with the filters kept', async () => {
+      expect(await pagesFrom('?limit=7')).toEqual(ids);
+      expect(await pagesFrom('?limit=2&status=sold&other=1')).toEqual(
+        ids.filter((_, index) => index % 3 === 0),
+      );
+      const { headers } = await list('?limit=2&status=sold');
+      expect(headers.get('link')).toContain(`<${app().url}/v1/pets?limit=2&status=sold>; rel="first"`);
+    });
+
+    test('listPets-3: pages stay stable while pets are added', async () => {
+      const other = await app().tenant();
+      const before: number[] = [];
+      for (let index = 0; index < 6; index += 1) {
+        before.push((await post({ name: 'Old', categoryId: 1 }, {}, other.token)).body.id);
+      }
+      const seen: number[] = [];
+      let next: string | null = '?limit=2';
+      while (next !== null) {
+        const page = await rest(app().url, `/v1/pets${next}`, { token: other.token });
+        seen.push(...page.body.map(({ id }: { id: number }) => id));
+        if (seen.length < 6) await post({ name: 'New', categoryId: 1 }, {}, other.token);
+        const [, url] = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '') ?? [];
+        next = url ? new URL(url).search : null;
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.slice(0, 6)).toEqual(before);
+    });
+
+    test('listPets-4: the last page has no next link; an empty list is an empty array', async () => {
+      const last = await list('?limit=100');
+      expect(last.headers.get('link')).not.toContain('rel="next"');
+      const empty = await list('?status=pending');
+      expect([empty.status, empty.text]).toEqual([200, '[]']);
+    });
+
+    test.each([
+      ['?limit=0', 'limit'],
+      ['?limit=101', 'limit'],
+      ['?limit=-1', 'limit'],
+      ['?limit=abc', 'limit'],
+      ['?limit=1e1', 'limit'],
+      ['?limit=0x10', 'limit'],
+      ['?limit=%2010', 'limit'],
+      ['?limit=010', 'limit'],
+      ['?limit=10.0', 'limit'],
+      ['?limit=', 'limit'],
+      ['?limit=5&limit=5', 'limit'],
+      ['?status=dead', 'status'],
+      ['?status=', 'status'],
+      ['?status=sold&status=sold', 'status'],
+      ['?cursor=', 'cursor'],
+      ['?cursor=zzz', 'cursor'],
+      ['?cursor=cGV0OjQy&cursor=cGV0OjQy', 'cursor'],
+      [`?cursor=${Buffer.from('pet:9223372036854775808').toString('base64url')}`, 'cursor'],
+      ['?cursor=cGV0OjQy%3D', 'cursor'],
+    ])('listPets-5: %s is refused with 400 that names %s', async (query, field) => {
+      const refused = await list(query);
+      expect(refused.status).toBe(400);
+      expect(refused.body.errors).toEqual([{ field, message: expect.stringMatching(/^must be/) }]);
+    });
+  });
+
+  describe('getPet', () => {
+    test('getPet-1: ids that are unknown or no integer answer 404 in the Error body', async () => {
+      for (const id of [
+        '1',
+        '0',
+        '-1',
+        '9223372036854775807',
+        '9223372036854775808',
+        'abc',
+        '1.5',
+        '%20',
+        '1e3',
+      ]) {
+        const missing = await get(`/v1/pets/${id}`);
+        expect([id, missing.status, missing.body.code, missing.body.status]).toEqual([
+          id,
+          404,
+          'not_found',
+          404,
+        ]);
+      }
+    });
+
+    test('getPet-2: every status announces deprecation, sunset and successor', async () => {
+      const { body } = await post({ name: 'Rex', categoryId: 1 });
+      const readOnly = await app().tenant({ scopes: ['pets:write'] });
+      const answers = [
+        await get(`/v1/pets/${body.id}`),
+        await get('/v1/pets/1'),
+        await rest(app().url, '/v1/pets/1'),
+        await rest(app().url, '/v1/pets/1', { token: readOnly.token }),
+        await get('/v1/pets/1', { accept: 'text/html' }),
+      ];
+      answers.push(await rest(app().url, '/v1/pets/1', { method: 'DELETE', token: tenant.token }));
+      expect(answers.map(({ status }) => status)).toEqual([200, 404, 401, 403, 406, 405]);
+      for (const { headers } of answers) {
+        expect(headers.get('deprecation')).toBe('@1764892800');
+        expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+        expect(headers.get('link')).toBe(`<${app().url}/v1/pets>; rel="successor-version"`);
+      }
+    });
+
+    test('getPet-3: from 5 December 2030 UTC the answer is 410, and not a millisecond earlier', async () => {
+      const { body } = await post({ name: 'Rex', categoryId: 1 });
+      const { now } = app().clock;
+      try {
+        app().clock.now = SUNSET_MS - 1;
+        expect((await get(`/v1/pets/${body.id}`)).status).toBe(200);
+        app().clock.now = SUNSET_MS;
+        const gone = await get(`/v1/pets/${body.id}`);
+        expect([gone.status, gone.body.code, gone.body.status]).toEqual([410, 'gone', 410]);
+        expect(gone.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+        expect((await get('/v1/pets')).status).toBe(200);
+      } finally {
+        app().clock.now = now;
+      }
+    });
+
+    test.each(['9223372036854775807', '9007199254740993'])(
+      'getPet-4: the id %s comes back digit for digit',
+      async (id) => {
+        await app()
+          .db.repository(Pet)
+          .insert({
+            projectId: tenant.projectId,
+            id: BigInt(id),
+            name: 'Edge',
+            categoryId: BigInt(id),
+            status: null,
+            createdAtMs: 1,
+          });
+        const found = await get(`/v1/pets/${id}`);
+        expect(found.text).toBe(`{"id":${id},"name":"Edge","categoryId":${id}}`);
+        const before = Buffer.from(`pet:${BigInt(id) - 1n}`).toString('base64url');
+        expect((await get(`/v1/pets?limit=1&cursor=${before}`)).text).toBe(`[${found.text}]`);
+      },
+    );
+  });
+
+  describe('HTTP', () => {
+    test('RFC9110-1: a GET carries a strong ETag that depends on the body alone, and If-None-Match answers 304', async () => {
+      await post({ name: 'Rex', categoryId: 1 });
+      const first = await get('/v1/pets?limit=1');
+      const etag = first.headers.get('etag') ?? '';
+      expect(etag).toMatch(/^"[\w-]{20,}"$/);
+      const { app: running } = app();
+      const { token } = await running.services.apiKeys.create(
+        { name: 'test', requestId: null },
+        { projectId: tenant.projectId, name: 'second', scopes: ['pets:read'], expiresAtMs: null },
+      );
+      const other = await rest(app().url, '/v1/pets?limit=1', { token });
+      expect(other.headers.get('etag')).toBe(etag);
+      for (const tag of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+        const unchanged = await get('/v1/pets?limit=1', { 'if-none-match': tag });
+        expect([tag, unchanged.status, unchanged.text]).toEqual([tag, 304, '']);
+        expect(unchanged.headers.get('etag')).toBe(etag);
+        expect(unchanged.headers.get('link')).toBe(first.headers.get('link'));
+      }
+      expect((await get('/v1/pets?limit=1', { 'if-none-match': '"x"' })).status).toBe(200);
+      expect((await get('/v1/pets/1', { 'if-none-match': '*' })).status).toBe(404);
+    });
+
+    test.each(['/v1/pets?limit=1', '/v1/openapi.json', '/', '/graphiql', '/v1/docs'])(
+      'RFC9110-7: HEAD %s answers as GET does, without a body: 200, and 304 to a client that has it',
+      async (path) => {
+        const head = (headers = {}) =>
+          rest(app().url, path, {
+            method: 'HEAD',
+            token: tenant.token,
+            headers: { accept: '*/*', ...headers },
+          });
+        const known = await head();
+        expect([known.status, known.text]).toEqual([200, '']);
+        const etag = known.headers.get('etag') ?? '';
+        expect((await get(path, { accept: '*/*' })).headers.get('etag')).toBe(etag);
+        for (const tag of [etag, '*']) {
+          const unchanged = await head({ 'if-none-match': tag });
+          expect([unchanged.status, unchanged.text, unchanged.headers.get('etag')]).toEqual([304, '', etag]);
+        }
+      },
+    );
+
+    test('RFC9110-2: HEAD answers as GET without a body', async () => {
+      const full = await get('/v1/pets?limit=1');
+      const head = await rest(app().url, '/v1/pets?limit=1', { method: 'HEAD', token: tenant.token });
+      expect([head.status, head.text]).toEqual([200, '']);
+      for (const name of ['etag', 'link', 'content-length', 'content-type']) {
+        expect([name, head.headers.get(name)]).toEqual([name, full.headers.get(name)]);
+      }
+    });
+
+    test('RFC9110-3: OPTIONS needs no key and lists Allow; other methods answer 405 with Allow', async () => {
+      const expected = { '/v1/pets': 'GET, HEAD, POST, OPTIONS', '/v1/pets/1': 'GET, HEAD, OPTIONS' };
+      for (const [path, allow] of Object.entries(expected)) {
+        const options = await rest(app().url, path, { method: 'OPTIONS' });
+        expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
+        expect((await rest(app().url, '/v1/nope', { method: 'OPTIONS' })).status).toBe(404);
+        for (const method of ['PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
+          const refused = await rest(app().url, path, { method, token: tenant.token, body: 'not json' });
+          expect([method, refused.status, refused.body.code]).toEqual([method, 405, 'method_not_allowed']);
+          expect(refused.headers.get('allow')).toBe(allow);
+        }
+      }
+    });
+
+    test('RFC9110-4: Accept without JSON answers 406; any other Accept is served', async () => {
+      for (const accept of ['application/json', '*/*', 'application/*;q=0.1', 'text/html, */*;q=0.1']) {
+        expect([accept, (await get('/v1/pets?limit=1', { accept })).status]).toEqual([accept, 200]);
+      }
+      const refused = await get('/v1/pets', { accept: 'text/html' });
+      expect([refused.status, refused.body.code]).toEqual([406, 'not_acceptable']);
+    });
+
+    test('RFC9110-5: unknown paths answer 404 in the Error body, also with a key and outside /v1', async () => {
+      for (const path of [
+        '/v1',
+        '/v1/',
+        '/v1/nope',
+        '/v1/pets/1/2',
+        '/nope',
+        '/v1/pets/',
+        `/v1/pets/${'1'.repeat(300)}`,
+      ]) {
+        const missing = await get(path);
+        expect([path, missing.status, missing.body.code]).toEqual([path, 404, 'not_found']);
+      }
+      expect((await rest(app().url, '/v1/nope')).status).toBe(401);
+    });
+
+    test('CORS-1: a page of Apollo Studio may send requests and read every header; another origin may not', async () => {
+      const preflight = (origin: string) =>
+        rest(app().url, '/v1/pets', {
+          method: 'OPTIONS',
+          headers: {
+            origin,
+            'access-control-request-method': 'POST',
+            'access-control-request-headers': 'authorization,idempotency-key',
+          },
+        });
+      const allowed = await preflight('https://studio.apollographql.com');
+      expect(allowed.status).toBe(204);
+      expect(allowed.headers.get('access-control-allow-origin')).toBe('https://studio.apollographql.com');
+      expect(allowed.headers.get('access-control-allow-headers')).toBe('authorization,idempotency-key');
+      expect((await preflight('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull();
+      const read = await get('/v1/pets?limit=1', { origin: 'https://studio.apollographql.com' });
+      const exposed = read.headers.get('access-control-expose-headers') ?? '';
+      for (const name of [
+        'ETag',
+        'Link',
+        'Location',
+        'Retry-After',
+        'Deprecation',
+        'Sunset',
+        'X-Request-Id',
+      ]) {
+        expect(exposed).toContain(name);
+      }
+    });
+
+    test('CORS-2: a preflight for an unknown path gets 404 in the form of the door', async () => {
+      const preflight = async (path: string) => {
+        const headers = {
+          origin: 'https://studio.apollographql.com',
+          'access-control-request-method': 'GET',
+        };
+        const { status, body } = await rest(app().url, path, { method: 'OPTIONS', headers });
+        return [status, body];
+      };
+      const error = { code: 'not_found', message: 'There is nothing at this path.', status: 404 };
+      for (const path of ['/v1/nope', '/v1/pets/1/2', '/nope']) {
+        expect([path, ...(await preflight(path))]).toEqual([path, 404, error]);
+      }
+      const extensions = { code: 'NOT_FOUND', status: 404 };
+      expect(await preflight('/graphql/nope')).toEqual([
+        404,
+        { errors: [{ message: error.message, extensions }] },
+      ]);
+    });
+
+    test('CORS-3: the origins of CORS_ORIGINS may call as well, and answers vary by Origin', async () => {
+      const origins = ['https://one.example', 'https://two.example:8443'];
+      const open = await startApp({ kind, env: { CORS_ORIGINS: origins.join(',') } });
+      const ask = async (origin: string, method: string) => {
+        const { headers } = await rest(open.url, '/v1/pets', { method, headers: { origin } });
+        const [allowed, vary] = ['access-control-allow-origin', 'vary'].map((name) => headers.get(name));
+        return { allowed, varies: vary?.split(', ').includes('Origin'), headers };
+      };
+      try {
+        for (const origin of [...origins, 'https://studio.apollographql.com']) {
+          for (const method of ['GET', 'OPTIONS']) {
+            expect(await ask(origin, method)).toMatchObject({ allowed: origin, varies: true });
+          }
+        }
+        for (const origin of ['https://two.example', 'http://one.example', 'null']) {
+          for (const method of ['GET', 'OPTIONS']) {
+            expect(await ask(origin, method)).toMatchObject({ allowed: null, varies: true });
+          }
+        }
+        const { headers } = await ask('https://one.example', 'OPTIONS');
+        expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST');
+        expect(headers.get('access-control-max-age')).toBe('600');
+        expect(headers.get('vary')).toContain('Access-Control-Request-Headers');
+      } finally {
+        await open.stop();
+      }
+    });
+
+    test('Caching-1: answers are private and vary by key, refusals are not stored', async () => {
+      const read = await get('/v1/pets?limit=1');
+      expect(read.headers.get('cache-control')).toBe('private, no-cache');
+      expect(read.headers.get('vary')).toContain('Authorization');
+      expect((await get('/v1/pets/1')).headers.get('cache-control')).toBe('no-store');
+      expect((await rest(app().url, '/v1/pets')).headers.get('cache-control')).toBe('no-store');
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import { NameServers } from '../../../src/dns/name-servers.js';
+import { Resolver } from '../../../src/dns/resolver.js';
+import { Inspector } from '../../../src/domains/diagnosis/inspector.js';
+import type { Subject } from '../../../src/domains/diagnosis/observation.js';
+import { type DnsServerDouble, startDnsServer } from './dns-server.js';
+
+export const NOON_MS = Date.UTC(2026, 0, 15, 12);
+export const PLATFORM_HOST = 'petstore.test';
+
+export interface DnsRig {
+  /** The resolver with its cache. */
+  dns: DnsServerDouble;
+  /** The name servers of customer.test: ns1, ns2, … on 127.0.0.2, 127.0.0.3, … */
+  nameServers: DnsServerDouble[];
+  inspector: Inspector;
+  /** Sets a record at the resolver and at all name servers. */
+  publish: DnsServerDouble['set'];
+  inspect(hostname: string, more?: Partial<Subject>): ReturnType<Inspector['inspect']>;
+  stop(): Promise<void>;
+}
+
+/** Starts an inspector whose resolver knows petstore.test, and customer.test with the given number of name servers. */
+export async function startDnsRig({ nameServers: count = 0, areAsked = true } = {}): Promise<DnsRig> {
+  const dns = await startDnsServer();
+  const nameServers = await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      startDnsServer({ address: `127.0.0.${index + 2}`, port: dns.port }),
+    ),
+  );
+  const names = nameServers.map(({ address }, index) => [`ns${index + 1}.customer.test`, address]);
+  dns.zone('petstore.test');
+  dns.set(PLATFORM_HOST, 'A', ['192.0.2.10', '192.0.2.11']);
+  dns.set(PLATFORM_HOST, 'AAAA', '2001:db8::10');
+  for (const server of [dns, ...nameServers]) server.zone('customer.test', Object.fromEntries(names));
+  const now = () => NOON_MS;
+  const resolver = new Resolver([{ address: dns.address, port: dns.port }], now);
+  const settings = { nameServerPort: dns.port, privateNameServers: areAsked };
+  const inspector = new Inspector(resolver, new NameServers(resolver, settings, now), PLATFORM_HOST, now);
+  return {
+    dns,
+    nameServers,
+    inspector,
+    publish: (...record) => {
+      for (const server of [dns, ...nameServers]) server.set(...record);
+    },
+    inspect: (hostname, more = {}) =>
+      inspector.inspect({ hostname, isApex: false, ownership: null, ...more }),
+    async stop() {
+      await Promise.all([dns, ...nameServers].map((server) => server.stop()));
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { createCertificateAuthority } from '../../../src/app/certificate-authority.js';
+import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
+import { AcmeClient } from '../../../src/certificates/acme/acme-client.js';
+import type { CertificateAuthority, OrderRequest } from '../../../src/certificates/certificate-authority.js';
+import { OpenChallenges } from '../../../src/certificates/challenges/open-challenges.js';
+import { AcmeOrder } from '../../../src/certificates/orders/acme-order.entity.js';
+import type { NewCertificate } from '../../../src/certificates/store/certificate.entity.js';
+import { Sealer } from '../../../src/certificates/store/sealer.js';
+import { type AcmeSettings, loadConfig } from '../../../src/config/config.js';
+import { Database } from '../../../src/database/database.js';
+import { migrate } from '../../../src/database/migrate.js';
+import { IdGenerator } from '../../../src/kernel/ids.js';
+import { createTestDatabase, type DatabaseKind } from '../databases.js';
+import { startLoopbackNames } from '../loopback-names.js';
+import { type Pebble, type PebbleOptions, startPebble } from '../servers/pebble.js';
+import { type AcmeProxy, startAcmeProxy } from './acme-proxy.js';
+import { type ChallengeServer, startChallengeServer } from './challenge-server.js';
+
+export const NEVER = new AbortController().signal;
+export const SEALING_KEY = Buffer.alloc(32, 7);
+
+/** Everything that issuance needs: names, a CA behind its proxy, a database, and the HTTP door that the CA asks. */
+export interface AcmeRig {
+  pebble: Pebble;
+  proxy: AcmeProxy;
+  door: ChallengeServer;
+  /** The challenges that the door answers. */
+  challenges: OpenChallenges;
+  db: Database;
+  /** Added to the real time, which the CA uses. */
+  clock: { aheadMs: number };
+  now(): number;
+  /** Creates the authority of another process; all of them share the rig's database. */
+  authority(options?: AuthorityOptions): CertificateAuthority;
+  orders(hostname: string): Promise<AcmeOrder[]>;
+  stop(): Promise<void>;
+}
+
+interface AuthorityOptions {
+  /** Default: the proxy's. */
+  directoryUrl?: string;
+  settings?: Partial<AcmeSettings>;
+  /** Timeout of one request. */
+  requestTimeoutMs?: number;
+  /** Timeout of a whole order. */
+  orderTimeoutMs?: number;
+  sealingKeys?: Buffer[];
+  random?: () => number;
+}
+
+export async function startAcmeRig({
+  kind = 'sqlite',
+  pebble: pebbleOptions = {},
+}: {
+  kind?: DatabaseKind;
+  pebble?: Partial<PebbleOptions>;
+} = {}): Promise<AcmeRig> {
+  const database = await createTestDatabase(kind);
+  const target = loadConfig({ DATABASE_URL: database.url }).database;
+  await migrate(target, DATABASE_SCHEMA);
+  const db = await Database.open(target, DATABASE_SCHEMA);
+  const names = await startLoopbackNames();
+  const clock = { aheadMs: 0 };
+  const now = () => Date.now() + clock.aheadMs;
+  const authorities: CertificateAuthority[] = [];
+  const challenges = new OpenChallenges(db, now);
+  const door = await startChallengeServer((token, hostname) => challenges.answer(token, hostname));
+  const pebble = await startPebble({ dnsServer: names.address, httpPort: door.port, ...pebbleOptions });
+  const proxy = await startAcmeProxy(pebble, { refusesByCaa: (hostname) => hostname.startsWith('caa-') });
+
+  return {
+    pebble,
+    proxy,
+    door,
+    challenges,
+    db,
+    clock,
+    now,
+    authority({ directoryUrl, settings, requestTimeoutMs, orderTimeoutMs, sealingKeys, random } = {}) {
+      const client = new AcmeClient(
+        {
+          directoryUrl: directoryUrl ?? proxy.directoryUrl,
+          email: 'operator@example.com',
+          caFile: pebble.caFile,
+          caaIdentities: [],
+          profile: null,
+          ...settings,
+        },
+        now,
+        requestTimeoutMs === undefined ? {} : { timeoutMs: requestTimeoutMs },
+      );
+      const sealer = new Sealer(sealingKeys ?? [SEALING_KEY]);
+      const authority = createCertificateAuthority({
+        client,
+        db,
+        sealer,
+        ids: new IdGenerator(now),
+        now,
+        ...(random ? { random } : {}),
+        ...(orderTimeoutMs === undefined ? {} : { timeoutMs: orderTimeoutMs }),
+      });
+      authorities.push(authority);
+      return authority;
+    },
+    orders: (hostname) =>
+      db.repository(AcmeOrder).find({ where: { hostname }, order: { startedAtMs: 'ASC', id: 'ASC' } }),
+    async stop() {
+      for (const authority of authorities) authority.close();
+      await proxy.stop();
+      await pebble.stop();
+      await door.stop();
+      await names.stop();
+      await db.close();
+      await database.remove();
+    },
+  };
+}
+
+/** Returns a first order for `hostname`. */
+export function orderOf(hostname: string, changes: Partial<OrderRequest> = {}): OrderRequest {
+  const registrableDomain = hostname.split('.').slice(-2).join('.');
+  return {
+    domainId: 1n,
+    projectId: 1n,
+    hostname,
+    registrableDomain,
+    resume: null,
+    replaces: null,
+    ...changes,
+  };
+}
+
+/** Orders a certificate and waits for it. */
+export function issue(
+  authority: CertificateAuthority,
+  hostname: string,
+  changes: Partial<OrderRequest> = {},
+): Promise<NewCertificate> {
+  const hooks = { signal: new AbortController().signal, onOrdered: async () => {} };
+  return authority.order(orderOf(hostname, changes), hooks);
+}

@@ -1,0 +1,23 @@
+import type { CountedRequest } from '../../../src/kernel/answered-request.js';
+
+let requests = 0;
+
+/** A request as the doors record it, of its own project unless the test names one. */
+export function countedRequest(facts: Partial<CountedRequest> = {}): CountedRequest {
+  requests += 1;
+  return {
+    atMs: 0,
+    requestId: `request-${requests}`,
+    projectId: BigInt(requests),
+    keyId: 1n,
+    door: 'rest',
+    operation: 'listPets',
+    status: 200,
+    code: null,
+    outcome: 'ok',
+    durationMs: 1,
+    paidBy: 'plan',
+    units: 1,
+    ...facts,
+  };
+}

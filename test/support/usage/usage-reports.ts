@@ -1,0 +1,27 @@
+import type { Services } from '../../../src/app/services.js';
+import type { UsageWindow } from '../../../src/usage/buckets.js';
+import type { LabelledReport, UsageDimension } from '../../../src/usage/project-usage.js';
+import type { UsagePoint } from '../../../src/usage/usage-report.js';
+import { callAs } from '../call-as.js';
+
+const PARTS = new Set(['points', 'series', 'total', 'latency']);
+
+/** The whole report of a project, as a key with every scope reads it. */
+export async function reportOf(
+  { projectUsage }: Pick<Services, 'projectUsage'>,
+  projectId: bigint,
+  window: UsageWindow,
+  by: UsageDimension = 'DOOR',
+): Promise<LabelledReport> {
+  const call = callAs({ projectId, keyId: 0n });
+  const [report] = await projectUsage.read(call, [{ window, by, parts: PARTS }]);
+  return report as LabelledReport;
+}
+
+export async function pointsOf(
+  services: Pick<Services, 'projectUsage'>,
+  projectId: bigint,
+  window: UsageWindow,
+): Promise<UsagePoint[]> {
+  return (await reportOf(services, projectId, window)).points;
+}

@@ -1,0 +1,296 @@
+import { describe, expect, test } from '@jest/globals';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { createServices } from '../../src/app/services.js';
+import { loadConfig } from '../../src/config/config.js';
+import { createDataSource } from '../../src/database/data-source.js';
+import { Database } from '../../src/database/database.js';
+import { migrate, revertLastMigration } from '../../src/database/migrate.js';
+import { UsageDimensions1770000007000 } from '../../src/migrations/1770000007000-usage-dimensions.js';
+import { BUCKET_NAMES, numberOf, type UsageWindow } from '../../src/usage/buckets.js';
+import { latencyBucket, latencyOf } from '../../src/usage/latency.js';
+import { USAGE_DIMENSIONS, type UsageDimension } from '../../src/usage/project-usage.js';
+import { UsageCount } from '../../src/usage/usage-count.entity.js';
+import type { Outcomes } from '../../src/usage/usage-counters.js';
+import { createTestDatabase, databaseKinds } from '../support/databases.js';
+import { graphql, rest } from '../support/http/client.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
+import { onEachDatabase } from '../support/on-databases.js';
+import { TEST_ACTOR, type TestApp } from '../support/start-app.js';
+import { countedRequest } from '../support/usage/counted-request.js';
+import { reportOf } from '../support/usage/usage-reports.js';
+
+const WINDOWS = ['HOUR', 'DAY', 'MONTH'] as const satisfies UsageWindow[];
+
+function sumOf(counts: readonly Outcomes[]): Outcomes {
+  return counts.reduce<Outcomes>(
+    (sum, { admitted, refused, failed }) => ({
+      admitted: sum.admitted + admitted,
+      refused: sum.refused + refused,
+      failed: sum.failed + failed,
+    }),
+    { admitted: 0, refused: 0, failed: 0 },
+  );
+}
+
+/** Expects that in every window each dimension sums to `total`, as a whole and at each point. */
+async function expectSums(services: TestApp['app']['services'], projectId: bigint, total: Outcomes) {
+  for (const window of WINDOWS) {
+    for (const by of USAGE_DIMENSIONS) {
+      const report = await reportOf(services, projectId, window, by);
+      expect([window, by, report.total]).toEqual([window, by, total]);
+      expect([by, sumOf(report.series.map((series) => series.total))]).toEqual([by, total]);
+      for (const series of report.series) expect(sumOf(series.counts)).toEqual(series.total);
+      const atPoints = report.points.map((_, at) =>
+        sumOf(report.series.flatMap(({ counts }) => counts[at] ?? [])),
+      );
+      expect(atPoints).toEqual(report.points.map(({ graphql, rest }) => sumOf([graphql, rest])));
+    }
+  }
+}
+
+const names = async (app: TestApp, projectId: bigint, by: UsageDimension) =>
+  Object.fromEntries(
+    (await reportOf(app.app.services, projectId, 'DAY', by)).series.map(({ name, total }) => [
+      name,
+      [total.admitted, total.refused, total.failed],
+    ]),
+  );
+
+onEachDatabase(
+  (app) => {
+    test('Usage-10: each dimension sums to the total, before and after the counts are stored', async () => {
+      const { token, slug, projectId, keyId } = await app().tenant();
+      const { key, token: other } = await app().app.services.apiKeys.create(TEST_ACTOR, {
+        projectId,
+        name: 'other key',
+        scopes: ['pets:read'],
+        expiresAtMs: null,
+      });
+      const quota = { plan: 'ENTERPRISE', perMinute: 7, perDay: 1_000 } as const;
+      await app().app.services.projects.change(TEST_ACTOR, slug, quota);
+      app().clock.now += MINUTE_MS;
+      await rest(app().url, '/v1/pets?limit=1', { token });
+      await rest(app().url, '/v1/pets/1', { token: other });
+      await rest(app().url, '/v1/pets', {
+        token: other,
+        method: 'POST',
+        body: { name: 'Rex', categoryId: 1 },
+      });
+      await rest(app().url, '/v1/nowhere', { token });
+      await graphql(app().url, 'query Shelf { pets(first: 1) { nodes { id } } }', { token });
+      await graphql(app().url, '{ pet(id: "1") { id } project { slug } }', { token });
+      await graphql(app().url, 'query Owner { project { slug } }', { token });
+      await expectSums(app().app.services, projectId, { admitted: 7, refused: 0, failed: 4 });
+      await app().app.services.usage.flush();
+      await rest(app().url, '/v1/pets', { token: other });
+      await rest(app().url, '/v1/pets', { token: other });
+      const total = { admitted: 8, refused: 1, failed: 4 };
+      await expectSums(app().app.services, projectId, total);
+      await app().app.services.usage.flush();
+      await expectSums(app().app.services, projectId, total);
+
+      expect(await names(app(), projectId, 'KEY')).toEqual({
+        [String(keyId)]: [5, 0, 2],
+        [String(key.id)]: [3, 1, 2],
+      });
+      expect(await names(app(), projectId, 'OPERATION')).toEqual({
+        listPets: [2, 1, 0],
+        getPet: [1, 0, 1],
+        createPet: [1, 0, 1],
+        other: [1, 0, 1],
+        Shelf: [1, 0, 0],
+        'pet,project': [1, 0, 1],
+        Owner: [1, 0, 0],
+      });
+      expect(await names(app(), projectId, 'STATUS')).toEqual({
+        200: [5, 0, 1],
+        403: [1, 0, 1],
+        404: [2, 0, 2],
+        429: [0, 1, 0],
+      });
+    });
+
+    test('Usage-11: usage by key shows the names of the project’s keys, of revoked ones too, and needs the scope keys', async () => {
+      const { token, projectId, keyId } = await app().tenant();
+      const weak = await app().app.services.apiKeys.create(TEST_ACTOR, {
+        projectId,
+        name: 'nightly <import> 🐈',
+        scopes: ['pets:read'],
+        expiresAtMs: null,
+      });
+      await rest(app().url, '/v1/pets', { token: weak.token });
+      const query = (by: string) =>
+        `{ project { usage(window: DAY, by: ${by}) { series { name label total { admitted } } } plan } }`;
+      const refused = await graphql(app().url, query('KEY'), { token: weak.token });
+      expect(refused.body.errors[0].extensions).toMatchObject({ code: 'FORBIDDEN', status: 403 });
+      expect(
+        (await graphql(app().url, query('OPERATION'), { token: weak.token })).body.errors,
+      ).toBeUndefined();
+      await app().app.services.apiKeys.revoke(TEST_ACTOR, weak.key.id);
+      const { body } = await graphql(app().url, query('KEY'), { token });
+      expect(body.data.project.usage.series).toEqual([
+        { name: String(weak.key.id), label: 'nightly <import> 🐈', total: { admitted: 3 } },
+      ]);
+      const again = await graphql(app().url, query('KEY'), { token });
+      expect(again.body.data.project.usage.series[1]).toEqual({
+        name: String(keyId),
+        label: 'test',
+        total: { admitted: 1 },
+      });
+    });
+
+    test('Usage-12: a day has at most 200 operations and 200 keys, also when several processes count at once', async () => {
+      const { projectId } = await app().tenant();
+      const atMs = app().clock.now;
+      const processes = Array.from({ length: 4 }, () => createServices(app().db, () => app().clock.now));
+      for (let round = 0; round < 3; round += 1) {
+        for (const [process, { usage }] of processes.entries()) {
+          for (let at = 0; at < 100; at += 1) {
+            // Of every two names, one is counted by all processes.
+            const name = at % 2 ? `shared${round}_${at}` : `own${round}_${process}_${at}`;
+            usage.count(
+              countedRequest({
+                projectId,
+                atMs,
+                operation: name,
+                keyId: BigInt(round * 1_000 + at * 4 + process),
+              }),
+            );
+          }
+        }
+        await Promise.all(processes.map(({ usage }) => usage.flush()));
+      }
+      for (const dimension of ['operation', 'key'] as const) {
+        for (const bucket of BUCKET_NAMES) {
+          const rows = await app().db.repository(UsageCount).findBy({ projectId, bucket, dimension });
+          expect([bucket, rows.length]).toEqual([bucket, 201]);
+          expect(sumOf(rows).admitted).toBe(1_200);
+        }
+      }
+      await expectSums(app().app.services, projectId, { admitted: 1_200, refused: 0, failed: 0 });
+    });
+
+    test('Usage-13: an operation without a row of its own today has none in the minutes and hours either', async () => {
+      const { projectId } = await app().tenant();
+      const { usage } = createServices(app().db, () => app().clock.now);
+      const count = (operation: string) =>
+        usage.count(countedRequest({ projectId, atMs: app().clock.now, operation }));
+      app().clock.now = Math.ceil(app().clock.now / DAY_MS) * DAY_MS;
+      for (let at = 0; at < 200; at += 1) count(`early${at}`);
+      await usage.flush();
+      app().clock.now += HOUR_MS;
+      for (const operation of ['late', 'early7', 'other']) count(operation);
+      await usage.flush();
+      const latest = async () =>
+        (await reportOf(app().app.services, projectId, 'HOUR', 'OPERATION')).series
+          .map(({ name }) => name)
+          .sort();
+      expect((await latest()).filter((name) => name !== 'early7')).toHaveLength(1);
+      expect(await latest()).toContain('other');
+      // The next day has room again; its window still has at most 200 names and `other`.
+      app().clock.now += DAY_MS;
+      for (let at = 0; at < 150; at += 1) count(`next${at}`);
+      await usage.flush();
+      expect(await latest()).toHaveLength(150);
+      const { series } = await reportOf(app().app.services, projectId, 'MONTH', 'OPERATION');
+      expect(series).toHaveLength(201);
+      expect(series.at(-1)).toMatchObject({ name: 'other', total: { admitted: 2 + 150 } });
+      expect(sumOf(series.map(({ total }) => total)).admitted).toBe(353);
+    });
+
+    test('Usage-14: the latency is that of the admitted requests, within 10 %', async () => {
+      const { projectId } = await app().tenant();
+      const { usage } = app().app.services;
+      const atMs = app().clock.now;
+      for (let at = 1; at <= 100; at += 1) usage.count(countedRequest({ projectId, atMs, durationMs: at }));
+      const refused = { outcome: 'refused', durationMs: 0.2 } as const;
+      for (let at = 0; at < 500; at += 1) usage.count(countedRequest({ projectId, atMs, ...refused }));
+      await usage.flush();
+      for (const window of WINDOWS) {
+        const { p50Ms, p95Ms } = (await reportOf(app().app.services, projectId, window)).latency;
+        expect(Math.abs(Number(p50Ms) / 50 - 1)).toBeLessThan(0.1);
+        expect(Math.abs(Number(p95Ms) / 95 - 1)).toBeLessThan(0.1);
+      }
+      const { projectId: silent } = await app().tenant();
+      expect((await reportOf(app().app.services, silent, 'DAY')).latency).toEqual({
+        p50Ms: null,
+        p95Ms: null,
+      });
+    });
+  },
+  { now: NOON_MS },
+);
+
+test('Usage-15: every duration counts in a bucket whose middle is at most 10 % away, up to 5 s', () => {
+  for (let durationMs = 0.1; durationMs < 5_000; durationMs *= 1.003) {
+    const { p50Ms } = latencyOf(new Map([[latencyBucket(durationMs), 1]]));
+    expect(Math.abs(Number(p50Ms) / durationMs - 1)).toBeLessThan(0.1);
+  }
+  for (const durationMs of [0, -1, Number.NaN]) expect(latencyBucket(durationMs)).toBe(0);
+  expect(latencyBucket(Number.POSITIVE_INFINITY)).toBe(latencyBucket(10_000));
+});
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  test('Usage-16: the migration keeps the counts by door, and its revert restores them', async () => {
+    const database = await createTestDatabase(kind);
+    const { database: target } = loadConfig({ DATABASE_URL: database.url });
+    const { migrations } = DATABASE_SCHEMA;
+    const at = migrations.indexOf(UsageDimensions1770000007000);
+    const schema = { ...DATABASE_SCHEMA, migrations: migrations.slice(0, at + 1) };
+    await migrate(target, { ...schema, migrations: migrations.slice(0, at) });
+    const settings = { poolSize: 1, queryTimeoutMs: 5_000, exactIntegers: true };
+    const source = await (await createDataSource(target, DATABASE_SCHEMA, settings)).initialize();
+    const minute = numberOf('minute', NOON_MS);
+    const day = numberOf('day', NOON_MS);
+    const rows = [
+      ['1', 'day', day - 1, 'graphql', 5, 0],
+      ['1', 'day', day, 'graphql', 9, 2],
+      ['1', 'day', day, 'manage', 4, 0],
+      ['1', 'day', day, 'rest', 1, 3],
+      ['1', 'minute', minute - 30, 'graphql', 3, 1],
+      ['1', 'minute', minute, 'graphql', 6, 1],
+      ['1', 'minute', minute, 'manage', 4, 0],
+      ['1', 'minute', minute, 'rest', 1, 3],
+      ['2', 'day', day, 'rest', 7, 0],
+    ];
+    const columns = 'project_id, bucket, bucket_number, door, admitted, refused';
+    const values = rows.map(() => '(?, ?, ?, ?, ?, ?)').join(', ');
+    await source.query(`INSERT INTO usage_counts (${columns}) VALUES ${values}`, rows.flat());
+    const old = () => source.query(`SELECT ${columns} FROM usage_counts ORDER BY 1, 2, 3, 4`);
+    const before = await old();
+    expect(before).toHaveLength(rows.length);
+
+    await migrate(target, schema);
+    const db = await Database.open(target, DATABASE_SCHEMA);
+    const services = createServices(db, () => NOON_MS) as TestApp['app']['services'];
+    try {
+      const { points, total } = await reportOf(services, 1n, 'MONTH');
+      expect(points.at(-1)).toMatchObject({
+        graphql: { admitted: 9, refused: 2, failed: 0 },
+        rest: { admitted: 1, refused: 3 },
+        management: { admitted: 4 },
+      });
+      expect(total).toEqual({ admitted: 15, refused: 5, failed: 0 });
+      for (const by of USAGE_DIMENSIONS) {
+        const report = await reportOf(services, 1n, 'MONTH', by);
+        expect(sumOf(report.series.map((series) => series.total))).toEqual(total);
+      }
+      const hours = (await reportOf(services, 1n, 'DAY', 'KEY')).points.slice(-2);
+      expect(hours).toMatchObject([
+        { graphql: { admitted: 3, refused: 1 } },
+        {
+          graphql: { admitted: 6, refused: 1 },
+          rest: { admitted: 1, refused: 3 },
+          management: { admitted: 4 },
+        },
+      ]);
+      expect((await reportOf(services, 2n, 'MONTH')).total.admitted).toBe(7);
+      await revertLastMigration(target, schema);
+      expect(await old()).toEqual(before);
+    } finally {
+      await source.destroy();
+      await db.close();
+      await database.remove();
+    }
+  });
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ERRORS } from '../../src/kernel/errors.js';
+import { rest } from '../support/http/client.js';
+import { startApp, type TestApp } from '../support/start-app.js';
+
+const BROWSER = { accept: 'text/html' };
+
+interface Operation {
+  operationId: string;
+  parameters?: { name: string; schema: { pattern?: string } }[];
+  responses: Record<string, { description: string; content?: object }>;
+  'x-stability'?: string;
+}
+
+let app: TestApp;
+let operations: (Operation & { method: string; path: string })[];
+let document: { components: Record<'schemas' | 'headers', object>; servers: { url: string }[] };
+beforeAll(async () => {
+  app = await startApp();
+  const { body } = await rest(app.url, '/v1/openapi.json');
+  document = body;
+  operations = Object.entries<Record<string, Operation>>(body.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+    })),
+  );
+});
+afterAll(() => app.stop());
+
+const read = async (path: string) => (await rest(app.url, path, { headers: BROWSER })).text;
+
+/** Every page of the reference, from the list beside the first one. */
+async function allPages(): Promise<string[]> {
+  const [list = ''] = /<nav id="contents"[\s\S]*?<\/nav>/.exec(await read('/v1/docs')) ?? [];
+  return [...list.matchAll(/href="([^"]+)"/g)].map(([, path = '']) => path);
+}
+
+test('Reference-1: every operation has a page with its parameters, headers, statuses, codes and examples, and a form', async () => {
+  expect(operations.length).toBeGreaterThanOrEqual(5);
+  for (const { operationId, method, path, parameters = [], responses } of operations) {
+    const text = await read(`/v1/docs/${operationId}`);
+    expect(text).toContain(`>${method}</span> <code>/v1${path}</code>`);
+    expect(text).toContain(`data-method="${method}" data-path="/v1${path}"`);
+    for (const { name } of parameters) {
+      expect(text).toContain(`<dt><code>${name}</code>`);
+      expect(text).toContain(` name="${name}"`);
+    }
+    for (const [status, { description }] of Object.entries(responses)) {
+      expect(text).toMatch(new RegExp(`<th scope="row"><span class="status status-\\d">${status}<`));
+      for (const [, code] of description.matchAll(/`(\w+)`: /g)) {
+        expect(text).toContain(
+          `<a class="code-name" href="/v1/docs/errors#${code}"><code>${code}</code></a>`,
+        );
+        expect(text).toContain(`>&quot;${code}&quot;</span>`);
+      }
+    }
+    for (const label of ['curl', 'fetch', 'Python']) expect(text).toContain(`value="${label}"`);
+  }
+});
+
+test('Reference-6: every schema, header, server and error code of the document is on a page', async () => {
+  const pages = await Promise.all((await allPages()).map(read));
+  const all = pages.join('');
+  const objects = await read('/v1/docs/objects');
+  const errors = await read('/v1/docs/errors');
+  for (const name of Object.keys(document.components.schemas)) expect(objects).toContain(`id="${name}"`);
+  for (const name of Object.keys(document.components.headers)) expect(all).toContain(`<code>${name}</code>`);
+  for (const code of Object.keys(ERRORS)) expect(errors).toContain(`id="${code}"`);
+  for (const { url } of document.servers) expect(pages[0]).toContain(url);
+});
+
+test('Reference-7: every link inside the reference leads to a page and a place that exist', async () => {
+  const paths = await allPages();
+  expect(paths.length).toBe(operations.length + 8);
+  const texts = new Map(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
+  for (const [from, text] of texts) {
+    expect([from, text.match(/<h1>/g)?.length]).toEqual([from, 1]);
+    const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect([from, new Set(ids).size]).toEqual([from, ids.length]);
+    for (const [, href = ''] of text.matchAll(/href="((?:\/v1\/docs|#)[^"]*)"/g)) {
+      const [path = '', id] = href.split('#');
+      const target = texts.get(path === '' ? from : path);
+      expect([from, href, target !== undefined]).toEqual([from, href, true]);
+      if (id) expect([from, href, target?.includes(` id="${id}"`)]).toEqual([from, href, true]);
+    }
+  }
+});
+
+test('Reference-8: no page shows a regular expression, and each pattern of the document is described in words', async () => {
+  const patterns: [string, { description?: string }][] = [];
+  JSON.stringify(document, (name, value) => {
+    if (value && typeof value === 'object' && typeof value.pattern === 'string') patterns.push([name, value]);
+    return value;
+  });
+  expect(patterns.length).toBeGreaterThanOrEqual(1);
+  const all = (await Promise.all((await allPages()).map(read))).join('');
+  for (const [name, schema] of patterns) {
+    expect([name, all.includes(String((schema as { pattern?: string }).pattern))]).toEqual([name, false]);
+  }
+  expect(await read('/v1/docs/createPet')).toContain('visible ASCII characters without spaces');
+});
+
+test('Reference-9: a beta operation links to what beta means', async () => {
+  const beta = operations.filter((operation) => operation['x-stability'] === 'beta');
+  expect(beta.length).toBeGreaterThanOrEqual(1);
+  for (const { operationId } of beta) {
+    expect(await read(`/v1/docs/${operationId}`)).toContain('href="/v1/docs/versions#beta"');
+  }
+  expect(await read('/v1/docs/versions')).toMatch(/id="beta"[\s\S]*may still change/);
+});
+
+test('Reference-10: the search can find every page, parameter, header, schema and code, and its links exist', async () => {
+  const { status, body, headers } = await rest(app.url, '/v1/docs/search.json');
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+  const titles = body.map(({ title }: { title: string }) => title);
+  const names = [
+    ...operations.flatMap(({ parameters = [] }) => parameters.map(({ name }) => name)),
+    ...Object.keys(document.components.headers),
+    ...Object.keys(document.components.schemas),
+    ...Object.keys(ERRORS),
+    ...['Authentication', 'Pagination', 'Idempotency', 'Limits and bans', 'Strikes and bans', 'Beta'],
+  ];
+  expect(names.filter((name) => !titles.includes(name))).toEqual([]);
+  for (const { title, url } of body as { title: string; url: string }[]) {
+    const [path = '', id] = url.split('#');
+    const text = await read(path);
+    expect([title, text.includes('<h1>'), !id || text.includes(` id="${id}"`)]).toEqual([title, true, true]);
+  }
+});
+
+test('Reference-11: a page that does not exist answers 404, and no text of a client is kept', async () => {
+  for (const slug of ['nothing', 'listpets', '__proto__', 'x'.repeat(90), '%3Cscript%3E']) {
+    const { status, body } = await rest(app.url, `/v1/docs/${slug}`, { headers: BROWSER });
+    expect([slug, status, body.code]).toEqual([slug, 404, 'not_found']);
+  }
+});
+
+test('Reference-12: the fetch samples run, and the gateway answers them as the page says', async () => {
+  const { token } = await app.tenant();
+  const [sampled = ''] = /<input[^>]*value="fetch"[\s\S]*?<pre[^>]*>([\s\S]*?)<\/pre>/.exec(
+    await read('/v1/docs/createPet'),
+  ) ?? [''];
+  const code = sampled
+    .replace(/^[\s\S]*<pre[^>]*>/, '')
+    .replace(/<[^>]+>/g, '')
+    .replace(/&#39;/g, "'")
+    .replace(/&#96;/g, '`')
+    .replace(/&quot;/g, '"')
+    .replace(/&gt;/g, '>')
+    .replace(/http:\/\/127\.0\.0\.1:\d+/, app.url)
+    .replace("import { env } from 'node:process';", '')
+    .replace('env.API_KEY', 'token');
+  const AsyncFunction = (async () => {}).constructor as new (
+    ...args: string[]
+  ) => (token: string) => Promise<object>;
+  const answer = await new AsyncFunction('token', `${code}\nreturn answer;`)(token);
+  expect(answer).toMatchObject({ name: 'Rex', categoryId: 3, status: 'available' });
+});
+
+test('Reference-13: a page of the reference takes at most 100 KB uncompressed and 14 KB compressed', async () => {
+  for (const path of await allPages()) {
+    const whole = await fetch(app.url + path, { headers: { ...BROWSER, 'accept-encoding': 'identity' } });
+    const bytes = (await whole.arrayBuffer()).byteLength;
+    const sent = await fetch(app.url + path, {
+      method: 'HEAD',
+      headers: { ...BROWSER, 'accept-encoding': 'br' },
+    });
+    expect([path, bytes <= 100_000]).toEqual([path, true]);
+    expect([path, Number(sent.headers.get('content-length')) <= 14_000]).toEqual([path, true]);
+  }
+});
