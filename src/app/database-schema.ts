@@ -19,6 +19,7 @@ import { PetOrders1770000006000 } from '../migrations/1770000006000-pet-orders.j
 import { UsageDimensions1770000007000 } from '../migrations/1770000007000-usage-dimensions.js';
 import { RequestLog1770000008000 } from '../migrations/1770000008000-request-log.js';
 import { ImportedFiles1770000009000 } from '../migrations/1770000009000-imported-files.js';
+import { UsageUnits1770000010000 } from '../migrations/1770000010000-usage-units.js';
 import { ImportedFile } from '../pets/import/imported-file.entity.js';
 import { PetImport } from '../pets/import/pet-import.entity.js';
 import { Pet } from '../pets/pet.entity.js';
@@ -40,6 +41,7 @@ const MIGRATIONS = [
   UsageDimensions1770000007000,
   RequestLog1770000008000,
   ImportedFiles1770000009000,
+  UsageUnits1770000010000,
 ];
 
 const ENTITIES = [

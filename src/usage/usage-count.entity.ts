@@ -35,4 +35,8 @@ export class UsageCount {
   /** A part of `admitted`. */
   @Column(COUNT)
   failed!: number;
+
+  /** Of the plan. Rows from before this column have none. */
+  @Column({ ...COUNT, default: 0 })
+  units!: number;
 }

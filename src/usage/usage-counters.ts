@@ -18,6 +18,8 @@ export interface Outcomes {
   refused: number;
   /** A part of `admitted`. */
   failed: number;
+  /** Units of the plan that they spent. */
+  units: number;
 }
 
 /** Ids and numbers become text only when they are stored or read. */
@@ -46,24 +48,15 @@ export class UsageCounters {
     return this.held;
   }
 
-  count({
-    projectId,
-    atMs,
-    keyId,
-    door,
-    operation,
-    status,
-    outcome,
-    durationMs,
-    paidBy,
-  }: CountedRequest): void {
+  count(request: CountedRequest): void {
+    const { projectId, atMs, keyId, door, operation, status, outcome, durationMs, paidBy } = request;
     const tally = this.tallyOf(projectId, numberOf('minute', atMs));
-    this.add(tally.door, door, outcome);
-    this.add(tally.key, keyId, outcome);
-    this.add(tally.operation, heldName(tally, operation), outcome);
-    this.add(tally.status, status, outcome);
-    if (paidBy !== 'plan') this.add(tally.payer, OFF_PLAN, outcome);
-    if (outcome !== 'refused') this.add(tally.latency, latencyBucket(durationMs), outcome);
+    this.add(tally.door, door, request);
+    this.add(tally.key, keyId, request);
+    this.add(tally.operation, heldName(tally, operation), request);
+    this.add(tally.status, status, request);
+    if (paidBy !== 'plan') this.add(tally.payer, OFF_PLAN, request);
+    if (outcome !== 'refused') this.add(tally.latency, latencyBucket(durationMs), request);
     if (this.held > this.maxCounts) this.dropOldest();
   }
 
@@ -90,23 +83,25 @@ export class UsageCounters {
           into.admitted += outcomes.admitted;
           into.refused += outcomes.refused;
           into.failed += outcomes.failed;
+          into.units += outcomes.units;
         }
       }
       while (this.held > this.maxCounts) this.dropOldest();
     }
   }
 
-  private add(counts: Map<Name, Outcomes>, name: Name, outcome: CountedRequest['outcome']): void {
+  private add(counts: Map<Name, Outcomes>, name: Name, { outcome, units }: CountedRequest): void {
     const outcomes = this.outcomesOf(counts, name);
     if (outcome === 'refused') outcomes.refused += 1;
     else outcomes.admitted += 1;
     if (outcome === 'failed') outcomes.failed += 1;
+    outcomes.units += units;
   }
 
   private outcomesOf(counts: Map<Name, Outcomes>, name: Name): Outcomes {
     const known = counts.get(name);
     if (known) return known;
-    const outcomes = { admitted: 0, refused: 0, failed: 0 };
+    const outcomes = { admitted: 0, refused: 0, failed: 0, units: 0 };
     counts.set(name, outcomes);
     this.held += 1;
     return outcomes;

@@ -88,5 +88,5 @@ function sizeOf({ admitted, refused }: Outcomes): number {
 }
 
 function zero(): Outcomes {
-  return { admitted: 0, refused: 0, failed: 0 };
+  return { admitted: 0, refused: 0, failed: 0, units: 0 };
 }

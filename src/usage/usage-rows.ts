@@ -50,10 +50,11 @@ function add(rows: Map<string, UsageCount>, row: UsageCount): void {
   else rows.set(key, row);
 }
 
-export function addOutcomes(to: Outcomes, { admitted, refused, failed }: Outcomes): void {
+export function addOutcomes(to: Outcomes, { admitted, refused, failed, units }: Outcomes): void {
   to.admitted += admitted;
   to.refused += refused;
   to.failed += failed;
+  to.units += units;
 }
 
 function byKey(a: UsageCount, b: UsageCount): number {

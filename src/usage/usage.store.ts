@@ -7,7 +7,7 @@ import { UsageCount } from './usage-count.entity.js';
 import type { Dimension, Tally } from './usage-counters.js';
 import { LIMITED, type NamesOf, OTHER, rowsOf } from './usage-rows.js';
 
-const COUNTERS = ['admitted', 'refused', 'failed'] as const;
+const COUNTERS = ['admitted', 'refused', 'failed', 'units'] as const;
 const SWEEP_ROWS = 500;
 const SWEEPS_AT_ONCE = 400;
 
@@ -43,18 +43,19 @@ export class UsageStore {
     dimensions: readonly Dimension[],
   ): Promise<StoredCount[]> {
     const rows = await this.db.execute<Record<keyof StoredCount, never>>(
-      `SELECT dimension, bucket_number AS number, name, admitted, refused, failed FROM usage_by_dimension
+      `SELECT dimension, bucket_number AS number, name, admitted, refused, failed, units FROM usage_by_dimension
         WHERE project_id = ? AND bucket = ? AND dimension IN (${dimensions.map(() => '?').join(', ')})
           AND bucket_number BETWEEN ? AND ?`,
       [projectId, bucket, ...dimensions, first, last],
     );
-    return rows.map(({ dimension, number, name, admitted, refused, failed }) => ({
+    return rows.map(({ dimension, number, name, admitted, refused, failed, units }) => ({
       dimension,
       number: Number(number),
       name,
       admitted: Number(admitted),
       refused: Number(refused),
       failed: Number(failed),
+      units: Number(units),
     }));
   }
 
@@ -99,7 +100,16 @@ function daysOf(rows: readonly UsageCount[]): Day[] {
 
 /** Adding nothing to one row of a day locks it until the transaction ends. */
 function lockRow(day: Day): UsageCount {
-  return { ...day, bucket: 'day', dimension: 'door', name: 'rest', admitted: 0, refused: 0, failed: 0 };
+  return {
+    ...day,
+    bucket: 'day',
+    dimension: 'door',
+    name: 'rest',
+    admitted: 0,
+    refused: 0,
+    failed: 0,
+    units: 0,
+  };
 }
 
 async function storedNames(manager: EntityManager, days: readonly Day[]): Promise<NamesOf> {

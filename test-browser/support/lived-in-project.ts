@@ -51,7 +51,7 @@ async function seedTraffic(rig: DomainRig, { projectId }: Tenant): Promise<void>
       const number = numberOf(bucket, now - age * BUCKETS[bucket].sizeMs);
       const wave = Math.round((Math.sin(age / 4) + 1.3) * (bucket === 'minute' ? 18 : 900));
       const refused = age % 11 < 3 ? Math.round(wave / 5) : 0;
-      const row = { projectId, bucket, number, dimension: 'door' as const, failed: 0 };
+      const row = { projectId, bucket, number, dimension: 'door' as const, failed: 0, units: 0 };
       return [
         { ...row, name: 'graphql', admitted: wave, refused },
         { ...row, name: 'rest', admitted: Math.round(wave / 2), refused: age % 13 === 0 ? 6 : 0 },

@@ -23,12 +23,13 @@ const WINDOWS = ['HOUR', 'DAY', 'MONTH'] as const satisfies UsageWindow[];
 
 function sumOf(counts: readonly Outcomes[]): Outcomes {
   return counts.reduce<Outcomes>(
-    (sum, { admitted, refused, failed }) => ({
+    (sum, { admitted, refused, failed, units }) => ({
       admitted: sum.admitted + admitted,
       refused: sum.refused + refused,
       failed: sum.failed + failed,
+      units: sum.units + units,
     }),
-    { admitted: 0, refused: 0, failed: 0 },
+    { admitted: 0, refused: 0, failed: 0, units: 0 },
   );
 }
 
@@ -52,7 +53,7 @@ const names = async (app: TestApp, projectId: bigint, by: UsageDimension) =>
   Object.fromEntries(
     (await reportOf(app.app.services, projectId, 'DAY', by)).series.map(({ name, total }) => [
       name,
-      [total.admitted, total.refused, total.failed],
+      [total.admitted, total.refused, total.failed, total.units],
     ]),
   );
 
@@ -80,33 +81,33 @@ onEachDatabase(
       await graphql(app().url, 'query Shelf { pets(first: 1) { nodes { id } } }', { token });
       await graphql(app().url, '{ pet(id: "1") { id } project { slug } }', { token });
       await graphql(app().url, 'query Owner { project { slug } }', { token });
-      await expectSums(app().app.services, projectId, { admitted: 7, refused: 0, failed: 4 });
+      await expectSums(app().app.services, projectId, { admitted: 7, refused: 0, failed: 4, units: 6 });
       await app().app.services.usage.flush();
       await rest(app().url, '/v1/pets', { token: other });
       await rest(app().url, '/v1/pets', { token: other });
-      const total = { admitted: 8, refused: 1, failed: 4 };
+      const total = { admitted: 8, refused: 1, failed: 4, units: 7 };
       await expectSums(app().app.services, projectId, total);
       await app().app.services.usage.flush();
       await expectSums(app().app.services, projectId, total);
 
       expect(await names(app(), projectId, 'KEY')).toEqual({
-        [String(keyId)]: [5, 0, 2],
-        [String(key.id)]: [3, 1, 2],
+        [String(keyId)]: [5, 0, 2, 4],
+        [String(key.id)]: [3, 1, 2, 3],
       });
       expect(await names(app(), projectId, 'OPERATION')).toEqual({
-        listPets: [2, 1, 0],
-        getPet: [1, 0, 1],
-        createPet: [1, 0, 1],
-        other: [1, 0, 1],
-        Shelf: [1, 0, 0],
-        'pet,project': [1, 0, 1],
-        Owner: [1, 0, 0],
+        listPets: [2, 1, 0, 2],
+        getPet: [1, 0, 1, 1],
+        createPet: [1, 0, 1, 1],
+        other: [1, 0, 1, 1],
+        Shelf: [1, 0, 0, 1],
+        'pet,project': [1, 0, 1, 1],
+        Owner: [1, 0, 0, 0],
       });
       expect(await names(app(), projectId, 'STATUS')).toEqual({
-        200: [5, 0, 1],
-        403: [1, 0, 1],
-        404: [2, 0, 2],
-        429: [0, 1, 0],
+        200: [5, 0, 1, 4],
+        403: [1, 0, 1, 1],
+        404: [2, 0, 2, 2],
+        429: [0, 1, 0, 0],
       });
     });
 
@@ -167,7 +168,12 @@ onEachDatabase(
           expect(sumOf(rows).admitted).toBe(1_200);
         }
       }
-      await expectSums(app().app.services, projectId, { admitted: 1_200, refused: 0, failed: 0 });
+      await expectSums(app().app.services, projectId, {
+        admitted: 1_200,
+        refused: 0,
+        failed: 0,
+        units: 1_200,
+      });
     });
 
     test('Usage-13: an operation without a row of its own today has none in the minutes and hours either', async () => {
@@ -236,8 +242,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const { database: target } = loadConfig({ DATABASE_URL: database.url });
     const { migrations } = DATABASE_SCHEMA;
     const at = migrations.indexOf(UsageDimensions1770000007000);
-    const schema = { ...DATABASE_SCHEMA, migrations: migrations.slice(0, at + 1) };
-    await migrate(target, { ...schema, migrations: migrations.slice(0, at) });
+    await migrate(target, { ...DATABASE_SCHEMA, migrations: migrations.slice(0, at) });
     const settings = { poolSize: 1, queryTimeoutMs: 5_000, exactIntegers: true };
     const source = await (await createDataSource(target, DATABASE_SCHEMA, settings)).initialize();
     const minute = numberOf('minute', NOON_MS);
@@ -260,7 +265,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const before = await old();
     expect(before).toHaveLength(rows.length);
 
-    await migrate(target, schema);
+    await migrate(target, DATABASE_SCHEMA);
     const db = await Database.open(target, DATABASE_SCHEMA);
     const services = createServices(db, () => NOON_MS) as TestApp['app']['services'];
     try {
@@ -270,7 +275,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
         rest: { admitted: 1, refused: 3 },
         management: { admitted: 4 },
       });
-      expect(total).toEqual({ admitted: 15, refused: 5, failed: 0 });
+      expect(total).toEqual({ admitted: 15, refused: 5, failed: 0, units: 0 });
       for (const by of USAGE_DIMENSIONS) {
         const report = await reportOf(services, 1n, 'MONTH', by);
         expect(sumOf(report.series.map((series) => series.total))).toEqual(total);
@@ -285,7 +290,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
         },
       ]);
       expect((await reportOf(services, 2n, 'MONTH')).total.admitted).toBe(7);
-      await revertLastMigration(target, schema);
+      for (let left = migrations.length; left > at; left -= 1) {
+        await revertLastMigration(target, DATABASE_SCHEMA);
+      }
       expect(await old()).toEqual(before);
     } finally {
       await source.destroy();

@@ -241,7 +241,12 @@ test('Usage-8: memory holds at most its limit of counts, and of the operations o
     counters.count(countedRequest({ projectId: 1n, operation: `operation${at}` }));
   }
   expect(counters.size).toBe(1_001 + 4);
-  expect(counters.drain()[0]?.operation.get('other')).toEqual({ admitted: 2_000, refused: 0, failed: 0 });
+  expect(counters.drain()[0]?.operation.get('other')).toEqual({
+    admitted: 2_000,
+    refused: 0,
+    failed: 0,
+    units: 2_000,
+  });
 });
 
 test('Usage-9: a half-full memory is stored early', async () => {

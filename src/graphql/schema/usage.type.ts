@@ -56,6 +56,12 @@ export class UsageCountType {
       'The admitted requests that were answered with an error: a status of 400 or more, or GraphQL `errors` with status 200.',
   })
   failed!: number;
+
+  @Field(() => Int, {
+    description:
+      "The units of the plan's quota that they spent: one for each request at `/v1`, and one for each root field about pets at `/graphql`.",
+  })
+  units!: number;
 }
 
 @ObjectType('UsagePoint', { description: 'The requests of a UTC minute, hour or day.', ...PLAIN })
@@ -163,10 +169,11 @@ export function presentUsage(
   };
 }
 
-function presentCount({ admitted, refused, failed }: Outcomes): UsageCountType {
+function presentCount({ admitted, refused, failed, units }: Outcomes): UsageCountType {
   return {
     admitted: Math.min(admitted, INT_MAX),
     refused: Math.min(refused, INT_MAX),
     failed: Math.min(failed, INT_MAX),
+    units: Math.min(units, INT_MAX),
   };
 }
