@@ -36,7 +36,9 @@ export class CallerCache {
   /** The caller with the token of this digest; null for anything that is not a valid key, for whatever reason. */
   identify(digest: string): Caller | null | Promise<Caller | null> {
     const known = this.callerOf(digest);
-    return known instanceof Promise ? known.then((key) => this.inForce(key)) : this.inForce(known);
+    return known instanceof Promise
+      ? known.then((key) => this.callerIfValid(key))
+      : this.callerIfValid(known);
   }
 
   /** Requests that arrive during a look-up share it, and its error. */
@@ -44,8 +46,8 @@ export class CallerCache {
     const latest = this.known.get(digest) ?? null;
     const current = this.currentOf(latest) ?? this.begin(digest);
     if (current !== latest) this.keep(digest, current);
-    const isInForce = current.answer !== null && !(current.answer instanceof Promise);
-    if (isInForce && !current.next && this.ageMs(current) >= RENEWAL_MS) current.next = this.begin(digest);
+    const isFound = current.answer !== null && !(current.answer instanceof Promise);
+    if (isFound && !current.next && this.ageMs(current) >= RENEWAL_MS) current.next = this.begin(digest);
     return current.answer;
   }
 
@@ -71,7 +73,7 @@ export class CallerCache {
     return this.now() - startedAtMs;
   }
 
-  private inForce(key: KnownKey | null): Caller | null {
+  private callerIfValid(key: KnownKey | null): Caller | null {
     return key && !hasPassed(key.expiresAtMs, this.now()) ? key.caller : null;
   }
 

@@ -39,11 +39,11 @@ export class ProjectKeys {
         order: { id: 'DESC' },
         take: MAX_KEYS_SHOWN,
       });
-    const inForce = { revokedAtMs: IsNull(), expiresAtMs: Or(IsNull(), MoreThan(nowMs)) };
+    const valid = { revokedAtMs: IsNull(), expiresAtMs: Or(IsNull(), MoreThan(nowMs)) };
     const expired = { revokedAtMs: IsNull(), expiresAtMs: Between(sinceMs + 1, nowMs) };
     const revoked = { revokedAtMs: MoreThan(sinceMs), expiresAtMs: Or(IsNull(), MoreThan(sinceMs)) };
     // Two queries, so that ended keys never crowd out a valid one.
-    const [used, ended] = await Promise.all([of([inForce]), of([expired, revoked])]);
+    const [used, ended] = await Promise.all([of([valid]), of([expired, revoked])]);
     return [...used, ...ended].slice(0, MAX_KEYS_SHOWN).sort((a, b) => (a.id < b.id ? 1 : -1));
   }
 
@@ -142,14 +142,14 @@ export class ProjectKeys {
   }
 
   private async requireRoom(manager: EntityManager, { projectId }: Caller, added: number): Promise<void> {
-    const inForce = await manager.countBy(ApiKey, {
+    const validKeys = await manager.countBy(ApiKey, {
       projectId,
       revokedAtMs: IsNull(),
       expiresAtMs: Or(IsNull(), MoreThan(this.now())),
     });
-    if (inForce + added <= MAX_VALID_KEYS) return;
+    if (validKeys + added <= MAX_VALID_KEYS) return;
     const most = `A project may have ${MAX_VALID_KEYS} valid API keys`;
-    throw new AppError('conflict', `${most}, and has ${inForce}. Revoke a key that is not needed.`);
+    throw new AppError('conflict', `${most}, and has ${validKeys}. Revoke a key that is not needed.`);
   }
 
   /** Creates one key per Idempotency-Key. Stores only the key's id, as a token must not be stored anywhere. */

@@ -77,13 +77,13 @@ export class IdempotencyService {
   /** Deletes all rows older than 24 hours and returns how many. All of them, so that the table stays bounded. */
   async deleteExpiredKeys(): Promise<number> {
     for (let deleted = 0; ; ) {
-      const more = await this.sweepSome();
+      const more = await this.deleteExpiredBatch();
       deleted += more;
       if (more < SWEEP_ROWS) return deleted;
     }
   }
 
-  private async sweepSome(): Promise<number> {
+  private async deleteExpiredBatch(): Promise<number> {
     const expired = await this.table.find({
       select: { projectId: true, keyDigest: true, expiresAtMs: true },
       where: { expiresAtMs: LessThan(this.now()) },

@@ -37,21 +37,21 @@ export class LogLines {
   private isUnderWay = false;
 
   constructor(private readonly descriptor = STDOUT) {
-    setInterval(() => this.hand(), EVERY_MS).unref();
-    process.on('exit', () => this.end());
+    setInterval(() => this.queueBuffer(), EVERY_MS).unref();
+    process.on('exit', () => this.flushAtExit());
   }
 
   write(line: string): void {
     const bytes = line.length * CHARACTER_BYTES;
-    if (this.used + bytes > BUFFER_BYTES) this.hand();
+    if (this.used + bytes > BUFFER_BYTES) this.queueBuffer();
     if (bytes <= BUFFER_BYTES) this.used += this.buffer.write(line, this.used);
-    else if (this.hasRoom(bytes)) this.give(Buffer.from(line));
+    else if (this.hasRoom(bytes)) this.enqueue(Buffer.from(line));
   }
 
-  private hand(): void {
+  private queueBuffer(): void {
     if (this.used === 0) return;
     // A copy of exactly its size: many of these may wait to be written.
-    if (this.hasRoom(this.used)) this.give(Buffer.from(this.buffer.subarray(0, this.used)));
+    if (this.hasRoom(this.used)) this.enqueue(Buffer.from(this.buffer.subarray(0, this.used)));
     this.used = 0;
   }
 
@@ -59,7 +59,7 @@ export class LogLines {
     return this.waitingBytes + bytes <= MAX_WAITING_BYTES;
   }
 
-  private give(lines: Buffer): void {
+  private enqueue(lines: Buffer): void {
     this.waiting.push(lines);
     this.waitingBytes += lines.length;
     if (!this.isWriting) this.writeNext();
@@ -73,7 +73,7 @@ export class LogLines {
     write(this.descriptor, lines, (error, written) => {
       this.isUnderWay = false;
       if (error === null) {
-        this.take(written);
+        this.removeWritten(written);
         this.writeNext();
       } else {
         const retryMs = error.code === 'EAGAIN' ? RETRY_PIPE_MS : RETRY_MS;
@@ -83,7 +83,7 @@ export class LogLines {
   }
 
   /** Removes the written bytes from the start of the queue. */
-  private take(written: number): void {
+  private removeWritten(written: number): void {
     this.waitingBytes -= written;
     const rest = this.waiting[0]?.subarray(written);
     if (rest?.length) this.waiting[0] = rest;
@@ -91,13 +91,13 @@ export class LogLines {
   }
 
   /** Writes the waiting lines before the process exits, within `END_MS`. */
-  private end(): void {
-    this.hand();
+  private flushAtExit(): void {
+    this.queueBuffer();
     if (this.isUnderWay) this.waiting.shift();
     const deadline = performance.now() + END_MS;
     while (this.waiting[0] && performance.now() < deadline) {
       try {
-        this.take(writeSync(this.descriptor, this.waiting[0]));
+        this.removeWritten(writeSync(this.descriptor, this.waiting[0]));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_PIPE_MS);

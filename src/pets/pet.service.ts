@@ -27,7 +27,7 @@ export class PetService {
   /** Throws `AppError forbidden`, `not_found`, and after the sunset `gone`. Spec: getPet. */
   async get({ caller }: ServiceCall, id: bigint): Promise<Pet> {
     this.requireGettable(caller);
-    return this.find(caller, id);
+    return this.readPet(caller, id);
   }
 
   /** As `get`, for several pets with one query; unknown ids are left out. */
@@ -89,7 +89,7 @@ export class PetService {
 
   private async insertOnce(caller: Caller, pet: NewPet, reservation: Reservation): Promise<Pet> {
     const created = await reservation.create((id) => this.insertAs(caller, pet, id));
-    return created ?? this.find(caller, reservation.id);
+    return created ?? this.readPet(caller, reservation.id);
   }
 
   private async insertAs(caller: Caller, pet: NewPet, id: bigint): Promise<Pet> {
@@ -100,7 +100,7 @@ export class PetService {
 
   private async change(caller: Caller, id: bigint, changes: PetChanges): Promise<Pet> {
     await this.store.update(caller.projectId, id, changes);
-    return this.find(caller, id);
+    return this.readPet(caller, id);
   }
 
   private async remove(caller: Caller, id: bigint, reservation: Reservation | null): Promise<bigint> {
@@ -120,7 +120,7 @@ export class PetService {
     );
   }
 
-  private async find(caller: Caller, id: bigint): Promise<Pet> {
+  private async readPet(caller: Caller, id: bigint): Promise<Pet> {
     return (await this.store.findById(caller.projectId, id)) ?? refuseUnknownPet(id);
   }
 }

@@ -25,7 +25,7 @@ export function restDoor(app: FastifyInstance, options: RestDoorOptions): void {
   app.get('/openapi.json', { config }, async (request, reply) => {
     varyBy(reply, 'Accept-Encoding');
     reply.header('cache-control', 'private, no-cache');
-    return (await options.openApiDocument()).send(request, reply);
+    return (await options.openApiDocument()).sendNegotiated(request, reply);
   });
   restrictMethods(app, '/openapi.json', ['GET']);
   rateLimitRoute(app);

@@ -55,7 +55,7 @@ export function sendBuiltFile(
     'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-store',
     'cross-origin-resource-policy': 'same-origin',
   });
-  return body.send(request, reply);
+  return body.sendNegotiated(request, reply);
 }
 
 async function readBody(file: string): Promise<KeptBody> {

@@ -61,7 +61,7 @@ export class Pages {
     reply.headers(PAGE_HEADERS);
     const base = this.settings.base();
     const page = await this.kept.of(`home ${base}`, HTML, () => homePage(this.assets, base));
-    return page.send(request, reply);
+    return page.sendNegotiated(request, reply);
   }
 
   /** A page of the reference; the slug of the first one is empty. Throws `AppError not_found`. */
@@ -74,18 +74,21 @@ export class Pages {
     for (const link of canonicalLinks(request)) reply.header('link', link);
     const seenBy = owner ? `of ${owner.origin} ${owner.name}` : this.settings.base();
     const render = () => this.texts.textOf(slug, owner);
-    return (await this.kept.of(`reference /${slug} ${seenBy}`, HTML, render)).send(request, reply);
+    return (await this.kept.of(`reference /${slug} ${seenBy}`, HTML, render)).sendNegotiated(request, reply);
   }
 
   async searchIndex(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     reply.headers(PAGE_HEADERS);
-    return (await this.kept.of('search', JSON_TYPE, () => this.texts.searchIndex())).send(request, reply);
+    return (await this.kept.of('search', JSON_TYPE, () => this.texts.searchIndex())).sendNegotiated(
+      request,
+      reply,
+    );
   }
 
   /** The GraphQL schema, for people and for programs that have no key. */
   async schema(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     reply.headers(PAGE_HEADERS);
-    return (await this.kept.of('schema', TEXT, this.settings.schemaText)).send(request, reply);
+    return (await this.kept.of('schema', TEXT, this.settings.schemaText)).sendNegotiated(request, reply);
   }
 
   async graphiql(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -94,7 +97,7 @@ export class Pages {
     const page = await this.kept.of(`graphiql ${JSON.stringify(project)}`, HTML, () =>
       graphiqlPage(this.assets, project),
     );
-    return page.send(request, reply);
+    return page.sendNegotiated(request, reply);
   }
 
   async sandbox(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -107,7 +110,10 @@ export class Pages {
     const render = () => sandboxPage(this.assets, { document, demoKey, project });
     // A page with the key is for this client only.
     if (demoKey !== null) return reply.type(HTML).send(render());
-    return (await this.kept.of(`sandbox ${JSON.stringify(project)}`, HTML, render)).send(request, reply);
+    return (await this.kept.of(`sandbox ${JSON.stringify(project)}`, HTML, render)).sendNegotiated(
+      request,
+      reply,
+    );
   }
 
   /** The name of the host's project; null on a host of the platform. */

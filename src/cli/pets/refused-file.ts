@@ -53,14 +53,14 @@ export class RefusedFile {
    */
   static open(path: string, { refusedHeader }: PetFile, sizeBytes: number): RefusedFile {
     const refused = new RefusedFile(path, refusedHeader, sizeBytes);
-    if (isThere(path)) refused.take(O_RDWR | O_NOFOLLOW);
+    if (isThere(path)) refused.openTruncated(O_RDWR | O_NOFOLLOW);
     return refused;
   }
 
   /** Writes the rows to disk and returns the size of the whole file in bytes. */
   append(rows: readonly RefusedRow[]): number {
     // The file did not exist at the start of the import, so a file that exists now is not ours.
-    const file = this.file ?? this.take(O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+    const file = this.file ?? this.openTruncated(O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
     const lines = rows.map(({ text }) => `${text}\n`);
     if (this.sizeBytes === 0) lines.unshift(this.header);
     this.sizeBytes += writeAll(file, Buffer.from(lines.join('')), this.sizeBytes);
@@ -76,7 +76,7 @@ export class RefusedFile {
   }
 
   /** Opens the file, and truncates rows that a killed run wrote but did not commit. */
-  private take(flags: number): number {
+  private openTruncated(flags: number): number {
     try {
       this.file = openSync(this.path, flags);
     } catch (error) {

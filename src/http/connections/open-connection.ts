@@ -106,7 +106,7 @@ export class OpenConnection {
   }
 
   /** Handles the request now, or after the requests before it. */
-  take(handler: RequestListener, request: IncomingMessage, response: ServerResponse): void {
+  handleInOrder(handler: RequestListener, request: IncomingMessage, response: ServerResponse): void {
     if (this.isEnding || this.socket.destroyed) return;
     this.latest = response;
     if (this.current === null) {

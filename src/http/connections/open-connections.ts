@@ -70,7 +70,7 @@ export class OpenConnections implements Totals {
       if (this.isDraining) response.shouldKeepAlive = false;
       handler(request, response);
     };
-    return (request, response) => this.of(request.socket)?.take(handle, request, response);
+    return (request, response) => this.of(request.socket)?.handleInOrder(handle, request, response);
   }
 
   /** Null = the handshake is not done. */

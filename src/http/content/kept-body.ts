@@ -42,7 +42,7 @@ export class KeptBody {
   }
 
   /** Responds to GET and HEAD; sends 304 to a client that already has these bytes. The caller sets `Vary`. */
-  send(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  sendNegotiated(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const accepted = new Negotiator(request.raw).encodings([...ENCODINGS]);
     const encoding = ENCODINGS.find((name) => accepted.includes(name) && this.encoded[name]) ?? 'identity';
     const body = this.encoded[encoding] ?? this.encoded.identity;

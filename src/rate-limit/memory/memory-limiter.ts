@@ -78,7 +78,7 @@ export class MemoryLimiter implements Limiter {
 
   charge({ subject, keyId, quota, cost, connection, allowance: wanted }: Charge): Decision {
     const nowMs = this.now();
-    this.sweepSome(nowMs);
+    this.evictExpiredShard(nowMs);
     const counter = this.mapOf(subject).get(subject);
     const usage = copy(counter ?? UNUSED, this.usage);
     enterWindows(usage, nowMs);
@@ -130,7 +130,7 @@ export class MemoryLimiter implements Limiter {
   /** Takes over counts from elsewhere: stored before a restart, or from the processes that share Redis. */
   adopt(counted: SubjectUsage | null, ban: KeyBan | null): void {
     const nowMs = this.now();
-    this.sweepSome(nowMs);
+    this.evictExpiredShard(nowMs);
     if (counted) {
       const { subject } = counted;
       copy(counted, this.mapOf(subject).get(subject) ?? this.addCounter(subject, nowMs));
@@ -207,7 +207,7 @@ export class MemoryLimiter implements Limiter {
 
   private makeRoom(nowMs: number): void {
     for (let shard = 0; shard < SHARDS_PER_REQUEST_WHEN_FULL && this.isFull; shard += 1)
-      this.sweepSome(nowMs);
+      this.evictExpiredShard(nowMs);
     if (this.isFull && !this.addresses.evictOldest()) this.projects.evictOldest();
   }
 
@@ -216,7 +216,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** Nothing expires within a minute, so each shard is swept once per minute. */
-  private sweepSome(nowMs: number): void {
+  private evictExpiredShard(nowMs: number): void {
     if (nowMs - this.sweptMs >= 60_000 || nowMs < this.sweptMs) {
       this.sweptMs = nowMs - (nowMs % 60_000);
       this.nextShard = 0;
