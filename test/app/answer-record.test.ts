@@ -108,7 +108,7 @@ test('Record-4: GraphQL errors make a request failed, also with status 200', asy
     'graphql Large 200 INVALID_REQUEST failed plan 1',
     'graphql Broken 400 GRAPHQL_PARSE_FAILED failed plan 1',
     'graphql other 400 GRAPHQL_PARSE_FAILED failed plan 1',
-    'graphql B 400 OPERATION_RESOLUTION_FAILURE failed plan 1',
+    'graphql other 400 OPERATION_RESOLUTION_FAILURE failed plan 1',
     'graphql other 400 INVALID_REQUEST failed plan 1',
     'graphql other 400 BAD_REQUEST failed plan 1',
     'graphql Stored 200 PERSISTED_QUERY_NOT_FOUND failed plan 1',
@@ -136,5 +136,42 @@ test('Record-5: a refused request spends no unit; requests without a key are not
     'graphql Given 429 RATE_LIMITED_MINUTE refused plan 0',
     'graphql other 429 RATE_LIMITED_MINUTE refused plan 0',
     'graphql Owner 200  ok management 0',
+  ]);
+});
+
+test('Record-6: an operation is a name of GraphQL’s grammar or root fields of the schema, and never other text of a client', async () => {
+  const words = 'secret';
+  await graphql(app.url, `{ ${words} }`, { token });
+  await graphql(
+    app.url,
+    `{ ${words} project { slug } ...F } fragment F on Query { pets { nodes { id } } ${words}2 }`,
+    {
+      token,
+    },
+  );
+  await graphql(app.url, `mutation { ${words} }`, { token });
+  await graphql(app.url, `query Named { ${words} }`, { token });
+  await post({ query: 'query A { project { slug } } query B { project { slug } }', operationName: words });
+  for (const operationName of [
+    `${words} 2`,
+    `${words}\n`,
+    `\u0000${words}`,
+    `${words}\u202e`,
+    'ſecret',
+    '{',
+    7,
+    ['A'],
+    { A: 1 },
+  ]) {
+    await post({ query: '{', operationName });
+  }
+  await post({ query: '{', operationName: 'n'.repeat(50_000) });
+  expect(recorded.map(({ operation }) => operation)).toEqual([
+    'other',
+    'pets,project',
+    'other',
+    'Named',
+    ...Array(10).fill('other'),
+    'n'.repeat(100),
   ]);
 });

@@ -9,6 +9,9 @@ type ResolverClass = new (...parts: never[]) => object;
 
 const KIND = 'kind';
 
+/** Root fields of every schema. */
+export const META_FIELDS: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
+
 /** Declares the kind of each root field by its resolver class. Throws at start for a field without a kind. */
 export function declareKinds(
   schema: GraphQLSchema,
@@ -38,8 +41,17 @@ function kindOf({ extensions }: { extensions?: unknown }): RootFieldKind | undef
 
 /** The names of the root fields of a kind. */
 export function fieldsOfKind(schema: GraphQLSchema, kind: RootFieldKind): ReadonlySet<string> {
-  const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+  const fields = declaredFields(schema).filter((field) => kindOf(field) === kind);
+  return new Set(fields.map(({ name }) => name));
+}
+
+/** The names of all root fields, those of every schema included. */
+export function allRootFields(schema: GraphQLSchema): ReadonlySet<string> {
+  return new Set([...declaredFields(schema).map(({ name }) => name), ...META_FIELDS]);
+}
+
+function declaredFields(schema: GraphQLSchema) {
+  return [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
     Object.values(type?.getFields() ?? {}),
   );
-  return new Set(fields.filter((field) => kindOf(field) === kind).map(({ name }) => name));
 }

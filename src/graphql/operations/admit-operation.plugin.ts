@@ -113,8 +113,11 @@ async function chargeRequest(
   charges: OperationCharges,
   { document, operation, request, contextValue }: Resolved,
 ): Promise<void> {
-  // The operation can't be determined; graphql reports it after validation.
-  if (!operation) return contextValue.chargeOnce(ONE_UNIT);
+  // The operation can't be determined; graphql reports it after validation. The client's `operationName` names nothing.
+  if (!operation) {
+    contextValue.noteOperation(null);
+    return contextValue.chargeOnce(ONE_UNIT);
+  }
   const hasIdempotencyKey = contextValue.idempotencyKey !== null;
   const measured = charges.measure({ document, operation }, request.variables ?? {}, hasIdempotencyKey);
   await charges.chargeOperation(measured, contextValue);

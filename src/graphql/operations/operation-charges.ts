@@ -1,7 +1,7 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Cost } from '../../admission/cost.js';
 import type { AppError } from '../../kernel/errors.js';
-import { fieldsOfKind } from '../documents/root-fields.js';
+import { allRootFields, fieldsOfKind } from '../documents/root-fields.js';
 import type { Context } from '../execution/context.js';
 import { costOf, unitOf } from './operation-cost.js';
 import { sizeProblem } from './operation-limits.js';
@@ -45,11 +45,13 @@ export class OperationCharges {
   private readonly pages: PageSizes;
   private readonly fullPages: PageSizes;
   private readonly management: ReadonlySet<string>;
+  private readonly rootFields: ReadonlySet<string>;
 
   constructor(private readonly schema: GraphQLSchema) {
     this.pages = pageSizesOf(schema);
     this.fullPages = pageSizesOf(schema, 'most');
     this.management = fieldsOfKind(schema, 'management');
+    this.rootFields = allRootFields(schema);
   }
 
   /** `hasIdempotencyKey`: each mutation then runs more statements. */
@@ -66,7 +68,7 @@ export class OperationCharges {
       sizeProblem({ statements: countStatements(this.schema, document, operation, { hasIdempotencyKey }) });
     const isRead = operation.operation === 'query';
     const isLong = isRead && cost.management > 0 && size.cost > LONG_READ_FIELDS;
-    const name = operationName(operation, size.rootFieldNames);
+    const name = operationName(operation, size.rootFieldNames, this.rootFields);
     return { size, cost, name, problem, isLong, isLarge: size.cost > LARGE_READ_FIELDS };
   }
 

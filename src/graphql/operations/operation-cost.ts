@@ -1,7 +1,5 @@
 import { type Cost, ONE_SCHEMA, ONE_UNIT } from '../../admission/cost.js';
-
-/** Fields of every schema. */
-const META_FIELDS: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
+import { META_FIELDS } from '../documents/root-fields.js';
 
 /**
  * The cost of an operation: one unit per root field, at least one. The plan pays for fields about pets and for unknown

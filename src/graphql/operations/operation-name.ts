@@ -7,13 +7,15 @@ const TOKEN = /pk_[0-9a-z]{16}/i;
 
 /**
  * The name by which an operation is counted: its own, otherwise its root fields, each once, in alphabetical order. Null =
- * it has neither.
+ * it has neither. The document need not be valid: root fields that the schema does not know may be any text of the client.
  */
 export function operationName(
   { name }: OperationDefinitionNode,
   rootFieldNames: readonly string[],
+  knownRootFields: ReadonlySet<string>,
 ): string | null {
-  return countable(name?.value ?? [...new Set(rootFieldNames)].sort().join(','));
+  const known = rootFieldNames.filter((field) => knownRootFields.has(field));
+  return countable(name?.value ?? [...new Set(known)].sort().join(','));
 }
 
 /** The client's `operationName` of a request that is not parsed yet; null = it is not a name. */
