@@ -251,7 +251,8 @@ test('House-3: the environment is read in one place, services are made in one pl
 
 test('House-8: doors only map: no scope check, no idempotency and no audit log outside the services', async () => {
   // `project-audit.ts` is the service that reads the log for its owner.
-  const decides = /\brequireScope\b|\bscopes\.has\(|\bidempotency\.once\(|\/(audit\/(?!project-audit\.js')|idempotency\/)/;
+  const decides =
+    /\brequireScope\b|\bscopes\.has\(|\bidempotency\.once\(|\/(audit\/(?!project-audit\.js')|idempotency\/)/;
   const doors = (await sourceFiles()).filter((file) => /^(graphql|rest|web|ingress)\//.test(file));
   for (const file of doors) {
     expect([file, decides.exec(await readFile(join('src', file), 'utf8'))?.[0]]).toEqual([file, undefined]);

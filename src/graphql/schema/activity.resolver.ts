@@ -50,12 +50,13 @@ export class ActivityResolver {
     first: number | null,
     @Arg('after', () => String, {
       nullable: true,
-      description: 'Only requests after this cursor, which are older. The filter must be the same.',
+      description: 'Only requests older than this `endCursor` of a page with the same filter.',
     })
     after?: string | null,
     @Arg('filter', () => RequestFilterInput, {
       nullable: true,
-      description: 'Only these requests; an operation may filter five lists.',
+      description:
+        'Only requests with these values, for example `{outcome: FAILED}`. An operation may filter five lists.',
     })
     given?: RequestFilterInput | null,
   ): Promise<RequestConnectionType> {
@@ -81,7 +82,7 @@ export class ActivityResolver {
     first: number | null,
     @Arg('after', () => String, {
       nullable: true,
-      description: 'Only events after this cursor, which are older.',
+      description: 'Only events older than this `endCursor` of another page.',
     })
     after?: string | null,
   ): Promise<AuditEventConnectionType> {

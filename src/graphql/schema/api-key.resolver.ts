@@ -119,7 +119,7 @@ export class ApiKeyResolver {
   async renameApiKey(
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
-    @Arg('id', () => ID, { description: 'The key to rename.' }) id: string,
+    @Arg('id', () => ID, { description: 'The `id` of the key to rename, such as `4711`.' }) id: string,
     @Arg('name', () => String, {
       description: 'Its new name: 1 to 255 characters, such as `storefront`. Other keys may have the same.',
     })

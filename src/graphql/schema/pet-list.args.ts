@@ -12,7 +12,8 @@ const PetOrderEnum = Object.fromEntries(PET_ORDERS.map((order) => [order, order]
 
 registerEnumType(PetOrderEnum, {
   name: 'PetOrder',
-  description: 'The order of a list of pets.',
+  description:
+    'The order of a list of pets: by the time they were added, or by name if the list is filtered by name.',
   valuesConfig: {
     OLDEST: {
       description: 'The pet that was added first comes first. With `nameStartsWith`: by name from A to Z.',
@@ -40,7 +41,11 @@ export class PetListArgs {
   })
   after?: string | null;
 
-  @Field(() => PetStatusEnum, { nullable: true, description: 'Only pets with this status.' })
+  @Field(() => PetStatusEnum, {
+    nullable: true,
+    description:
+      'Only pets with this status, such as `available`. Without it, pets of any status and pets without one.',
+  })
   status?: PetStatus | null;
 
   @Field(() => String, {
@@ -59,7 +64,7 @@ export class PetListArgs {
   @Field(() => PetOrderEnum, {
     nullable: true,
     defaultValue: PET_ORDERS[0],
-    description: 'The order of the list.',
+    description: 'Which pets come first; `NEWEST` shows a new pet at the top of the first page.',
   })
   orderBy?: PetOrder | null;
 }

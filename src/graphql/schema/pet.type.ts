@@ -66,13 +66,18 @@ export class PetConnectionType {
   pageInfo!: PageInfoType;
 }
 
-@ObjectType('DeletedPet', { description: 'A pet that was deleted.', ...PLAIN })
+@ObjectType('DeletedPet', {
+  description: 'The result of `deletePet`. A deleted pet cannot be restored.',
+  ...PLAIN,
+})
 export class DeletedPetType {
-  @Field(() => ID, { description: 'Its identifier; no other pet gets it.' })
+  @Field(() => ID, { description: 'The identifier that the pet had, such as `4711`; no other pet gets it.' })
   id!: string;
 }
 
-@InputType('NewPet', { description: 'An animal to create.' })
+@InputType('NewPet', {
+  description: 'An animal to create, for example `{name: "Rex", categoryId: "1", status: available}`.',
+})
 export class NewPetInput {
   @Field(() => String, { description: `Its name: 1 to ${NAME.maxLength} characters.` })
   name!: string;
@@ -84,7 +89,9 @@ export class NewPetInput {
   status?: PetStatus | null;
 }
 
-@InputType('PetChanges', { description: 'Changes to an animal; a field left out stays as it is.' })
+@InputType('PetChanges', {
+  description: 'Changes to an animal; a field left out stays as it is. For example `{status: sold}`.',
+})
 export class PetChangesInput {
   @Field(() => String, {
     nullable: true,

@@ -86,11 +86,15 @@ export class ProjectResolver {
   async usage(
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
-    @Arg('window', () => UsageWindowEnum, { description: 'The time range.' }) window: UsageWindow,
+    @Arg('window', () => UsageWindowEnum, {
+      description: 'The time range, such as `DAY` for the last 24 hours by hour.',
+    })
+    window: UsageWindow,
     @Arg('by', () => UsageDimensionEnum, {
       nullable: true,
       defaultValue: 'DOOR',
-      description: 'The dimension of `series`; the other fields do not depend on it.',
+      description:
+        'The dimension of `series`, such as `KEY` for a series of each API key. The other fields do not depend on it.',
     })
     by: UsageDimension | null,
   ): Promise<UsageType> {

@@ -17,7 +17,7 @@ export const UsageDimensionEnum = enumOf(USAGE_DIMENSIONS);
 
 registerEnumType(UsageWindowEnum, {
   name: 'UsageWindow',
-  description: 'The time range, and its resolution.',
+  description: 'A time range that ends now, and the length of its points.',
   valuesConfig: {
     HOUR: { description: 'The last 60 UTC minutes, this one included, by minute.' },
     DAY: { description: 'The last 24 UTC hours, this one included, by hour.' },
@@ -37,13 +37,16 @@ registerEnumType(UsageDimensionEnum, {
     OPERATION: {
       description: `At \`/v1\` the operation of the OpenAPI document, such as \`listPets\`. At \`/graphql\` the name of the operation, otherwise its root fields in alphabetical order, such as \`pets,project\`; at most 100 characters. Requests without any are \`other\`: unknown paths, and documents that were not read. So are all operations beyond the first ${MAX_NAMES} of a UTC day.`,
     },
-    STATUS: { description: 'The HTTP status of the answer, such as `404`.' },
+    STATUS: { description: 'The HTTP status of the answer, such as `404`. GraphQL errors often have `200`.' },
   },
 });
 
-@ObjectType('UsageCount', { description: 'Requests with a valid key.', ...PLAIN })
+@ObjectType('UsageCount', {
+  description: 'Numbers of requests with a valid key. All of them: `admitted` and `refused` together.',
+  ...PLAIN,
+})
 export class UsageCountType {
-  @Field(() => Int, { description: 'Requests within the limits.' })
+  @Field(() => Int, { description: 'Requests within the limits, answered with or without an error.' })
   admitted!: number;
 
   @Field(() => Int, {
@@ -66,13 +69,15 @@ export class UsageCountType {
 
 @ObjectType('UsagePoint', { description: 'The requests of a UTC minute, hour or day.', ...PLAIN })
 export class UsagePointType {
-  @Field(() => GraphQLDateTime, { description: 'When the minute, hour or day begins.' })
+  @Field(() => GraphQLDateTime, {
+    description: 'When the minute, hour or day begins, such as `2026-05-01T10:00:00.000Z`.',
+  })
   at!: Date;
 
   @Field(() => UsageCountType, { description: 'At `/graphql`; a request counts once, whatever it costs.' })
   graphql!: UsageCountType;
 
-  @Field(() => UsageCountType, { description: 'At `/v1`.' })
+  @Field(() => UsageCountType, { description: 'At `/v1`, unknown paths included.' })
   rest!: UsageCountType;
 
   @Field(() => UsageCountType, {
@@ -82,7 +87,10 @@ export class UsagePointType {
   management!: UsageCountType;
 }
 
-@ObjectType('UsageSeries', { description: 'The requests of one key, operation, door or status.', ...PLAIN })
+@ObjectType('UsageSeries', {
+  description: 'The requests of one key, operation, door or status, for example of the operation `listPets`.',
+  ...PLAIN,
+})
 export class UsageSeriesType {
   @Field(() => String, {
     description:
@@ -95,7 +103,7 @@ export class UsageSeriesType {
   })
   label!: string;
 
-  @Field(() => UsageCountType, { description: 'In the whole window.' })
+  @Field(() => UsageCountType, { description: 'The sum of `counts`.' })
   total!: UsageCountType;
 
   @Entries(MAX_USAGE_POINTS)
@@ -111,13 +119,14 @@ export class UsageSeriesType {
 export class UsageLatencyType {
   @Field(() => Float, {
     nullable: true,
-    description: 'Half of the requests took no longer; null without requests.',
+    description:
+      'Half of the requests took no longer, such as `3.25`, in milliseconds; null without requests.',
   })
   p50Ms!: number | null;
 
   @Field(() => Float, {
     nullable: true,
-    description: '95 of 100 requests took no longer; null without requests.',
+    description: '95 of 100 requests took no longer, in milliseconds; null without requests.',
   })
   p95Ms!: number | null;
 }
@@ -126,7 +135,8 @@ export class UsageLatencyType {
 export class UsageType {
   @Entries(MAX_USAGE_POINTS)
   @Field(() => [UsagePointType], {
-    description: 'Every minute, hour or day of the window, oldest first, including those without requests.',
+    description:
+      'Every minute, hour or day of the window, oldest first, including those without requests, for plots by door.',
   })
   points!: UsagePointType[];
 
@@ -141,7 +151,9 @@ export class UsageType {
   })
   total!: UsageCountType;
 
-  @Field(() => UsageLatencyType, { description: 'The response times of the window.' })
+  @Field(() => UsageLatencyType, {
+    description: 'The response times of the admitted requests in the window, over all series.',
+  })
   latency!: UsageLatencyType;
 }
 

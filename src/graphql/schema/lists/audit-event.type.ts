@@ -11,7 +11,10 @@ const USUAL_DETAILS = 3;
 /** Names the list in cursors. */
 export const AUDIT_LIST = 'audit';
 
-@ObjectType('AuditDetail', { description: 'A detail of an act.', ...PLAIN })
+@ObjectType('AuditDetail', {
+  description: 'A fact about an act, for example `plan` with the value `PRO`.',
+  ...PLAIN,
+})
 export class AuditDetailType {
   @Field(() => String, { description: 'The kind of the detail, such as `plan` or `expiresAt`.' })
   name!: string;
@@ -30,10 +33,14 @@ export class AuditDetailType {
   ...PLAIN,
 })
 export class AuditEventType {
-  @Field(() => ID, { description: 'The digits of a 64-bit integer; later events have larger ones.' })
+  @Field(() => ID, {
+    description: 'The digits of a 64-bit integer, such as `4711`; later events have larger ones.',
+  })
   id!: string;
 
-  @Field(() => GraphQLDateTime, { description: 'When it happened.' })
+  @Field(() => GraphQLDateTime, {
+    description: 'When the act was recorded, in one transaction with its effect.',
+  })
   at!: Date;
 
   @Field(() => String, {
@@ -69,10 +76,12 @@ export class AuditEventType {
 @ObjectType('AuditEventConnection', { description: 'A page of the audit log, newest first.', ...PLAIN })
 export class AuditEventConnectionType {
   @Entries(COUNTED_BY_FIRST)
-  @Field(() => [AuditEventType], { description: 'The events.' })
+  @Field(() => [AuditEventType], { description: 'At most `first` events, the newest first.' })
   nodes!: AuditEventType[];
 
-  @Field(() => PageInfoType, { description: 'The position of the page in the list.' })
+  @Field(() => PageInfoType, {
+    description: 'The position of the page; its `endCursor` as `after` reads the next, older events.',
+  })
   pageInfo!: PageInfoType;
 }
 

@@ -18,41 +18,65 @@ const NO_KEY_ID = -1n;
 
 registerEnumType(DoorEnum, {
   name: 'Door',
-  description: 'The API that a request used.',
-  valuesConfig: { GRAPHQL: { description: '`/graphql`.' }, REST: { description: '`/v1`.' } },
+  description: 'The API that a request was sent to. Its path decides, on any host.',
+  valuesConfig: {
+    GRAPHQL: { description: 'The path is `/graphql`.' },
+    REST: { description: 'The path begins with `/v1`.' },
+  },
 });
 
 registerEnumType(OutcomeEnum, {
   name: 'RequestOutcome',
-  description: 'How a request ended.',
+  description: 'Whether a request was admitted, and whether its answer has an error.',
   valuesConfig: {
-    OK: { description: 'Answered without an error.' },
+    OK: { description: 'Admitted, and answered without an error.' },
     FAILED: { description: 'Admitted, and answered with an error: HTTP 4xx or 5xx, or `errors` of GraphQL.' },
     REFUSED: { description: 'Refused by a quota, an allowance, the limit of a field or a ban.' },
   },
 });
 
-@InputType('RequestFilter', { description: 'A request must have every given value; null asks for nothing.' })
+@InputType('RequestFilter', {
+  description:
+    'A request must have every given value, for example `{door: REST, outcome: FAILED}`. A null, and a value left out, asks for nothing.',
+})
 export class RequestFilterInput {
-  @Field(() => ID, { nullable: true, description: 'The key that sent it.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'The `id` of the API key that sent it, such as `4711`. An unknown one selects nothing.',
+  })
   keyId?: string | null;
 
-  @Field(() => DoorEnum, { nullable: true, description: 'The API that it used.' })
+  @Field(() => DoorEnum, {
+    nullable: true,
+    description: 'The API that it was sent to, such as `REST`.',
+  })
   door?: LoggedDoor | null;
 
   @Field(() => String, {
     nullable: true,
-    description: 'Its operation, exactly as listed, such as `listPets`.',
+    description:
+      'Its operation, exactly as `Request.operation` shows it: `listPets`, `Shelf` or `pets,project`.',
   })
   operation?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Its HTTP status, such as 404.' })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'Its HTTP status, such as `404`. GraphQL errors often have status 200: `outcome` selects them.',
+  })
   status?: number | null;
 
-  @Field(() => OutcomeEnum, { nullable: true, description: 'How it ended.' })
+  @Field(() => OutcomeEnum, {
+    nullable: true,
+    description: 'How it ended; `REFUSED` selects the requests beyond a quota.',
+  })
   outcome?: RequestOutcome | null;
 
-  @Field(() => String, { nullable: true, description: 'Its `X-Request-Id`.' })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'The `X-Request-Id` of its answer, as support gets it from a client; a part of it selects nothing.',
+  })
   requestId?: string | null;
 }
 
@@ -61,22 +85,26 @@ export class RequestFilterInput {
   ...PLAIN,
 })
 export class LoggedRequestType {
-  @Field(() => ID, { description: 'The digits of a 64-bit integer; later requests have larger ones.' })
+  @Field(() => ID, {
+    description: 'The digits of a 64-bit integer, such as `4711`; later requests have larger ones.',
+  })
   id!: string;
 
-  @Field(() => GraphQLDateTime, { description: 'When it was answered.' })
+  @Field(() => GraphQLDateTime, { description: 'When its answer was complete.' })
   at!: Date;
 
-  @Field(() => ID, { description: 'The key that sent it.' })
+  @Field(() => ID, { description: 'The `id` of the API key that sent it. The key may be revoked since.' })
   keyId!: string;
 
-  @Field(() => String, { description: "The key's present name." })
+  @Field(() => String, {
+    description: 'The name of that key today, also if it was renamed after the request.',
+  })
   keyName!: string;
 
-  @Field(() => String, { description: "The first characters of the key's token." })
+  @Field(() => String, { description: 'The first characters of its token, as in `ApiKey.prefix`.' })
   keyPrefix!: string;
 
-  @Field(() => DoorEnum, { description: 'The API that it used.' })
+  @Field(() => DoorEnum, { description: 'The API that it was sent to, also if it was refused there.' })
   door!: LoggedDoor;
 
   @Field(() => String, {
@@ -85,7 +113,10 @@ export class LoggedRequestType {
   })
   operation!: string;
 
-  @Field(() => Int, { description: 'Its HTTP status.' })
+  @Field(() => Int, {
+    description:
+      'The HTTP status of its answer, such as `404`; 200 for most errors of GraphQL, which `code` shows.',
+  })
   status!: number;
 
   @Field(() => String, {
@@ -95,26 +126,35 @@ export class LoggedRequestType {
   })
   code!: string | null;
 
-  @Field(() => OutcomeEnum, { description: 'How it ended.' })
+  @Field(() => OutcomeEnum, { description: 'Whether it was admitted, and whether its answer has an error.' })
   outcome!: RequestOutcome;
 
-  @Field(() => Float, { description: 'From its arrival to the end of its answer, in milliseconds.' })
+  @Field(() => Float, {
+    description: 'From its arrival to the end of its answer, in milliseconds, such as `3.25`.',
+  })
   durationMs!: number;
 
-  @Field(() => Int, { description: "The units of the plan's quota that it spent." })
+  @Field(() => Int, {
+    description:
+      "The units of the plan's quota that it spent: 1 for most, more for several fields about pets, 0 for management and for refused requests.",
+  })
   units!: number;
 
-  @Field(() => String, { description: 'Its `X-Request-Id`, which the log of the gateway has too.' })
+  @Field(() => String, {
+    description: 'The `X-Request-Id` of its answer. The operator finds it in the log of the gateway.',
+  })
   requestId!: string;
 }
 
 @ObjectType('RequestConnection', { description: 'A page of the request log, newest first.', ...PLAIN })
 export class RequestConnectionType {
   @Entries(COUNTED_BY_FIRST)
-  @Field(() => [LoggedRequestType], { description: 'The requests.' })
+  @Field(() => [LoggedRequestType], { description: 'At most `first` requests, the newest first.' })
   nodes!: LoggedRequestType[];
 
-  @Field(() => PageInfoType, { description: 'The position of the page in the list.' })
+  @Field(() => PageInfoType, {
+    description: 'The position of the page; its `endCursor` as `after` reads the next, older requests.',
+  })
   pageInfo!: PageInfoType;
 
   @Field(() => Int, {
