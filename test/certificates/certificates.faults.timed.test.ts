@@ -59,7 +59,7 @@ describe('a CA that fails', () => {
           (call) => call.hostname === hostname && call.resource === resource,
           fault,
         );
-        const { code, tookMs, remedy } = await failureOf(hostname, { requestTimeoutMs: 500 });
+        const { code, tookMs, remedy } = await failureOf(hostname, { requestTimeoutMs: 1_500 });
         stop();
         expect({ name, code, remedy }).toEqual({
           name,
@@ -98,7 +98,7 @@ describe('a CA that fails', () => {
       { kind: 'answer', status: 302, headers: { location: 'https://127.0.0.1/' }, body: '' },
     ];
     for (const fault of faults) {
-      const authority = rig.authority({ requestTimeoutMs: 300 });
+      const authority = rig.authority({ requestTimeoutMs: 1_000 });
       const stop = rig.proxy.inject((call) => call.resource === 'dir', fault);
       await expect(authority.caaIdentities(NEVER)).rejects.toMatchObject({ failure: { code: 'CA_DOWN' } });
       stop();
