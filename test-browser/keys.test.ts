@@ -192,3 +192,76 @@ test('Dashboard-32: the list tells why a key stops: it expires soon, was replace
   expect(await page.getByRole('menuitem').allInnerTexts()).not.toContain('Roll…');
   expect(visitor.complaints).toEqual([]);
 });
+
+test('Dashboard-44: a key is renamed, an ended one too, with names of any script and length', async () => {
+  const { token, projectId } = await app.tenant();
+  const { apiKeys } = app.app.services;
+  const ended = await apiKeys.create(TEST_ACTOR, {
+    projectId,
+    name: 'ended',
+    scopes: ['pets:read'],
+    expiresAtMs: null,
+  });
+  await apiKeys.revoke(TEST_ACTOR, ended.key.id);
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  const dialog = page.getByRole('dialog');
+  await visitor.signIn(token);
+  await page.getByRole('link', { name: 'API keys' }).click();
+
+  await act('test', 'Rename…');
+  const field = dialog.getByLabel('Name');
+  expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
+  expect(await field.inputValue()).toBe('test');
+  await field.fill(' ');
+  await dialog.getByRole('button', { name: 'Rename' }).click();
+  await dialog.getByText('Give it a name').waitFor();
+  await field.fill('x'.repeat(256));
+  await page.keyboard.press('Enter');
+  await dialog.getByText(/1 to 255 characters/).waitFor();
+  await field.fill('متجر 🐈 <b>');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('status').getByText('Renamed to متجر 🐈 <b>').waitFor();
+  await rowOf('متجر 🐈 <b>').getByText('this session').waitFor();
+  // The frame of the page names the key of the session, too.
+  expect(await page.locator('.who-key bdi').innerText()).toBe('متجر 🐈 <b>');
+
+  await act('ended', 'Rename…');
+  await field.fill('y'.repeat(255));
+  await page.keyboard.press('Enter');
+  await rowOf('y'.repeat(255)).waitFor();
+  await page.reload();
+  await rowOf('y'.repeat(255)).getByText('Revoked').waitFor();
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(overflow).toBeLessThanOrEqual(0);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-45: each key shows its requests of the last 24 hours as a sparkline, and the key that it replaced', async () => {
+  const { token, projectId } = await app.tenant();
+  const { apiKeys } = app.app.services;
+  const old = await apiKeys.create(TEST_ACTOR, {
+    projectId,
+    name: 'busy',
+    scopes: ['pets:read'],
+    expiresAtMs: null,
+  });
+  const successor = await apiKeys.roll(TEST_ACTOR, old.key.id, 86_400_000);
+  for (let sent = 0; sent < 5; sent += 1) await statusWith(old.token);
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await visitor.signIn(token);
+  await page.getByRole('link', { name: 'API keys' }).click();
+  const busy = rowOf(old.key.prefix);
+  const sparkline = busy.getByRole('img', { name: '5 requests in the last 24 hours, 0 refused' });
+  await sparkline.waitFor();
+  expect(await sparkline.locator('g').count()).toBe(24);
+  await sparkline.hover();
+  await page.getByRole('tooltip').getByText('5 requests in the last 24 hours').waitFor();
+  const next = rowOf(successor.key.prefix);
+  expect(await next.innerText()).toMatch(
+    new RegExp(`none[\\s\\S]*Valid[\\s\\S]*replaces ${old.key.prefix}…`),
+  );
+  expect(visitor.complaints).toEqual([]);
+});

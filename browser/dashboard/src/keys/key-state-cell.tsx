@@ -6,7 +6,7 @@ import { hasEnded, stateOf } from './key-state.js';
 
 interface Props {
   apiKey: KeyPartsFragment;
-  /** All keys, to name the successor. */
+  /** All keys, to name the successor and the replaced key. */
   keys: readonly KeyPartsFragment[];
 }
 
@@ -24,6 +24,7 @@ export function KeyStateCell({ apiKey, keys }: Props) {
   const state = stateOf(apiKey, nowMs);
   const { word, tone } = BADGES[state.kind];
   const isOver = hasEnded(apiKey, nowMs);
+  const replaced = keys.find(({ replacedById }) => replacedById === apiKey.id);
   return (
     <div className="key-state">
       <span className={`badge badge-${isOver ? 'idle' : tone}`}>{word}</span>
@@ -49,6 +50,11 @@ export function KeyStateCell({ apiKey, keys }: Props) {
           <Moment at={state.at} />
         )}
       </span>
+      {replaced && (
+        <span className="muted">
+          replaces <code>{replaced.prefix}…</code>
+        </span>
+      )}
     </div>
   );
 }

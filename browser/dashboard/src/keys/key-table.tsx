@@ -1,17 +1,19 @@
-import { Ban, RefreshCw } from 'lucide-react';
+import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
-import { Menu } from '../elements/menu.js';
 import { Moment } from '../elements/moment.js';
 import { useAtNow } from '../elements/now.js';
-import type { KeyPartsFragment } from '../graphql/generated.js';
+import { type KeyPartsFragment, KeyUseDocument } from '../graphql/generated.js';
+import { type KeyAct, KeyMenu } from './key-menu.js';
+import { KeySparkline } from './key-sparkline.js';
 import { hasEnded } from './key-state.js';
 import { KeyStateCell } from './key-state-cell.js';
+import { RenameKey } from './rename-key.js';
 import { RevokeKey } from './revoke-key.js';
 import { RollKey } from './roll-key.js';
 import { ScopeChips } from './scope-chips.js';
 
 interface Act {
-  kind: 'roll' | 'revoke';
+  kind: KeyAct;
   key: KeyPartsFragment;
 }
 
@@ -19,6 +21,7 @@ interface Act {
 export function KeyTable({ keys }: { keys: readonly KeyPartsFragment[] }) {
   const [act, setAct] = useState<Act | null>(null);
   const close = () => setAct(null);
+  const { data: used } = useQuery(KeyUseDocument, { fetchPolicy: 'cache-and-network' });
   // Renders again when a key ends.
   useAtNow((nowMs) => keys.filter((key) => hasEnded(key, nowMs)).length);
   const isOver = (key: KeyPartsFragment) => hasEnded(key, Date.now());
@@ -31,6 +34,7 @@ export function KeyTable({ keys }: { keys: readonly KeyPartsFragment[] }) {
           <tr>
             <th scope="col">Key</th>
             <th scope="col">Scopes</th>
+            <th scope="col">Last 24 hours</th>
             <th scope="col">Last used</th>
             <th scope="col">State</th>
             <th scope="col">
@@ -53,33 +57,21 @@ export function KeyTable({ keys }: { keys: readonly KeyPartsFragment[] }) {
               <td data-head="Scopes">
                 <ScopeChips scopes={key.scopes} />
               </td>
+              <td data-head="Last 24 hours">
+                {used && <KeySparkline use={used.project.use.series.find(({ name }) => name === key.id)} />}
+              </td>
               <td data-head="Last used">{key.lastUsedAt ? <Moment at={key.lastUsedAt} /> : 'never'}</td>
               <td data-head="State">
                 <KeyStateCell apiKey={key} keys={keys} />
               </td>
               <td className="row-acts">
-                {!isOver(key) && (
-                  <Menu
-                    label={`Actions for the key ${key.name}`}
-                    items={[
-                      // A key is rolled once: its successor is rolled next.
-                      ...(key.replacedById === null
-                        ? [{ label: 'Roll…', icon: RefreshCw, onChoose: () => setAct({ kind: 'roll', key }) }]
-                        : []),
-                      {
-                        label: 'Revoke…',
-                        icon: Ban,
-                        isDanger: true,
-                        onChoose: () => setAct({ kind: 'revoke', key }),
-                      },
-                    ]}
-                  />
-                )}
+                <KeyMenu apiKey={key} isOver={isOver(key)} onChoose={(kind) => setAct({ kind, key })} />
               </td>
             </tr>
           ))}
         </tbody>
       </table>
+      {act?.kind === 'rename' && <RenameKey apiKey={act.key} onClose={close} />}
       {act?.kind === 'roll' && <RollKey apiKey={act.key} onClose={close} />}
       {act?.kind === 'revoke' && <RevokeKey apiKey={act.key} onClose={close} />}
     </>

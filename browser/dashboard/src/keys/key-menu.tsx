@@ -1,0 +1,28 @@
+import { Ban, Pencil, RefreshCw } from 'lucide-react';
+import { Menu } from '../elements/menu.js';
+import type { KeyPartsFragment } from '../graphql/generated.js';
+
+export type KeyAct = 'rename' | 'roll' | 'revoke';
+
+interface Props {
+  apiKey: KeyPartsFragment;
+  /** The gateway refuses the key for good. */
+  isOver: boolean;
+  onChoose: (act: KeyAct) => void;
+}
+
+/** The actions that are possible for a key. A key is rolled once: its successor is rolled next. */
+export function KeyMenu({ apiKey, isOver, onChoose }: Props) {
+  const roll = { label: 'Roll…', icon: RefreshCw, onChoose: () => onChoose('roll') };
+  const revoke = { label: 'Revoke…', icon: Ban, isDanger: true, onChoose: () => onChoose('revoke') };
+  return (
+    <Menu
+      label={`Actions for the key ${apiKey.name}`}
+      items={[
+        { label: 'Rename…', icon: Pencil, onChoose: () => onChoose('rename') },
+        ...(isOver || apiKey.replacedById !== null ? [] : [roll]),
+        ...(isOver ? [] : [revoke]),
+      ]}
+    />
+  );
+}
