@@ -1,6 +1,6 @@
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the request asks for: REST's operation id, or the name of a GraphQL operation; null = not known. */
+    /** REST's operation id, or the name of a GraphQL operation; null = not known. */
     operation: string | null;
     /** The code of the answer's first error, as the client reads it; null = none. */
     errorCode: string | null;

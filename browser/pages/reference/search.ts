@@ -42,7 +42,7 @@ export function startSearch(): void {
   });
 }
 
-/** Entries that contain every word. Those that have the words in their title come first. */
+/** Entries that contain every word. Entries with the words in their title come first. */
 function find(entries: readonly Entry[], wanted: string): Entry[] {
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   const scored = entries.flatMap((entry) => {

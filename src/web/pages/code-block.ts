@@ -6,7 +6,7 @@ export interface Code {
   label: string;
   language: Language;
   text: string;
-  /** What the choice means, above its text. */
+  /** The meaning of the choice, above its text. */
   note?: string;
 }
 

@@ -8,7 +8,7 @@ interface Page {
   /** The entry of `browser/pages` with the page's script and styles. */
   script: string;
   bodyClass?: string;
-  /** What the page is about, beside the brand. */
+  /** The topic of the page, next to the brand. */
   context?: Html;
   body: Html;
 }

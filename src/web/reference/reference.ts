@@ -28,7 +28,7 @@ export class Reference {
     return referenceText(this.assets, { document: this.document() as OpenApi, owner, pages }, page);
   }
 
-  /** What the search can find, as JSON: the same on every host. */
+  /** The entries of the search, as JSON: the same on every host. */
   searchIndex(): string {
     return JSON.stringify(searchIndex(this.pages(null), this.document() as OpenApi));
   }

@@ -4,7 +4,7 @@ import { type LocatedOperation, type OpenApi, operationsOf } from './parts/opena
 import { schemaUrl } from './parts/schema-fields.js';
 import { pageUrl, type ReferencePage } from './reference-pages.js';
 
-/** What a search of the reference can find. */
+/** An entry that a search of the reference can find. */
 interface SearchEntry {
   title: string;
   /** The page of the title. */

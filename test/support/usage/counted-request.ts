@@ -2,7 +2,7 @@ import type { CountedRequest } from '../../../src/kernel/answered-request.js';
 
 let requests = 0;
 
-/** A request as the doors record it, of its own project unless the test names one. */
+/** A request as the doors record it, of a new project unless the test names a project. */
 export function countedRequest(facts: Partial<CountedRequest> = {}): CountedRequest {
   requests += 1;
   return {

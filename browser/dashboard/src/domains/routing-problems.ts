@@ -1,7 +1,7 @@
 import { refusalOf } from '../errors/refusal.js';
 import { inputOf, type RoutingPlan } from './routing-plan.js';
 
-/** What is wrong with a plan, beside the control to change. */
+/** The faults of a plan, next to the control to change. */
 export interface RoutingProblems {
   primary: string | null;
   /** By host. */
@@ -38,7 +38,7 @@ function ofRedirect(from: string, plan: RoutingPlan): string | null {
     path.push(host);
     if (host === from)
       return `Visitors would never arrive: ${path.join(' → ')}. Let one of them serve the project.`;
-    // A circle further on has its problem at one of its own hosts.
+    // A later circle has its problem at one of its own hosts.
     if (path.indexOf(host) < path.length - 1) return null;
   }
   return null;

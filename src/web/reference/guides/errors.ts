@@ -4,7 +4,7 @@ import { html } from '../../pages/html.js';
 import { inline } from '../parts/schema-fields.js';
 import type { Guide } from './guide.js';
 
-/** What a client does about each code. */
+/** The remedy of the client for each code. */
 const REMEDIES: Record<ErrorCode, string> = {
   invalid_request: 'Correct the fields that `errors` names. The same request fails again.',
   unauthorized:

@@ -17,7 +17,7 @@ export interface GuideContext {
 export interface Guide {
   slug: string;
   title: string;
-  /** What the reader learns, in one sentence. */
+  /** The content of the guide, in one sentence. */
   lead: string;
   sections: (context: GuideContext) => Section[];
 }
