@@ -37,6 +37,10 @@ describe.each(databaseKinds())('renewal on %s, of certificates that last seconds
     return serialNumber;
   };
 
+  let attempts = 0;
+  // A retry needs another name: the first attempt's domain stays attached.
+  const newName = (label: string) => `${label}-${++attempts}.customer.test`;
+
   async function served(hostname: string) {
     const tenant = await publishedTenant(rig);
     const owner = ownerOf(rig, tenant);
@@ -48,7 +52,7 @@ describe.each(databaseKinds())('renewal on %s, of certificates that last seconds
   }
 
   test('certificates are renewed under load: no request fails, on old connections and on new ones', async () => {
-    const hostname = 'busy.customer.test';
+    const hostname = newName('busy');
     const { token, id, owner } = await served(hostname);
     const agent = new Agent({ keepAlive: true, maxSockets: 2 });
     const serials = new Set([await serialOf(hostname)]);
@@ -78,7 +82,7 @@ describe.each(databaseKinds())('renewal on %s, of certificates that last seconds
   });
 
   test('an authority that hangs, limits, resets or is away at renewal affects no other domain', async () => {
-    const names = ['hangs', 'limits', 'resets', 'well'].map((name) => `${name}.customer.test`);
+    const names = ['hangs', 'limits', 'resets', 'well'].map(newName);
     const [hanging = '', limited = '', resetting = '', well = ''] = names;
     const domains = await Promise.all(names.map(served));
     const first = await Promise.all(names.map(serialOf));
@@ -111,7 +115,7 @@ describe.each(databaseKinds())('renewal on %s, of certificates that last seconds
   });
 
   test('an authority that was away is used again, and meanwhile everything stays served', async () => {
-    const hostname = 'alone.customer.test';
+    const hostname = newName('alone');
     const { token } = await served(hostname);
     const before = await serialOf(hostname);
     await rig.ca.leave();

@@ -16,7 +16,10 @@ const AT_ONCE = 20;
 const HELD_MS = 1_000;
 /** InnoDB caches this table for 100 ms; a later query gets new rows. */
 const REFRESHED_MS = 150;
-const WAITING = "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+/** Of this test's database: other files use the same server. */
+const WAITING = `SELECT 1 FROM information_schema.innodb_trx
+  JOIN information_schema.processlist ON id = trx_mysql_thread_id
+  WHERE trx_state = 'LOCK WAIT' AND db = DATABASE()`;
 
 afterEach(() => {
   jest.useRealTimers();
