@@ -35,6 +35,8 @@ const PEERS = {
 interface GatewayOptions {
   name?: string;
   redisUrl?: string;
+  /** Further settings of the gateway. */
+  env?: Record<string, string>;
   cores?: number | null;
   /** Where V8 writes its profile at the end of the process; null = no profile. */
   profileFolder?: string | null;
@@ -42,13 +44,18 @@ interface GatewayOptions {
 
 /** Starts the gateway as a user does: all settings have their defaults, except the address of the database. */
 export function startGateway(tenant: Tenant, options: GatewayOptions = {}): Promise<Contestant> {
-  const { name = GATEWAY, redisUrl, cores = CONTESTANT_CORE, profileFolder = null } = options;
+  const { name = GATEWAY, redisUrl, env = {}, cores = CONTESTANT_CORE, profileFolder = null } = options;
   const profile = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
   return start({
     name,
     cores,
     command: [process.execPath, ...profile, 'dist/src/main.js'],
-    env: { DATABASE_URL: tenant.databaseUrl, DEMO: '0', ...(redisUrl ? { REDIS_URL: redisUrl } : {}) },
+    env: {
+      DATABASE_URL: tenant.databaseUrl,
+      DEMO: '0',
+      ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
+      ...env,
+    },
     token: tenant.token,
     readOrigin: (output) => /listens on (http:\/\/\S+)/.exec(output)?.[1],
   });

@@ -1,4 +1,7 @@
-import { encodeCursor } from '../src/pets/pet-cursor.js';
+import { PetCursors } from '../src/pets/pet-cursor.js';
+import { oldestFirst } from '../src/pets/pet-list.js';
+
+const CURSORS = new PetCursors(oldestFirst(null));
 
 /** The input of the load generator. */
 export interface LoadJob {
@@ -56,7 +59,7 @@ export function requestsOf(template: RequestTemplate, count: number): PlainReque
 
 function position({ fromId, toId, asCursor }: Positions): string {
   const id = Math.floor(fromId + Math.random() * (toId - fromId));
-  return asCursor ? encodeCursor(BigInt(id)) : String(id);
+  return asCursor ? CURSORS.encode({ id: BigInt(id), name: null }) : String(id);
 }
 
 export function summary(latenciesMs: number[], elapsedSeconds: number): LoadResult {

@@ -1,4 +1,5 @@
 import { createRow, listRow, pacedRow } from './peer-rows.js';
+import { requestLogRow } from './request-log-row.js';
 import type { Row } from './row.js';
 import { deepPageRow, largeListRow, twoProcessesRow } from './scale-rows.js';
 import { memoryRow, readyRow } from './start-rows.js';
@@ -14,6 +15,7 @@ export const ROWS: readonly Row[] = [
   largeListRow,
   deepPageRow,
   twoProcessesRow,
+  requestLogRow,
   readyRow,
   memoryRow('idle'),
   memoryRow('under load'),
