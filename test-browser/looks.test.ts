@@ -44,6 +44,17 @@ interface View {
 const VIEWS: View[] = [
   { name: 'overview', path: '/', until: 'Requests per day, last 30 days' },
   { name: 'overview-table', path: '/', until: 'Requests per day, last 30 days', act: unfold },
+  { name: 'requests', path: '/requests', until: 'Load older requests' },
+  {
+    name: 'requests-open',
+    path: '/requests?outcome=FAILED',
+    until: 'Load older requests',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'getPet' }).first().click();
+      await page.getByText('no resource with this identifier').waitFor();
+    },
+  },
+  { name: 'requests-none', path: '/requests?operation=nothing&status=418', until: 'No request matches' },
   { name: 'pets', path: '/pets', until: 'Page 1' },
   {
     name: 'pets-editor',

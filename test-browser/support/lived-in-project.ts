@@ -1,3 +1,4 @@
+import { LeftOutCount } from '../../src/request-log/left-out-count.entity.js';
 import { BUCKETS, numberOf } from '../../src/usage/buckets.js';
 import { UsageCount } from '../../src/usage/usage-count.entity.js';
 import {
@@ -7,6 +8,7 @@ import {
   publishedTenant,
 } from '../../test/support/domains/domain-rig.js';
 import { TEST_ACTOR, type Tenant } from '../../test/support/start-app.js';
+import { logRequests } from './logged-requests.js';
 
 export interface LivedInProject extends Tenant {
   domains: { active: string; pending: string; failed: string };
@@ -18,6 +20,7 @@ export async function livedInProject(rig: DomainRig): Promise<LivedInProject> {
   await seedPets(rig, tenant);
   await seedKeys(rig, tenant);
   await seedTraffic(rig, tenant);
+  await seedRequests(rig, tenant);
   return { ...tenant, domains: await seedDomains(rig, tenant) };
 }
 
@@ -59,6 +62,29 @@ async function seedTraffic(rig: DomainRig, { projectId }: Tenant): Promise<void>
     }),
   );
   await rig.db.repository(UsageCount).insert(rows);
+}
+
+async function seedRequests(rig: DomainRig, tenant: Tenant): Promise<void> {
+  const kinds = [
+    {},
+    { door: 'graphql', operation: 'Storefront', durationUs: 3_210 },
+    { operation: 'createPet', status: 201, durationUs: 5_400 },
+    { operation: 'getPet', status: 404, code: 'NOT_FOUND', outcome: 'failed' },
+    { door: 'graphql', operation: 'apiKeys,domains,pets,project,rateLimit', units: 0, durationUs: 21_000 },
+    { status: 429, code: 'RATE_LIMITED_MINUTE', outcome: 'refused', units: 0, durationUs: 240 },
+    {
+      door: 'graphql',
+      operation: 'Storefront',
+      code: 'GRAPHQL_VALIDATION_FAILED',
+      status: 400,
+      outcome: 'failed',
+    },
+    { operation: 'createPet', status: 503, code: 'UNAVAILABLE', outcome: 'failed', durationUs: 4_800_000 },
+  ] as const;
+  const requests = Array.from({ length: 230 }, (_, at) => ({ ...kinds[(at * 5) % kinds.length] }));
+  await logRequests(rig, tenant, requests);
+  const minute = Math.floor(Date.now() / 60_000) - 10;
+  await rig.db.repository(LeftOutCount).insert({ projectId: tenant.projectId, minute, leftOut: 1_284 });
 }
 
 async function seedDomains(rig: DomainRig, tenant: Tenant): Promise<LivedInProject['domains']> {

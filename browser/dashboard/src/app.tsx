@@ -7,6 +7,7 @@ import { KeysPage } from './keys/keys-page.js';
 import { Shell } from './layout/shell.js';
 import { OverviewPage } from './overview/overview-page.js';
 import { PetsPage } from './pets/pets-page.js';
+import { RequestsPage } from './requests/requests-page.js';
 import { Link } from './routing/link.js';
 import { usePlace } from './routing/location.js';
 import { Page } from './routing/page.js';
@@ -37,6 +38,7 @@ function CurrentPage() {
   const [, domainId] = /^\/settings\/domains\/(\d+)$/.exec(path) ?? [];
   if (path === '/') return <OverviewPage />;
   if (path === '/pets') return <PetsPage />;
+  if (path === '/requests') return <RequestsPage />;
   if (path === '/settings/domains') return <DomainsPage />;
   if (domainId !== undefined) return <DomainPage key={domainId} id={domainId} />;
   if (path === '/settings/keys') return <KeysPage />;

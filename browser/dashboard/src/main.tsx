@@ -13,6 +13,7 @@ import './styles/overview.css';
 import './styles/domains.css';
 import './styles/keys.css';
 import './styles/tables.css';
+import './styles/requests.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no element #root');

@@ -1,9 +1,10 @@
-import { Globe, KeyRound, LayoutDashboard, PawPrint } from 'lucide-react';
+import { Globe, KeyRound, LayoutDashboard, PawPrint, ScrollText } from 'lucide-react';
 import { Link } from '../routing/link.js';
 import { usePlace } from '../routing/location.js';
 
 const PAGES = [
   { to: '/', label: 'Overview', icon: LayoutDashboard },
+  { to: '/requests', label: 'Requests', icon: ScrollText },
   { to: '/pets', label: 'Pets', icon: PawPrint },
 ];
 const SETTINGS = [

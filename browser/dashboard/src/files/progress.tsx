@@ -1,0 +1,34 @@
+import { Countdown } from '../elements/countdown.js';
+import type { Wait } from './paced.js';
+
+interface Props {
+  /** What is going on: `Importing pets`. */
+  label: string;
+  /** From 0 to 1; null = not known. */
+  share: number | null;
+  /** How far it is: `120 of 500 pets`. */
+  text: string;
+  wait: Wait | null;
+}
+
+const REASONS: Record<Wait['reason'], string> = {
+  quota: 'Waits for the next minute, so that other clients keep a part of the quota',
+  refused: 'The gateway asked to wait',
+  away: 'The gateway can’t be reached; tries again',
+};
+
+export function Progress({ label, share, text, wait }: Props) {
+  return (
+    <div className="progress">
+      <progress aria-label={label} {...(share === null ? {} : { value: share, max: 1 })} />
+      <p className="progress-text">
+        <span role="status">{text}</span>
+        {wait && (
+          <span className="muted">
+            {REASONS[wait.reason]}: <Countdown untilMs={wait.untilMs} />
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { CopyButton } from '../elements/copy-button.js';
+import { exactTime } from '../elements/exact-time.js';
+import type { RequestFilter, RequestPartsFragment } from '../graphql/generated.js';
+import { Link } from '../routing/link.js';
+import { codeInWords } from './code-in-words.js';
+import { requestsPath } from './request-filter.js';
+import { DOOR_NAMES, durationInWords } from './request-names.js';
+
+/** What is known about a request, what its outcome means, and the way to the requests like it. */
+export function RequestDetails({ request }: { request: RequestPartsFragment }) {
+  const { at, requestId, door, operation, status, code, outcome, durationMs, units } = request;
+  const { keyId, keyName, keyPrefix } = request;
+  const { meaning, remedy } = codeInWords(request);
+  const similar: { text: string; filter: RequestFilter }[] = [
+    { text: `Status ${status}`, filter: { status } },
+    { text: 'This operation', filter: { operation } },
+    { text: 'This key', filter: { keyId } },
+    ...(outcome === 'OK'
+      ? []
+      : [{ text: `This key and operation, status ${status}`, filter: { keyId, operation, status } }]),
+    { text: 'This request', filter: { requestId } },
+  ];
+  return (
+    <div className="request-details">
+      <section>
+        <h2>
+          {status} {code && <code>{code}</code>}
+        </h2>
+        <p>{meaning}</p>
+        {remedy && <p>{remedy}</p>}
+        <h3>Show only</h3>
+        <ul className="similar">
+          {similar.map(({ text, filter }) => (
+            <li key={text}>
+              <Link to={requestsPath(filter)}>{text}</Link>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <dl>
+        <dt>Request id</dt>
+        <dd className="copyable">
+          <code>{requestId}</code>
+          <CopyButton text={requestId} what="the request id" />
+        </dd>
+        <dt>Answered</dt>
+        <dd>
+          <time dateTime={at}>{exactTime(at)}</time>
+        </dd>
+        <dt>Duration</dt>
+        <dd>{durationInWords(durationMs)}</dd>
+        <dt>Operation</dt>
+        <dd>
+          <code>{operation}</code> ({DOOR_NAMES[door]})
+        </dd>
+        <dt>API key</dt>
+        <dd>
+          <bdi>{keyName}</bdi> <code>{keyPrefix}…</code>
+        </dd>
+        <dt>Spent</dt>
+        <dd>
+          {units === 0
+            ? 'nothing of the plan'
+            : units === 1
+              ? '1 unit of the plan'
+              : `${units} units of the plan`}
+        </dd>
+      </dl>
+    </div>
+  );
+}

@@ -1,0 +1,283 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { ERRORS } from '../src/kernel/errors.js';
+import { LeftOutCount } from '../src/request-log/left-out-count.entity.js';
+import { startBrowser } from '../test/support/browser.js';
+import { letGo } from '../test/support/domains/domain-rig.js';
+import { graphql, rest } from '../test/support/http/client.js';
+import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
+import { violationsOn } from './support/accessibility.js';
+import { logRequests } from './support/logged-requests.js';
+import { type Visitor, visit } from './support/visitor.js';
+
+let app: TestApp;
+let browser: Browser;
+let visitor: Visitor;
+beforeAll(async () => {
+  app = await startApp();
+  letGo(app.clock);
+  browser = await startBrowser();
+});
+afterEach(() => visitor?.leave());
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+async function openRequests({ token }: Pick<Tenant, 'token'>, query = ''): Promise<void> {
+  await visitor.signIn(token);
+  if (query === '') await visitor.page.getByRole('link', { name: 'Requests', exact: true }).click();
+  else await visitor.open(`/requests${query}`);
+}
+
+const operations = () => visitor.page.locator('tbody th').allInnerTexts();
+const shows = (count: number) =>
+  visitor.page.waitForFunction(
+    (wanted) => document.querySelectorAll('tbody .request-row').length === wanted,
+    count,
+  );
+const address = () => new URL(visitor.page.url()).search;
+
+test('RequestsPage-1: a new request appears by itself, with its key, API, operation, status and code', async () => {
+  const tenant = await app.tenant();
+  const { key, token } = await app.app.services.apiKeys.create(TEST_ACTOR, {
+    projectId: tenant.projectId,
+    name: 'storefront',
+    scopes: ['pets:read'],
+    expiresAtMs: null,
+  });
+  visitor = await visit(browser, app.url);
+  await openRequests(tenant);
+  const { page } = visitor;
+  await page.getByText('No request yet').waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+  await rest(app.url, '/v1/pets/1', { token });
+  await shows(1);
+  const row = await page.locator('.request-row').innerText();
+  expect(row).toMatch(/404\s+NOT_FOUND\s+getPet\s+REST\s+storefront/);
+  expect(row).toContain(key.prefix);
+  await graphql(app.url, 'query Shelf { pets(first: 1) { nodes { id } } }', { token });
+  await shows(2);
+  expect(await operations()).toEqual(['Shelf', 'getPet']);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('RequestsPage-2: the filters are in the URL under the names of RequestFilter, and survive Back and a reload', async () => {
+  const tenant = await app.tenant();
+  await logRequests(app, tenant, [
+    {},
+    { operation: 'getPet', status: 404, code: 'NOT_FOUND', outcome: 'failed' },
+    { door: 'graphql', operation: 'Shelf' },
+    { status: 429, code: 'RATE_LIMITED_DAY', outcome: 'refused', units: 0 },
+    { keyId: 1n, requestId: 'the-wanted-one' },
+  ]);
+  for (const path of ['/v1/pets/1', '/v1/pets']) await rest(app.url, path, tenant);
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await openRequests(tenant);
+  await shows(7);
+  await page.getByRole('radio', { name: 'Failed' }).check();
+  await shows(2);
+  expect(address()).toBe('?outcome=FAILED');
+  await page.reload();
+  await shows(2);
+  await page.getByLabel('Operation').selectOption('getPet');
+  await page.getByLabel('Status').selectOption('404');
+  await page.getByLabel('API', { exact: true }).selectOption('REST');
+  await page.getByLabel('API key').selectOption({ label: `test (${tenant.token.slice(0, 9)}…)` });
+  await shows(2);
+  const expected = `?operation=getPet&outcome=FAILED&status=404&door=REST&keyId=${tenant.keyId}`;
+  expect([...new URLSearchParams(address())].sort()).toEqual([...new URLSearchParams(expected)].sort());
+  await page.goBack();
+  expect(address()).not.toContain('keyId');
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await shows(7);
+  expect(address()).toBe('');
+  await page.getByLabel('Request id').fill('the-wanted-one');
+  await page.keyboard.press('Enter');
+  await shows(1);
+  expect(address()).toBe('?requestId=the-wanted-one');
+  await visitor.open('/requests?status=teapot&outcome=x&door=GRAPHQL');
+  await shows(1);
+  expect(await operations()).toEqual(['Shelf']);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('RequestsPage-3: every code opens to its meaning and what to do, and to the requests like it, with the keyboard too', async () => {
+  const tenant = await app.tenant();
+  const codes = Object.entries(ERRORS).map(([code, { status }]) => ({
+    status,
+    code: code.toUpperCase(),
+    outcome: 'failed' as const,
+    operation: `with_${code}`,
+  }));
+  await logRequests(app, tenant, codes);
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await openRequests(tenant);
+  await shows(codes.length);
+  const details = page.locator('.request-details');
+  const texts = new Set<string>();
+  for (const { operation, code } of codes) {
+    const button = page.getByRole('button', { name: operation, exact: true });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await details.getByRole('heading', { name: code }).waitFor();
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+    const [meaning, remedy] = await details.locator('section > p').allInnerTexts();
+    texts.add(`${meaning} ${remedy}`);
+    expect(remedy).toMatch(/\.$/);
+    await page.keyboard.press('Enter');
+    await details.waitFor({ state: 'detached' });
+  }
+  expect(texts.size).toBe(codes.length);
+  await page.getByRole('cell', { name: 'KEY_BANNED' }).click();
+  expect(await details.innerText()).toMatch(/Request id\s+req-\d+/);
+  expect(await details.innerText()).toMatch(/\d+ \w+ 20\d\d, \d\d:\d\d:\d\d\.\d{3} UTC/);
+  await details.getByRole('button', { name: 'Copy the request id' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^req-\d+$/);
+  expect(await violationsOn(page)).toEqual([]);
+  await details.getByRole('link', { name: 'Status 429', exact: true }).click();
+  await shows(4);
+  expect(address()).toBe('?status=429');
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('RequestsPage-4: older requests load on demand; how many were left out is said', async () => {
+  const tenant = await app.tenant();
+  await logRequests(
+    app,
+    tenant,
+    Array.from({ length: 170 }, (_, at) => ({ operation: `op${at}` })),
+  );
+  const minute = Math.floor(Date.now() / 60_000) - 5;
+  await app.db.repository(LeftOutCount).insert({ projectId: tenant.projectId, minute, leftOut: 1_284 });
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await openRequests(tenant);
+  await page.getByText('1,284 requests of the last 48 hours are not in the log.').waitFor();
+  const older = page.getByRole('button', { name: 'Load older requests' });
+  const before = await page.locator('.request-row').count();
+  await older.click();
+  await page.waitForFunction((count) => document.querySelectorAll('.request-row').length > count, before);
+  while ((await older.count()) > 0) await older.click().catch(() => {});
+  await page.getByText('No older requests in the log.').waitFor();
+  expect(await operations()).toEqual(Array.from({ length: 170 }, (_, at) => `op${at}`));
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('RequestsPage-5: while a request is open, newer ones wait and move nothing', async () => {
+  const tenant = await app.tenant();
+  await rest(app.url, '/v1/pets', tenant);
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await openRequests(tenant);
+  await shows(1);
+  await page.getByRole('button', { name: 'listPets' }).click();
+  await rest(app.url, '/v1/pets/1', tenant);
+  const newer = page.getByRole('button', { name: /^Show .*newer/ });
+  await newer.waitFor();
+  expect(await operations()).toEqual(['listPets']);
+  await newer.click();
+  await shows(2);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('RequestsPage-6: all requests that match are exported as CSV', async () => {
+  const tenant = await app.tenant();
+  const failed = { operation: 'getPet', status: 404, code: 'NOT_FOUND', outcome: 'failed' as const };
+  await logRequests(
+    app,
+    tenant,
+    Array.from({ length: 260 }, (_, at) => (at % 2 === 0 ? failed : {})),
+  );
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await openRequests(tenant, '?outcome=FAILED');
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toMatch(/^requests-tenant-\d+-\d{4}-\d\d-\d\d-\d{4}\.csv$/);
+  const [header, ...lines] = (await readFile(await file.path(), 'utf8')).trimEnd().split('\n');
+  expect(header).toBe(
+    'at,requestId,door,operation,status,code,outcome,durationMs,units,keyId,keyName,keyPrefix',
+  );
+  expect(lines).toHaveLength(130);
+  const { prefix } = await app.app.services.apiKeys.get(tenant.keyId);
+  expect(lines[0]).toMatch(
+    new RegExp(`^20.*Z,req-\\d+,REST,getPet,404,NOT_FOUND,FAILED,1.84,1,${tenant.keyId},test,${prefix}$`),
+  );
+  await page.getByText('Exported 130 requests.').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('RequestsPage-7: an empty list says why: no scope, no match, or no log', async () => {
+  const { token } = await app.tenant({ scopes: ['pets:read'] });
+  visitor = await visit(browser, app.url);
+  await openRequests({ token });
+  await visitor.page.getByText('It lacks the scope keys').waitFor();
+  await visitor.leave();
+
+  const owner = await app.tenant();
+  visitor = await visit(browser, app.url);
+  await openRequests(owner, '?status=418');
+  await visitor.page.getByText('No request matches these filters').waitFor();
+  await visitor.page.getByRole('button', { name: 'Show all requests' }).click();
+  await visitor.page.getByText('No request yet').waitFor();
+  await visitor.leave();
+
+  const silent = await startApp({ env: { REQUEST_LOG: 'off' } });
+  letGo(silent.clock);
+  try {
+    visitor = await visit(browser, silent.url);
+    await openRequests(await silent.tenant());
+    await visitor.page.getByText('This gateway keeps no log of requests.').waitFor();
+    await visitor.page.getByText('REQUEST_LOG=off').waitFor();
+    expect(await violationsOn(visitor.page)).toEqual([]);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.leave();
+  } finally {
+    await silent.stop();
+  }
+});
+
+test('RequestsPage-8: a key that is revoked while the list is open ends the session', async () => {
+  const tenant = await app.tenant();
+  visitor = await visit(browser, app.url, { provokes: [401] });
+  await openRequests(tenant);
+  await visitor.page.getByText('No request yet').waitFor();
+  await app.app.services.apiKeys.revoke(TEST_ACTOR, tenant.keyId);
+  await visitor.page.getByText('is no longer accepted').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('RequestsPage-9: names of keys in any script, and of any length, stay on the page', async () => {
+  const tenant = await app.tenant();
+  const names = ['x'.repeat(255), 'متجر الحيوانات', '🐶'.repeat(60)];
+  for (const name of names) {
+    const { key } = await app.app.services.apiKeys.create(TEST_ACTOR, {
+      projectId: tenant.projectId,
+      name,
+      scopes: ['pets:read'],
+      expiresAtMs: null,
+    });
+    await logRequests(
+      app,
+      { ...tenant, keyId: key.id },
+      [{ operation: 'o'.repeat(100) }],
+      Date.now() - names.indexOf(name) * 5_000,
+    );
+  }
+  for (const width of [390, 1280, 1600]) {
+    visitor = await visit(browser, app.url, { width });
+    await openRequests(tenant, `?operation=${'o'.repeat(100)}`);
+    await shows(3);
+    await visitor.page.locator('.row-open').first().click();
+    await visitor.page.screenshot({ path: `screenshots/requests-names-${width}.png`, fullPage: true });
+    const overflow = await visitor.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow).toBeLessThanOrEqual(0);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.leave();
+  }
+});
