@@ -10,8 +10,6 @@ import { addressSubject } from '../../src/rate-limit/rules/subjects.js';
 import { startApp } from '../support/start-app.js';
 
 const COUNT = 100_000;
-/** Requests at once, whose look-ups share a statement. */
-const AT_ONCE = 100;
 const QUOTA = { perMinute: 60, perDay: null };
 const HEAP_BYTES = 50_000_000;
 
@@ -26,19 +24,16 @@ test(`Limits-21: ${COUNT} distinct wrong keys from as many addresses take less t
     const collect = runInNewContext('gc') as () => void;
     collect();
     const before = process.memoryUsage().heapUsed;
-    const tryWrongKey = async (at: number) => {
-      if (await admission.callerOf(`Bearer ${newToken()}`)) throw new Error('a wrong key was accepted');
-      const address = `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`;
-      const account = { subject: addressSubject(address), keyId: null, quota: QUOTA };
-      const decision = limiter.charge({ ...account, cost: 1, connection: null });
-      if (!decision.admitted) throw new Error(`${address} was refused its first request`);
-    };
     const tookMs: number[] = [];
     const part = COUNT / 10;
     for (let done = 0; done < COUNT; done += part) {
       const startedAt = performance.now();
-      for (let from = done; from < done + part; from += AT_ONCE) {
-        await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => tryWrongKey(from + index)));
+      for (let at = done; at < done + part; at += 1) {
+        if (await admission.callerOf(`Bearer ${newToken()}`)) throw new Error('a wrong key was accepted');
+        const address = `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`;
+        const account = { subject: addressSubject(address), keyId: null, quota: QUOTA };
+        const decision = limiter.charge({ ...account, cost: 1, connection: null });
+        if (!decision.admitted) throw new Error(`${address} was refused its first request`);
       }
       tookMs.push(performance.now() - startedAt);
     }
