@@ -37,7 +37,7 @@ const DEAREST: Record<string, string> = {
   'domains, at all': '{ domains { id } }',
   'domains, their events': '{ domains { timeline(first: 11) { diagnoses { code } } } }',
   domain: '{ domain(id: "1") { timeline(first: 100) { at name diagnoses { code cause remedy } } } }',
-  'the schema': `{ apiKey { id } __schema { types { ${aliases(6, (at) => `f${at}: fields { name description type { kind name ofType { kind name } } }`)} } } }`,
+  'the schema': `{ apiKey { id } __schema { types { ${aliases(5, (at) => `f${at}: fields { name description type { kind name ofType { kind name } } }`)} } } }`,
   rateLimit: `{ rateLimit { ${aliases(29, (at) => `f${at}: fields { field limit remaining resetAt window }`)} } }`,
 };
 
