@@ -42,19 +42,15 @@ interface View {
 }
 
 const VIEWS: View[] = [
-  { name: 'overview', path: '/', until: 'Requests per day, last 30 days' },
-  { name: 'overview-table', path: '/', until: 'Requests per day, last 30 days', act: unfold },
-  { name: 'requests', path: '/requests', until: 'Load older requests' },
+  { name: 'overview', path: '/', until: 'Show as a table' },
+  { name: 'overview-table', path: '/', until: 'Show as a table', act: unfold },
+  { name: 'overview-month', path: '/?window=month&by=status', until: 'Show as a table' },
   {
-    name: 'requests-open',
-    path: '/requests?outcome=FAILED',
-    until: 'Load older requests',
-    act: async (page) => {
-      await page.getByRole('button', { name: 'getPet' }).first().click();
-      await page.getByText('no resource with this identifier').waitFor();
-    },
+    name: 'overview-keys',
+    path: '/?window=day&by=key',
+    until: 'Show as a table',
+    act: (page) => page.getByRole('slider').focus(),
   },
-  { name: 'requests-none', path: '/requests?operation=nothing&status=418', until: 'No request matches' },
   { name: 'pets', path: '/pets', until: 'Page 1' },
   {
     name: 'pets-editor',

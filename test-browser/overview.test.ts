@@ -4,7 +4,7 @@ import { startBrowser } from '../test/support/browser.js';
 import { letGo } from '../test/support/domains/domain-rig.js';
 import { eventually } from '../test/support/eventually.js';
 import { graphql, rest } from '../test/support/http/client.js';
-import { startApp, type TestApp } from '../test/support/start-app.js';
+import { startApp, TEST_ACTOR, type TestApp } from '../test/support/start-app.js';
 import { type Visitor, visit } from './support/visitor.js';
 
 let app: TestApp;
@@ -24,37 +24,230 @@ afterAll(async () => {
 
 const MINUTE_MS = 60_000;
 
-/** The sum in the legend of the plot of the last hour, by series. */
-const counted = async (series: string) => {
-  const plot = visitor.page.locator('section', {
-    has: visitor.page.getByRole('heading', { name: /last hour/ }),
-  });
-  const text = await plot.getByRole('listitem').filter({ hasText: series }).innerText();
-  return Number(text.replace(/\D/g, ''));
+/** The sum of a part of the bars in the legend of the plot; null = the plot has no such part. */
+const counted = async (part: string) => {
+  const entries = visitor.page.getByRole('list', { name: 'Parts of the bars' }).getByRole('listitem');
+  const entry = entries.filter({ has: visitor.page.getByText(part, { exact: true }) });
+  if ((await entry.count()) === 0) return null;
+  return Number((await entry.locator('strong').innerText()).replace(/\D/g, ''));
 };
+const fact = async (name: string) => {
+  const facts = visitor.page.locator('.facts > div');
+  return facts.filter({ has: visitor.page.getByText(name, { exact: true }) }).innerText();
+};
+const plot = (title: string) => visitor.page.getByRole('img', { name: title });
+const choose = (name: string) =>
+  visitor.page.getByRole('radio', { name, exact: true }).check({ force: true });
+const rowOf = (table: string, name: string) =>
+  visitor.page
+    .getByRole('table', { name: table })
+    .getByRole('row')
+    .filter({ has: visitor.page.getByRole('rowheader').filter({ hasText: name }) });
+const refresh = () => visitor.page.getByRole('button', { name: 'Refresh' }).click();
 
-test('Dashboard-3: the plots show real traffic of both doors, admitted and refused, and update without a reload', async () => {
+test('Dashboard-3: the plot shows real traffic of both doors, and updates without a reload', async () => {
   const { token } = await app.tenant({ plan: 'FREE' });
   visitor = await visit(browser, app.url);
   const { page } = visitor;
   await visitor.signIn(token);
-  await page.getByRole('heading', { name: /last 30 days/ }).waitFor();
-  expect(await counted('REST admitted')).toBe(0);
+  await plot('Requests in the last hour, by door').waitFor();
+  expect(await counted('REST')).toBeNull();
 
   for (let sent = 0; sent < 7; sent += 1) await rest(app.url, '/v1/pets', { token });
   for (let sent = 0; sent < 6; sent += 1) await graphql(app.url, '{ pets { nodes { id } } }', { token });
-  await page.getByRole('button', { name: 'Refresh' }).click();
-  await eventually('the plot has the new requests', async () => (await counted('REST admitted')) === 7);
-  expect(await counted('GraphQL admitted')).toBe(6);
-  expect(await counted('Management')).toBeGreaterThanOrEqual(1);
-
-  const bars = page.locator('.plot-bars').first().locator('rect.rest-admitted');
-  expect(await bars.count()).toBe(1);
-  const month = page.locator('.plot-bars').nth(1).locator('rect.rest-admitted');
-  expect(await month.count()).toBe(1);
+  await refresh();
+  await eventually('the plot has the new requests', async () => (await counted('REST')) === 7);
+  // The dashboard's own requests count, too.
+  expect(await counted('GraphQL')).toBeGreaterThanOrEqual(7);
+  expect(await fact('Quota units')).toMatch(/13\s/);
+  expect(await fact('Errors')).toMatch(/0%/);
+  expect(await fact('Latency p95')).toMatch(/\d m?s/);
+  for (const [time, title] of [
+    ['24 hours', 'Requests in the last 24 hours, by door'],
+    ['30 days', 'Requests in the last 30 days, by door'],
+  ] as const) {
+    await choose(time);
+    await plot(title).waitFor();
+    expect(await counted('REST')).toBe(7);
+  }
   // A table shows the same numbers to people who cannot see the plot.
-  await page.locator('summary', { hasText: 'Show as a table' }).first().click();
-  expect(await page.getByRole('row').nth(1).innerText()).toMatch(/7/);
+  await page.locator('summary', { hasText: 'Show as a table' }).click();
+  const table = page.getByRole('table', { name: 'Requests in the last 30 days, by door' });
+  expect(await table.getByRole('row').count()).toBe(31);
+  expect(await table.getByRole('row').nth(1).innerText()).toMatch(/\w{3},? \d+ \w+[\s\S]*UTC[\s\S]*\t7\t/);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-46: the time and the dimension are kept in the address, and every dimension has the same sum', async () => {
+  const { token } = await app.tenant();
+  for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/pets', { token });
+  await rest(app.url, '/v1/pets/1', { token });
+  await graphql(app.url, 'query Shelf { pets { nodes { id } } }', { token });
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await visitor.signIn(token);
+  await choose('24 hours');
+  await choose('Operation');
+  await plot('Requests in the last 24 hours, by operation').waitFor();
+  expect([await counted('listPets'), await counted('getPet'), await counted('Shelf')]).toEqual([3, 1, 1]);
+  expect(new URL(page.url()).search).toBe('?window=day&by=operation');
+  await choose('Status');
+  await plot('Requests in the last 24 hours, by status').waitFor();
+  expect(await counted('404 not found')).toBe(1);
+  await page.reload();
+  await plot('Requests in the last 24 hours, by status').waitFor();
+  const sums = async () => {
+    const numbers = await page
+      .getByRole('list', { name: 'Parts of the bars' })
+      .locator('strong')
+      .allInnerTexts();
+    return numbers.reduce((sum, text) => sum + Number(text.replace(/\D/g, '')), 0);
+  };
+  for (const [dimension, name] of [
+    ['Door', 'door'],
+    ['Key', 'key'],
+    ['Operation', 'operation'],
+    ['Status', 'status'],
+  ] as const) {
+    await choose(dimension);
+    await plot(`Requests in the last 24 hours, by ${name}`).waitFor();
+    expect(await fact('Requests')).toMatch(new RegExp(`^Requests\\s+${await sums()}\\s`));
+  }
+  // A link without a choice, or with an unknown one, shows the last hour by door.
+  await visitor.open('/?window=century&by=moon');
+  await plot('Requests in the last hour, by door').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-47: the tooltip of the plot follows the pointer and the keyboard', async () => {
+  const { token } = await app.tenant();
+  for (let sent = 0; sent < 4; sent += 1) await rest(app.url, '/v1/pets', { token });
+  await rest(app.url, '/v1/pets/1', { token });
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await visitor.open('/?window=month&by=operation');
+  await page.getByLabel('API key').fill(token);
+  await page.keyboard.press('Enter');
+  const bars = plot('Requests in the last 30 days, by operation');
+  await bars.waitFor();
+  const tooltip = page.locator('.plot-tooltip');
+  const box = await bars.boundingBox();
+  if (!box) throw new Error('the plot is not visible');
+  await page.mouse.move(box.x + box.width - 5, box.y + 40);
+  await tooltip.getByText('listPets').waitFor();
+  expect(await tooltip.innerText()).toMatch(/UTC[\s\S]*listPets\s+4[\s\S]*1 error/);
+  expect((await tooltip.boundingBox())?.x ?? 0).toBeGreaterThan(box.x);
+  const newest = await tooltip.locator('p').first().innerText();
+  await page.mouse.move(box.x + box.width / 3, box.y + 40);
+  await expect(tooltip.locator('p').first().innerText()).resolves.not.toBe(newest);
+  await page.mouse.move(box.x, box.y - 30);
+  await tooltip.waitFor({ state: 'detached' });
+
+  const cursor = page.getByRole('slider', { name: /the bar to read$/ });
+  await cursor.focus();
+  await tooltip.getByText('listPets').waitFor();
+  expect(await cursor.getAttribute('aria-valuetext')).toMatch(/UTC: \d+ requests; .*listPets 4.*; 1 error$/);
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  expect(await cursor.getAttribute('aria-valuetext')).toMatch(/UTC: 0 requests$/);
+  await page.keyboard.press('End');
+  await tooltip.getByText('listPets').waitFor();
+  await page.keyboard.press('Escape');
+  await tooltip.waitFor({ state: 'detached' });
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-48: two sentences and two tables tell which key spent the quota, and which operation failed most', async () => {
+  const { token, projectId } = await app.tenant();
+  const { apiKeys } = app.app.services;
+  const make = async (name: string) =>
+    apiKeys.create(TEST_ACTOR, { projectId, name, scopes: ['pets:read', 'pets:write'], expiresAtMs: null });
+  const [greedy, calm] = [await make('متجر 🐈'), await make('x'.repeat(255))];
+  // Few requests can spend many units.
+  const three = 'query Home { a: pets { nodes { id } } b: pets { nodes { id } } c: pets { nodes { id } } }';
+  for (let sent = 0; sent < 4; sent += 1) await graphql(app.url, three, greedy);
+  for (let sent = 0; sent < 5; sent += 1) await rest(app.url, '/v1/pets', calm);
+  for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/pets/1', calm);
+  await rest(app.url, '/v1/pets', { ...calm, method: 'POST', body: { name: 'Rex', categoryId: 1 } });
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await visitor.signIn(token);
+  await page.getByText('متجر 🐈 spent 57% of the quota units in the last hour.').waitFor();
+  await page.getByText('getPet failed most in the last hour: 3 of 3 requests (100%).').waitFor();
+
+  const keys = 'Usage by key in the last hour';
+  expect(await rowOf(keys, greedy.key.prefix).innerText()).toMatch(/متجر 🐈[\s\S]*\t4\t12\s+57%\s+0\s+0/);
+  const first = () => page.getByRole('table', { name: keys }).getByRole('rowheader').first().innerText();
+  expect(await first()).toContain('متجر 🐈');
+  await page.getByRole('table', { name: keys }).getByRole('button', { name: 'Errors' }).click();
+  expect(await first()).toContain('xxx');
+  await page.getByRole('columnheader', { name: 'Errors' }).first().waitFor();
+  const sorted = page.locator('th[aria-sort="descending"]').first();
+  expect(await sorted.innerText()).toBe('Errors');
+  expect(await rowOf('Usage by operation in the last hour', 'Home').innerText()).toMatch(/\t4\t12\s+57%/);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(overflow).toBeLessThanOrEqual(0);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-49: the quick start has the prefix of the key, and is copied; the addresses and the references are linked', async () => {
+  const { token, slug } = await app.tenant();
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await visitor.signIn(token);
+  const quickStart = page.getByRole('region', { name: 'Quick start' });
+  for (const [language, pattern] of [
+    ['curl', /^KEY='(pk_\w+)…'[\s\S]*curl "http[^"]+\/v1\/pets\?limit=3"/],
+    ['fetch', /^const key = '(pk_\w+)…'[\s\S]*await fetch\('http[^']+\/v1\/pets\?limit=3'/],
+    ['GraphQL', /^KEY='(pk_\w+)…'[\s\S]*curl http\S+\/graphql[\s\S]*pets\(first: 3\)/],
+  ] as const) {
+    await choose(language);
+    await quickStart.getByRole('button', { name: 'Copy the snippet' }).click();
+    await quickStart.getByText('Copied the snippet').waitFor({ state: 'attached' });
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toMatch(pattern);
+    expect(token).toContain(pattern.exec(copied)?.[1] ?? '?');
+    expect(copied).not.toContain(token);
+  }
+  for (const name of ['GraphiQL', 'REST reference', 'Guides', 'GraphQL schema']) {
+    const address = await quickStart.getByRole('link', { name }).getAttribute('href');
+    expect((await page.request.get(`${app.url}${address}`)).status()).toBe(200);
+  }
+  const addresses = await page.getByRole('region', { name: 'Base addresses' }).innerText();
+  expect(addresses).toContain(`${app.url}/v1`);
+  expect(addresses).toContain(`${slug}.`);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-50: a key without the scope keys sees everything except the usage by key, and is told so', async () => {
+  const { token } = await app.tenant({ scopes: ['pets:read'] });
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await visitor.signIn(token);
+  await visitor.open('/?window=hour&by=key');
+  await plot('Requests in the last hour, by door').waitFor();
+  expect(await page.getByRole('radio', { name: 'Key', exact: true }).count()).toBe(0);
+  await page.getByText('This API key may not see the usage by key.').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-51: a spent allowance disables the button and counts down, under one banner', async () => {
+  ahead.aheadMs = MINUTE_MS - (Date.now() % MINUTE_MS);
+  const { token } = await app.tenant();
+  visitor = await visit(browser, app.url, { provokes: [429] });
+  const { page } = visitor;
+  await visitor.signIn(token);
+  await plot('Requests in the last hour, by door').waitFor();
+  const spend = () => graphql(app.url, '{ project { slug } }', { token });
+  await eventually('the allowance is spent', async () => (await spend()).status === 429);
+  await refresh();
+  const button = page.getByRole('button', { name: /^Refresh/ });
+  await page.getByRole('button', { name: /^Refresh \((1 min )?\d+ s\)$/ }).waitFor();
+  expect(await button.isDisabled()).toBe(true);
+  await page.getByText('This key has no operations left in this minute.').waitFor();
+  expect(await page.locator('.notice').count()).toBe(1);
+  // The page keeps its content.
+  await plot('Requests in the last hour, by door').waitFor();
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -67,6 +260,7 @@ test('Dashboard-18: bars count down; a spent quota and a ban show when they end'
   await visitor.signIn(token);
   const meter = page.getByRole('meter', { name: 'This minute' });
   expect(await meter.getAttribute('aria-valuemax')).toBe('60');
+  await page.getByText('This key is not banned and has no strikes.').waitFor();
   const countdown = page.locator('.quota .countdown').first();
   const before = await countdown.innerText();
   await page.waitForFunction(
@@ -86,6 +280,7 @@ test('Dashboard-18: bars count down; a spent quota and a ban show when they end'
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByText('This API key is temporarily banned.').first().waitFor();
   await page.getByText(/^Banned, .* left$/).waitFor();
+  await page.getByRole('list', { name: 'How long a ban lasts' }).waitFor();
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -99,7 +294,7 @@ test('Dashboard-19: the open overview spends nothing of the plan, at most a twen
   });
   await page.clock.install();
   await visitor.signIn(token);
-  await page.getByRole('heading', { name: /last hour/ }).waitFor();
+  await plot('Requests in the last hour, by door').waitFor();
   asked = 0;
   for (let second = 0; second < 60; second += 5) {
     await page.clock.runFor(5_000);

@@ -1,9 +1,13 @@
 import { CopyButton } from '../elements/copy-button.js';
+import { Moment } from '../elements/moment.js';
+import { Link } from '../routing/link.js';
 import { useSession } from '../session/signed-in.js';
 
-export function Addresses() {
+/** Where clients reach the project. `primaryUrl`: its primary custom domain; null = it has none that is served. */
+export function Addresses({ primaryUrl }: { primaryUrl: string | null }) {
   const { project } = useSession();
   const addresses = [
+    ...(primaryUrl === null ? [] : [{ name: 'Primary domain', url: primaryUrl }]),
     { name: 'GraphQL', url: project.graphqlUrl },
     { name: 'REST', url: project.apiUrl },
     { name: 'Generated address', url: project.url },
@@ -20,6 +24,22 @@ export function Addresses() {
           </li>
         ))}
       </ul>
+      <p className="muted">
+        {project.publishedAt ? (
+          <>
+            Published <Moment at={project.publishedAt} />.{' '}
+          </>
+        ) : (
+          'Not published yet. '
+        )}
+        {primaryUrl === null ? (
+          <Link to="/settings/domains">Use your own domain</Link>
+        ) : (
+          <>
+            Its own domains serve <code>/v1</code> and <code>/graphql</code>, too.
+          </>
+        )}
+      </p>
     </section>
   );
 }

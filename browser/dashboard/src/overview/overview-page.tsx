@@ -1,56 +1,50 @@
 import { Loading } from '../elements/loading.js';
 import { ErrorNotice } from '../errors/error-notice.js';
+import { useBlock } from '../errors/use-block.js';
 import { LiveBadge } from '../live/live-badge.js';
+import { Quota } from '../quota/quota.js';
 import { Page } from '../routing/page.js';
 import { Addresses } from './addresses.js';
-import { BanLadder } from './ban-ladder.js';
-import { PlanCard } from './plan-card.js';
-import { Quota } from './quota.js';
-import { UsagePlot } from './usage-plot.js';
+import { QuickStart } from './quick-start.js';
+import { TopKeys } from './top-keys.js';
+import { TopOperations } from './top-operations.js';
+import { UsageCard } from './usage-card.js';
+import { WINDOW_WORDS } from './usage-choice.js';
 import { useLiveUsage } from './use-live-usage.js';
 
-const OF_MINUTE: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' };
-const OF_DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', timeZone: 'UTC' };
-
 export function OverviewPage() {
-  const { usage, error, state, refresh } = useLiveUsage();
+  const { known, isStale, error, state, refresh } = useLiveUsage();
+  const { isBlocked, countdown } = useBlock(error);
   return (
     <Page
       title="Overview"
       actions={
         <>
           <LiveBadge state={state} />
-          <button type="button" onClick={refresh}>
-            Refresh
+          <button type="button" disabled={isBlocked} onClick={refresh}>
+            Refresh{countdown}
           </button>
         </>
       }
     >
-      {error && !usage ? <ErrorNotice error={error} onRetry={refresh} /> : null}
-      <div className="grid">
-        <PlanCard />
-        <Addresses />
-        <Quota />
-        <BanLadder />
-      </div>
-      {usage?.hour ? (
-        <UsagePlot
-          title="Requests per minute, last hour"
-          unit="minute"
-          points={usage.hour.points}
-          format={OF_MINUTE}
-        />
+      {error && !known ? <ErrorNotice error={error} onRetry={refresh} /> : null}
+      {known ? (
+        <UsageCard known={known} isStale={isStale} />
       ) : (
         !error && <Loading what="the usage" shape="plot" />
       )}
-      {usage?.month && (
-        <UsagePlot
-          title="Requests per day, last 30 days"
-          unit="day"
-          points={usage.month.points}
-          format={OF_DAY}
-        />
+      <Quota />
+      {known && (
+        <div className="grid">
+          <TopKeys series={known.usage.keys?.series} inWords={WINDOW_WORDS[known.window]} />
+          <TopOperations series={known.usage.operations.series} inWords={WINDOW_WORDS[known.window]} />
+        </div>
       )}
+      {!known && !error && <Loading what="the keys and operations" shape="cards" count={2} />}
+      <div className="grid">
+        <QuickStart />
+        <Addresses primaryUrl={known?.usage.primaryUrl ?? null} />
+      </div>
     </Page>
   );
 }

@@ -1,37 +1,27 @@
 import { Countdown } from '../elements/countdown.js';
-import { useNow } from '../elements/now.js';
 import { standing } from '../graphql/standing.js';
 
 const LADDER_MINUTES = [1, 5, 30, 60];
 const STRIKES_TO_BAN = 10;
 
-export function BanLadder() {
-  const now = useNow();
+/** How long the ban of this key and the next ones last. */
+export function Ban() {
   const ban = standing.use()?.ban ?? null;
-  const untilMs = ban?.until ? Date.parse(ban.until) : 0;
-  const isBanned = untilMs > now;
   return (
-    <section className="card" aria-labelledby="ban">
-      <h2 id="ban">Bans of this key</h2>
+    <div className="ban">
       <p className="figure">
-        {isBanned ? (
-          <>
-            Banned, <Countdown untilMs={untilMs} /> left
-          </>
-        ) : (
-          'Not banned'
-        )}
+        Banned, <Countdown untilMs={ban?.until ? Date.parse(ban.until) : 0} /> left
       </p>
       <p>
-        {ban?.strikes ?? 0} of {STRIKES_TO_BAN} strikes. A strike is a request for pets made after a 429 and
-        before its Retry-After. A ban covers only requests for pets.
+        {STRIKES_TO_BAN} requests for pets after a 429 and before its Retry-After ban a key. A ban covers only
+        requests for pets.
       </p>
       <p className="label" id="ladder">
         How long a ban lasts
       </p>
       <ol className="ladder" aria-labelledby="ladder">
         {LADDER_MINUTES.map((minutes) => {
-          const isNext = (ban?.nextStepMinutes ?? LADDER_MINUTES[0]) === minutes;
+          const isNext = ban?.nextStepMinutes === minutes;
           return (
             <li key={minutes} className={isNext ? 'next' : undefined}>
               {minutes} min{isNext && <span className="note"> next</span>}
@@ -40,6 +30,18 @@ export function BanLadder() {
         })}
       </ol>
       <p className="muted">Each hour without a strike goes one step back.</p>
-    </section>
+    </div>
+  );
+}
+
+/** One line about a key that is not banned. */
+export function Strikes() {
+  const strikes = standing.use()?.ban?.strikes ?? 0;
+  return (
+    <p className="muted">
+      {strikes === 0
+        ? 'This key is not banned and has no strikes.'
+        : `This key is not banned, and has ${strikes} of ${STRIKES_TO_BAN} strikes.`}
+    </p>
   );
 }

@@ -1,0 +1,55 @@
+import { useState } from 'react';
+import { CopyButton } from '../elements/copy-button.js';
+import { Segments } from '../elements/segments.js';
+import { useSession } from '../session/signed-in.js';
+
+type Language = 'curl' | 'fetch' | 'graphql';
+
+const LANGUAGES: readonly { value: Language; label: string }[] = [
+  { value: 'curl', label: 'curl' },
+  { value: 'fetch', label: 'fetch' },
+  { value: 'graphql', label: 'GraphQL' },
+];
+
+const PAGES = [
+  { href: '/graphiql', label: 'GraphiQL' },
+  { href: '/v1/docs', label: 'REST reference' },
+  { href: '/v1/docs/authentication', label: 'Guides' },
+  { href: '/schema.graphql', label: 'GraphQL schema' },
+];
+
+/** A first request to copy. The gateway stores only a digest of a key, so the snippet has its prefix. */
+export function QuickStart() {
+  const { project, apiKey } = useSession();
+  const [language, setLanguage] = useState<Language>('curl');
+  const key = `${apiKey.prefix}…`;
+  const snippet = {
+    curl: `KEY='${key}'  # the whole key\ncurl "${project.apiUrl}/pets?limit=3" \\\n  -H "Authorization: Bearer $KEY"`,
+    fetch: `const key = '${key}'; // the whole key\nconst response = await fetch('${project.apiUrl}/pets?limit=3', {\n  headers: { Authorization: \`Bearer \${key}\` },\n});\nconsole.log(await response.json());`,
+    graphql: `KEY='${key}'  # the whole key\ncurl ${project.graphqlUrl} \\\n  -H "Authorization: Bearer $KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"query":"{ pets(first: 3) { nodes { id name } } }"}'`,
+  }[language];
+  return (
+    <section className="card quick-start" aria-labelledby="quick-start">
+      <header className="usage-head">
+        <h2 id="quick-start">Quick start</h2>
+        <Segments legend="Language" choices={LANGUAGES} value={language} onChange={setLanguage} />
+      </header>
+      <div className="snippet">
+        <pre>
+          <code>{snippet}</code>
+        </pre>
+        <CopyButton text={snippet} what="the snippet" />
+      </div>
+      <p className="muted">
+        Replace <code>{key}</code> by the whole key, which was shown when it was created.
+      </p>
+      <ul className="pages">
+        {PAGES.map(({ href, label }) => (
+          <li key={href}>
+            <a href={href}>{label}</a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

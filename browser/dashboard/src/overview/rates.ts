@@ -1,0 +1,24 @@
+import type { SumsFragment } from '../graphql/generated.js';
+
+const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const WHOLE_PERCENT = new Intl.NumberFormat(undefined, { style: 'percent' });
+const LEAST = 0.001;
+
+export function requestsOf({ admitted, refused }: SumsFragment): number {
+  return admitted + refused;
+}
+
+/** A share for people. It is never rounded to nothing: one error among a million is `< 0.1 %`. */
+export function share(part: number, whole: number): string {
+  if (whole === 0 || part === 0) return WHOLE_PERCENT.format(0);
+  const of = part / whole;
+  if (of < LEAST) return `< ${PERCENT.format(LEAST)}`;
+  return (of < 0.1 ? PERCENT : WHOLE_PERCENT).format(of);
+}
+
+/** A duration for people: `0.4 ms`, `12 ms`, `1.2 s`; a dash without requests. */
+export function duration(ms: number | null): string {
+  if (ms === null) return '–';
+  if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${ms >= 10 ? Math.round(ms) : ms.toFixed(1)} ms`;
+}

@@ -1,0 +1,65 @@
+import { useQuery } from '@apollo/client/react';
+import { ApiKeysDocument, type SeriesSumsFragment } from '../graphql/generated.js';
+import { NeedsScope } from '../session/needs-scope.js';
+import { share } from './rates.js';
+import { nameOfSeries, OTHER } from './series-names.js';
+import { TopTable } from './top-table.js';
+
+interface Props {
+  /** Undefined = the key of the session may not see it. */
+  series: readonly SeriesSumsFragment[] | undefined;
+  /** `in the last hour` */
+  inWords: string;
+}
+
+/** Which key spent the quota. */
+export function TopKeys({ series, inWords }: Props) {
+  return (
+    <section className="card" aria-labelledby="top-keys">
+      <h2 id="top-keys">Keys</h2>
+      <NeedsScope scope="KEYS" to="see the usage by key">
+        {series && <Keys series={series} inWords={inWords} />}
+      </NeedsScope>
+    </section>
+  );
+}
+
+function Keys({ series, inWords }: { series: readonly SeriesSumsFragment[]; inWords: string }) {
+  // Keys of the same name, such as a rolled key and its successor, differ only in their prefix.
+  const { data } = useQuery(ApiKeysDocument);
+  const prefixes = new Map(data?.apiKeys.map(({ id, prefix }) => [id, prefix]));
+  const all = series.reduce((sum, { total }) => sum + total.units, 0);
+  const [most] = series
+    .filter(({ name }) => name !== OTHER)
+    .toSorted((a, b) => b.total.units - a.total.units);
+  return (
+    <>
+      <p className="answer">
+        {most && most.total.units > 0 ? (
+          <>
+            <bdi>{most.label}</bdi> spent {share(most.total.units, all)} of the quota units {inWords}.
+          </>
+        ) : (
+          `No quota unit was spent ${inWords}.`
+        )}
+      </p>
+      {series.length > 0 && (
+        <TopTable
+          caption={`Usage by key ${inWords}`}
+          head="Key"
+          first="units"
+          rows={series.map(({ name, label, total }) => ({
+            id: name,
+            total,
+            label: (
+              <span className="top-name">
+                <bdi>{nameOfSeries({ name, label }, 'KEY')}</bdi>
+                {prefixes.has(name) && <code>{prefixes.get(name)}…</code>}
+              </span>
+            ),
+          }))}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+import { ArrowDown } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { SumsFragment } from '../graphql/generated.js';
+import { requestsOf, share } from './rates.js';
+
+interface TopRow {
+  id: string;
+  label: ReactNode;
+  total: SumsFragment;
+}
+
+type Column = 'requests' | 'units' | 'failed' | 'refused';
+
+interface Props {
+  caption: string;
+  /** The head of the first column: `Key`. */
+  head: string;
+  rows: readonly TopRow[];
+  first: Column;
+}
+
+const SHOWN = 6;
+const COUNT = new Intl.NumberFormat();
+const COLUMNS: readonly { column: Column; label: string; of: (total: SumsFragment) => number }[] = [
+  { column: 'requests', label: 'Requests', of: requestsOf },
+  { column: 'units', label: 'Units', of: ({ units }) => units },
+  { column: 'failed', label: 'Errors', of: ({ failed }) => failed },
+  { column: 'refused', label: 'Refused', of: ({ refused }) => refused },
+];
+
+/** Keys or operations, the largest in the chosen column first. */
+export function TopTable({ caption, head, rows, first }: Props) {
+  const [sortedBy, sortBy] = useState<Column>(first);
+  const [isWhole, setWhole] = useState(false);
+  const { of } = COLUMNS.find(({ column }) => column === sortedBy) ?? { of: requestsOf };
+  const sorted = rows.toSorted(
+    (a, b) => of(b.total) - of(a.total) || requestsOf(b.total) - requestsOf(a.total),
+  );
+  const shown = isWhole ? sorted : sorted.slice(0, SHOWN);
+  const highest = Math.max(1, ...rows.map(({ total }) => of(total)));
+  const allUnits = rows.reduce((sum, { total }) => sum + total.units, 0);
+  return (
+    <>
+      <table className="tops">
+        <caption className="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{head}</th>
+            {COLUMNS.map(({ column, label }) => (
+              <th
+                scope="col"
+                key={column}
+                className="number"
+                aria-sort={column === sortedBy ? 'descending' : undefined}
+              >
+                <button type="button" className="quiet sort" onClick={() => sortBy(column)}>
+                  {label}
+                  {column === sortedBy && <ArrowDown size={13} aria-hidden="true" />}
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ id, label, total }) => (
+            <tr key={id}>
+              <th scope="row">
+                {label}
+                <svg className="top-bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+                  <rect width={(of(total) / highest) * 100} height="1" />
+                </svg>
+              </th>
+              <td className="number">{COUNT.format(requestsOf(total))}</td>
+              <Part count={total.units} whole={allUnits} />
+              <Part count={total.failed} whole={requestsOf(total)} tone="fact-failed" />
+              <Part count={total.refused} whole={requestsOf(total)} tone="fact-refused" />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {sorted.length > SHOWN && (
+        <button type="button" className="small" onClick={() => setWhole(!isWhole)}>
+          {isWhole ? `Show the first ${SHOWN}` : `Show all ${sorted.length}`}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** A count with its share. */
+function Part({ count, whole, tone = '' }: { count: number; whole: number; tone?: string }) {
+  return (
+    <td className={`number ${count > 0 ? tone : ''}`}>
+      {COUNT.format(count)}
+      {count > 0 && <span className="part">{share(count, whole)}</span>}
+    </td>
+  );
+}

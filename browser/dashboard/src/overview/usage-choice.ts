@@ -1,0 +1,43 @@
+import type { UsageDimension, UsageWindow } from '../graphql/generated.js';
+import { go, usePlace } from '../routing/location.js';
+import { useSession } from '../session/signed-in.js';
+
+/** What the overview shows. The URL has it, so that a reload and a shared link show the same. */
+export interface UsageChoice {
+  window: UsageWindow;
+  by: UsageDimension;
+}
+
+export const WINDOWS: readonly { value: UsageWindow; label: string }[] = [
+  { value: 'HOUR', label: 'Hour' },
+  { value: 'DAY', label: '24 hours' },
+  { value: 'MONTH', label: '30 days' },
+];
+
+export const WINDOW_WORDS: Record<UsageWindow, string> = {
+  HOUR: 'in the last hour',
+  DAY: 'in the last 24 hours',
+  MONTH: 'in the last 30 days',
+};
+
+export const DIMENSIONS: readonly { value: UsageDimension; label: string }[] = [
+  { value: 'DOOR', label: 'Door' },
+  { value: 'KEY', label: 'Key' },
+  { value: 'OPERATION', label: 'Operation' },
+  { value: 'STATUS', label: 'Status' },
+];
+
+/** The chosen view; usage by key needs a scope. */
+export function useUsageChoice(): UsageChoice & { mayReadKeys: boolean } {
+  const { query } = usePlace();
+  const mayReadKeys = useSession().apiKey.scopes.includes('KEYS');
+  const of = (name: string) => query.get(name)?.toUpperCase();
+  const window = WINDOWS.find(({ value }) => value === of('window'))?.value ?? 'HOUR';
+  const by = DIMENSIONS.find(({ value }) => value === of('by'))?.value ?? 'DOOR';
+  return { window, by: by === 'KEY' && !mayReadKeys ? 'DOOR' : by, mayReadKeys };
+}
+
+export function choose({ window, by }: UsageChoice): void {
+  const query = new URLSearchParams({ window: window.toLowerCase(), by: by.toLowerCase() });
+  go(`/?${query}`, { replace: true });
+}

@@ -1,0 +1,46 @@
+import type { UsageDimension } from '../graphql/generated.js';
+import type { Layer, LayerColor } from '../plot/layers.js';
+import { nameOfSeries, OTHER } from './series-names.js';
+import type { KnownUsage } from './use-live-usage.js';
+
+type Series = KnownUsage['usage']['plot']['series'][number];
+
+/** More parts than this can't be told apart; the smallest are one part. Few statuses exist, and errors are rare. */
+const MOST_LAYERS: Record<UsageDimension, number> = { DOOR: 2, KEY: 6, OPERATION: 6, STATUS: 8 };
+const COLORS: readonly LayerColor[] = ['1', '2', '3', '4', '5', '6', 'failed', 'refused'];
+/** By the status or its first digit, in the order of use. */
+const STATUS_COLORS: Record<string, readonly LayerColor[]> = {
+  '2': ['1', '6'],
+  '3': ['2'],
+  '4': ['failed', '3'],
+  '429': ['refused'],
+  '5': ['5'],
+};
+
+/** The parts of the bars, largest first and so at the bottom; statuses in the order of their numbers. */
+export function layersOf({ by, usage }: KnownUsage): Layer[] {
+  const named = usage.plot.series.filter(({ name }) => name !== OTHER);
+  const most = MOST_LAYERS[by];
+  const shown = named.slice(0, most);
+  if (by === 'STATUS') shown.sort((a, b) => Number(a.name) - Number(b.name));
+  const rest = [...named.slice(most), ...usage.plot.series.filter(({ name }) => name === OTHER)];
+  const free = [...COLORS];
+  const layers = shown.map((series) => {
+    const { name } = series;
+    const ofStatus = STATUS_COLORS[name] ?? STATUS_COLORS[name.charAt(0)] ?? [];
+    const preferred = by === 'STATUS' ? ofStatus : [];
+    const color = [...preferred, ...free].find((each) => free.includes(each)) ?? 'other';
+    if (color !== 'other') free.splice(free.indexOf(color), 1);
+    return layerOf([series], name, nameOfSeries(series, by), color);
+  });
+  if (rest.length === 0) return layers;
+  const label = rest.length === 1 && rest[0] ? nameOfSeries(rest[0], by) : `${rest.length} others`;
+  return [...layers, layerOf(rest, OTHER, label, 'other')];
+}
+
+function layerOf(series: readonly Series[], name: string, label: string, color: LayerColor): Layer {
+  const counts = (series[0]?.counts ?? []).map((_, at) =>
+    series.reduce((sum, each) => sum + (each.counts[at]?.admitted ?? 0) + (each.counts[at]?.refused ?? 0), 0),
+  );
+  return { name, label, color, counts, total: counts.reduce((sum, count) => sum + count, 0) };
+}
