@@ -19,7 +19,7 @@ interface Operation {
   send(url: string, token: string): ReturnType<typeof rest>;
 }
 
-const REFUSED = /^(?:rate_limited|key_banned)/i;
+const REFUSED = /^(?:field_rate_limited|rate_limited|key_banned)/i;
 const AT_ONCE = 16;
 const MAX_NAME = 100;
 
