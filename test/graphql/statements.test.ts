@@ -246,13 +246,15 @@ function bareSchema(): Promise<GraphQLSchema> {
   return createSchema(resolvers, new FieldLimits({} as Limiter));
 }
 
+/** With all fields these lists would be too large. `domain` covers the fields of `domains`, and `usage` reads all series at once. */
+const ONE_FIELD_OF: Record<string, string> = { domains: 'id', series: 'name' };
+
 /** Returns a selection of all fields of a type, with all their fields. */
 function everything(type: GraphQLObjectType, given: Setting): string {
   return Object.values(type.getFields())
     .map((field) => {
       const inner = getNamedType(field.type);
-      // A list of domains with all fields would be too large; `domain` covers the same fields.
-      const all = field.name === 'domains' ? 'id' : isObjectType(inner) ? everything(inner, given) : '';
+      const all = ONE_FIELD_OF[field.name] ?? (isObjectType(inner) ? everything(inner, given) : '');
       const selection = all === '' ? '' : ` { ${all} }`;
       // Fields with arguments are in FIELDS.
       const sample = FIELDS[`${type.name}.${field.name}`]?.(0, given) ?? '';
