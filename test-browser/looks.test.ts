@@ -62,6 +62,30 @@ const VIEWS: View[] = [
       await press(page, 'Save');
     },
   },
+  {
+    name: 'pets-search',
+    path: '/pets?nameStartsWith=K%C3%B6&status=sold',
+    until: 'Page 1',
+    act: async (page) => {
+      await press(page, /^Delete/);
+      await page.getByText('deleted for good').waitFor();
+    },
+  },
+  { name: 'pets-no-match', path: '/pets?nameStartsWith=zzz', until: 'No pet has a name' },
+  {
+    name: 'pets-import',
+    path: '/pets',
+    until: 'Page 1',
+    act: async (page) => {
+      await press(page, 'Import');
+      const rows = ['name,categoryId,status', 'Rex,3,available', ',3,', 'Luna,three,asleep', 'Bella,4,sold'];
+      const content = Buffer.from(rows.join('\n'));
+      await page
+        .getByLabel('CSV file')
+        .setInputFiles({ name: 'pets.csv', mimeType: 'text/csv', buffer: content });
+      await page.getByText('2 rows are refused.').waitFor();
+    },
+  },
   { name: 'pets-none', path: '/pets?after=zzz', until: 'must be a cursor' },
   { name: 'domains', path: '/settings/domains', until: 'Primary domain and redirects' },
   {

@@ -14,6 +14,7 @@ import './styles/domains.css';
 import './styles/keys.css';
 import './styles/tables.css';
 import './styles/requests.css';
+import './styles/pets.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no element #root');

@@ -10,6 +10,8 @@ interface Props {
   isPinned?: boolean;
   /** Of a question: `alertdialog`. */
   role?: 'dialog' | 'alertdialog';
+  /** Of a dialog with a table. */
+  isWide?: boolean;
   children: ReactNode;
 }
 
@@ -17,7 +19,14 @@ interface Props {
 const FIRST = ['[data-first]', 'input:enabled, select:enabled, textarea:enabled', '.actions button'];
 
 /** A modal window: the focus stays inside and starts in the first field. */
-export function Dialog({ title, onClose, isPinned = false, role = 'dialog', children }: Props) {
+export function Dialog({
+  title,
+  onClose,
+  isPinned = false,
+  role = 'dialog',
+  isWide = false,
+  children,
+}: Props) {
   const content = useRef<HTMLDivElement>(null);
   const first = () => {
     const found = FIRST.map((selector) => content.current?.querySelector<HTMLElement>(selector));
@@ -35,7 +44,7 @@ export function Dialog({ title, onClose, isPinned = false, role = 'dialog', chil
       <Portal>
         <Ark.Backdrop className="backdrop" />
         <Ark.Positioner className="dialog-place">
-          <Ark.Content ref={content} className="dialog">
+          <Ark.Content ref={content} className={isWide ? 'dialog dialog-wide' : 'dialog'}>
             <header className="dialog-head">
               <Ark.Title>{title}</Ark.Title>
               {!isPinned && (

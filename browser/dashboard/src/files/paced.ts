@@ -17,11 +17,12 @@ interface Pace {
 }
 
 /** Of the plan and of the key's operations, this share is left to the project's other clients. */
-const SPARED = 0.1;
+export const SPARED = 0.1;
+const WINDOW_MS = 60_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
-/** Refusals that end within a minute or so. The request may be sent again, unchanged. */
-const TEMPORARY = ['RATE_LIMITED_MINUTE', 'FIELD_RATE_LIMITED', 'UNAVAILABLE'];
+/** Refusals that end within a minute or so, then the same request may be sent again. `CONFLICT`: the first attempt still runs. */
+const TEMPORARY = ['RATE_LIMITED_MINUTE', 'FIELD_RATE_LIMITED', 'UNAVAILABLE', 'CONFLICT'];
 
 /**
  * Sends a request of a long task when there is room for it, and again after each temporary failure, until it is answered.
@@ -45,7 +46,9 @@ export async function paced<Answer>(send: () => Promise<Answer>, pace: Pace): Pr
 function nextRoomMs({ of, units }: Pace): number {
   const left = standing.get()?.[of];
   if (!left || left.remaining === left.limit) return 0;
-  return left.remaining - units < left.limit * SPARED ? Date.parse(left.resetAt) : 0;
+  if (left.remaining - units >= left.limit * SPARED) return 0;
+  // The clock of this computer may differ from the gateway's.
+  return Math.min(Date.parse(left.resetAt), Date.now() + WINDOW_MS);
 }
 
 function waitAfter(error: unknown, failures: number): Wait {

@@ -1,5 +1,5 @@
 import { useMutation } from '@apollo/client/react';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { Dialog } from '../elements/dialog.js';
 import { Field } from '../elements/field.js';
 import { FormActions } from '../elements/form-actions.js';
@@ -12,6 +12,7 @@ import {
   PetsDocument,
   UpdatePetDocument,
 } from '../graphql/generated.js';
+import { newIdempotencyKey } from '../graphql/idempotency-key.js';
 import { PET_STATUSES } from './pet-browsing.js';
 
 interface Props {
@@ -28,7 +29,10 @@ export function PetEditor({ pet, onSaved, onClose }: Props) {
   const [categoryId, setCategoryId] = useState(pet?.categoryId ?? '');
   const [status, setStatus] = useState<PetStatus | ''>(pet ? (pet.status ?? '') : 'available');
   const [isTried, setTried] = useState(false);
-  const options = { refetchQueries: [PetsDocument] };
+  // The same content sent again after a lost answer adds no second pet.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another content needs another key.
+  const key = useMemo(newIdempotencyKey, [name, categoryId, status]);
+  const options = { refetchQueries: [PetsDocument], context: { headers: { 'idempotency-key': key } } };
   const [create, creating] = useMutation(CreatePetDocument, options);
   const [update, updating] = useMutation(UpdatePetDocument, options);
   const error = creating.error ?? updating.error;
