@@ -116,6 +116,11 @@ test('Dashboard-4: a domain is added, diagnosed, corrected, certified, made prim
     301,
     `https://shop.customer.test:${rig.httpsPort}/v1/pets?limit=3`,
   ]);
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await press('Copy the Primary domain address');
+  const primary = `https://shop.customer.test:${rig.httpsPort}`;
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(primary);
+  await page.goBack();
 
   await press('Actions for shop.customer.test');
   await page.getByRole('menuitem', { name: 'Remove…' }).click();

@@ -176,7 +176,9 @@ test('Dashboard-48: two sentences and two tables tell which key spent the quota,
   await page.getByText('getPet failed most in the last hour: 3 of 3 requests (100%).').waitFor();
 
   const keys = 'Usage by key in the last hour';
-  expect(await rowOf(keys, greedy.key.prefix).innerText()).toMatch(/متجر 🐈[\s\S]*\t4\t12\s+57%\s+0\s+0/);
+  expect(await rowOf(keys, greedy.key.prefix).innerText()).toMatch(
+    /متجر 🐈\s+pk_\w+…\s+4\s+requests: show the requests\s+12\s+57%\s+0\s+0$/,
+  );
   const first = () => page.getByRole('table', { name: keys }).getByRole('rowheader').first().innerText();
   expect(await first()).toContain('متجر 🐈');
   await page.getByRole('table', { name: keys }).getByRole('button', { name: 'Errors' }).click();
@@ -184,9 +186,44 @@ test('Dashboard-48: two sentences and two tables tell which key spent the quota,
   await page.getByRole('columnheader', { name: 'Errors' }).first().waitFor();
   const sorted = page.locator('th[aria-sort="descending"]').first();
   expect(await sorted.innerText()).toBe('Errors');
-  expect(await rowOf('Usage by operation in the last hour', 'Home').innerText()).toMatch(/\t4\t12\s+57%/);
+  expect(await rowOf('Usage by operation in the last hour', 'Home').innerText()).toMatch(
+    /Home\s+4\s+requests: show the requests\s+12\s+57%/,
+  );
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(overflow).toBeLessThanOrEqual(0);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-52: one click leads from an error to the requests behind it; the dashboard’s own operations are one row', async () => {
+  const { token } = await app.tenant();
+  await rest(app.url, '/v1/pets', { token });
+  for (let sent = 0; sent < 2; sent += 1) await rest(app.url, '/v1/pets/1', { token });
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await visitor.signIn(token);
+  const operations = 'Usage by operation in the last hour';
+  const search = () => Object.fromEntries(new URL(page.url()).searchParams);
+  await rowOf(operations, 'getPet').getByRole('link', { name: '2 errors: show the requests' }).click();
+  await page.getByRole('heading', { name: 'Requests' }).waitFor();
+  expect(search()).toEqual({ operation: 'getPet', outcome: 'FAILED' });
+  await eventually('both requests are listed', async () => {
+    return (await page.getByRole('row').filter({ hasText: 'getPet' }).count()) === 2;
+  });
+  await page.goBack();
+  await page.getByRole('link', { name: '2 requests', exact: true }).click();
+  expect(search()).toEqual({ outcome: 'FAILED' });
+  await visitor.open('/?window=hour&by=status');
+  await page.getByRole('link', { name: '404 not found' }).click();
+  expect(search()).toEqual({ status: '404' });
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await page.getByRole('button', { name: 'Actions for the key test' }).click();
+  await page.getByRole('menuitem', { name: 'Show requests' }).click();
+  expect(Object.keys(search())).toEqual(['keyId']);
+
+  await visitor.open('/?window=hour&by=operation');
+  await rowOf(operations, 'Dashboard').waitFor();
+  expect(await counted('Dashboard')).toBeGreaterThan(0);
+  expect(await page.getByText('UsageOf').count()).toBe(0);
   expect(visitor.complaints).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
-import { Ban, Pencil, RefreshCw } from 'lucide-react';
+import { Ban, Pencil, RefreshCw, ScrollText } from 'lucide-react';
 import { Menu } from '../elements/menu.js';
 import type { KeyPartsFragment } from '../graphql/generated.js';
+import { showRequests } from '../requests/request-filter.js';
 
 export type KeyAct = 'rename' | 'roll' | 'revoke';
 
@@ -19,6 +20,7 @@ export function KeyMenu({ apiKey, isOver, onChoose }: Props) {
     <Menu
       label={`Actions for the key ${apiKey.name}`}
       items={[
+        { label: 'Show requests', icon: ScrollText, onChoose: () => showRequests({ keyId: apiKey.id }) },
         { label: 'Rename…', icon: Pencil, onChoose: () => onChoose('rename') },
         ...(isOver || apiKey.replacedById !== null ? [] : [roll]),
         ...(isOver ? [] : [revoke]),

@@ -15,10 +15,3 @@ export function share(part: number, whole: number): string {
   if (of < LEAST) return `< ${PERCENT.format(LEAST)}`;
   return (of < 0.1 ? PERCENT : WHOLE_PERCENT).format(of);
 }
-
-/** A duration for people: `0.4 ms`, `12 ms`, `1.2 s`; a dash without requests. */
-export function duration(ms: number | null): string {
-  if (ms === null) return '–';
-  if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${ms >= 10 ? Math.round(ms) : ms.toFixed(1)} ms`;
-}

@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { ApiKeysDocument, type SeriesSumsFragment } from '../graphql/generated.js';
 import { NeedsScope } from '../session/needs-scope.js';
 import { share } from './rates.js';
-import { nameOfSeries, OTHER } from './series-names.js';
+import { nameOfSeries, OTHER, requestsOfSeries } from './series-names.js';
 import { TopTable } from './top-table.js';
 
 interface Props {
@@ -51,6 +51,7 @@ function Keys({ series, inWords }: { series: readonly SeriesSumsFragment[]; inWo
           rows={series.map(({ name, label, total }) => ({
             id: name,
             total,
+            to: (outcome) => requestsOfSeries(name, 'KEY', outcome),
             label: (
               <span className="top-name">
                 <bdi>{nameOfSeries({ name, label }, 'KEY')}</bdi>

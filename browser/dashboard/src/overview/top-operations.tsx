@@ -1,7 +1,8 @@
-import type { SeriesSumsFragment } from '../graphql/generated.js';
+import type { RequestOutcome, SeriesSumsFragment } from '../graphql/generated.js';
 import { requestsOf, share } from './rates.js';
-import { nameOfSeries } from './series-names.js';
+import { isOwn, nameOfSeries, OWN_LABEL, requestsOfSeries } from './series-names.js';
 import { TopTable } from './top-table.js';
+import { useUsageChoice } from './usage-choice.js';
 
 interface Props {
   series: readonly SeriesSumsFragment[];
@@ -13,6 +14,13 @@ const COUNT = new Intl.NumberFormat();
 
 /** Which operation failed most. */
 export function TopOperations({ series, inWords }: Props) {
+  const { mayReadKeys } = useUsageChoice();
+  const rowOf = ({ name, label, total }: SeriesSumsFragment) => ({
+    id: name,
+    total,
+    label: <Name>{nameOfSeries({ name, label }, 'OPERATION')}</Name>,
+    to: (outcome?: RequestOutcome) => (mayReadKeys ? requestsOfSeries(name, 'OPERATION', outcome) : null),
+  });
   const [worst] = series.toSorted((a, b) => b.total.failed - a.total.failed);
   return (
     <section className="card" aria-labelledby="top-operations">
@@ -33,17 +41,29 @@ export function TopOperations({ series, inWords }: Props) {
           caption={`Usage by operation ${inWords}`}
           head="Operation"
           first="requests"
-          rows={series.map(({ name, label, total }) => ({
-            id: name,
-            total,
-            label: (
-              <span className="top-name">
-                <bdi>{nameOfSeries({ name, label }, 'OPERATION')}</bdi>
-              </span>
-            ),
-          }))}
+          rows={[...series.filter((each) => !isOwn(each)).map(rowOf), ...dashboardRow(series.filter(isOwn))]}
         />
       )}
     </section>
+  );
+}
+
+/** The dashboard's own operations as one row; no row without any. */
+function dashboardRow(own: readonly SeriesSumsFragment[]) {
+  if (own.length === 0) return [];
+  const total = { admitted: 0, refused: 0, failed: 0, units: 0 };
+  for (const each of own) {
+    total.admitted += each.total.admitted;
+    total.refused += each.total.refused;
+    total.failed += each.total.failed;
+  }
+  return [{ id: 'dashboard', label: <Name>{OWN_LABEL}</Name>, total, to: () => null }];
+}
+
+function Name({ children }: { children: string }) {
+  return (
+    <span className="top-name">
+      <bdi>{children}</bdi>
+    </span>
   );
 }

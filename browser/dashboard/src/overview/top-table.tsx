@@ -1,12 +1,15 @@
 import { ArrowDown } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { SumsFragment } from '../graphql/generated.js';
+import type { RequestOutcome, SumsFragment } from '../graphql/generated.js';
+import { Link } from '../routing/link.js';
 import { requestsOf, share } from './rates.js';
 
 interface TopRow {
   id: string;
   label: ReactNode;
   total: SumsFragment;
+  /** The list of its requests with this outcome, below `/dashboard`; null = there is none. */
+  to: (outcome?: RequestOutcome) => string | null;
 }
 
 type Column = 'requests' | 'units' | 'failed' | 'refused';
@@ -62,7 +65,7 @@ export function TopTable({ caption, head, rows, first }: Props) {
           </tr>
         </thead>
         <tbody>
-          {shown.map(({ id, label, total }) => (
+          {shown.map(({ id, label, total, to }) => (
             <tr key={id}>
               <th scope="row">
                 {label}
@@ -70,10 +73,22 @@ export function TopTable({ caption, head, rows, first }: Props) {
                   <rect width={(of(total) / highest) * 100} height="1" />
                 </svg>
               </th>
-              <td className="number">{COUNT.format(requestsOf(total))}</td>
-              <Part count={total.units} whole={allUnits} />
-              <Part count={total.failed} whole={requestsOf(total)} tone="fact-failed" />
-              <Part count={total.refused} whole={requestsOf(total)} tone="fact-refused" />
+              <Part count={requestsOf(total)} of="requests" to={to()} />
+              <Part count={total.units} of="units" whole={allUnits} />
+              <Part
+                count={total.failed}
+                of="errors"
+                whole={requestsOf(total)}
+                tone="fact-failed"
+                to={to('FAILED')}
+              />
+              <Part
+                count={total.refused}
+                of="refused"
+                whole={requestsOf(total)}
+                tone="fact-refused"
+                to={to('REFUSED')}
+              />
             </tr>
           ))}
         </tbody>
@@ -87,12 +102,29 @@ export function TopTable({ caption, head, rows, first }: Props) {
   );
 }
 
-/** A count with its share. */
-function Part({ count, whole, tone = '' }: { count: number; whole: number; tone?: string }) {
+interface PartProps {
+  count: number;
+  /** What is counted, for screen readers. */
+  of: string;
+  whole?: number;
+  tone?: string;
+  to?: string | null;
+}
+
+/** A count with its share, and the way to the requests behind it. */
+function Part({ count, of, whole, tone = '', to = null }: PartProps) {
+  const number = COUNT.format(count);
   return (
     <td className={`number ${count > 0 ? tone : ''}`}>
-      {COUNT.format(count)}
-      {count > 0 && <span className="part">{share(count, whole)}</span>}
+      {to === null || count === 0 ? (
+        number
+      ) : (
+        <Link to={to}>
+          {number}
+          <span className="unseen"> {of}: show the requests</span>
+        </Link>
+      )}
+      {whole !== undefined && count > 0 && <span className="part">{share(count, whole)}</span>}
     </td>
   );
 }

@@ -23,7 +23,7 @@ export function UsageCard({ known, isStale }: Props) {
   const choice = useUsageChoice();
   const by = DIMENSIONS.find(({ value }) => value === known.by)?.label.toLowerCase();
   const title = `Requests ${WINDOW_WORDS[known.window]}, by ${by}`;
-  const layers = layersOf(known);
+  const layers = layersOf(known, choice.mayReadKeys);
   const points = pointsOf(known);
   const total = requestsOf(known.usage.plot.total);
   const sums = layers.map(({ label, total: sum }) => `${COUNT.format(sum)} ${label}`).join(', ');

@@ -9,6 +9,8 @@ export interface Layer {
   /** One for each point. */
   counts: readonly number[];
   total: number;
+  /** The page about it, below `/dashboard`; null = none. */
+  to: string | null;
 }
 
 /** A place on the axis of time. */
@@ -41,11 +43,12 @@ export function segmentsAt(layers: readonly Layer[], at: number, top: number) {
   });
 }
 
-/** The smallest of 4, 10, 20, 40, 100 … that is not below the highest bar. */
+/** Their halves are whole numbers from 10 on. */
+const ROUND = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];
+
+/** The smallest of 4, 10, 12, 16, 20, 30 … that is not below the highest bar. */
 export function scaleTop(highest: number): number {
-  let top = 4;
-  for (let power = 10; top < highest; power *= 10) {
-    top = [1, 2, 4, 10].map((factor) => factor * power).find((each) => each >= highest) ?? power * 10;
-  }
-  return top;
+  if (highest <= 4) return 4;
+  const power = 10 ** Math.max(1, Math.floor(Math.log10(highest)));
+  return Math.round((ROUND.find((factor) => factor * power >= highest) ?? 10) * power);
 }
