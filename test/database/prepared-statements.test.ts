@@ -4,7 +4,8 @@ import { Database } from '../../src/database/database.js';
 import { createTestDatabase } from '../support/databases.js';
 import { startFaultProxy } from '../support/http/fault-proxy.js';
 
-const DEADLINE_MS = 300;
+/** Also the deadline of a new connection, on a machine with other work. */
+const DEADLINE_MS = 1_000;
 
 /** Opens one connection through a network that can fail. */
 async function behindProxy(
@@ -33,7 +34,7 @@ test('Reliability-6: a statement that hangs while it is being prepared times out
     await expect(db.execute('SELECT 2', [])).rejects.toMatchObject({
       code: 'PROTOCOL_SEQUENCE_TIMEOUT',
     });
-    expect(performance.now() - beganAt).toBeLessThan(10 * DEADLINE_MS);
+    expect(performance.now() - beganAt).toBeLessThan(3 * DEADLINE_MS);
     await fault('pass');
     expect(await db.execute('SELECT 3', [])).toHaveLength(1);
   }));
