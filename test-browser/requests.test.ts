@@ -4,7 +4,9 @@ import type { Browser } from 'playwright-core';
 import { ERRORS } from '../src/kernel/errors.js';
 import { LeftOutCount } from '../src/request-log/left-out-count.entity.js';
 import { startBrowser } from '../test/support/browser.js';
+import { createTestDatabase } from '../test/support/databases.js';
 import { letGo } from '../test/support/domains/domain-rig.js';
+import { createTenant, type GatewayProcess, startGateway } from '../test/support/gateway-process.js';
 import { graphql, rest } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { violationsOn } from './support/accessibility.js';
@@ -250,6 +252,37 @@ test('RequestsPage-8: a key that is revoked while the list is open ends the sess
   await app.app.services.apiKeys.revoke(TEST_ACTOR, tenant.keyId);
   await visitor.page.getByText('is no longer accepted').waitFor();
   expect(visitor.complaints).toEqual([]);
+});
+
+test('RequestsPage-10: the list stays while the gateway is away, the badge says so, and it goes on when the gateway is back', async () => {
+  const database = await createTestDatabase('sqlite');
+  const env = { DATABASE_URL: database.url };
+  const first = await startGateway({ env });
+  const { url, port } = first;
+  let second: GatewayProcess | undefined;
+  try {
+    const token = await createTenant(database.url);
+    await rest(url, '/v1/pets', { token });
+    visitor = await visit(browser, url, { provokes: [503] });
+    await openRequests({ token });
+    const { page } = visitor;
+    await shows(1);
+    await first.kill('SIGKILL');
+    await page.getByText(/^Reconnects in/).waitFor();
+    expect(await operations()).toEqual(['listPets']);
+    expect(await page.locator('.notice').count()).toBe(0);
+    second = await startGateway({ env: { ...env, PORT: String(port) } });
+    await page.getByText('Live', { exact: true }).waitFor({ timeout: 70_000 });
+    await rest(url, '/v1/pets/1', { token });
+    await shows(2);
+    // The browser logs each failed connection.
+    expect(visitor.complaints.filter((text) => !text.includes('net::ERR_'))).toEqual([]);
+  } finally {
+    await visitor.leave();
+    await first.kill('SIGKILL');
+    await second?.kill('SIGKILL');
+    await database.remove();
+  }
 });
 
 test('RequestsPage-9: names of keys in any script, and of any length, stay on the page', async () => {

@@ -1,5 +1,5 @@
 import type { ApolloClient } from '@apollo/client';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { tellDone } from '../elements/toaster.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { useBlock } from '../errors/use-block.js';
@@ -48,6 +48,15 @@ export function SendFile({ client, file, onRunning, onClose }: Props) {
     : [];
   const refused = [...file.refused, ...sending.refused, ...unsent].sort((a, b) => a.line - b.line);
   const left = pets.length - shown.done;
+  const actions = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each state has other buttons, and the focused one goes.
+  useEffect(() => {
+    const focused = document.activeElement;
+    if (focused && focused !== document.body && !focused.matches('.dialog')) return;
+    (
+      actions.current?.querySelector<HTMLElement>('.primary') ?? actions.current?.querySelector('button')
+    )?.focus();
+  }, [task.state]);
   return (
     <>
       <p>
@@ -64,7 +73,7 @@ export function SendFile({ client, file, onRunning, onClose }: Props) {
       )}
       {task.error ? <ErrorNotice error={task.error} /> : null}
       {!isRunning && <RefusedRows file={file} rows={refused} />}
-      <div className="actions">
+      <div className="actions" ref={actions}>
         {isRunning ? (
           <button type="button" onClick={task.stop}>
             Stop

@@ -73,24 +73,26 @@ export function PetTable({ pets, isBusy, addedId, acts }: Props) {
             </td>
             {acts && (
               <td className="row-acts">
-                <button
-                  type="button"
-                  className="small"
-                  aria-label={`Edit ${pet.name}`}
-                  onClick={() => acts.edit(pet)}
-                >
-                  Edit
-                </button>
-                <Tooltip content="Delete">
+                <span className="pet-acts">
                   <button
                     type="button"
-                    className="quiet icon small"
-                    aria-label={`Delete ${pet.name}`}
-                    onClick={() => acts.remove(pet, pets.length === 1)}
+                    className="small"
+                    aria-label={`Edit ${pet.name}`}
+                    onClick={() => acts.edit(pet)}
                   >
-                    <Trash2 size={16} aria-hidden="true" />
+                    Edit
                   </button>
-                </Tooltip>
+                  <Tooltip content="Delete">
+                    <button
+                      type="button"
+                      className="quiet icon small"
+                      aria-label={`Delete ${pet.name}`}
+                      onClick={() => acts.remove(pet, pets.length === 1)}
+                    >
+                      <Trash2 size={16} aria-hidden="true" />
+                    </button>
+                  </Tooltip>
+                </span>
               </td>
             )}
           </tr>
