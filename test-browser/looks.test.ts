@@ -173,31 +173,27 @@ const VIEWS: View[] = [
   { name: 'nothing', path: '/nothing-here', until: 'There is nothing at this address' },
 ];
 
-describe.each([
-  { width: 1280, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-  { width: 390, colorScheme: 'light' },
-  { width: 390, colorScheme: 'dark' },
-  { width: 1600, colorScheme: 'light' },
-  { width: 1600, colorScheme: 'dark' },
-] as const)('at $width px, $colorScheme', ({ width, colorScheme }) => {
-  const looks = { width, height: width === 390 ? 740 : 900, colorScheme };
+describe.each([1280, 390, 1600])('at %i px', (width) => {
+  const looks = { width, height: width === 390 ? 740 : 900 };
   let visitor: Visitor;
   beforeAll(async () => {
     visitor = await visit(browser, rig.url, looks);
     // Opening all pages within a minute exceeds the allowance of one key.
     const { projectId } = project;
-    const wanted = { projectId, name: `at ${width} px, ${colorScheme}`, scopes: SCOPES, expiresAtMs: null };
+    const wanted = { projectId, name: `at ${width} px`, scopes: SCOPES, expiresAtMs: null };
     const { token } = await rig.app.services.apiKeys.create(TEST_ACTOR, wanted);
     await visitor.signIn(token);
   });
   afterAll(() => visitor?.leave());
 
   const capture = async (name: string, { page }: Visitor) => {
-    const path = join(FOLDER, `${name}-${width}-${colorScheme}.png`);
     const isModal = (await page.locator('.dialog').count()) > 0;
-    await page.screenshot({ path, fullPage: !isModal, animations: 'disabled' });
-    expect(await violationsOn(page)).toEqual([]);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const path = join(FOLDER, `${name}-${width}-${colorScheme}.png`);
+      await page.screenshot({ path, fullPage: !isModal, animations: 'disabled' });
+      expect([colorScheme, await violationsOn(page)]).toEqual([colorScheme, []]);
+    }
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(overflow).toBeLessThanOrEqual(0);
   };
