@@ -1,6 +1,6 @@
+import type { CountedRequest } from '../../src/kernel/answered-request.js';
 import { LeftOutCount } from '../../src/request-log/left-out-count.entity.js';
-import { BUCKETS, numberOf } from '../../src/usage/buckets.js';
-import { UsageCount } from '../../src/usage/usage-count.entity.js';
+import { BUCKETS } from '../../src/usage/buckets.js';
 import {
   type DomainRig,
   ownerOf,
@@ -8,6 +8,7 @@ import {
   publishedTenant,
 } from '../../test/support/domains/domain-rig.js';
 import { TEST_ACTOR, type Tenant } from '../../test/support/start-app.js';
+import { countedRequest } from '../../test/support/usage/counted-request.js';
 import { logRequests } from './logged-requests.js';
 
 export interface LivedInProject extends Tenant {
@@ -18,8 +19,7 @@ export interface LivedInProject extends Tenant {
 export async function livedInProject(rig: DomainRig): Promise<LivedInProject> {
   const tenant = await publishedTenant(rig, { plan: 'BUSINESS' });
   await seedPets(rig, tenant);
-  await seedKeys(rig, tenant);
-  await seedTraffic(rig, tenant);
+  await seedTraffic(rig, tenant, await seedKeys(rig, tenant));
   await seedRequests(rig, tenant);
   return { ...tenant, domains: await seedDomains(rig, tenant) };
 }
@@ -38,30 +38,50 @@ async function seedPets(rig: DomainRig, { token }: Tenant): Promise<void> {
   }
 }
 
-async function seedKeys(rig: DomainRig, { projectId }: Tenant): Promise<void> {
+/** Returns the ids of those that send requests. */
+async function seedKeys(rig: DomainRig, { projectId }: Tenant): Promise<[bigint, bigint]> {
   const { apiKeys } = rig.app.services;
   const wanted = { projectId, scopes: ['pets:read'] as const, expiresAtMs: Date.now() + 40 * 86_400_000 };
-  await apiKeys.create(TEST_ACTOR, { ...wanted, name: 'storefront, production' });
+  const storefront = await apiKeys.create(TEST_ACTOR, { ...wanted, name: 'storefront, production' });
   const { key } = await apiKeys.create(TEST_ACTOR, { ...wanted, name: 'nightly import', expiresAtMs: null });
   await apiKeys.revoke(TEST_ACTOR, key.id);
+  return [storefront.key.id, key.id];
 }
 
-/** Inserts usage rows as real traffic leaves them: an hour and a month of real traffic would take too long. */
-async function seedTraffic(rig: DomainRig, { projectId }: Tenant): Promise<void> {
+/** Of every five requests. */
+const TRAFFIC: Partial<CountedRequest>[] = [
+  { door: 'graphql', operation: 'Storefront', units: 2, durationMs: 12 },
+  { door: 'graphql', operation: 'Storefront', units: 2, durationMs: 9 },
+  { door: 'rest', operation: 'listPets', durationMs: 4 },
+  { door: 'rest', operation: 'createPet', status: 201, durationMs: 31 },
+  { door: 'rest', operation: 'getPet', status: 404, outcome: 'failed', durationMs: 2 },
+];
+const REFUSED: Partial<CountedRequest> = { status: 429, outcome: 'refused', units: 0, durationMs: 0.3 };
+
+/** Counts requests of the past: sending an hour, a day and a month of them would take too long. */
+async function seedTraffic(
+  rig: DomainRig,
+  { projectId }: Tenant,
+  [often, seldom]: readonly [bigint, bigint],
+): Promise<void> {
+  const { usage } = rig.app.services;
   const now = Date.now();
-  const rows = (['minute', 'day'] as const).flatMap((bucket) =>
-    Array.from({ length: bucket === 'minute' ? 59 : 29 }, (_, index) => index + 1).flatMap((age) => {
-      const number = numberOf(bucket, now - age * BUCKETS[bucket].sizeMs);
-      const wave = Math.round((Math.sin(age / 4) + 1.3) * (bucket === 'minute' ? 18 : 900));
-      const refused = age % 11 < 3 ? Math.round(wave / 5) : 0;
-      const row = { projectId, bucket, number, dimension: 'door' as const, failed: 0, units: 0 };
-      return [
-        { ...row, name: 'graphql', admitted: wave, refused },
-        { ...row, name: 'rest', admitted: Math.round(wave / 2), refused: age % 13 === 0 ? 6 : 0 },
-      ];
-    }),
-  );
-  await rig.db.repository(UsageCount).insert(rows);
+  for (const [bucket, requests, points] of [
+    ['minute', 25, 59],
+    ['hour', 70, 23],
+    ['day', 900, 29],
+  ] as const) {
+    for (let age = 1; age <= points; age += 1) {
+      const atMs = now - age * BUCKETS[bucket].sizeMs;
+      const wave = Math.round((Math.sin(age / 4) + 1.3) * requests);
+      for (let sent = 0; sent < wave; sent += 1) {
+        const keyId = sent % 7 === 0 ? seldom : often;
+        const refused = age % 11 < 3 && sent % 9 === 0 ? REFUSED : {};
+        usage.count(countedRequest({ projectId, atMs, keyId, ...TRAFFIC[sent % 5], ...refused }));
+      }
+    }
+  }
+  await usage.flush();
 }
 
 async function seedRequests(rig: DomainRig, tenant: Tenant): Promise<void> {

@@ -20,14 +20,15 @@ const STATUS_COLORS: Record<string, readonly LayerColor[]> = {
   '5': ['5'],
 };
 
-/** The parts of the bars, largest first and so at the bottom; statuses in the order of their numbers. */
+/** The parts of the bars, largest first and so at the bottom; doors and statuses by name. */
 export function layersOf({ by, usage }: KnownUsage, mayReadKeys: boolean): Layer[] {
   const own = usage.plot.series.filter((series) => by === 'OPERATION' && isOwn(series));
   const listed = usage.plot.series.filter((series) => !own.includes(series));
   const named = listed.filter(({ name }) => name !== OTHER);
   const most = MOST_LAYERS[by];
   const shown = named.slice(0, most);
-  if (by === 'STATUS') shown.sort((a, b) => Number(a.name) - Number(b.name));
+  // A part keeps its place and colour, whichever is larger.
+  if (by === 'STATUS' || by === 'DOOR') shown.sort((a, b) => (a.name < b.name ? -1 : 1));
   const rest = [...named.slice(most), ...listed.filter(({ name }) => name === OTHER)];
   const free = [...COLORS];
   const layers = shown.map((series) => {
