@@ -8,7 +8,7 @@ import { startBrowser } from '../test/support/browser.js';
 import { createTestDatabase } from '../test/support/databases.js';
 import { letGo } from '../test/support/domains/domain-rig.js';
 import { createTenant, startGateway } from '../test/support/gateway-process.js';
-import { graphql } from '../test/support/http/client.js';
+import { graphql, rest } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { violationsOn } from './support/accessibility.js';
 import { type Visitor, visit } from './support/visitor.js';
@@ -298,5 +298,33 @@ test('PetFiles-7: an export has only the pets of the list that is shown', async 
   const { text } = await saved(() => page.getByRole('button', { name: 'Export' }).click());
   expect(text.split('\n').map((line) => line.split(',')[1])).toEqual(['name', 'Reto', 'Rex', undefined]);
   await page.getByText('Exported 2 pets.').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('PetFiles-8: an import that spends the quota of the day stops with one banner, and its button counts down', async () => {
+  const tenant = await app.tenant();
+  const quota = { plan: 'ENTERPRISE', perMinute: 1_000, perDay: 16 } as const;
+  await app.app.services.projects.change(TEST_ACTOR, tenant.slug, quota);
+  visitor = await visit(browser, app.url, { provokes: [429] });
+  const { page } = visitor;
+  await openPets(tenant.token);
+  await page.getByText('No pet yet').waitFor();
+  await chooseFile(['name,categoryId', ...numbered(30).map(({ name }) => `${name},1`)].join('\n'));
+  await dialog()
+    .getByText(/Today’s quota has only 1\d requests left/)
+    .waitFor();
+  await dialog().getByRole('button', { name: 'Import 30 pets' }).click();
+  const goOn = dialog().getByRole('button', { name: /^Import the other/ });
+  await goOn.waitFor();
+  expect(await goOn.isDisabled()).toBe(true);
+  const [, left, time] = /^Import the other (\d+) \((.*)\)$/.exec(await goOn.innerText()) ?? [];
+  expect(time).toMatch(/^(\d+ h \d+ min|\d+ min \d+ s|\d+ s)$/);
+  await dialog().getByText(`${left} rows are refused.`).waitFor();
+  expect(await page.locator('.notice').count()).toBe(1);
+  await page.getByText('The quota of today is spent.').waitFor();
+  expect(await petsOf(tenant)).toHaveLength(30 - Number(left));
+  const { body } = await rest(app.url, '/v1/rate_limit', tenant);
+  expect(JSON.stringify(body)).not.toMatch(/"strikes":[1-9]/);
+  expect(await violationsOn(page)).toEqual([]);
   expect(visitor.complaints).toEqual([]);
 });

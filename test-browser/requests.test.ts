@@ -285,6 +285,30 @@ test('RequestsPage-10: the list stays while the gateway is away, the badge says 
   }
 });
 
+test('RequestsPage-11: successful reads of dashboards are hidden and counted; a click shows them, another hides them', async () => {
+  const tenant = await app.tenant();
+  const own = { door: 'graphql' as const, operation: 'Session', units: 0 };
+  await logRequests(app, tenant, [
+    {},
+    own,
+    own,
+    { ...own, outcome: 'failed', code: 'INTERNAL', status: 500 },
+  ]);
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await openRequests(tenant);
+  await shows(2);
+  await page.getByText(/reads of dashboards are hidden/).waitFor();
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await page.waitForFunction(() => document.querySelectorAll('.request-row').length >= 4);
+  expect(address()).toBe('?dashboard=shown');
+  await page.getByRole('button', { name: 'Hide', exact: true }).click();
+  await shows(2);
+  await visitor.open('/requests?operation=Session');
+  await page.waitForFunction(() => document.querySelectorAll('.request-row').length >= 3);
+  expect(visitor.complaints).toEqual([]);
+});
+
 test('RequestsPage-9: names of keys in any script, and of any length, stay on the page', async () => {
   const tenant = await app.tenant();
   const names = ['x'.repeat(255), 'متجر الحيوانات', '🐶'.repeat(60)];

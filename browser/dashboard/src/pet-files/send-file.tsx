@@ -37,11 +37,12 @@ export function SendFile({ client, file, onRunning, onClose }: Props) {
   const isOver = task.state !== null && !isRunning;
   useEffect(() => onRunning(isRunning), [isRunning, onRunning]);
   useEffect(() => {
-    if (!isOver) return;
+    // After a refusal, another request would be a strike.
+    if (!isOver || task.error) return;
     // The newest pets come first, so the imported ones are there.
     browseTo(ALL_PETS);
     void client.refetchQueries({ include: [PetsDocument] });
-  }, [isOver, client]);
+  }, [isOver, task.error, client]);
   const { isBlocked, countdown } = useBlock(task.error);
   const unsent: RefusedRow[] = isOver
     ? pets.slice(sending.done).map((pet) => pet.refused('was not sent'))

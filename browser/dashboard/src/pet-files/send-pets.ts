@@ -3,6 +3,7 @@ import { CombinedGraphQLErrors } from '@apollo/client/errors';
 import { refusalOf } from '../errors/refusal.js';
 import { paced, type Wait } from '../files/paced.js';
 import { ImportPetDocument, ImportPetsDocument, type NewPet } from '../graphql/generated.js';
+import { standing } from '../graphql/standing.js';
 import type { ReadPet, RefusedRow } from './pet-file.js';
 
 /** An import that can be interrupted and continued. */
@@ -30,13 +31,20 @@ const OF_ROW = ['INVALID_REQUEST', 'BAD_USER_INPUT'];
 /** Sends the pets that are left, in their order. `sending` always tells how far it is; call again to continue. */
 export async function sendPets(client: ApolloClient, sending: Sending, tools: Tools): Promise<void> {
   while (sending.done < sending.pets.length) {
-    const batch = sending.pets.slice(sending.done, sending.done + ALIASES.length);
-    const key = `${sending.key}-${sending.done}`;
-    const isSent = batch.length === ALIASES.length && (await sendTogether(client, batch, key, tools));
-    if (!isSent) await sendEach(client, batch, key, sending, tools);
-    else sending.added += batch.length;
-    sending.done += batch.length;
-    tools.onProgress();
+    // A continued import has the same batches, so that each pet keeps its key.
+    const start = sending.done - (sending.done % ALIASES.length);
+    const batch = sending.pets.slice(start, start + ALIASES.length);
+    const key = `${sending.key}-${start}`;
+    // What is left of the day is spent to the last pet.
+    const isRoom = (standing.get()?.day?.remaining ?? ALIASES.length) >= ALIASES.length;
+    const isWhole = batch.length === ALIASES.length && sending.done === start && isRoom;
+    if (isWhole && (await sendTogether(client, batch, key, tools))) {
+      sending.added += batch.length;
+      sending.done += batch.length;
+      tools.onProgress();
+    } else {
+      await sendEach(client, batch, key, sending, tools);
+    }
   }
 }
 
@@ -64,6 +72,7 @@ async function sendTogether(
   }
 }
 
+/** Sends the pets of the batch that are left. One that was added already is not added again. */
 async function sendEach(
   client: ApolloClient,
   batch: readonly ReadPet[],
@@ -71,9 +80,8 @@ async function sendEach(
   sending: Sending,
   tools: Tools,
 ): Promise<void> {
-  // After an interruption the first pets of the batch are sent again, which adds nothing.
-  const counts = { added: 0, refused: [] as RefusedRow[] };
-  for (const [at, pet] of batch.entries()) {
+  for (let at = sending.done % ALIASES.length; at < batch.length; at += 1) {
+    const pet = batch[at] as ReadPet;
     // The gateway adds the alias to the key of an operation with several fields.
     const context = { headers: { 'idempotency-key': `${key}:${ALIASES[at]}` } };
     const variables = { input: pet.input };
@@ -82,14 +90,14 @@ async function sendEach(
         () => client.mutate({ mutation: ImportPetDocument, variables, context, fetchPolicy: 'no-cache' }),
         { ...tools, of: 'minute', units: 1 },
       );
-      counts.added += 1;
+      sending.added += 1;
     } catch (error) {
       if (!isOfRow(error)) throw error;
-      counts.refused.push(pet.refused(refusalOf(error)?.message ?? ''));
+      sending.refused.push(pet.refused(refusalOf(error)?.message ?? ''));
     }
+    sending.done += 1;
+    tools.onProgress();
   }
-  sending.added += counts.added;
-  sending.refused.push(...counts.refused);
 }
 
 function isOfRow(error: unknown): boolean {

@@ -8,7 +8,7 @@ import { usePlace } from '../routing/location.js';
 import { isDashboardRead } from './dashboard-reads.js';
 import { LeftOut } from './left-out.js';
 import { NoRequests } from './no-requests.js';
-import { hasDashboardReads, showDashboardReads } from './request-filter.js';
+import { hasDashboardReads, showDashboardReads, showRequests } from './request-filter.js';
 import { RequestTable } from './request-table.js';
 import { useRequestLog } from './use-request-log.js';
 
@@ -26,7 +26,8 @@ export function RequestLog({ filter, filters }: Props) {
   const top = useRef<HTMLDivElement>(null);
   const isHeld = () => openId !== null || (top.current?.getBoundingClientRect().top ?? 0) < 0;
   const { page, waiting, release, older, error, state, refresh } = useRequestLog(filter, isHeld);
-  const isComplete = hasDashboardReads(usePlace());
+  const place = usePlace();
+  const isComplete = hasDashboardReads(place);
   const requests = (page?.nodes ?? []).filter((request) => isComplete || !isDashboardRead(request));
   const hidden = (page?.nodes.length ?? 0) - requests.length;
   const hasOlder = page?.pageInfo.hasNextPage === true;
@@ -57,6 +58,14 @@ export function RequestLog({ filter, filters }: Props) {
             {hidden === 1 ? '1 read of a dashboard is' : `${hidden} reads of dashboards are`} hidden.
             <button type="button" className="quiet small" onClick={() => showDashboardReads(filter)}>
               Show
+            </button>
+          </p>
+        )}
+        {place.query.has('dashboard') && (
+          <p className="left-out muted">
+            Reads of dashboards are shown.
+            <button type="button" className="quiet small" onClick={() => showRequests(filter)}>
+              Hide
             </button>
           </p>
         )}
