@@ -26,7 +26,7 @@ export function NoRequests({ page, filter }: Props) {
       <p className="empty-title">{isFiltered ? 'No request matches these filters' : 'No request yet'}</p>
       {isFiltered ? (
         <>
-          <p className="muted">New requests that match appear here by themselves.</p>
+          <p className="muted">New requests that match appear here automatically.</p>
           <button type="button" onClick={() => showRequests({})}>
             Show all requests
           </button>

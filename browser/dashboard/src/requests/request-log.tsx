@@ -17,7 +17,7 @@ interface Props {
   filters: ReactNode;
 }
 
-/** A list with fewer requests loads older ones by itself. */
+/** A list with fewer requests loads older ones automatically. */
 const FEW = 15;
 const MAX_AUTOMATIC_LOADS = 10;
 
