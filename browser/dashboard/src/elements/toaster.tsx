@@ -12,7 +12,7 @@ const toaster = createToaster({
 });
 
 interface Offer {
-  /** What a button in the message does, such as `Undo`. */
+  /** The action of a button in the message, such as `Undo`. */
   label: string;
   onClick: () => void;
 }

@@ -8,7 +8,7 @@ export interface Wait {
 }
 
 interface Pace {
-  /** What a request spends: units of the plan, or operations of the key. */
+  /** The allowance that a request spends: units of the plan, or operations of the key. */
   of: 'minute' | 'management';
   units: number;
   signal: AbortSignal;

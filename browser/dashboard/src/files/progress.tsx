@@ -2,7 +2,7 @@ import { Countdown } from '../elements/countdown.js';
 import type { Wait } from './paced.js';
 
 interface Props {
-  /** What is going on: `Importing pets`. */
+  /** The present work: `Importing pets`. */
   label: string;
   /** From 0 to 1; null = not known. */
   share: number | null;

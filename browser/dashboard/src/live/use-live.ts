@@ -9,7 +9,7 @@ const LONGEST_RETRY_MS = 60_000;
 /** Below this share, the remaining operations are kept for the user's own actions. */
 const SPARED = 0.2;
 
-/** What the page knows about its own age. `paused`: nobody looks, or the key has few operations left. */
+/** The age of the data, as far as the page knows it. `paused`: nobody looks, or the key has few operations left. */
 export type LiveState =
   | { kind: 'connecting' | 'live' | 'paused' }
   /** The last look failed; the next one is planned. */
@@ -38,7 +38,7 @@ export function useLive(look: () => Promise<unknown>, everyMs: number): Live {
     setAsked((count) => count + 1);
   }, []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` starts the plan anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` restarts the plan.
   useEffect(() => {
     if (!isShown) return;
     let isOver = false;

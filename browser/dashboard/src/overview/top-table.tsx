@@ -104,7 +104,7 @@ export function TopTable({ caption, head, rows, first }: Props) {
 
 interface PartProps {
   count: number;
-  /** What is counted, for screen readers. */
+  /** The counted things, for screen readers. */
   of: string;
   whole?: number;
   tone?: string;

@@ -2,7 +2,7 @@ import type { UsageDimension, UsageWindow } from '../graphql/generated.js';
 import { go, usePlace } from '../routing/location.js';
 import { useSession } from '../session/signed-in.js';
 
-/** What the overview shows. The URL has it, so that a reload and a shared link show the same. */
+/** The window and the dimension of the overview. The URL has them, so that a reload and a shared link show the same. */
 export interface UsageChoice {
   window: UsageWindow;
   by: UsageDimension;

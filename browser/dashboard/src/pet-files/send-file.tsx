@@ -95,7 +95,7 @@ export function SendFile({ client, file, onRunning, onClose }: Props) {
   );
 }
 
-/** What an import costs, and how long it takes. */
+/** The cost and the duration of an import. */
 function Expectation({ pets }: { pets: number }) {
   const known = standing.use();
   if (pets === 0) return null;

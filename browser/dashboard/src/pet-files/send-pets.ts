@@ -35,7 +35,7 @@ export async function sendPets(client: ApolloClient, sending: Sending, tools: To
     const start = sending.done - (sending.done % ALIASES.length);
     const batch = sending.pets.slice(start, start + ALIASES.length);
     const key = `${sending.key}-${start}`;
-    // What is left of the day is spent to the last pet.
+    // The rest of the day is spent to the last pet.
     const isRoom = (standing.get()?.day?.remaining ?? ALIASES.length) >= ALIASES.length;
     const isWhole = batch.length === ALIASES.length && sending.done === start && isRoom;
     if (isWhole && (await sendTogether(client, batch, key, tools))) {

@@ -4,7 +4,7 @@ import { Moment } from '../elements/moment.js';
 import { Tooltip } from '../elements/tooltip.js';
 import type { PetPartsFragment } from '../graphql/generated.js';
 
-/** What the user may do with a pet. */
+/** The acts that the key allows on a pet. */
 export interface PetActs {
   edit: (pet: PetPartsFragment) => void;
   /** `isOnly`: the page has no other pet. */

@@ -45,7 +45,7 @@ function SearchField({ browsing }: { browsing: Browsing }) {
     if (given !== sent.current) setText(given);
     sent.current = given;
   }, [given]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only the typed text starts the wait anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the typed text restarts the wait.
   useEffect(() => {
     if (text === sent.current) return;
     const timer = setTimeout(search, PAUSE_MS);

@@ -20,7 +20,7 @@ export interface PlotPoint {
   short: string;
   /** With its date and zone. */
   long: string;
-  /** What else happened, such as `3 refused`; empty = nothing. */
+  /** Other events, such as `3 refused`; empty = none. */
   note: string;
 }
 

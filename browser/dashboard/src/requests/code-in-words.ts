@@ -1,7 +1,7 @@
 interface Meaning {
-  /** What happened, for the owner of the project. */
+  /** The event, for the owner of the project. */
   meaning: string;
-  /** What the owner or the client's developer does next. */
+  /** The next step of the owner or of the client's developer. */
   remedy: string;
 }
 
@@ -120,7 +120,7 @@ const OF_GATEWAY: Meaning = {
   remedy: 'Repeat it. If it fails again, send the request id to the operator of the gateway.',
 };
 
-/** What the outcome of a request means, and what to do. */
+/** The meaning of the outcome of a request, and its remedy. */
 export function codeInWords({ code, status }: { code: string | null; status: number }): Meaning {
   const known = code === null ? undefined : CODES[code];
   if (known) return known;

@@ -6,7 +6,7 @@ import { codeInWords } from './code-in-words.js';
 import { requestsPath } from './request-filter.js';
 import { DOOR_NAMES, durationInWords } from './request-names.js';
 
-/** What is known about a request, what its outcome means, and the way to the requests like it. */
+/** The facts about a request, the meaning of its outcome, and links to similar requests. */
 export function RequestDetails({ request }: { request: RequestPartsFragment }) {
   const { at, requestId, door, operation, status, code, outcome, durationMs, units } = request;
   const { keyId, keyName, keyPrefix } = request;
