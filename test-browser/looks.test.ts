@@ -86,7 +86,7 @@ const VIEWS: View[] = [
       await page.getByText('2 rows are refused.').waitFor();
     },
   },
-  { name: 'pets-none', path: '/pets?after=zzz', until: 'must be a cursor' },
+  { name: 'pets-none', path: '/pets?after=zzz', until: 'names no page of the list' },
   { name: 'domains', path: '/settings/domains', until: 'Primary domain and redirects' },
   {
     name: 'domains-preview',

@@ -6,22 +6,19 @@ import { useBlock } from './use-block.js';
 interface Props {
   error: unknown;
   onRetry?: (() => void) | undefined;
-  /** The label of the button. */
-  retry?: string;
 }
 
 /**
  * Shows what went wrong and what to do next. A spent quota and a ban have their banner on every page (`QuotaNotice`): here
  * they get one quiet line, never a second banner.
  */
-export function ErrorNotice({ error, onRetry, retry = 'Try again' }: Props) {
+export function ErrorNotice({ error, onRetry }: Props) {
   const { title, remedy, isOfQuota } = inWords(error);
   const { isBlocked, countdown } = useBlock(error);
   const hasBanner = standing.use() !== null;
   const button = onRetry && (
     <button type="button" disabled={isBlocked} onClick={onRetry}>
-      {retry}
-      {countdown}
+      Try again{countdown}
     </button>
   );
   if (isOfQuota && hasBanner) {

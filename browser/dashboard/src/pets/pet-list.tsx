@@ -1,5 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 import { Loading } from '../elements/loading.js';
+import { Notice } from '../elements/notice.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { refusalOf } from '../errors/refusal.js';
 import { PetsDocument } from '../graphql/generated.js';
@@ -27,14 +28,10 @@ export function PetList({ browsing, addedId, acts, onAdd }: Props) {
   });
   const shown = (data ?? previousData)?.pets;
   if (error && !data) {
-    // The URL has an invalid cursor: a retry is useless.
-    const isLost = refusalOf(error)?.code === 'INVALID_REQUEST';
-    return (
-      <ErrorNotice
-        error={error}
-        retry={isLost ? 'Show the first page' : 'Try again'}
-        onRetry={() => (isLost ? browseTo(ALL_PETS) : void refetch().catch(() => {}))}
-      />
+    return refusalOf(error)?.code === 'INVALID_REQUEST' ? (
+      <NoSuchPage />
+    ) : (
+      <ErrorNotice error={error} onRetry={() => void refetch().catch(() => {})} />
     );
   }
   if (!shown) return <Loading what="the pets" count={8} />;
@@ -63,5 +60,17 @@ export function PetList({ browsing, addedId, acts, onAdd }: Props) {
         </button>
       </nav>
     </>
+  );
+}
+
+/** The URL has an invalid cursor: a retry is useless. */
+function NoSuchPage() {
+  return (
+    <Notice tone="bad" title="This address names no page of the list." isUrgent>
+      <p>It was cut short, or belongs to another search.</p>
+      <button type="button" onClick={() => browseTo(ALL_PETS)}>
+        Show the first page
+      </button>
+    </Notice>
   );
 }
