@@ -101,7 +101,7 @@ test('PetFiles-1: an export is the file of `petstore pets export`; an import of 
   await openPets(other.token);
   await chooseFile(text, name);
   await dialog().getByText('has 9 pets to import').waitFor();
-  // The focus is on the button that goes on.
+  // The focus is on the button that continues the import.
   await visitor.page.keyboard.press('Enter');
   await visitor.page.getByText('Imported 9 pets.').waitFor();
   await dialog().getByRole('button', { name: 'Close', exact: true }).last().click();

@@ -97,7 +97,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   );
 });
 
-/** Each process has the quota of its own. Every fifth key may not write. */
+/** Without Redis each process counts the quota alone. Every fifth key may not write. */
 async function createKeys({ projects, apiKeys }: ReturnType<typeof createServices>, perDay: number) {
   const quota = { plan: 'ENTERPRISE', perMinute: REQUESTS, perDay } as const;
   const { id: projectId } = await projects.create(TEST_ACTOR, { slug: 'busy', name: null, ...quota });

@@ -46,7 +46,7 @@ export function RecordTable({ records }: Props) {
   );
 }
 
-/** Most providers append the zone: they want `shop`. The others want `shop.example.com`. */
+/** Most providers append the zone: they want `shop`. Some providers want `shop.example.com`. */
 function Name({ head, text, what }: { head: string; text: string; what: string }) {
   return (
     <span className="copyable">

@@ -4,7 +4,7 @@ const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 let now = Date.now();
 
-/** The current time, updated every second while the page is visible. One timer serves all components. */
+/** The current time, updated every second while the page is visible. All components share a timer. */
 export function useNow(): number {
   return useAtNow((nowMs) => nowMs);
 }

@@ -3,7 +3,7 @@ import type { ReactElement, ReactNode } from 'react';
 
 interface Props {
   content: ReactNode;
-  /** One element: the pointer over it, or the focus in it, shows the content. */
+  /** A single element: the pointer over it, or the focus in it, shows the content. */
   children: ReactElement;
 }
 

@@ -12,7 +12,7 @@ interface Pace {
   of: 'minute' | 'management';
   units: number;
   signal: AbortSignal;
-  /** Null = it goes on. */
+  /** Null = it continues. */
   onWait: (wait: Wait | null) => void;
 }
 

@@ -6,7 +6,7 @@ import { standing } from '../graphql/standing.js';
 
 const STILL_WORKS = 'Keys, domains and usage still work: they spend nothing of the plan.';
 
-/** The one banner about quotas, on every page while the key, the quota or the allowance blocks requests. */
+/** The only banner about quotas, on every page while the key, the quota or the allowance blocks requests. */
 export function QuotaNotice() {
   const now = useNow();
   const known = standing.use();

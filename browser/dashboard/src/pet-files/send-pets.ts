@@ -72,7 +72,7 @@ async function sendTogether(
   }
 }
 
-/** Sends the pets of the batch that are left. One that was added already is not added again. */
+/** Sends the pets of the batch that are left. A pet that was added already is not added again. */
 async function sendEach(
   client: ApolloClient,
   batch: readonly ReadPet[],

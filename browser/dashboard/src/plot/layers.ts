@@ -6,7 +6,7 @@ export interface Layer {
   name: string;
   label: string;
   color: LayerColor;
-  /** One for each point. */
+  /** A count for each point. */
   counts: readonly number[];
   total: number;
   /** The page about it, below `/dashboard`; null = none. */

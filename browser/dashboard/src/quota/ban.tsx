@@ -34,7 +34,7 @@ export function Ban() {
   );
 }
 
-/** One line about a key that is not banned. */
+/** The line about a key that is not banned. */
 export function Strikes() {
   const strikes = standing.use()?.ban?.strikes ?? 0;
   return (
