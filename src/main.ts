@@ -48,8 +48,9 @@ async function start(config: Config): Promise<{ app: App; db: Database }> {
   await migrate(config.database, DATABASE_SCHEMA);
   const db = await Database.open(config.database, DATABASE_SCHEMA, { poolSize: config.databasePoolSize });
   const format = config.logFormat ?? (process.stdout.isTTY ? 'text' : 'json');
-  const logger = createLogger({ level: config.logLevel, format }, new LogLines());
-  const app = await createApp({ config, db, logger, now: Date.now });
+  const logLines = new LogLines();
+  const logger = createLogger({ level: config.logLevel, format }, logLines);
+  const app = await createApp({ config, db, logger, logLines, now: Date.now });
   const addresses = await app.listen();
   // After `listen`: the key is shown only once, and a port in use must not lose it.
   const demoKey = config.demo ? await seedDemo(app.services) : null;

@@ -10,6 +10,10 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { RequestWriter } from '../request-log/request-writer.js';
 import type { UsageService } from '../usage/usage.service.js';
 
+/** The name of OpenTelemetry for any other method is `_OTHER`. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+const UNKNOWN_ROUTE = 'unknown';
+
 interface Recorders {
   /** Null = metrics are off. */
   metrics: Metrics | null;
@@ -67,6 +71,8 @@ function answeredRequest(request: FastifyRequest, reply: FastifyReply, atMs: num
     projectId: caller?.projectId ?? null,
     keyId: caller?.keyId ?? null,
     door: doorOf(request.url),
+    method: METHODS.has(request.method) ? request.method : '_OTHER',
+    route: request.routeOptions.url ?? UNKNOWN_ROUTE,
     operation: request.operation ?? OTHER_OPERATION,
     status,
     code: errorCode,

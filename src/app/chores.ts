@@ -1,6 +1,16 @@
+/** Names of background work, in the log and in metrics. */
+export const WORKS = [
+  'sweeping',
+  'storing usage',
+  'storing the request log',
+  'storing uses of keys',
+  'work on domains',
+] as const;
+
+export type Work = (typeof WORKS)[number];
+
 interface Chore {
-  /** Name in the log, such as `storing usage`. */
-  name: string;
+  name: Work;
   everyMs: number;
   /** `isEnd` = the process ends. */
   work(isEnd: boolean): Promise<unknown>;
@@ -13,8 +23,15 @@ interface ChoreLog {
   warn(fields: object, message: string): void;
 }
 
-/** Runs background work at intervals. Logs a chore's first failure and its recovery; never throws. */
-export function startChores(chores: readonly Chore[], log: ChoreLog): { stopChores(): Promise<void> } {
+/**
+ * Runs background work at intervals. Logs a chore's first failure and its recovery; never throws. Calls `onFailure` after
+ * each failure.
+ */
+export function startChores(
+  chores: readonly Chore[],
+  log: ChoreLog,
+  onFailure: (name: Work) => void = () => {},
+): { stopChores(): Promise<void> } {
   const failing = new Set<Chore>();
   const running = new Map<Chore, Promise<void>>();
   const run = async (chore: Chore, isEnd: boolean) => {
@@ -24,6 +41,7 @@ export function startChores(chores: readonly Chore[], log: ChoreLog): { stopChor
     } catch (error) {
       if (!failing.has(chore)) log.warn({ reason: String(error) }, `${chore.name} failed`);
       failing.add(chore);
+      onFailure(chore.name);
     }
   };
   const runAlone = (chore: Chore, isEnd = false): Promise<void> => {

@@ -15,6 +15,7 @@ import { createHttpServer } from '../http/server.js';
 import { refuseUnknownPaths } from '../http/unknown-paths.js';
 import { UnparsableRefusals } from '../http/unparsable.js';
 import { HostRouter, Ingress } from '../ingress/ingress.js';
+import { version } from '../kernel/version.js';
 import { ProjectSlugs } from '../projects/project-slugs.js';
 import { openApiDocument } from '../rest/openapi.js';
 import { restDoor } from '../rest/rest.door.js';
@@ -74,6 +75,15 @@ export async function openDoors(around: Surroundings, parts: Parts, addresses: (
   const closeGraphQL = await openGraphQL(http, { around, parts, schema, pages, turns });
   await openKeylessDoors(http, parts, pages);
   await openRest(http, { parts, kept, turns, addresses });
+  parts.metrics?.addReadings({
+    version: version(),
+    isReady: async () => !drain.isDraining && (await db.isReady().catch(() => false)),
+    sharing: parts.sharing,
+    cached: () => parts.cache.counts,
+    pool: () => db.poolLoad,
+    connections,
+    lostLogLines: () => around.logLines?.lostLines ?? 0,
+  });
   return { http, connections, reception, drain, pages, closeGraphQL };
 }
 

@@ -23,7 +23,7 @@ export function createLifecycle(
   const contexts = new SecureContexts(customDomains.certificates, customDomains.sealer);
   const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, contexts, logger, now);
   if (tls) reception.receive(tls.server, http.routing);
-  const chores = startChores(choresOf(parts), logger);
+  const chores = startChores(choresOf(parts), logger, (work) => metrics?.observeFailure(work));
   let endMetrics: () => void = () => {};
   let tlsEnded: Promise<void> | undefined;
 

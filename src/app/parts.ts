@@ -5,10 +5,12 @@ import { Visits } from '../admission/visits.js';
 import type { Config } from '../config/config.js';
 import type { Database } from '../database/database.js';
 import { HostIndex } from '../domains/hosts/host-index.js';
+import { DOMAIN_EVENTS } from '../domains/store/timeline.js';
 import { HostAddresses } from '../ingress/host-addresses.js';
 import { startLimiter } from '../rate-limit/start-limiter.js';
 import { ResponseCache } from '../response-cache/response-cache.js';
 import { httpsPortOf } from './addresses.js';
+import { WORKS, type Work } from './chores.js';
 import { createCustomDomains } from './custom-domains.js';
 import { createServices } from './services.js';
 
@@ -16,6 +18,8 @@ export interface Surroundings {
   config: Config;
   db: Database;
   logger: FastifyBaseLogger;
+  /** The destination of the log, if it counts the lines that it loses. */
+  logLines?: { readonly lostLines: number };
   now: () => number;
 }
 
@@ -35,13 +39,18 @@ export async function createParts({ config, db, logger, now }: Surroundings) {
   const metrics =
     config.metricsPort === 0
       ? null
-      : new (await import('../metrics/metrics.js')).Metrics(running.sharing, () => cache.counts);
+      : new (await import('../metrics/metrics.js')).Metrics({ domainEvents: DOMAIN_EVENTS, works: WORKS });
   const hosts = new HostIndex(db);
   const customDomains = createCustomDomains({
     config,
     db,
     services,
-    log: logger,
+    log: {
+      warn(details, message) {
+        metrics?.observeFailure('work on domains' satisfies Work);
+        logger.warn(details, message);
+      },
+    },
     onEvent: (event) => {
       metrics?.observeDomain(event.name);
       // In log lines `hostname` is the machine's name, so the domain goes under `domain`.
@@ -53,6 +62,7 @@ export async function createParts({ config, db, logger, now }: Surroundings) {
   });
   return {
     limiter: running.limiter,
+    sharing: () => running.sharing(),
     closeLimiter: () => running.close(),
     services,
     meter,

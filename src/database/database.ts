@@ -6,7 +6,7 @@ import { createDataSource, type DatabaseSchema } from './data-source.js';
 import { isLocked, noConnection } from './database-errors.js';
 import { JointReads } from './joint-reads.js';
 import { migrateInMemory } from './migrate.js';
-import { PreparedStatements } from './prepared-statements.js';
+import { type PoolLoad, PreparedStatements } from './prepared-statements.js';
 import { MYSQL, SQLITE, type SqlDialect } from './sql-dialect.js';
 import { sqliteTransactions } from './sqlite-lane.js';
 
@@ -26,6 +26,8 @@ interface OpenOptions {
 interface Statements {
   execute(sql: string, values: readonly unknown[]): Promise<unknown[]>;
   read(group: string, select: string, values: readonly unknown[]): Promise<unknown[]>;
+  /** Null = there is no pool. */
+  load(): PoolLoad | null;
 }
 
 /** The open database: repositories, transactions, and retries after locks. */
@@ -58,13 +60,14 @@ export class Database {
     if (target.kind === 'sqlite') {
       const execute: Statements['execute'] = (sql, values) => source.query(sql, [...values]);
       const read: Statements['read'] = (_, select, values) => execute(select, values);
-      return new Database(source, sqliteTransactions(source), { execute, read });
+      return new Database(source, sqliteTransactions(source), { execute, read, load: () => null });
     }
     const prepared = new PreparedStatements(source);
     const joint = new JointReads(prepared, queryTimeoutMs);
     return new Database(source, (work) => source.transaction(work), {
       execute: (sql, values) => prepared.execute(sql, values),
       read: (group, select, values) => joint.read(group, select, values),
+      load: () => prepared.load(poolSize),
     });
   }
 
@@ -75,6 +78,11 @@ export class Database {
 
   get dialect(): SqlDialect {
     return this.isSqlite ? SQLITE : MYSQL;
+  }
+
+  /** How busy the connections to MySQL are; null on SQLite, which has one connection. */
+  get poolLoad(): PoolLoad | null {
+    return this.statements.load();
   }
 
   private get isSqlite(): boolean {

@@ -2,6 +2,15 @@ import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
 import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
 
+/** How busy the pool of database connections is. */
+export interface PoolLoad {
+  readonly used: number;
+  readonly idle: number;
+  /** Requests that wait for a connection. */
+  readonly waiting: number;
+  readonly max: number;
+}
+
 /**
  * Runs statements on the connections of TypeORM's pool, without its query runner; each is prepared once per connection.
  * With callbacks, because mysql2 captures a stack trace for each promise.
@@ -11,6 +20,10 @@ export class PreparedStatements {
 
   constructor(private readonly source: DataSource) {
     this.pool = (source.driver as MysqlDriver).pool as Pool;
+  }
+
+  load(max: number): PoolLoad {
+    return poolLoad(this.pool, max);
   }
 
   /** The rows of a read. */
@@ -49,4 +62,20 @@ export class PreparedStatements {
 /** As text, because mysql2 can bind a number as DOUBLE, which LIMIT refuses and which loses digits of 64-bit integers. */
 function asText(value: unknown): string | null {
   return value === null ? null : String(value);
+}
+
+/** mysql2 has no public count of its connections. */
+interface PoolLists {
+  _allConnections: { length: number };
+  _freeConnections: { length: number };
+  _connectionQueue: { length: number };
+}
+
+function poolLoad(pool: Pool, max: number): PoolLoad {
+  const {
+    _allConnections: all,
+    _freeConnections: free,
+    _connectionQueue: queue,
+  } = pool as unknown as PoolLists;
+  return { used: all.length - free.length, idle: free.length, waiting: queue.length, max };
 }

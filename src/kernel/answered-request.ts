@@ -14,6 +14,10 @@ export interface AnsweredRequest {
   readonly keyId: bigint | null;
   /** The door that the address belongs to, regardless of the outcome. */
   readonly door: 'graphql' | 'rest' | 'other';
+  /** The request's method, or `_OTHER` if it is in neither RFC 9110 nor RFC 5789. */
+  readonly method: string;
+  /** The pattern of the route, such as `/v1/pets/:petId`; `unknown` = the path has no route. */
+  readonly route: string;
   /** REST's operation id; a GraphQL operation's name, or its root fields; or `other`. At most 100 characters. */
   readonly operation: string;
   readonly status: number;

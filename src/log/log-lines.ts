@@ -29,30 +29,42 @@ const TOKEN = /(?:p|%(?:25)*70)(?:k|%(?:25)*6b)(?:_|%(?:25)*5f)(?:[0-9a-z]|%(?:2
 export class LogLines {
   private readonly buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   private used = 0;
+  private linesInBuffer = 0;
   /** Oldest first. */
   private waiting: Buffer[] = [];
   private waitingBytes = 0;
   private isWriting = false;
   /** The oldest buffer is in a system call, which will probably write it. */
   private isUnderWay = false;
+  private lost = 0;
 
   constructor(private readonly descriptor = STDOUT) {
     setInterval(() => this.queueBuffer(), EVERY_MS).unref();
     process.on('exit', () => this.flushAtExit());
   }
 
+  /** Lines that were not written, because the reader of the log was too slow. */
+  get lostLines(): number {
+    return this.lost;
+  }
+
   write(line: string): void {
     const bytes = line.length * CHARACTER_BYTES;
     if (this.used + bytes > BUFFER_BYTES) this.queueBuffer();
-    if (bytes <= BUFFER_BYTES) this.used += this.buffer.write(line, this.used);
-    else if (this.hasRoom(bytes)) this.enqueue(Buffer.from(line));
+    if (bytes <= BUFFER_BYTES) {
+      this.used += this.buffer.write(line, this.used);
+      this.linesInBuffer += 1;
+    } else if (this.hasRoom(bytes)) this.enqueue(Buffer.from(line));
+    else this.lost += 1;
   }
 
   private queueBuffer(): void {
     if (this.used === 0) return;
     // A copy of exactly its size: many of these may wait to be written.
     if (this.hasRoom(this.used)) this.enqueue(Buffer.from(this.buffer.subarray(0, this.used)));
+    else this.lost += this.linesInBuffer;
     this.used = 0;
+    this.linesInBuffer = 0;
   }
 
   private hasRoom(bytes: number): boolean {

@@ -1,79 +1,83 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { AnsweredRequest } from '../kernel/answered-request.js';
+import { addReadings, type Readings } from './readings.js';
+
+/** The values of labels that are known from the start. Each series begins at 0, so that an alert sees its first increase. */
+interface LabelValues {
+  domainEvents: readonly string[];
+  /** Names of background work. */
+  works: readonly string[];
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const DECISIONS = ['admitted', 'refused'];
 
 /** The metrics of this process for Prometheus. Labels are few and fixed: none contains a value that a client can choose. */
 export class Metrics {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Response time, by pattern of the route, method and status.',
+    labelNames: ['route', 'method', 'status'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  private readonly requestsByDoor = new Histogram({
     name: 'petstore_request_seconds',
-    help: 'Response time, by door and status.',
+    help: 'Deprecated: use http_server_request_duration_seconds. Response time, by door and status.',
     labelNames: ['door', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    buckets: SECONDS,
     registers: [this.registry],
   });
-  private readonly decisions = new Counter({
-    name: 'petstore_rate_limit_decisions_total',
-    help: "Requests charged to a plan or an address, by the limiter's decision.",
-    labelNames: ['decision'],
-    registers: [this.registry],
-  });
-  private readonly managementDecisions = new Counter({
-    name: 'petstore_management_decisions_total',
-    help: "Requests that spend nothing of a plan, by the limiter's decision: everything except pets, and reading the schema.",
-    labelNames: ['decision'],
-    registers: [this.registry],
-  });
+  private readonly decisions: Counter<'decision'>;
+  private readonly managementDecisions: Counter<'decision'>;
+  private readonly domainEvents: Counter<'event'>;
+  private readonly failures: Counter<'work'>;
 
-  private readonly domainEvents = new Counter({
-    name: 'petstore_domain_events_total',
-    help: 'Events of custom domains, by name.',
-    labelNames: ['event'],
-    registers: [this.registry],
-  });
-
-  constructor(
-    sharing: () => { isDegraded: boolean; outages: number; localDecisions: number },
-    cached: () => { hits: number; shared: number; misses: number },
-  ) {
-    this.read(
-      'petstore_rate_limit_degraded',
-      '1 while Redis is unavailable and this process limits alone.',
-      () => Number(sharing().isDegraded),
-    );
-    this.read('petstore_rate_limit_outages', 'Outages of Redis.', () => sharing().outages);
-    this.read(
-      'petstore_rate_limit_local_decisions',
-      'Requests decided without Redis.',
-      () => sharing().localDecisions,
-    );
-    this.read('petstore_response_cache_hits', 'Lists served from the cache.', () => cached().hits);
-    this.read(
-      'petstore_response_cache_shared',
-      'Lists that shared the in-flight read of another request.',
-      () => cached().shared,
-    );
-    this.read(
-      'petstore_response_cache_misses',
-      'Cacheable lists that were read from the database.',
-      () => cached().misses,
-    );
+  constructor({ domainEvents, works }: LabelValues) {
+    this.decisions = this.counter({
+      name: 'petstore_rate_limit_decisions_total',
+      help: "Requests charged to a plan or an address, by the limiter's decision.",
+      label: 'decision',
+      values: DECISIONS,
+    });
+    this.managementDecisions = this.counter({
+      name: 'petstore_management_decisions_total',
+      help: "Requests that spend nothing of a plan, by the limiter's decision: everything except pets, and reading the schema.",
+      label: 'decision',
+      values: DECISIONS,
+    });
+    this.domainEvents = this.counter({
+      name: 'petstore_domain_events_total',
+      help: 'Events of custom domains, by name.',
+      label: 'event',
+      values: domainEvents,
+    });
+    this.failures = this.counter({
+      name: 'petstore_background_failures_total',
+      help: 'Background work that failed; it is repeated. By name of the work.',
+      label: 'work',
+      values: works,
+    });
     collectDefaultMetrics({ register: this.registry });
   }
 
-  private read(name: string, help: string, value: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.registry],
-      collect() {
-        this.set(value());
-      },
-    });
+  private counter<Label extends string>({ name, help, label, values }: FixedCounter<Label>): Counter<Label> {
+    const counter = new Counter({ name, help, labelNames: [label], registers: [this.registry] });
+    for (const value of values) counter.inc({ [label]: value } as Record<Label, string>, 0);
+    return counter;
   }
 
-  observe({ door, status, durationMs, paidBy, outcome }: AnsweredRequest): void {
-    this.requests.observe({ door, status }, durationMs / 1000);
+  /** Adds the metrics that are read when Prometheus asks. */
+  addReadings(readings: Readings): void {
+    addReadings(this.registry, readings);
+  }
+
+  observe({ door, route, method, status, durationMs, paidBy, outcome }: AnsweredRequest): void {
+    const seconds = durationMs / 1000;
+    this.requests.observe({ route, method, status }, seconds);
+    this.requestsByDoor.observe({ door, status }, seconds);
     if (paidBy === null) return;
     const decisions = paidBy === 'plan' ? this.decisions : this.managementDecisions;
     decisions.inc({ decision: outcome === 'refused' ? 'refused' : 'admitted' });
@@ -81,6 +85,10 @@ export class Metrics {
 
   observeDomain(event: string): void {
     this.domainEvents.inc({ event });
+  }
+
+  observeFailure(work: string): void {
+    this.failures.inc({ work });
   }
 
   /** `GET /metrics`, for a server on a separate port. */
@@ -97,4 +105,11 @@ export class Metrics {
       response.writeHead(500).end();
     }
   };
+}
+
+interface FixedCounter<Label extends string> {
+  name: string;
+  help: string;
+  label: Label;
+  values: readonly string[];
 }

@@ -52,3 +52,13 @@ test('Database-7: 64-bit integers are exact as parameters and as results of prep
       await db.execute('DROP TEMPORARY TABLE digits', []);
     }
   }));
+
+test('Database-20: the load of the pool counts used and idle connections, and waiting statements', () =>
+  behindProxy(async (db) => {
+    await db.execute('SELECT 1', []);
+    expect(db.poolLoad).toEqual({ used: 0, idle: 1, waiting: 0, max: 1 });
+    const running = [1, 2, 3].map(() => db.execute('SELECT SLEEP(0.1)', []));
+    expect(db.poolLoad).toEqual({ used: 1, idle: 0, waiting: 2, max: 1 });
+    await Promise.all(running);
+    expect(db.poolLoad).toEqual({ used: 0, idle: 1, waiting: 0, max: 1 });
+  }));

@@ -9,24 +9,27 @@ import { DomainEvent } from './domain-event.entity.js';
 const MAX_DIAGNOSES_BYTES = 8_000;
 const MAX_MESSAGE_CHARACTERS = 2_000;
 
-type DomainEventName =
-  | 'domain.added'
-  | 'domain.moved'
-  | 'domain.verified'
-  | 'domain.check_failed'
-  | 'domain.drifted'
-  | 'domain.recovered'
-  | 'domain.ownership_contested'
-  | 'domain.suspended'
-  | 'domain.resumed'
-  | 'domain.configured'
-  | 'domain.removed'
-  | 'certificate.ordered'
-  | 'certificate.issued'
-  | 'certificate.renewed'
-  | 'certificate.order_failed'
-  | 'certificate.renewal_failed'
-  | 'certificate.overdue';
+export const DOMAIN_EVENTS = [
+  'domain.added',
+  'domain.moved',
+  'domain.verified',
+  'domain.check_failed',
+  'domain.drifted',
+  'domain.recovered',
+  'domain.ownership_contested',
+  'domain.suspended',
+  'domain.resumed',
+  'domain.configured',
+  'domain.removed',
+  'certificate.ordered',
+  'certificate.issued',
+  'certificate.renewed',
+  'certificate.order_failed',
+  'certificate.renewal_failed',
+  'certificate.overdue',
+] as const;
+
+type DomainEventName = (typeof DOMAIN_EVENTS)[number];
 
 export interface Happening {
   name: DomainEventName;

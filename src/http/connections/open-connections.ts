@@ -48,7 +48,7 @@ export class OpenConnections implements Totals {
   private isDraining = false;
   private isClosing = false;
 
-  constructor(private readonly maxOpen: number) {}
+  constructor(readonly maxOpen: number) {}
 
   /** Starts to count the connections of this server. */
   watch(server: Server): void {

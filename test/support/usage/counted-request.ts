@@ -11,6 +11,8 @@ export function countedRequest(facts: Partial<CountedRequest> = {}): CountedRequ
     projectId: BigInt(requests),
     keyId: 1n,
     door: 'rest',
+    method: 'GET',
+    route: '/v1/pets',
     operation: 'listPets',
     status: 200,
     code: null,

@@ -14,13 +14,20 @@ export interface DebianPackages {
   /** `own`: the suites of this machine. Otherwise one suite of the archive they come from, such as `sid`. */
   suite: 'own' | (string & {});
   packages: string[];
+  /** Files and folders below the root that are deleted after unpacking. */
+  unneeded?: string[];
 }
 
 /**
  * Unpacks packages with all dependencies, the C library included, into `.cache/<name>`, without root and without a
  * change of the machine's own apt state. Rejects without apt, without a mirror and for an unknown package.
  */
-export async function unpackDebianPackages({ name, suite, packages }: DebianPackages): Promise<UnpackedRoot> {
+export async function unpackDebianPackages({
+  name,
+  suite,
+  packages,
+  unneeded = [],
+}: DebianPackages): Promise<UnpackedRoot> {
   const folder = await cachedFolder(name, async (draft) => {
     const home = join(draft, 'apt');
     const apt = await useSuite(await privateApt(home), home, suite);
@@ -28,6 +35,7 @@ export async function unpackDebianPackages({ name, suite, packages }: DebianPack
     const archives = join(home, 'archives');
     const files = (await readdir(archives)).filter((file) => file.endsWith('.deb'));
     for (const file of files) await execute('dpkg', ['-x', join(archives, file), join(draft, 'root')]);
+    for (const path of unneeded) await rm(join(draft, 'root', path), { recursive: true, force: true });
     await writeFile(join(draft, 'packages.txt'), `${files.sort().join('\n')}\n`);
     await rm(home, { recursive: true });
   });

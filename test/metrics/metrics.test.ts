@@ -21,6 +21,9 @@ test('Metrics-1: the metrics have requests by door and status, decisions, and wh
   expect(text).toContain('petstore_request_seconds_count{door="rest",status="200"} 60');
   expect(text).toContain('petstore_request_seconds_count{door="rest",status="429"} 1');
   expect(text).toContain('petstore_request_seconds_count{door="graphql",status="429"} 1');
+  const count = (labels: string) => `http_server_request_duration_seconds_count{${labels}}`;
+  expect(text).toContain(`${count('route="/v1/pets",method="GET",status="200"')} 60`);
+  expect(text).toContain(`${count('route="/graphql",method="POST",status="429"')} 1`);
   expect(text).toContain('petstore_rate_limit_decisions_total{decision="admitted"} 60');
   expect(text).toContain('petstore_rate_limit_decisions_total{decision="refused"} 2');
   expect(text).toContain('petstore_management_decisions_total{decision="admitted"} 1');
@@ -33,7 +36,7 @@ test('Metrics-3: values that a client chooses create no new series', async () =>
   const { token } = await app.tenant();
   const series = async () => {
     const { text } = await rest(`http://127.0.0.1:${port}`, '/metrics');
-    return text.split('\n').filter((line) => line.startsWith('petstore_')).length;
+    return text.split('\n').filter((line) => /^(petstore|http)_/.test(line)).length;
   };
   const attack = async (turn: number) => {
     for (const method of ['GET', 'PUT', 'REPORT']) {
@@ -45,6 +48,13 @@ test('Metrics-3: values that a client chooses create no new series', async () =>
   };
   await attack(0);
   const before = await series();
+  const { text } = await rest(`http://127.0.0.1:${port}`, '/metrics');
+  for (const [method, status] of [
+    ['_OTHER', 404],
+    ['GET', 404],
+  ]) {
+    expect(text).toContain(`_count{route="unknown",method="${method}",status="${status}"}`);
+  }
   for (let turn = 1; turn <= 20; turn += 1) await attack(turn);
   expect(await series()).toBe(before);
 });
