@@ -1,11 +1,13 @@
 import type { Config } from '../config/config.js';
 import { openProblem } from '../database/database-errors.js';
+import { AppError } from '../kernel/errors.js';
 
 /** The errors that `listen` and the drivers reject with. */
 type StartError = NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string };
 
 /** The reason why the gateway could not start, in one line. It names the setting and shows no password. */
 export function startProblem(error: unknown, config: Config): string {
+  if (error instanceof AppError) return error.message;
   const { code, port, address, hostname } = error as StartError;
   const { host, metricsHost, database } = config;
   if (port !== undefined) {

@@ -18,7 +18,7 @@ import {
 } from './values.js';
 
 export { ConfigError } from './config-error.js';
-export { type DatabaseTarget, isInMemory } from './secret-values.js';
+export { type DatabaseTarget, databaseTarget, isInMemory } from './secret-values.js';
 export type { DnsServer } from './values.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -92,7 +92,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     port: () => port('PORT', 4000),
     httpsPort: () => port('HTTPS_PORT', 0),
     publicHttpsPort: () => (text('PUBLIC_HTTPS_PORT') === null ? null : port('PUBLIC_HTTPS_PORT', 443, 1)),
-    database: () => databaseTarget(text('DATABASE_URL') ?? 'sqlite:./var/petstore.sqlite'),
+    database: () => databaseTarget('DATABASE_URL', text('DATABASE_URL') ?? 'sqlite:./var/petstore.sqlite'),
     databasePoolSize: () =>
       wholeNumber('DATABASE_POOL_SIZE', text('DATABASE_POOL_SIZE'), { fallback: 10, min: 1, max: 1_000 }),
     redisUrl: () => redisUrl('REDIS_URL', text('REDIS_URL')),

@@ -18,7 +18,7 @@ export function isInMemory(target: DatabaseTarget): boolean {
   return target.kind === 'sqlite' && target.path === ':memory:';
 }
 
-export function databaseTarget(value: string): DatabaseTarget {
+export function databaseTarget(name: string, value: string): DatabaseTarget {
   const shouldBe = 'mysql://user:password@host:3306/database, mariadb://…, sqlite:path or sqlite::memory:';
   const sqlite = /^sqlite:(?!\/\/)(.+)$/.exec(value);
   if (sqlite?.[1]) return { kind: 'sqlite', path: sqlite[1] };
@@ -26,7 +26,7 @@ export function databaseTarget(value: string): DatabaseTarget {
   const url = URL.canParse(value) ? new URL(value) : null;
   const kind = url?.protocol === 'mysql:' ? 'mysql' : url?.protocol === 'mariadb:' ? 'mariadb' : null;
   if (!url?.hostname || !kind || !/^\/[^/]+$/.test(url.pathname)) {
-    throw new ConfigError(`DATABASE_URL must be ${shouldBe}.`);
+    throw new ConfigError(`${name} must be ${shouldBe}.`);
   }
   const tls = ['1', 'true'].includes(url.searchParams.get('ssl') ?? '');
   url.search = '';

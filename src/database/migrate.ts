@@ -1,17 +1,35 @@
 import type libsql from 'libsql';
 import type { DataSource } from 'typeorm';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
+import { AppError } from '../kernel/errors.js';
 import { createDataSource, type DatabaseSchema } from './data-source.js';
+import { isTableMissing } from './database-errors.js';
 
 const MIGRATION_TIMEOUT_MS = 3_600_000;
 const LOCK = 'petstore_migrations';
 const LOCK_WAIT_SECONDS = 600;
 
-/** Applies every pending migration and returns their names. When several processes call this at once, one does the work. */
-export async function migrate(target: DatabaseTarget, schema: DatabaseSchema): Promise<string[]> {
+/** A table that exists only during a restore. After a restore that was killed it tells its file and its start. */
+export const UNFINISHED_RESTORE = 'unfinished_restore';
+
+interface MigrateOptions {
+  /** The caller is the restore itself. */
+  isRestore?: boolean;
+}
+
+/**
+ * Applies every pending migration and returns their names. When several processes call this at once, one does the work.
+ * Throws `AppError conflict` when a restore did not end: every start calls this, and must not serve a part of the rows.
+ */
+export async function migrate(
+  target: DatabaseTarget,
+  schema: DatabaseSchema,
+  { isRestore = false }: MigrateOptions = {},
+): Promise<string[]> {
   // The database would end with this connection, so `migrateInMemory` runs on the connection that uses it.
   if (isInMemory(target)) return [];
   return withSchemaLock(target, schema, async (source) => {
+    if (!isRestore) await requireNoUnfinishedRestore(source);
     const applied = await source.runMigrations({ transaction: 'each' });
     return applied.map(({ name }) => name);
   });
@@ -36,6 +54,24 @@ export async function migrateInMemory(source: DataSource): Promise<void> {
   databaseConnection.defaultSafeIntegers(false);
   await source.runMigrations();
   databaseConnection.defaultSafeIntegers(true);
+}
+
+interface Queries {
+  query(sql: string): Promise<unknown[]>;
+}
+
+/** Throws `AppError conflict` when a restore into the database did not end. */
+export async function requireNoUnfinishedRestore(queries: Queries): Promise<void> {
+  const rows = await queries.query(`SELECT file, started_at FROM ${UNFINISHED_RESTORE}`).catch((error) => {
+    if (isTableMissing(error)) return [];
+    throw error;
+  });
+  const [found] = rows as { file: string; started_at: string }[];
+  if (!found) return;
+  throw new AppError(
+    'conflict',
+    `The restore of ${found.file} that began at ${found.started_at} runs or was interrupted: the database has a part of the rows. If it does not run, repeat \`petstore restore\` with --force.`,
+  );
 }
 
 async function withSchemaLock<T>(

@@ -2,12 +2,12 @@ import { type Command, Option } from 'commander';
 import type { Services } from '../../app/services.js';
 import { FILE_START, PET_LINE } from '../../pets/export/pet-line.js';
 import { formatOfName, PET_FORMATS, type PetFormat } from '../../pets/files/pet-format.js';
+import { newFile, standardOutput } from '../long-runs/file-target.js';
+import { ProgressBar } from '../long-runs/progress-bar.js';
+import { stopSignal } from '../long-runs/stop-signal.js';
+import { sayWaiting } from '../long-runs/waiting.js';
 import { EXIT, grouped, type Output } from '../output.js';
 import { withServices } from '../session.js';
-import { newFile, standardOutput } from './export-target.js';
-import { ProgressBar } from './progress-bar.js';
-import { stopSignal } from './stop-signal.js';
-import { sayWaiting } from './waiting.js';
 
 interface ExportOptions {
   format?: PetFormat;
@@ -80,7 +80,7 @@ async function runExport({ projects, petExports }: Services, wanted: Export): Pr
   const { slug, path, format, isForced, output } = wanted;
   const { id: projectId } = await projects.getBySlug(slug);
   const { signal, release } = stopSignal();
-  const target = path === undefined ? standardOutput(signal) : await newFile(path, isForced);
+  const target = path === undefined ? standardOutput(signal) : await newFile(path, { isForced });
   const isBarShown = process.stderr.isTTY && !output.isJson && !(path === undefined && process.stdout.isTTY);
   const total = isBarShown ? await petExports.count(projectId) : null;
   const bar = new ProgressBar(process.stderr, { rows: 0, done: 0 }, isBarShown);

@@ -8,13 +8,13 @@ import { formatOfName } from '../../pets/files/pet-format.js';
 import type { RefusedRow } from '../../pets/import/pet-batch.js';
 import type { PetImport } from '../../pets/import/pet-import.entity.js';
 import type { BeginMode } from '../../pets/import/pet-import.service.js';
+import { ProgressBar } from '../long-runs/progress-bar.js';
+import { stopSignal } from '../long-runs/stop-signal.js';
+import { sayWaiting } from '../long-runs/waiting.js';
 import { EXIT, grouped, isoTime, type Output } from '../output.js';
 import { commandLineActor, withServices } from '../session.js';
 import { summarizeImport } from './import-summary.js';
-import { ProgressBar } from './progress-bar.js';
 import { RefusedFile } from './refused-file.js';
-import { stopSignal } from './stop-signal.js';
-import { sayWaiting } from './waiting.js';
 
 /** Refused rows on the screen; their file has all of them. */
 const SHOWN_REFUSED = 20;

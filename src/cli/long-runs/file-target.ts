@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 import { AppError, invalidRequest } from '../../kernel/errors.js';
 import { printable } from '../output.js';
 
-/** The place where an export goes. */
-export interface ExportTarget {
-  write(text: string): Promise<void>;
+/** The place where a long output goes. */
+export interface FileTarget {
+  write(data: string | Uint8Array): Promise<void>;
   /** Keeps what was written. */
   keep(): Promise<void>;
   /** Discards what was written, if that is possible. */
@@ -16,15 +16,23 @@ export interface ExportTarget {
 }
 
 /** Standard output. It waits for a slow reader. A terminal gets no control characters. */
-export function standardOutput(signal: AbortSignal): ExportTarget {
+export function standardOutput(signal: AbortSignal): FileTarget {
   const { stdout } = process;
   return {
-    write: async (text) => {
-      if (!stdout.write(stdout.isTTY ? printable(text) : text)) await once(stdout, 'drain', { signal });
+    write: async (data) => {
+      const shown = stdout.isTTY && typeof data === 'string' ? printable(data) : data;
+      if (!stdout.write(shown)) await once(stdout, 'drain', { signal });
     },
     keep: async () => {},
     discard: async () => {},
   };
+}
+
+interface NewFileOptions {
+  /** Replaces a regular file at the path. */
+  isForced: boolean;
+  /** The permissions, less the process's umask. */
+  mode?: number;
 }
 
 /**
@@ -32,16 +40,16 @@ export function standardOutput(signal: AbortSignal): ExportTarget {
  * `AppError conflict` when something is at `path`, or with `isForced` something other than a regular file. Throws
  * `AppError invalid_request` when the file can't be written.
  */
-export async function newFile(path: string, isForced: boolean): Promise<ExportTarget> {
+export async function newFile(path: string, { isForced, mode = 0o666 }: NewFileOptions): Promise<FileTarget> {
   requireFree(path, isForced);
-  const partial = join(dirname(path), `.petstore-export-${randomBytes(8).toString('hex')}.part`);
-  const file = await open(partial, 'wx').catch((error) => unwritable(path, error));
+  const partial = join(dirname(path), `.petstore-${randomBytes(8).toString('hex')}.part`);
+  const file = await open(partial, 'wx', mode).catch((error) => unwritable(path, error));
   const discard = async () => {
     await file.close();
     await rm(partial, { force: true });
   };
   return {
-    write: (text) => file.appendFile(text).catch((error) => unwritable(path, error)),
+    write: (data) => file.appendFile(data).catch((error) => unwritable(path, error)),
     keep: async () => {
       try {
         await place(file, partial, path, isForced);
