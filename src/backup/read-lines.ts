@@ -26,8 +26,10 @@ export async function* readLines(path: string, { signal, onBytes }: LineOptions)
   let rest = '';
   try {
     for await (const piece of pieces) {
-      const lines = (rest + decoder.write(piece as Buffer)).split('\n');
-      rest = lines.pop() ?? '';
+      const [first = '', ...others] = decoder.write(piece as Buffer).split('\n');
+      const end = others.pop();
+      const lines = end === undefined ? [] : [rest + first, ...others];
+      rest = end ?? rest + first;
       if (rest.length > MOST_IN_LINE) throw problem(path, 'is not a backup of the Petstore Gateway');
       if (lines.length > 0) yield lines;
       onBytes(pieces.bytesWritten);
