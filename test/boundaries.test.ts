@@ -16,7 +16,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   log: [],
 
   database: ['scheduling'],
-  backup: ['database'],
+  'migrations/plan': ['database'],
+  backup: ['database', 'migrations/plan'],
   audit: ['database'],
   idempotency: ['database'],
   'rate-limit/rules': [],

@@ -4,8 +4,8 @@ import { ChangeSequence } from '../database/change-sequence.entity.js';
 import { createDataSource, type DatabaseSchema } from '../database/data-source.js';
 import { UNFINISHED_RESTORE } from '../database/migrate.js';
 import { AppError } from '../kernel/errors.js';
+import { appliedMigrations, requireKnown } from '../migrations/plan/applied-migrations.js';
 import type { BackupTable } from './backup-format.js';
-import { appliedMigrations, requireKnown } from './schema-state.js';
 
 /** A restore may empty and fill large tables. */
 const QUERY_TIMEOUT_MS = 3_600_000;

@@ -2,11 +2,12 @@ import type { DatabaseTarget } from '../config/config.js';
 import type { DatabaseSchema } from '../database/data-source.js';
 import { migrate, requireNoUnfinishedRestore, revertLastMigration } from '../database/migrate.js';
 import { AppError } from '../kernel/errors.js';
+import { nameOf } from '../migrations/plan/applied-migrations.js';
 import type { BackupContent } from './backup-format.js';
 import { type ReadOptions, readBackup } from './read-backup.js';
 import { RestoreTarget, requireSame } from './restore-target.js';
 import { RowLoader } from './row-loader.js';
-import { nameOf, tablesOf } from './schema-state.js';
+import { tablesOf } from './schema-tables.js';
 
 interface Restore {
   path: string;

@@ -4,9 +4,10 @@ import type { DatabaseTarget } from '../config/config.js';
 import { createDataSource, type DatabaseSchema } from '../database/data-source.js';
 import { requireNoUnfinishedRestore } from '../database/migrate.js';
 import { AppError } from '../kernel/errors.js';
+import { appliedMigrations, requireKnown } from '../migrations/plan/applied-migrations.js';
 import type { BackupRow, BackupTable } from './backup-format.js';
 import { RowPages } from './row-pages.js';
-import { appliedMigrations, requireKnown, tablesOf } from './schema-state.js';
+import { tablesOf } from './schema-tables.js';
 
 const QUERY_TIMEOUT_MS = 60_000;
 

@@ -10,11 +10,22 @@ export interface DataSourceSettings {
   exactIntegers: boolean;
 }
 
+/** What other statements wait for while a migration runs on a large table; null = not noticeably. */
+interface MigrationLocks {
+  readonly mysql: string | null;
+  /** Every migration is a write transaction, so other writes wait for it. */
+  readonly sqlite: string | null;
+}
+
+interface Migration extends MigrationInterface {
+  readonly locks: MigrationLocks;
+}
+
 /** The tables and migrations of all nouns. */
 export interface DatabaseSchema {
   readonly entities: readonly (new () => object)[];
   /** Oldest first. */
-  readonly migrations: readonly (new () => MigrationInterface)[];
+  readonly migrations: readonly (new () => Migration)[];
 }
 
 /** Migrations can take long, but a missing server must be noticed soon. */

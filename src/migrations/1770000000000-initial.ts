@@ -89,6 +89,7 @@ const TABLES = [
 
 export class Initial1770000000000 implements MigrationInterface {
   name = 'Initial1770000000000';
+  readonly locks = { mysql: null, sqlite: null };
 
   async up(runner: QueryRunner): Promise<void> {
     await createTables(runner, TABLES);

@@ -29,6 +29,7 @@ const TABLE = new Table({
 
 export class PetImports1770000001000 implements MigrationInterface {
   name = 'PetImports1770000001000';
+  readonly locks = { mysql: null, sqlite: null };
 
   async up(runner: QueryRunner): Promise<void> {
     await createTables(runner, [TABLE]);

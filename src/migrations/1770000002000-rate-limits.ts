@@ -47,6 +47,10 @@ const TABLES = [
 
 export class RateLimits1770000002000 implements MigrationInterface {
   name = 'RateLimits1770000002000';
+  readonly locks = {
+    mysql: 'Statements on api_keys wait for a moment: the column is added without a copy.',
+    sqlite: 'Writes wait while api_keys is copied.',
+  };
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.addColumn('api_keys', new TableColumn({ name: 'rehearses', type: 'integer', default: 0 }));

@@ -133,6 +133,11 @@ const CHANGES_OF_PROJECTS = new TableIndex({ name: 'projects_change', columnName
 
 export class Domains1770000003000 implements MigrationInterface {
   name = 'Domains1770000003000';
+  readonly locks = {
+    mysql:
+      'Statements on projects wait for a moment: the column is added without a copy. Writes continue while the index is built.',
+    sqlite: 'Writes wait while projects is copied.',
+  };
 
   async up(runner: QueryRunner): Promise<void> {
     await createTables(runner, TABLES);

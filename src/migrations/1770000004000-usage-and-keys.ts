@@ -37,6 +37,11 @@ const BY_PROJECT_IN_FORCE = new TableIndex({
 
 export class UsageAndKeys1770000004000 implements MigrationInterface {
   name = 'UsageAndKeys1770000004000';
+  readonly locks = {
+    mysql:
+      'Statements on api_keys wait for a moment: the column is added without a copy. Writes continue while the index is built.',
+    sqlite: 'Writes wait while api_keys is copied.',
+  };
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.addColumn(

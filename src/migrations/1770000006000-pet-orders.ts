@@ -14,6 +14,11 @@ const EXACT_COLLATIONS = ['utf8mb4_0900_bin', 'utf8mb4_nopad_bin'];
 /** Adds the orders of lists by name. */
 export class PetOrders1770000006000 implements MigrationInterface {
   name = 'PetOrders1770000006000';
+  readonly locks = {
+    mysql:
+      'Writes to pets wait while the table is copied for its new collation; reads continue. Both continue while the two indexes are built.',
+    sqlite: 'Writes wait while two indexes of pets are built.',
+  };
 
   async up(runner: QueryRunner): Promise<void> {
     if (!isSqlite(runner)) await collateNames(runner, await exactCollation(runner));

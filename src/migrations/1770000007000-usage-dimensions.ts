@@ -46,6 +46,11 @@ const UNKNOWN = ['key', 'operation', 'status'];
 /** Counts usage by further dimensions, and by hour. */
 export class UsageDimensions1770000007000 implements MigrationInterface {
   name = 'UsageDimensions1770000007000';
+  readonly locks = {
+    mysql:
+      'The usage of older releases waits while its rows are copied, and is then not stored: their table is dropped.',
+    sqlite: 'Writes wait while the rows of usage_counts are copied.',
+  };
 
   async up(runner: QueryRunner): Promise<void> {
     await createTables(runner, BY_DIMENSION);

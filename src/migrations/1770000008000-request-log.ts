@@ -32,6 +32,7 @@ const TABLES = [
 /** Adds the log of requests that a project's owner reads. */
 export class RequestLog1770000008000 implements MigrationInterface {
   name = 'RequestLog1770000008000';
+  readonly locks = { mysql: null, sqlite: null };
 
   async up(runner: QueryRunner): Promise<void> {
     await createTables(runner, TABLES);

@@ -15,6 +15,7 @@ const TABLE = new Table({
 /** Adds the contents that were imported completely. */
 export class ImportedFiles1770000009000 implements MigrationInterface {
   name = 'ImportedFiles1770000009000';
+  readonly locks = { mysql: null, sqlite: null };
 
   async up(runner: QueryRunner): Promise<void> {
     await createTables(runner, [TABLE]);

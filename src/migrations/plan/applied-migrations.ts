@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { isTableMissing } from '../database/database-errors.js';
-import { AppError } from '../kernel/errors.js';
-import type { BackupTable } from './backup-format.js';
+import { isTableMissing } from '../../database/database-errors.js';
+import { AppError } from '../../kernel/errors.js';
 
 interface Queries {
   query(sql: string): Promise<{ name: string }[]>;
@@ -29,14 +28,4 @@ export function requireKnown(applied: string[] | null, { migrations }: DataSourc
 
 export function nameOf(migration: object): string {
   return (migration as { name?: string }).name ?? migration.constructor.name;
-}
-
-/** The tables of the newest schema, by name. */
-export function tablesOf({ entityMetadatas }: DataSource): BackupTable[] {
-  return entityMetadatas
-    .map(({ tableName, columns }) => ({
-      table: tableName,
-      columns: columns.map(({ databaseName }) => databaseName),
-    }))
-    .sort((a, b) => (a.table < b.table ? -1 : 1));
 }

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import type { DatabaseTarget } from '../../config/config.js';
+import { createDataSource, type DatabaseSchema } from '../../database/data-source.js';
+import { migrate } from '../../database/migrate.js';
+import { AppError } from '../../kernel/errors.js';
+import { appliedMigrations, nameOf, requireKnown } from './applied-migrations.js';
+
+export interface PendingMigration {
+  name: string;
+  /** What waits for it on a large table; null = nothing noticeable. */
+  locks: string | null;
+}
+
+/** The migrations that `migrate` would run, oldest first. Changes nothing, and creates no file. */
+export async function pendingMigrations(
+  target: DatabaseTarget,
+  schema: DatabaseSchema,
+): Promise<PendingMigration[]> {
+  const applied = new Set(await appliedTo(target, schema));
+  return schema.migrations
+    .map((Migration) => new Migration())
+    .map((migration) => ({
+      name: nameOf(migration),
+      locks: target.kind === 'sqlite' ? migration.locks.sqlite : migration.locks.mysql,
+    }))
+    .filter(({ name }) => !applied.has(name));
+}
+
+/**
+ * Runs the pending migrations on a copy of the database, and returns how many seconds each took. Throws `AppError conflict`
+ * unless the copy has the same ones pending.
+ */
+export async function timeOnCopy(
+  pending: readonly PendingMigration[],
+  copy: DatabaseTarget,
+  schema: DatabaseSchema,
+): Promise<Map<string, number>> {
+  const names = (migrations: readonly PendingMigration[]) => migrations.map(({ name }) => name).join(', ');
+  const ofCopy = names(await pendingMigrations(copy, schema));
+  if (ofCopy !== names(pending)) {
+    throw new AppError(
+      'conflict',
+      `The copy has other pending migrations than the database: ${ofCopy || 'none'}. Restore a backup with the release that wrote it.`,
+    );
+  }
+  const seconds = new Map<string, number>();
+  for (const [at, Migration] of schema.migrations.entries()) {
+    const name = nameOf(new Migration());
+    if (!pending.some((migration) => migration.name === name)) continue;
+    const startedAtMs = performance.now();
+    await migrate(copy, { ...schema, migrations: schema.migrations.slice(0, at + 1) });
+    seconds.set(name, (performance.now() - startedAtMs) / 1000);
+  }
+  return seconds;
+}
+
+async function appliedTo(target: DatabaseTarget, schema: DatabaseSchema): Promise<string[]> {
+  // The driver would create the file.
+  if (target.kind === 'sqlite' && !existsSync(target.path)) return [];
+  const settings = { poolSize: 1, queryTimeoutMs: 10_000, exactIntegers: false };
+  const source = await createDataSource(target, schema, settings);
+  await source.initialize();
+  try {
+    return requireKnown(await appliedMigrations(source), source);
+  } finally {
+    await source.destroy();
+  }
+}
