@@ -4,7 +4,11 @@ import { fileURLToPath } from 'node:url';
 
 /** The parts of V8's .cpuprofile in use. */
 interface CpuProfile {
-  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  nodes: {
+    id: number;
+    callFrame: { functionName: string; url: string; lineNumber: number };
+    children?: number[];
+  }[];
   samples: number[];
   timeDeltas: number[];
 }
@@ -16,32 +20,69 @@ const SHOWN = 25;
  * counts, because the first half is its start and its warm-up.
  */
 export async function printProfile(folder: string): Promise<void> {
-  for (const file of (await readdir(folder)).filter((name) => name.endsWith('.cpuprofile'))) {
-    const profile = JSON.parse(await readFile(join(folder, file), 'utf8')) as CpuProfile;
-    const functions = selfMs(profile).filter(([name]) => name !== '(idle)');
-    const totalMs = functions.reduce((sum, [, ms]) => sum + ms, 0);
+  for (const profile of await profilesIn(folder)) {
+    const names = new Map(profile.nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+    const functions = new Map<string, number>();
+    for (const [id, ms] of busyMsByNode(profile)) {
+      const name = names.get(id) ?? '';
+      functions.set(name, (functions.get(name) ?? 0) + ms);
+    }
+    const totalMs = sum(functions.values());
     console.log(`\n${Math.round(totalMs)} ms of work, in the second half of the process's life`);
     console.table(
-      functions.slice(0, SHOWN).map(([name, ms]) => ({
-        'self %': ((100 * ms) / totalMs).toFixed(1),
-        function: name,
-      })),
+      [...functions]
+        .sort(([, a], [, b]) => b - a)
+        .slice(0, SHOWN)
+        .map(([name, ms]) => ({ 'self %': ((100 * ms) / totalMs).toFixed(1), function: name })),
     );
   }
 }
 
-function selfMs({ nodes, samples, timeDeltas }: CpuProfile): [name: string, ms: number][] {
-  const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
-  const totals = new Map<string, number>();
-  const halfMicros = timeDeltas.reduce((sum, micros) => sum + micros, 0) / 2;
+/**
+ * The share of the work, from 0 to 1, in functions whose file has `path` in its address, and in all that they call. Not
+ * counted: garbage collection, and functions that continue after an `await` of their own.
+ */
+export async function busyShareOf(folder: string, path: string): Promise<number> {
+  const [profile] = await profilesIn(folder);
+  if (!profile) throw new Error(`no profile in ${folder}`);
+  const callers = new Map(
+    profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])),
+  );
+  const chosen = new Set(
+    profile.nodes.filter(({ callFrame }) => callFrame.url.includes(path)).map(({ id }) => id),
+  );
+  const isWithin = (id: number | undefined): boolean =>
+    id !== undefined && (chosen.has(id) || isWithin(callers.get(id)));
+  const busyMs = [...busyMsByNode(profile)];
+  const withinMs = busyMs.filter(([id]) => isWithin(id)).map(([, ms]) => ms);
+  return sum(withinMs) / sum(busyMs.map(([, ms]) => ms));
+}
+
+async function profilesIn(folder: string): Promise<CpuProfile[]> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.cpuprofile'));
+  return Promise.all(
+    files.map(async (file) => JSON.parse(await readFile(join(folder, file), 'utf8')) as CpuProfile),
+  );
+}
+
+/** Self time by node of the call tree, without the idle time. */
+function busyMsByNode({ nodes, samples, timeDeltas }: CpuProfile): Map<number, number> {
+  const idle = nodes.find(({ callFrame }) => callFrame.functionName === '(idle)')?.id;
+  const halfMicros = sum(timeDeltas) / 2;
+  const selfMs = new Map<number, number>();
   let atMicros = 0;
   for (const [index, id] of samples.entries()) {
     const micros = timeDeltas[index] ?? 0;
     atMicros += micros;
-    const name = names.get(id) ?? '';
-    if (atMicros > halfMicros) totals.set(name, (totals.get(name) ?? 0) + micros / 1000);
+    if (atMicros > halfMicros && id !== idle) selfMs.set(id, (selfMs.get(id) ?? 0) + micros / 1000);
   }
-  return [...totals].sort(([, a], [, b]) => b - a);
+  return selfMs;
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
 }
 
 function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {

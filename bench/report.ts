@@ -93,5 +93,6 @@ function goalOf({ unit, atLeast, atMost = Number.NaN }: Goal): string {
 }
 
 function withUnit(value: number, unit: Goal['unit']): string {
-  return unit === '×' ? `${value.toFixed(2)} ×` : `${Math.round(value).toLocaleString('en')} ${unit}`;
+  const isShare = unit === '×' || unit === '%';
+  return `${isShare ? value.toFixed(2) : Math.round(value).toLocaleString('en')} ${unit}`;
 }
