@@ -44,6 +44,8 @@ interface SpawnOptions {
   args?: string[];
   /** The largest number of open files and sockets of the process. */
   maxDescriptors?: number;
+  /** The compiled program; by default this build. */
+  main?: string;
 }
 
 /** Starts the process and does not wait. */
@@ -52,9 +54,10 @@ export function spawnGateway({
   nodeArgs = [],
   args = [],
   maxDescriptors,
+  main = MAIN,
 }: SpawnOptions): GatewayProcess {
   const script = maxDescriptors ? `ulimit -n ${maxDescriptors}\n${EXEC_WITH_WARDEN}` : EXEC_WITH_WARDEN;
-  const child = spawn('/bin/sh', ['-c', script, 'sh', process.execPath, ...nodeArgs, MAIN, ...args], {
+  const child = spawn('/bin/sh', ['-c', script, 'sh', process.execPath, ...nodeArgs, main, ...args], {
     env: { PORT: '0', LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });

@@ -34,6 +34,7 @@ const OLDEST = {
     version: '3.0.0',
     reason: 'older ones are untried',
   },
+  HAProxy: { printed: /version (\d+\.\d+\.\d+)/, version: '2.6.0', reason: 'older ones are untried' },
   Unbound: { printed: /^Version (\d+\.\d+\.\d+)/m, version: '1.16.0', reason: 'extended errors' },
 } satisfies Record<string, OldestVersion>;
 
