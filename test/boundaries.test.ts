@@ -75,6 +75,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
 
   'response-cache': ['rate-limit/rules'],
+  tracing: ['rate-limit/rules', 'response-cache'],
   'http/connections': [],
   'http/content': [],
   http: ['http/connections', 'http/content', 'database'],

@@ -8,7 +8,15 @@ import {
 } from '../kernel/answered-request.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { RequestWriter } from '../request-log/request-writer.js';
+import type { Scope } from '../tracing/tracer.js';
 import type { UsageService } from '../usage/usage.service.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The recorded span of the request; null = the request is not recorded. */
+    trace: Scope | null;
+  }
+}
 
 /** The name of OpenTelemetry for any other method is `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
@@ -33,9 +41,15 @@ export function answerRecorder({ metrics, keyUses, usage, requestWriter }: Recor
   };
 }
 
+/** The ids in the log lines of a recorded request. */
+export function traceFields({ span }: Scope): { trace_id: string; span_id: string } {
+  const { traceId, spanId } = span.spanContext();
+  return { trace_id: traceId, span_id: spanId };
+}
+
 /** Writes the one line that the log has of each request. */
 export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
-  const { caller, standing, paidBy } = request;
+  const { caller, standing, paidBy, trace } = request;
   request.server.log.info(
     {
       requestId: request.id,
@@ -49,9 +63,19 @@ export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
       paidBy: paidBy === 'plan' ? undefined : (paidBy ?? undefined),
       minuteLeft: standing?.minute.remaining,
       dayLeft: standing?.day?.remaining,
+      ...(trace && traceFields(trace)),
     },
     'request',
   );
+}
+
+export function methodOf({ method }: FastifyRequest): string {
+  return METHODS.has(method) ? method : '_OTHER';
+}
+
+/** The pattern of the request's route. */
+export function routeOf({ routeOptions }: FastifyRequest): string {
+  return routeOptions.url ?? UNKNOWN_ROUTE;
 }
 
 /** The door that the request's address belongs to, regardless of the outcome. */
@@ -71,8 +95,8 @@ function answeredRequest(request: FastifyRequest, reply: FastifyReply, atMs: num
     projectId: caller?.projectId ?? null,
     keyId: caller?.keyId ?? null,
     door: doorOf(request.url),
-    method: METHODS.has(request.method) ? request.method : '_OTHER',
-    route: request.routeOptions.url ?? UNKNOWN_ROUTE,
+    method: methodOf(request),
+    route: routeOf(request),
     operation: request.operation ?? OTHER_OPERATION,
     status,
     code: errorCode,

@@ -64,6 +64,7 @@ export async function openDoors(around: Surroundings, parts: Parts, addresses: (
     isAllowedOrigin: originRule(around),
     earlyRefusals,
     recordAnswer: answerRecorder({ metrics: parts.metrics, ...parts.services }, around.now),
+    tracing: parts.tracing,
   });
 
   healthRoutes(http, { isDraining: () => drain.isDraining, isDatabaseReady: () => db.isReady() });
@@ -82,6 +83,7 @@ export async function openDoors(around: Surroundings, parts: Parts, addresses: (
     cached: () => parts.cache.counts,
     pool: () => db.poolLoad,
     connections,
+    spans: () => parts.tracing?.counts ?? { exported: 0, dropped: 0 },
     lostLogLines: () => around.logLines?.lostLines ?? 0,
   });
   return { http, connections, reception, drain, pages, closeGraphQL };
@@ -139,11 +141,11 @@ async function openGraphQL(
   http: FastifyInstance,
   { around, parts, schema, pages, turns }: GraphQLParts,
 ): Promise<() => Promise<void>> {
-  const { admission, meter, cache } = parts;
+  const { admission, meter, cache, tracing } = parts;
   const page: Pages['sandbox'] = (request, reply) => pages.sandbox(request, reply);
   const graphql = await openGraphQLDoor({ schema, meter, cache, turns, page, log: around.logger });
   const open = async (door: FastifyInstance) => {
-    addGraphQLHooks(door, admission);
+    addGraphQLHooks(door, { admission, tracing });
     graphql.routes(door);
   };
   await http.register(open, { prefix: '/graphql' });

@@ -16,9 +16,11 @@ import {
   keepAnswer,
   requireJsonAccepted,
 } from '../rest/rest.hooks.js';
+import type { Tracing } from '../tracing/start-tracing.js';
 import { requirePlatformHost } from '../web/dashboard.door.js';
 import { varyByEncoding } from '../web/pages.door.js';
 import { logAnswer } from './answer-record.js';
+import { endOperationTrace, resumeTrace, startOperationTrace, startTrace, UNTRACED } from './trace-hooks.js';
 
 // Every hook of the server, in the order in which it runs. The hooks of a door run after those of the server.
 // docs/request-path.md follows a request through them.
@@ -28,15 +30,18 @@ interface ServerHooks {
   isAllowedOrigin: (origin: string) => boolean;
   earlyRefusals: EarlyRefusals;
   recordAnswer: (request: FastifyRequest, reply: FastifyReply) => void;
+  /** Null = nothing is traced. */
+  tracing: Tracing | null;
 }
 
 export function addServerHooks(
   server: FastifyInstance,
-  { connections, isAllowedOrigin, earlyRefusals, recordAnswer }: ServerHooks,
+  { connections, isAllowedOrigin, earlyRefusals, recordAnswer, tracing }: ServerHooks,
 ): void {
   const notes: Record<string, unknown> = {
     ...UNADMITTED,
     ...UNANSWERED,
+    ...UNTRACED,
     isPipelined: false,
     answerTimer: undefined,
     shareResponse: null,
@@ -46,6 +51,11 @@ export function addServerHooks(
 
   // First, so that the deadline covers every hook below.
   server.addHook('onRequest', startAnswerTimer);
+  // Before anything else that may be slow or refuse: the trace has it.
+  if (tracing) {
+    server.addHook('onRequest', startTrace(tracing));
+    server.addHook('preValidation', resumeTrace(tracing));
+  }
   // Before anything refuses: a refusal has a request id too.
   server.addHook('onRequest', labelAnswer(connections));
   // Before anything refuses: pages of allowed origins may read refusals.
@@ -84,9 +94,18 @@ export function addRestHooks(door: FastifyInstance, { admission, cache }: RestHo
   door.addHook('onSend', conditionalGet);
 }
 
-export function addGraphQLHooks(door: FastifyInstance, admission: Admission): void {
+interface GraphQLHooks {
+  admission: Admission;
+  tracing: Tracing | null;
+}
+
+export function addGraphQLHooks(door: FastifyInstance, { admission, tracing }: GraphQLHooks): void {
   // Identifies the caller. The door charges, when it knows the cost of the operation.
   door.addHook('onRequest', admission.admitCallers({ isChargedByDoor: true, isPublic: isPage }));
+  if (!tracing) return;
+  // Last before the handler, so that the operation's span covers exactly the handler.
+  door.addHook('preHandler', startOperationTrace(tracing));
+  door.addHook('onSend', endOperationTrace);
 }
 
 export function addKeylessHooks(part: FastifyInstance, visits: Visits): void {

@@ -41,6 +41,8 @@ export function createLifecycle(
     // After TLS has ended, so that the counts of the last requests are stored too.
     await tlsEnded;
     await Promise.all([parts.closeLimiter(), chores.stopChores()]);
+    // Last, so that the spans of the last work are sent too.
+    await parts.tracing?.close();
   });
 
   return {

@@ -3,11 +3,13 @@ import { Admission } from '../admission/admission.js';
 import { Meter } from '../admission/meter.js';
 import { Visits } from '../admission/visits.js';
 import type { Config } from '../config/config.js';
+import type { TracingSettings } from '../config/tracing-settings.js';
 import type { Database } from '../database/database.js';
 import { HostIndex } from '../domains/hosts/host-index.js';
 import { DOMAIN_EVENTS } from '../domains/store/timeline.js';
 import { HostAddresses } from '../ingress/host-addresses.js';
-import { startLimiter } from '../rate-limit/start-limiter.js';
+import { version } from '../kernel/version.js';
+import { type RunningLimiter, startLimiter } from '../rate-limit/start-limiter.js';
 import { ResponseCache } from '../response-cache/response-cache.js';
 import { httpsPortOf } from './addresses.js';
 import { WORKS, type Work } from './chores.js';
@@ -28,13 +30,15 @@ export type Parts = Awaited<ReturnType<typeof createParts>>;
 /** Everything below the doors: limiter, services, admission, custom domains. Nothing listens yet. */
 export async function createParts({ config, db, logger, now }: Surroundings) {
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
+  const traced = config.tracing && (await startTracedParts(config, config.tracing, db));
+  const limiter = traced?.limiter(running) ?? running.limiter;
   const services = createServices(db, now, {
     versions: running.versions,
     isRequestLogOn: config.isRequestLogOn,
   });
-  const meter = new Meter(running.limiter, services.apiKeys, config.environment === 'staging', now);
-  const visits = new Visits(running.limiter);
-  const cache = new ResponseCache();
+  const meter = new Meter(limiter, services.apiKeys, config.environment === 'staging', now);
+  const visits = new Visits(limiter);
+  const cache = traced?.cache ?? new ResponseCache();
   // The metrics module is loaded only when metrics are switched on.
   const metrics =
     config.metricsPort === 0
@@ -61,7 +65,8 @@ export async function createParts({ config, db, logger, now }: Surroundings) {
     now,
   });
   return {
-    limiter: running.limiter,
+    limiter,
+    tracing: traced?.tracing ?? null,
     sharing: () => running.sharing(),
     closeLimiter: () => running.close(),
     services,
@@ -77,5 +82,25 @@ export async function createParts({ config, db, logger, now }: Surroundings) {
       now,
     ),
     customDomains,
+  };
+}
+
+/** The parts that start spans. OpenTelemetry is loaded only here, when there is a collector. */
+async function startTracedParts(config: Config, settings: TracingSettings, db: Database) {
+  const [{ startTracing }, { TracedCache }, { TracedLimiter }, { traceStatements }] = await Promise.all([
+    import('../tracing/start-tracing.js'),
+    import('../tracing/traced-cache.js'),
+    import('../tracing/traced-limiter.js'),
+    import('../tracing/traced-statements.js'),
+  ]);
+  const { environment, trustedProxies } = config;
+  const tracing = startTracing({ settings, version: version(), environment, trustedProxies });
+  db.traceStatements(traceStatements(tracing.tracer, config.database.kind));
+  const place = (running: RunningLimiter) => () =>
+    config.redisUrl === null || running.sharing().isDegraded ? 'memory' : 'redis';
+  return {
+    tracing,
+    cache: new TracedCache(tracing.tracer),
+    limiter: (running: RunningLimiter) => new TracedLimiter(running.limiter, tracing.tracer, place(running)),
   };
 }

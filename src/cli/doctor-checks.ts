@@ -29,6 +29,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'database', run: checkDatabase },
   { name: 'migrations', run: checkMigrations },
   { name: 'redis', run: checkRedis },
+  { name: 'tracing', run: checkTracing },
   { name: 'clock', run: checkClock },
   { name: 'dns', run: checkDns },
   { name: 'platform host', run: checkPlatformHost },
@@ -104,6 +105,27 @@ async function checkRedis({ redisUrl }: Config): Promise<CheckResult | null> {
     ? 'It is a node of a Redis Cluster: add ?cluster=true to REDIS_URL.'
     : 'Correct REDIS_URL, or repair Redis. Until then each process counts alone.';
   return problem(`${host}: ${reason}`, advice);
+}
+
+/** Sends an export without spans. */
+async function checkTracing({ tracing }: Config): Promise<CheckResult | null> {
+  if (tracing === null) return null;
+  const { tracesUrl, headers } = tracing;
+  const { origin } = new URL(tracesUrl);
+  const remedy =
+    'Correct OTEL_EXPORTER_OTLP_ENDPOINT or _HEADERS. The collector must take OTLP over HTTP in JSON.';
+  try {
+    const { status } = await fetch(tracesUrl, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"resourceSpans":[]}',
+      redirect: 'error',
+      signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
+    });
+    return status < 300 ? ok(`${origin} takes spans`) : problem(`${origin} answers ${status}`, remedy);
+  } catch (error) {
+    return problem(`${origin}: ${String((error as Error).cause ?? error)}`, remedy);
+  }
 }
 
 async function checkClock({ database }: Config): Promise<CheckResult | null> {

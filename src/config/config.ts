@@ -1,5 +1,6 @@
 import { readAll } from './config-error.js';
 import { type DatabaseTarget, databaseTarget, redisUrl, secretKeysOf } from './secret-values.js';
+import { type TracingSettings, tracingSettings } from './tracing-settings.js';
 import {
   baseUrl,
   type DnsServer,
@@ -76,6 +77,8 @@ export interface Config {
   readonly metricsHost: string;
   /** 0 = off. */
   readonly metricsPort: number;
+  /** Null = nothing is traced. */
+  readonly tracing: TracingSettings | null;
   readonly shutdownSeconds: number;
   readonly demo: boolean;
 }
@@ -120,6 +123,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     isRequestLogOn: () => oneOf('REQUEST_LOG', text('REQUEST_LOG') ?? 'on', SWITCH) === 'on',
     metricsHost: () => listenHost('METRICS_HOST', text('METRICS_HOST') ?? LOOPBACK),
     metricsPort: () => port('METRICS_PORT', 0),
+    tracing: () => tracingSettings(text),
     shutdownSeconds: () =>
       wholeNumber('SHUTDOWN_SECONDS', text('SHUTDOWN_SECONDS'), { fallback: 20, min: 1, max: 600 }),
     demo: () => flag('DEMO', text('DEMO'), text('DATABASE_URL') === null),

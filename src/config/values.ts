@@ -46,6 +46,15 @@ export function httpsUrl(name: string, value: string): string {
   return refuse(name, 'an https address such as https://acme.example.org/directory', value);
 }
 
+/** Without a trailing slash. The message does not repeat the value, which may hold a password. */
+export function httpEndpoint(name: string, value: string): string {
+  const url = httpUrl(value);
+  if (url) return url.href.replace(/\/+$/, '');
+  throw new ConfigError(
+    `${name} must be an http(s) address such as http://127.0.0.1:4318, without a password.`,
+  );
+}
+
 export function emailAddress(name: string, value: string | null): string | null {
   if (value === null || /^[^\s@,]+@[^\s@,]+$/.test(value)) return value;
   return refuse(name, 'an e-mail address', value);

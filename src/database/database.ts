@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, Repository } from 'typeorm';
+import type {
+  DataSource,
+  EntityManager,
+  EntityTarget,
+  ObjectLiteral,
+  QueryRunner,
+  Repository,
+} from 'typeorm';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { FairSemaphore } from '../scheduling/fair-semaphore.js';
 import { createDataSource, type DatabaseSchema } from './data-source.js';
@@ -21,6 +28,9 @@ interface OpenOptions {
   poolSize?: number;
   queryTimeoutMs?: number;
 }
+
+/** Runs a statement, and returns its result. */
+type StatementTrace = <T>(sql: string, run: () => Promise<T>) => Promise<T>;
 
 /** Operations with a different implementation for each kind of database. */
 interface Statements {
@@ -83,6 +93,27 @@ export class Database {
   /** How busy the connections to MySQL are; null on SQLite, which has one connection. */
   get poolLoad(): PoolLoad | null {
     return this.statements.load();
+  }
+
+  /** From now on `trace` is called around each statement. */
+  traceStatements(trace: StatementTrace): void {
+    const { source, statements } = this;
+    const createRunner = source.createQueryRunner.bind(source);
+    const traced = new WeakSet<QueryRunner>();
+    source.createQueryRunner = (mode) => {
+      const runner = createRunner(mode);
+      // SQLite has one query runner.
+      if (traced.has(runner)) return runner;
+      traced.add(runner);
+      const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<unknown>;
+      runner.query = ((...args: [string]) => trace(args[0], () => query(...args))) as typeof runner.query;
+      return runner;
+    };
+    // SQLite runs them on its query runner.
+    if (this.isSqlite) return;
+    const { execute, read } = statements;
+    statements.execute = (sql, values) => trace(sql, () => execute(sql, values));
+    statements.read = (group, sql, values) => trace(sql, () => read(group, sql, values));
   }
 
   private get isSqlite(): boolean {

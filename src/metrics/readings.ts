@@ -10,6 +10,8 @@ export interface Readings {
   /** Null = the database has no pool. */
   pool(): { used: number; idle: number; waiting: number; max: number } | null;
   connections: { readonly size: number; readonly maxOpen: number };
+  /** Spans that were sent to the collector, and those that it did not take. */
+  spans(): { exported: number; dropped: number };
   lostLogLines(): number;
 }
 
@@ -113,7 +115,7 @@ function gauges({ version, isReady, sharing, cached, pool, connections }: Readin
   ];
 }
 
-function counters({ sharing, cached, lostLogLines }: Readings): Reading[] {
+function counters({ sharing, cached, spans, lostLogLines }: Readings): Reading[] {
   return [
     {
       name: 'petstore_rate_limit_outages_total',
@@ -133,6 +135,16 @@ function counters({ sharing, cached, lostLogLines }: Readings): Reading[] {
         const { hits, shared, misses } = cached();
         return { hit: hits, shared, miss: misses };
       },
+    },
+    {
+      name: 'petstore_spans_exported_total',
+      help: 'Spans that the collector of traces has taken.',
+      read: () => spans().exported,
+    },
+    {
+      name: 'petstore_spans_dropped_total',
+      help: 'Spans that were dropped because the collector of traces is away, refuses them or is too slow.',
+      read: () => spans().dropped,
     },
     {
       name: 'petstore_log_lines_lost_total',

@@ -94,4 +94,33 @@ describe('settings', () => {
       { address: '2620:fe::9', port: 53 },
     ]);
   });
+
+  test('Config-12: tracing has the standard settings; a wrong one is refused, also without a collector', () => {
+    expect(loadConfig({ OTEL_SERVICE_NAME: 'shop' }).tracing).toBeNull();
+    const settings = loadConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example:4318/otlp/',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x, x-tenant=7',
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.01',
+    }).tracing;
+    expect(settings).toEqual({
+      tracesUrl: 'https://collector.example:4318/otlp/v1/traces',
+      headers: { authorization: 'Bearer x', 'x-tenant': '7' },
+      serviceName: 'petstore-gateway',
+      resourceAttributes: {},
+      sampler: 'traceidratio',
+      sampledShare: 0.01,
+    });
+    const wrong = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'grpc://user:secret@collector:4317',
+      OTEL_EXPORTER_OTLP_HEADERS: 'secret',
+      OTEL_RESOURCE_ATTRIBUTES: 'secret=%0A',
+      OTEL_TRACES_SAMPLER: 'sometimes',
+      OTEL_TRACES_SAMPLER_ARG: '2',
+    };
+    for (const [name, value] of Object.entries(wrong)) {
+      expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be `));
+      expect(() => loadConfig({ [name]: value })).not.toThrow(/secret/);
+    }
+  });
 });

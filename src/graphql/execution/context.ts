@@ -32,8 +32,8 @@ export interface Context {
   isOver(): boolean;
   /** Called when a field was refused by its own limit: the request then counts as refused. */
   noteRefusedField(): void;
-  /** Called when the operation is known, before its charge: `name` is what it is counted under. */
-  noteOperation(name: string | null): void;
+  /** Called when the operation is known, before its charge: `name` is what it is counted under, `type` is `query`, … */
+  noteOperation(name: string | null, type: string | null): void;
   /** Called with the code of the first error of the answer. */
   noteError(code: string): void;
   /** Both windows and the ban state after this request; null before `chargeOnce`. */
@@ -59,8 +59,9 @@ export function contextOf(request: FastifyRequest, reply: FastifyReply, meter: M
     noteRefusedField: () => {
       request.hasRefusedField = true;
     },
-    noteOperation: (name) => {
+    noteOperation: (name, type) => {
       request.operation = name;
+      request.operationType = type;
     },
     noteError: (code) => {
       request.errorCode = code;

@@ -115,7 +115,7 @@ async function chargeRequest(
 ): Promise<void> {
   // The operation can't be determined; graphql reports it after validation. The client's `operationName` names nothing.
   if (!operation) {
-    contextValue.noteOperation(null);
+    contextValue.noteOperation(null, null);
     return contextValue.chargeOnce(ONE_UNIT);
   }
   const hasIdempotencyKey = contextValue.idempotencyKey !== null;

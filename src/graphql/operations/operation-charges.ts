@@ -32,6 +32,7 @@ export interface MeasuredOperation {
   readonly cost: Cost;
   /** As `operationName` returns it. */
   readonly name: string | null;
+  readonly type: 'query' | 'mutation' | 'subscription';
   /** The reason why the operation is refused; null = its size is allowed. */
   readonly problem: AppError | null;
   /** The operation reads more than a few fields of management. */
@@ -66,10 +67,11 @@ export class OperationCharges {
     const problem =
       sizeProblem({ ...size, full }) ??
       sizeProblem({ statements: countStatements(this.schema, document, operation, { hasIdempotencyKey }) });
-    const isRead = operation.operation === 'query';
+    const type = operation.operation;
+    const isRead = type === 'query';
     const isLong = isRead && cost.management > 0 && size.cost > LONG_READ_FIELDS;
     const name = operationName(operation, size.rootFieldNames, this.rootFields);
-    return { size, cost, name, problem, isLong, isLarge: size.cost > LARGE_READ_FIELDS };
+    return { size, cost, name, type, problem, isLong, isLarge: size.cost > LARGE_READ_FIELDS };
   }
 
   /** Measures a read for all variables at once; null = its size depends on them. */
@@ -83,8 +85,8 @@ export class OperationCharges {
    * `AppError`: the problem, or 429 if the quota is spent.
    */
   async chargeOperation(measured: MeasuredOperation, context: Context): Promise<void> {
-    const { size, cost, name, problem, isLong, isLarge } = measured;
-    context.noteOperation(name);
+    const { size, cost, name, type, problem, isLong, isLarge } = measured;
+    context.noteOperation(name, type);
     if (problem) {
       await context.chargeOnce(unitOf(cost));
       throw problem;

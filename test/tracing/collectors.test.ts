@@ -1,0 +1,121 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTracing, type Tracing } from '../../src/tracing/start-tracing.js';
+import { eventually } from '../support/eventually.js';
+import { startGateway } from '../support/gateway-process.js';
+import { rest } from '../support/http/client.js';
+import { freePort } from '../support/servers/daemon.js';
+import { startApp } from '../support/start-app.js';
+import { Collector } from '../support/tracing/collector.js';
+
+const SPANS = 20_000;
+const MB = 1024 * 1024;
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+let collector: Collector;
+beforeAll(async () => {
+  collector = await Collector.start();
+});
+afterAll(() => collector.stop());
+
+function tracingTo(url: string): Tracing {
+  return startTracing({
+    settings: {
+      tracesUrl: `${url}/v1/traces`,
+      headers: {},
+      serviceName: 'petstore-gateway',
+      resourceAttributes: {},
+      sampler: 'always_on',
+      sampledShare: 1,
+    },
+    version: '1.0.0',
+    environment: 'production',
+    trustedProxies: [],
+  });
+}
+
+function record({ tracer }: Tracing, spans: number): void {
+  for (let at = 0; at < spans; at += 1) {
+    const scope = tracer.startServer(`GET /${at}`, { 'http.route': `${'/long'.repeat(100)}${at}` }, null);
+    if (scope) tracer.endServer(scope);
+  }
+}
+
+describe('a collector that cannot take spans', () => {
+  const urls = {
+    'is away': async () => `http://127.0.0.1:${await freePort()}`,
+    'is silent': async () => collector.url,
+    refuses: async () => collector.url,
+  };
+
+  test.each(Object.keys(urls) as (keyof typeof urls)[])(
+    'Tracing-11: a collector that %s delays no request, and costs at most 8 MB; dropped spans are counted',
+    async (mood) => {
+      if (mood !== 'is away') collector.mood = mood;
+      const tracing = tracingTo(await urls[mood]());
+      collectGarbage();
+      const before = process.memoryUsage().heapUsed;
+      record(tracing, SPANS);
+      expect(tracing.counts.dropped).toBe(SPANS - 2_048);
+      collectGarbage();
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(8 * MB);
+      const beganAt = performance.now();
+      await tracing.close();
+      expect(performance.now() - beganAt).toBeLessThan(4_000);
+      expect(tracing.counts.exported).toBe(0);
+      collector.mood = 'takes';
+    },
+  );
+
+  test('Tracing-12: requests are answered while the collector is silent, and metrics count dropped spans', async () => {
+    collector.mood = 'is silent';
+    const port = await freePort();
+    const app = await startApp({
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, METRICS_PORT: String(port) },
+    });
+    const { token } = await app.tenant();
+    for (let at = 0; at < 50; at += 1) expect((await rest(app.url, '/v1/pets', { token })).status).toBe(200);
+    collector.mood = 'refuses';
+    await eventually('dropped spans', async () => {
+      const { text } = await rest(`http://127.0.0.1:${port}`, '/metrics');
+      return Number(/^petstore_spans_dropped_total (\d+)$/m.exec(text)?.[1]) > 0;
+    });
+    collector.mood = 'takes';
+    await app.stop();
+  });
+});
+
+test('Tracing-13: a collector that comes back gets the later spans, and the end of a process sends the last ones', async () => {
+  const tracing = tracingTo(collector.url);
+  collector.mood = 'refuses';
+  record(tracing, 128);
+  await eventually('a refusal', () => tracing.counts.dropped === 128);
+  collector.mood = 'takes';
+  record(tracing, 300);
+  await tracing.close();
+  expect(tracing.counts).toEqual({ exported: 300, dropped: 128 });
+});
+
+/** Prints the loaded files of OpenTelemetry when the process ends. */
+const PROBE = `data:text/javascript,${encodeURIComponent(`
+import { createRequire } from 'node:module';
+const loaded = () => Object.keys(createRequire('/').cache).filter((file) => file.includes('@opentelemetry'));
+process.on('exit', () => console.log('LOADED ' + loaded().length));
+`)}`;
+
+test('Tracing-14: without a collector a process loads nothing of OpenTelemetry', async () => {
+  const loadedWith = async (env: Record<string, string>) => {
+    const gateway = await startGateway({
+      env: { DATABASE_URL: 'sqlite::memory:', SHUTDOWN_SECONDS: '2', ...env },
+      nodeArgs: ['--import', PROBE],
+    });
+    await fetch(`${gateway.url}/v1/pets`);
+    await gateway.kill('SIGINT');
+    await gateway.ended;
+    return Number(/LOADED (\d+)/.exec(gateway.output())?.[1]);
+  };
+  expect(await loadedWith({ OTEL_SERVICE_NAME: 'shop' })).toBe(0);
+  expect(await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })).toBeGreaterThan(0);
+});
