@@ -12,6 +12,11 @@ const TRANSACTION_CHARACTERS = 4_000_000;
 /** Inserts rows: many in a statement, and many statements in a transaction. */
 export class RowLoader {
   private waiting: BackupRows[] = [];
+  /** The statements of the current table, by their number of rows. */
+  private statements: { table: BackupTable | null; sql: Map<number, string> } = {
+    table: null,
+    sql: new Map(),
+  };
   private rows = 0;
   private characters = 0;
 
@@ -49,11 +54,17 @@ export class RowLoader {
     }
   }
 
-  private statement({ table, columns }: BackupTable, rows: number): string {
+  private statement(of: BackupTable, rows: number): string {
+    if (this.statements.table !== of) this.statements = { table: of, sql: new Map() };
+    const known = this.statements.sql.get(rows);
+    if (known !== undefined) return known;
+    const { table, columns } = of;
     const { driver } = this.source;
     const names = columns.map((column) => driver.escape(column)).join(', ');
     const values = Array(rows).fill(`(${columns.map(() => '?').join(', ')})`);
-    return `INSERT INTO ${driver.escape(table)} (${names}) VALUES ${values.join(', ')}`;
+    const sql = `INSERT INTO ${driver.escape(table)} (${names}) VALUES ${values.join(', ')}`;
+    this.statements.sql.set(rows, sql);
+    return sql;
   }
 }
 
