@@ -1,4 +1,5 @@
 import { AcmeClient } from '../certificates/acme/acme-client.js';
+import type { CertificateAuthority } from '../certificates/certificate-authority.js';
 import { OpenChallenges } from '../certificates/challenges/open-challenges.js';
 import { CertificateStore } from '../certificates/store/certificate.store.js';
 import { Sealer } from '../certificates/store/sealer.js';
@@ -21,6 +22,8 @@ import { RemovedDomains } from '../domains/lifecycle/removed-domains.js';
 import { ProjectDomains } from '../domains/project-domains.js';
 import { DomainStore } from '../domains/store/domain.store.js';
 import { type OnDomainEvent, Timeline } from '../domains/store/timeline.js';
+import { tracedTask } from '../tracing/traced-task.js';
+import type { Tracer } from '../tracing/tracer.js';
 import { createCertificateAuthority } from './certificate-authority.js';
 import type { Services } from './services.js';
 
@@ -29,6 +32,8 @@ interface CustomDomainParts {
   db: Database;
   services: Pick<Services, 'projects' | 'ids' | 'audit' | 'idempotency'>;
   log: { warn(details: object, message: string): void };
+  /** Null = nothing is traced. */
+  tracer: Tracer | null;
   onEvent: OnDomainEvent;
   /** Called when this process or another one has changed the served hosts. */
   onChange(): Promise<void>;
@@ -43,6 +48,7 @@ export function createCustomDomains({
   db,
   services,
   log,
+  tracer,
   onEvent,
   onChange,
   now,
@@ -61,6 +67,7 @@ export function createCustomDomains({
   const authority =
     config.acme &&
     createCertificateAuthority({ client: new AcmeClient(config.acme, now), db, sealer, ids, now });
+  if (tracer) traceDomains(tracer, inspector, authority);
   const challenges = new OpenChallenges(db, now);
   const announce = () => signal.announce();
   const issuance =
@@ -118,6 +125,20 @@ export function createCustomDomains({
       await signal.close();
     },
   };
+}
+
+/** DNS checks and orders of certificates become spans. */
+function traceDomains(tracer: Tracer, inspector: Inspector, authority: CertificateAuthority | null): void {
+  const inspect = inspector.inspect.bind(inspector);
+  inspector.inspect = tracedTask(tracer, 'DNS check', inspect, ({ hostname }) => ({
+    'petstore.domain': hostname,
+  }));
+  if (!authority) return;
+  const order = authority.order.bind(authority);
+  authority.order = tracedTask(tracer, 'ACME order', order, ({ hostname, resume, replaces }) => ({
+    'petstore.domain': hostname,
+    'petstore.order': resume ? 'resumed' : replaces ? 'renewal' : 'new',
+  }));
 }
 
 /** Host names that no project can attach, including their subdomains. */

@@ -49,6 +49,7 @@ export async function createParts({ config, db, logger, now }: Surroundings) {
     config,
     db,
     services,
+    tracer: traced?.tracing.tracer ?? null,
     log: {
       warn(details, message) {
         metrics?.observeFailure('work on domains' satisfies Work);

@@ -58,6 +58,7 @@ export function withDomains<T>(work: (domains: CustomDomains, services: Services
       db,
       services,
       log,
+      tracer: null,
       onEvent: () => {},
       // This process serves no hosts.
       onChange: async () => {},
