@@ -15,6 +15,9 @@ declare module 'fastify' {
   }
 }
 
+/** Some clients repeat the media type of the responses, with its parameter. */
+const JSON_TYPES = ['application/json; charset=utf-8', 'application/json'];
+
 /** The headers that a route adds to its response. */
 const OWN_HEADERS = ['content-type', 'link'] as const;
 
@@ -94,7 +97,7 @@ function send(reply: FastifyReply, { body, headers }: KeptResponse): void {
 function acceptsJson({ headers: { accept }, raw }: FastifyRequest): boolean {
   // The values that most clients send need no parser.
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return true;
-  return new Negotiator(raw).mediaType(['application/json']) !== undefined;
+  return new Negotiator(raw).mediaType(JSON_TYPES) !== undefined;
 }
 
 /** Adds to the names that CORS has set. */

@@ -346,7 +346,16 @@ onEachDatabase((app, kind) => {
     });
 
     test('RFC9110-4: Accept without JSON answers 406; any other Accept is served', async () => {
-      for (const accept of ['application/json', '*/*', 'application/*;q=0.1', 'text/html, */*;q=0.1']) {
+      const served = [
+        'application/json',
+        '*/*',
+        'application/*;q=0.1',
+        'text/html, */*;q=0.1',
+        // The type of the responses themselves.
+        'application/json; charset=utf-8',
+        'application/json;charset="UTF-8"',
+      ];
+      for (const accept of served) {
         expect([accept, (await get('/v1/pets?limit=1', { accept })).status]).toEqual([accept, 200]);
       }
       const refused = await get('/v1/pets', { accept: 'text/html' });
