@@ -22,7 +22,7 @@ const NAMES = {
   'transfer-encoding': 'Transfer-Encoding',
 } as const;
 
-type RequestHead = Pick<IncomingMessage, 'url' | 'rawHeaders' | 'httpVersion'>;
+type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders' | 'httpVersion'>;
 
 interface Entrance {
   /** Whether proxies are trusted: then the host of a request may come from `X-Forwarded-Host`. */
@@ -91,7 +91,7 @@ function proceed(request: FastifyRequest, reply: FastifyReply, done: () => void)
  * a Host that is not a host name, unknown transfer codings, and the absolute form. It silently drops headers over its
  * limit.
  */
-function requestProblem({ url = '/', rawHeaders, httpVersion }: RequestHead): AppError | null {
+function requestProblem({ method, url = '/', rawHeaders, httpVersion }: RequestHead): AppError | null {
   if (rawHeaders.length / 2 > MAX_HEADERS)
     return invalid(`The request has more than ${MAX_HEADERS} headers.`);
   const found: Partial<Record<keyof typeof NAMES, string>> = {};
@@ -108,6 +108,8 @@ function requestProblem({ url = '/', rawHeaders, httpVersion }: RequestHead): Ap
   // RFC 9112 §6.1: a proxy in front may have read a different body length.
   if (coding !== undefined && (httpVersion !== '1.1' || coding.toLowerCase() !== 'chunked'))
     return invalid('The only Transfer-Encoding here is chunked, in HTTP/1.1.');
+  // RFC 9112 §3.2.4. Fastify's router treats it as `/`.
+  if (url === '*' && method !== 'OPTIONS') return invalid('Only OPTIONS may ask for "*".');
   if (!url.startsWith('/') && url !== '*')
     return invalid('The request is for another host than its Host header.');
   return null;

@@ -100,6 +100,7 @@ const REFUSED: [what: string, sent: string, status: number][] = [
   ['a chunk size beyond 64 bits', `${post('Transfer-Encoding: chunked')}fffffffffffffffff\r\n{}`, 400],
   ['a body of more than 100 KB', post('Content-Length: 200000'), 413],
   ['a path with broken percent encoding', request('GET /v1/pets/%zz HTTP/1.1', 'Host: localhost'), 400],
+  ['GET *', request('GET * HTTP/1.1', 'Host: localhost'), 400],
   ['an unknown path', request('GET /nowhere HTTP/1.1', 'Host: localhost'), 404],
   ['lines that end with a line feed only', get('Host: localhost').replaceAll('\r', ''), 400],
 ];
