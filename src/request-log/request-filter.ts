@@ -40,8 +40,13 @@ export function filterSql(filter: RequestFilter): { sql: string; values: unknown
   const conditions = conditionsOf(filter);
   return {
     sql: conditions.map(([name]) => ` AND ${COLUMNS[name]} = ?`).join(''),
-    values: conditions.map(([, value]) => value),
+    values: conditions.map(([, value]) => (endsInBlank(value) ? null : value)),
   };
+}
+
+/** MySQL ignores blanks at the end. No stored value has one, and nothing equals NULL. */
+function endsInBlank(value: bigint | number | string): boolean {
+  return typeof value === 'string' && value.endsWith(' ');
 }
 
 /** A name of the filtered list, for its cursors; equal filters have equal names. */

@@ -158,6 +158,7 @@ onEachDatabase((app) => {
       'keyId: "-1"',
       'outcome: REFUSED',
       'operation: "listpets"',
+      'operation: "listPets "',
       'requestId: "%"',
       'status: -1',
     ]) {
