@@ -227,6 +227,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     ['a header in other letters', 'Name,CategoryId\nRex,1\n', 'lacks name and categoryId'],
     ['semicolons', 'name;categoryId\nRex;1\n', 'commas'],
     ['a column named twice', 'name,name,categoryId\nRex,Rex,1\n', 'name twice'],
+    ['a file of 201 columns', `name,categoryId${','.repeat(199)}\nx\n`, 'has 201 columns'],
     ['UTF-16', Buffer.from('\uFEFFname,categoryId\nRex,1\n', 'utf16le'), 'UTF-8'],
   ])('Import-6: %s is refused before anything is written', async (_, content, reason) => {
     const { code, json } = await runHere([await file('g.csv', content), '--json']);
@@ -234,6 +235,13 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(json.error).toMatchObject({ code: 'invalid_request', message: expect.stringContaining(reason) });
     expect(await count()).toBe(0);
     expect(await db.repository(PetImport).countBy({ projectId })).toBe(0);
+  });
+
+  test('Import-45: a stray quote before 90,000 blank lines costs only itself, and no minutes', async () => {
+    const csv = await file('blank.csv', `name,categoryId\n"\n${'\n'.repeat(90_000)}a"b\nRex,1\n`);
+    const ended = await importJson(csv);
+    expect(ended).toMatchObject({ imported: 1, refused: 2 });
+    expect(await refusedLines(ended.refusedFile)).toEqual([2, 90_003]);
   });
 
   test('Import-7: a missing file, a folder and an unknown project are refused', async () => {

@@ -8,14 +8,23 @@ import { PROBLEM, type ReadRow, TOO_LONG, UNREADABLE_TEXT, unreadableRow } from 
 
 const REQUIRED_COLUMNS = ['name', 'categoryId'];
 const COLUMNS = [...REQUIRED_COLUMNS, 'status'];
+/** A file of refused rows repeats every column in each row, even if the row has two bytes. */
+const MAX_COLUMNS = 200;
 const QUOTE = 34;
 const NOT_CLOSED = 'has an unclosed quote, or a quote in a wrong place';
 
-/** The column names in a CSV file's first line. Throws `AppError invalid_request` when a column is missing or repeated. */
+/**
+ * The column names in a CSV file's first line. Throws `AppError invalid_request` when a column is missing or repeated, or
+ * there are too many.
+ */
 export function readHeader(line: Line | undefined): string[] {
   if (!line) throw invalidRequest([{ field: 'header', message: 'is missing: the file is empty' }]);
   const { bytes } = line;
   const [header = []] = (bytes && isUtf8(bytes) && parseOrNull(textOf([bytes]))) || [];
+  if (header.length > MAX_COLUMNS) {
+    const message = `has ${header.length} columns; at most ${MAX_COLUMNS} are allowed`;
+    throw invalidRequest([{ field: 'header', message }]);
+  }
   const missing = REQUIRED_COLUMNS.filter((column) => !header.includes(column));
   const twice = COLUMNS.find((column) => header.indexOf(column) !== header.lastIndexOf(column));
   if (missing.length === 0 && twice === undefined) return header;
@@ -39,11 +48,22 @@ export async function* readCsv(
 ): AsyncGenerator<ReadRow[]> {
   let open: Line[] = [];
   for await (const lines of source) {
+    if (staysOpen(open, lines)) {
+      open.push(...lines);
+      continue;
+    }
     const { rows, rest } = rowsOf([...open, ...lines], header, 'more follows');
     open = rest;
     yield rows;
   }
   yield rowsOf(open, header, 'end').rows;
+}
+
+/** Whether the open row continues through all these lines. To search it from its start for each group takes minutes. */
+function staysOpen([first]: readonly Line[], lines: readonly Line[]): boolean {
+  const last = lines.at(-1);
+  if (!first || !last || last.endBytes - first.endBytes > MAX_ROW_BYTES) return false;
+  return lines.every(({ bytes }) => bytes !== null && !bytes.includes(QUOTE));
 }
 
 type Ending = 'more follows' | 'end';
@@ -88,12 +108,16 @@ function oneByOne(lines: Line[], header: readonly string[], ending: Ending) {
   for (;;) {
     const candidate = candidateAt(lines, next, ending);
     if (!candidate) return { rows, rest: lines.slice(next) };
+    // Without this, 100 KB of blank lines behind a stray quote take seconds.
+    if (candidate.text !== null && isBlank(candidate.text)) {
+      next += candidate.lines.length;
+      continue;
+    }
     const first = candidate.lines[0] as Line;
     const [record, ...more] = (candidate.text !== null && parseOrNull(candidate.text)) || [];
     const isOne = record !== undefined && more.length === 0;
     next += isOne ? candidate.lines.length : 1;
     if (candidate.text === null) rows.push(unreadable(first, candidate.problem, header));
-    else if (isBlank(candidate.text)) continue;
     else if (isOne) rows.push(toRow(candidate, record, header));
     else rows.push(unreadable(first, NOT_CLOSED, header));
   }
