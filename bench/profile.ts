@@ -58,6 +58,20 @@ export async function busyShareOf(folder: string, path: string): Promise<number>
   return sum(withinMs) / sum(busyMs.map(([, ms]) => ms));
 }
 
+/** The share of the work, from 0 to 1, in functions whose file has one of `paths` in its address; without what they call. */
+export async function selfShareOf(folder: string, paths: readonly string[]): Promise<number> {
+  const [profile] = await profilesIn(folder);
+  if (!profile) throw new Error(`no profile in ${folder}`);
+  const chosen = new Set(
+    profile.nodes
+      .filter(({ callFrame }) => paths.some((path) => callFrame.url.includes(path)))
+      .map(({ id }) => id),
+  );
+  const busyMs = [...busyMsByNode(profile)];
+  const ownMs = busyMs.filter(([id]) => chosen.has(id)).map(([, ms]) => ms);
+  return sum(ownMs) / sum(busyMs.map(([, ms]) => ms));
+}
+
 async function profilesIn(folder: string): Promise<CpuProfile[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.cpuprofile'));
   return Promise.all(

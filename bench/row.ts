@@ -14,7 +14,7 @@ export interface Row {
 
 /** The bound of the measured value; the unit × is a ratio. */
 export interface Goal {
-  unit: '×' | '%' | 'ms' | 'MB';
+  unit: '×' | '%' | 'µs' | 'ms' | 'MB';
   atLeast?: number;
   atMost?: number;
 }

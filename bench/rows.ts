@@ -3,6 +3,7 @@ import { requestLogRow } from './request-log-row.js';
 import type { Row } from './row.js';
 import { deepPageRow, largeListRow, twoProcessesRow } from './scale-rows.js';
 import { memoryRow, readyRow } from './start-rows.js';
+import { tracingRows } from './tracing-rows.js';
 
 /** Every workload with its goal, in the table's order. */
 export const ROWS: readonly Row[] = [
@@ -16,6 +17,7 @@ export const ROWS: readonly Row[] = [
   deepPageRow,
   twoProcessesRow,
   requestLogRow,
+  ...tracingRows,
   readyRow,
   memoryRow('idle'),
   memoryRow('under load'),

@@ -1,4 +1,4 @@
-import type { onRequestHookHandler, onSendHookHandler, preHandlerHookHandler } from 'fastify';
+import type { FastifyRequest, onRequestHookHandler, onSendHookHandler, preHandlerHookHandler } from 'fastify';
 import { isPage } from '../graphql/is-page.js';
 import type { Tracing } from '../tracing/start-tracing.js';
 import { readTraceParent } from '../tracing/trace-parent.js';
@@ -20,6 +20,7 @@ export function startTrace({ tracer, isTrusted }: Tracing): onRequestHookHandler
   return (request, reply, done) => {
     const { headers, socket } = request.raw;
     const remote = isTrusted(socket.remoteAddress) ? readTraceParent(headers.traceparent) : null;
+    if (!tracer.records(remote)) return done();
     const method = methodOf(request);
     const route = routeOf(request);
     const scope = tracer.startServer(
@@ -27,9 +28,8 @@ export function startTrace({ tracer, isTrusted }: Tracing): onRequestHookHandler
       { 'http.request.method': method, 'http.route': route, 'url.scheme': request.protocol },
       remote,
     );
-    if (scope === null) return done();
     request.trace = scope;
-    request.log = request.log.child(traceFields(scope));
+    addFieldsToLog(request, scope);
     // After the answer, or when the client has disconnected.
     reply.raw.once('close', () => {
       const { statusCode, writableFinished } = reply.raw;
@@ -72,3 +72,9 @@ export const endOperationTrace: onSendHookHandler = (request, _, payload, done) 
   }
   done(null, payload);
 };
+
+/** Most requests log only their answer, so a logger with the ids is made when something else is logged. */
+function addFieldsToLog(request: FastifyRequest, scope: Scope): void {
+  const { log } = request;
+  Object.defineProperty(request, 'log', { get: () => log.child(traceFields(scope)) });
+}

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  ParentBasedSampler,
-  type Sampler,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
+import { AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '../config/tracing-settings.js';
 import { otlpExport } from './otlp-export.js';
+import { samplingRule } from './sampling.js';
 import { SpanQueue } from './span-queue.js';
 import { networkTest } from './trace-parent.js';
 import { Tracer } from './tracer.js';
@@ -53,12 +47,13 @@ export function startTracing({ settings, version, environment, trustedProxies }:
       ...settings.resourceAttributes,
       'service.name': settings.serviceName,
     }),
-    sampler: samplerOf(settings),
+    // `samplingRule` has decided before a span is made.
+    sampler: new AlwaysOnSampler(),
     spanLimits: SPAN_LIMITS,
     spanProcessors: [queue],
   });
   return {
-    tracer: new Tracer(provider.getTracer('petstore-gateway', version)),
+    tracer: new Tracer(provider.getTracer('petstore-gateway', version), samplingRule(settings)),
     isTrusted: networkTest(trustedProxies),
     counts: queue.counts,
     async close() {
@@ -66,15 +61,4 @@ export function startTracing({ settings, version, environment, trustedProxies }:
       await provider.shutdown();
     },
   };
-}
-
-function samplerOf({ sampler, sampledShare }: TracingSettings): Sampler {
-  const [, parent, rule] = /^(parentbased_)?(.+)$/.exec(sampler) ?? [];
-  const root =
-    rule === 'traceidratio' ? new TraceIdRatioBasedSampler(sampledShare) : fixed(rule === 'always_on');
-  return parent ? new ParentBasedSampler({ root }) : root;
-}
-
-function fixed(isOn: boolean): Sampler {
-  return isOn ? new AlwaysOnSampler() : new AlwaysOffSampler();
 }

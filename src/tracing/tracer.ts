@@ -27,10 +27,19 @@ export class Tracer {
   private readonly current = new AsyncLocalStorage<Context>();
   private open = 0;
 
-  constructor(private readonly spans: SpanSource) {}
+  constructor(
+    private readonly spans: SpanSource,
+    /** Whether a trace is recorded; `remote` is the client's span. */
+    private readonly isRecorded: (remote: SpanContext | null) => boolean,
+  ) {}
 
-  /** Starts the first span of this process for a request; null = the request is not recorded. */
-  startServer(name: string, attributes: Attributes, remote: SpanContext | null): Scope | null {
+  /** Whether the request is recorded. Then call `startServer`. */
+  records(remote: SpanContext | null): boolean {
+    return this.isRecorded(remote);
+  }
+
+  /** Starts the first span of this process for a request that is recorded. */
+  startServer(name: string, attributes: Attributes, remote: SpanContext | null): Scope {
     const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
     return this.startRoot(name, { kind: SpanKind.SERVER, attributes }, parent);
   }
@@ -71,8 +80,8 @@ export class Tracer {
     work: (span: Span | null) => Promise<T>,
   ): Promise<T> {
     if (this.current.getStore() !== undefined) return this.within(name, attributes, work);
+    if (!this.isRecorded(null)) return work(null);
     const scope = this.startRoot(name, { attributes }, ROOT_CONTEXT);
-    if (scope === null) return work(null);
     try {
       return await this.run(scope, () => ended(scope.span, work));
     } finally {
@@ -95,9 +104,8 @@ export class Tracer {
     name: string,
     options: { kind?: SpanKind; attributes: Attributes },
     parent: Context,
-  ): Scope | null {
+  ): Scope {
     const span = this.spans.startSpan(name, options, parent);
-    if (!span.isRecording()) return null;
     this.open += 1;
     return { span, context: trace.setSpan(parent, span) };
   }
