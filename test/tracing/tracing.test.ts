@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Pet } from '../../src/pets/pet.entity.js';
 import { querySummary } from '../../src/tracing/traced-statements.js';
 import { databaseKinds } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
@@ -149,6 +150,17 @@ describe.each(databaseKinds())('spans of requests on %s', (kind) => {
     const { traceId, spanId } = await spanOf(id);
     const found = lines.filter(({ requestId }) => requestId === id);
     expect(found).toEqual([expect.objectContaining({ trace_id: traceId, span_id: spanId })]);
+  });
+
+  test('Tracing-16: the line about a fault has the ids too', async () => {
+    await app.db.repository(Pet).query('ALTER TABLE pets RENAME TO pets_away');
+    const { headers, status } = await rest(app.url, '/v1/pets/12345', { token: tenant.token });
+    await app.db.repository(Pet).query('ALTER TABLE pets_away RENAME TO pets');
+    expect(status).toBe(500);
+    const id = headers.get('x-request-id');
+    const { traceId } = await spanOf(id);
+    const found = lines.filter(({ requestId, level }) => requestId === id && level === 50);
+    expect(found).toEqual([expect.objectContaining({ trace_id: traceId, msg: 'request failed' })]);
   });
 
   test('Tracing-6: the collector gets the resource and the headers of the settings', async () => {
