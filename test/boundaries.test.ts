@@ -74,6 +74,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'idempotency',
   ],
 
+  overload: ['projects'],
   'response-cache': ['rate-limit/rules'],
   tracing: ['rate-limit/rules', 'response-cache'],
   'http/connections': [],

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { ApiKeyService } from '../api-keys/api-key.service.js';
+import type { KnownKey } from '../api-keys/caller-cache.js';
 import { digestOf, isToken } from '../api-keys/token.js';
 import { type Caller, type ServiceCall, serviceCall } from '../kernel/caller.js';
 import type { Decision, Standing } from '../rate-limit/rules/decision.js';
@@ -99,12 +101,14 @@ export class Admission {
     authorization: string | undefined,
     sent: SentKey = { authorization: undefined, digest: null },
   ): Caller | null | Promise<Caller | null> {
-    if (authorization !== sent.authorization) {
-      const [, token] = /^bearer +([^ ]+)$/i.exec(authorization ?? '') ?? [];
-      sent.digest = token !== undefined && isToken(token) ? digestOf(token) : null;
-      sent.authorization = authorization;
-    }
-    return sent.digest === null ? null : this.apiKeys.callers.identify(sent.digest);
+    const digest = digestIn(authorization, sent);
+    return digest === null ? null : this.apiKeys.callers.identify(digest);
+  }
+
+  /** The key of the request, as this process remembers it; null = not known here. Waits for nothing. */
+  rememberedKeyOf({ headers, socket }: IncomingMessage): KnownKey | null {
+    const digest = digestIn(headers.authorization, this.sentKeyOf(socket));
+    return digest === null ? null : this.apiKeys.callers.remembered(digest);
   }
 
   /** The caller of the request; null without a valid key. On a project's host only the project's own keys are valid. */
@@ -145,6 +149,16 @@ export class Admission {
     await this.visits.admit(request, reply);
     await this.meter.showStanding(request, reply);
   }
+}
+
+/** The digest of the token in the header; null = it has none. */
+function digestIn(authorization: string | undefined, sent: SentKey): string | null {
+  if (authorization !== sent.authorization) {
+    const [, token] = /^bearer +([^ ]+)$/i.exec(authorization ?? '') ?? [];
+    sent.digest = token !== undefined && isToken(token) ? digestOf(token) : null;
+    sent.authorization = authorization;
+  }
+  return sent.digest;
 }
 
 /** The arguments for services: the caller, the actor and the Idempotency-Key of a request after admission. */

@@ -1,4 +1,5 @@
 import type { Caller } from '../kernel/caller.js';
+import type { Plan } from '../projects/plans.js';
 
 /** Below one second: within that time every process must see a revoked key or a changed plan. */
 const LIFETIME_MS = 800;
@@ -8,6 +9,7 @@ const MAX_ENTRIES = 20_000;
 
 export interface KnownKey {
   caller: Caller;
+  plan: Plan;
   expiresAtMs: number | null;
 }
 
@@ -17,6 +19,8 @@ interface LookUp {
   /** A promise while the look-up runs, and permanently after it failed. */
   answer: KnownKey | null | Promise<KnownKey | null>;
   hasFailed: boolean;
+  /** The key that an earlier look-up found, whatever its age. */
+  remembered: KnownKey | null;
   /** The refresh that runs in the background. */
   next: LookUp | null;
 }
@@ -44,11 +48,18 @@ export class CallerCache {
   /** Requests that arrive during a look-up share it, and its error. */
   callerOf(digest: string): LookUp['answer'] {
     const latest = this.known.get(digest) ?? null;
-    const current = this.currentOf(latest) ?? this.begin(digest);
+    const current = this.currentOf(latest) ?? this.begin(digest, latest);
     if (current !== latest) this.keep(digest, current);
     const isFound = current.answer !== null && !(current.answer instanceof Promise);
-    if (isFound && !current.next && this.ageMs(current) >= RENEWAL_MS) current.next = this.begin(digest);
+    if (isFound && !current.next && this.ageMs(current) >= RENEWAL_MS)
+      current.next = this.begin(digest, current);
     return current.answer;
+  }
+
+  /** The key with this digest, as any earlier look-up found it; null = not known here. Starts no look-up. */
+  remembered(digest: string): KnownKey | null {
+    const latest = this.known.get(digest);
+    return latest ? lastFound(latest) : null;
   }
 
   clear(): void {
@@ -77,10 +88,16 @@ export class CallerCache {
     return key && !hasPassed(key.expiresAtMs, this.now()) ? key.caller : null;
   }
 
-  private begin(digest: string): LookUp {
+  private begin(digest: string, previous: LookUp | null): LookUp {
     const startedAtMs = this.now();
     const answer = this.lookUp(digest);
-    const lookUp: LookUp = { startedAtMs, answer, hasFailed: false, next: null };
+    const lookUp: LookUp = {
+      startedAtMs,
+      answer,
+      hasFailed: false,
+      remembered: previous && lastFound(previous),
+      next: null,
+    };
     answer.then(
       (key) => {
         lookUp.answer = key;
@@ -98,6 +115,10 @@ export class CallerCache {
     this.known.set(digest, lookUp);
     if (this.known.size > MAX_ENTRIES) this.known.delete(this.known.keys().next().value as string);
   }
+}
+
+function lastFound({ answer, remembered }: LookUp): KnownKey | null {
+  return answer instanceof Promise ? remembered : answer;
 }
 
 export function hasPassed(atMs: number | null, nowMs: number): boolean {

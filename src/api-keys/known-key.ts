@@ -41,6 +41,7 @@ export async function findKnownKey(db: Database, digest: string): Promise<KnownK
       scopes: new Set(scopesOf(row)),
       rehearses: booleanFrom(row.rehearses),
     },
+    plan,
     expiresAtMs: numberFrom(row.expiresAtMs),
   };
 }

@@ -1,14 +1,16 @@
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
+import { refusalBody } from '../graphql/execution/errors.js';
 import { openGraphQLDoor } from '../graphql/graphql.door.js';
 import { DEMO_QUERY } from '../graphql/schema/demo-query.js';
 import { defaultMaxConnections } from '../http/connections/descriptor-limit.js';
 import { OpenConnections } from '../http/connections/open-connections.js';
 import { KeptBodies } from '../http/content/kept-bodies.js';
-import { isLocalOrigin } from '../http/cors.js';
+import { isLocalOrigin, originHeaders } from '../http/cors.js';
 import { Drain } from '../http/drain.js';
 import { EarlyRefusals } from '../http/early-refusals.js';
+import { errorBody, errorHeaders } from '../http/error-reply.js';
 import { healthRoutes } from '../http/health.routes.js';
 import { Reception } from '../http/reception.js';
 import { createHttpServer } from '../http/server.js';
@@ -16,6 +18,7 @@ import { refuseUnknownPaths } from '../http/unknown-paths.js';
 import { UnparsableRefusals } from '../http/unparsable.js';
 import { HostRouter, Ingress } from '../ingress/ingress.js';
 import { version } from '../kernel/version.js';
+import { Shedder } from '../overload/shedder.js';
 import { ProjectSlugs } from '../projects/project-slugs.js';
 import { openApiDocument } from '../rest/openapi.js';
 import { restDoor } from '../rest/rest.door.js';
@@ -50,9 +53,11 @@ export async function openDoors(around: Surroundings, parts: Parts, addresses: (
   const refusals = new UnparsableRefusals(logger, (address) => parts.meter.headersOf(address));
   const reception = new Reception(connections, refusals);
   const earlyRefusals = earlyRefusalsOf(around, parts);
+  const shedder = config.shedsLoad ? shedderOf(around, parts) : null;
   const http = createHttpServer({
     trustedProxies: config.trustedProxies,
     reception,
+    guard: (handler) => shedder?.guard(handler) ?? handler,
     earlyRefusals,
     onUnhookedAnswer: logAnswer,
     logger,
@@ -86,7 +91,7 @@ export async function openDoors(around: Surroundings, parts: Parts, addresses: (
     spans: () => parts.tracing?.counts ?? { exported: 0, dropped: 0 },
     lostLogLines: () => around.logLines?.lostLines ?? 0,
   });
-  return { http, connections, reception, drain, pages, closeGraphQL };
+  return { http, connections, reception, shedder, drain, pages, closeGraphQL };
 }
 
 function earlyRefusalsOf({ config, db }: Surroundings, parts: Parts): EarlyRefusals {
@@ -102,6 +107,30 @@ function earlyRefusalsOf({ config, db }: Surroundings, parts: Parts): EarlyRefus
     { redirectsToHttps: httpsPortOf(config) !== null, onEarlyRefusal },
   );
   return new EarlyRefusals({ hasProxies: config.trustedProxies.length > 0, ingress, onEarlyRefusal });
+}
+
+function shedderOf(around: Surroundings, { admission, metrics }: Parts): Shedder {
+  const { config, db, logger } = around;
+  const isAllowedOrigin = originRule(around);
+  return new Shedder({
+    tenantOf: (request) => {
+      const known = admission.rememberedKeyOf(request);
+      return known && { projectId: known.caller.projectId, plan: known.plan };
+    },
+    queuedStatements: () => db.waitingStatements,
+    forms: {
+      rest: (error) => JSON.stringify(errorBody(error)),
+      graphql: refusalBody,
+      headers: errorHeaders,
+      ofOrigin: (origin) => originHeaders(isAllowedOrigin, origin),
+    },
+    onShed: (shed, limit) => {
+      for (const [plan, requests] of Object.entries(shed)) metrics?.observeShed(plan, requests);
+      if (limit === null) logger.info({ shed }, 'no longer overloaded');
+      else logger.warn({ shed, limit }, 'overloaded: requests are refused');
+    },
+    hasProxies: config.trustedProxies.length > 0,
+  });
 }
 
 /** The origins whose pages may call from browsers: Apollo Studio's, those of the settings, and in a demo local ones. */

@@ -17,12 +17,12 @@ const STORE_REQUESTS_MS = 1_000;
 export function createLifecycle(
   { config, logger, now }: Surroundings,
   parts: Parts,
-  { http, connections, reception, closeGraphQL }: Doors,
+  { http, connections, reception, shedder, closeGraphQL }: Doors,
 ): { listen(): Promise<number> } {
   const { customDomains, hosts, metrics } = parts;
   const contexts = new SecureContexts(customDomains.certificates, customDomains.sealer);
   const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, contexts, logger, now);
-  if (tls) reception.receive(tls.server, http.routing);
+  if (tls) reception.receive(tls.server, shedder?.guard(http.routing) ?? http.routing);
   const chores = startChores(choresOf(parts), logger, (work) => metrics?.observeFailure(work));
   let endMetrics: () => void = () => {};
   let tlsEnded: Promise<void> | undefined;
@@ -37,6 +37,7 @@ export function createLifecycle(
     endMetrics();
     await closeGraphQL();
     connections.stop();
+    shedder?.stop();
     hosts.stop();
     // After TLS has ended, so that the counts of the last requests are stored too.
     await tlsEnded;

@@ -74,6 +74,8 @@ export interface Config {
   /** Null = text on a terminal, JSON elsewhere. */
   readonly logFormat: (typeof LOG_FORMATS)[number] | null;
   readonly isRequestLogOn: boolean;
+  /** Whether requests are refused while the process is overloaded. */
+  readonly shedsLoad: boolean;
   readonly metricsHost: string;
   /** 0 = off. */
   readonly metricsPort: number;
@@ -121,6 +123,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       return format === null ? null : oneOf('LOG_FORMAT', format, LOG_FORMATS);
     },
     isRequestLogOn: () => oneOf('REQUEST_LOG', text('REQUEST_LOG') ?? 'on', SWITCH) === 'on',
+    shedsLoad: () => oneOf('OVERLOAD', text('OVERLOAD') ?? 'on', SWITCH) === 'on',
     metricsHost: () => listenHost('METRICS_HOST', text('METRICS_HOST') ?? LOOPBACK),
     metricsPort: () => port('METRICS_PORT', 0),
     tracing: () => tracingSettings(text),

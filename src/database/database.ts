@@ -38,6 +38,8 @@ interface Statements {
   read(group: string, select: string, values: readonly unknown[]): Promise<unknown[]>;
   /** Null = there is no pool. */
   load(): PoolLoad | null;
+  /** How many wait for a connection. */
+  waiting(): number;
 }
 
 /** The open database: repositories, transactions, and retries after locks. */
@@ -70,7 +72,12 @@ export class Database {
     if (target.kind === 'sqlite') {
       const execute: Statements['execute'] = (sql, values) => source.query(sql, [...values]);
       const read: Statements['read'] = (_, select, values) => execute(select, values);
-      return new Database(source, sqliteTransactions(source), { execute, read, load: () => null });
+      return new Database(source, sqliteTransactions(source), {
+        execute,
+        read,
+        load: () => null,
+        waiting: () => 0,
+      });
     }
     const prepared = new PreparedStatements(source);
     const joint = new JointReads(prepared, queryTimeoutMs);
@@ -78,6 +85,7 @@ export class Database {
       execute: (sql, values) => prepared.execute(sql, values),
       read: (group, select, values) => joint.read(group, select, values),
       load: () => prepared.load(poolSize),
+      waiting: () => prepared.load(poolSize).waiting + joint.waiting,
     });
   }
 
@@ -175,6 +183,11 @@ export class Database {
    */
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.write(() => this.runTransaction((manager) => work(Object.create(manager))));
+  }
+
+  /** Statements that wait for a connection now. On SQLite they run at once, and the event loop waits for them. */
+  get waitingStatements(): number {
+    return this.statements.waiting();
   }
 
   /** Whether the database answers and has every migration this program knows. Throws what the driver throws. */

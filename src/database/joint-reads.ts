@@ -38,6 +38,13 @@ export class JointReads {
     return made.read(values);
   }
 
+  /** Reads that wait for a statement. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const group of this.groups.values()) waiting += group.waiting.length;
+    return waiting;
+  }
+
   private union(select: string, size: number): string {
     if (size === 1) return select;
     const unions = this.unions.get(select) ?? [];
@@ -63,7 +70,7 @@ interface GroupOptions {
 
 /** The reads with the same group and SQL. */
 class Group {
-  private readonly waiting: Read[] = [];
+  readonly waiting: Read[] = [];
   private underWay = 0;
 
   constructor(

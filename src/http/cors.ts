@@ -34,6 +34,12 @@ export function allowOrigins(isAllowed: (origin: string) => boolean): onRequestH
   };
 }
 
+/** The headers for a response that no hook sees. */
+export function originHeaders(isAllowed: (origin: string) => boolean, origin: string | undefined): string[] {
+  const ofAnyOrigin = ['vary', 'Origin', EXPOSE_HEADERS, EXPOSED];
+  return origin !== undefined && isAllowed(origin) ? [...ofAnyOrigin, ALLOW_ORIGIN, origin] : ofAnyOrigin;
+}
+
 /** Whether a page of this origin comes from a development server on the user's own machine. */
 export function isLocalOrigin(origin: string): boolean {
   return LOCAL_ORIGIN.test(origin);

@@ -38,6 +38,8 @@ declare module 'fastify' {
 export interface HttpSettings {
   trustedProxies: readonly string[];
   reception: Reception;
+  /** Wraps the handler of all requests: it may answer them itself. */
+  guard: (handler: RequestListener) => RequestListener;
   earlyRefusals: EarlyRefusals;
   /** Called for responses for which the hooks do not run. */
   onUnhookedAnswer: (request: FastifyRequest, reply: FastifyReply) => void;
@@ -48,6 +50,7 @@ export interface HttpSettings {
 export function createHttpServer({
   trustedProxies,
   reception,
+  guard,
   earlyRefusals,
   onUnhookedAnswer,
   logger,
@@ -59,7 +62,8 @@ export function createHttpServer({
     genReqId: () => randomUUID(),
     bodyLimit: BODY_BYTES,
     return503OnClosing: false,
-    serverFactory: (handler) => reception.receive(createServer(HTTP_LIMITS), handler as RequestListener),
+    serverFactory: (handler) =>
+      reception.receive(createServer(HTTP_LIMITS), guard(handler as RequestListener)),
     // Every path that fits into a request line reaches its route.
     routerOptions: { maxParamLength: HTTP_LIMITS.maxHeaderSize },
     rewriteUrl: (request) => routable(originForm(request.url ?? '/', request.headers.host)),

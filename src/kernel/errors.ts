@@ -28,7 +28,10 @@ export const ERRORS = {
     when: 'The rate limit of a GraphQL field is exceeded; see `Retry-After`. The other fields are returned, with status 200.',
   },
   internal: { status: 500, when: 'An error in the gateway; quote the `X-Request-Id`.' },
-  unavailable: { status: 503, when: 'The database does not respond; see `Retry-After`.' },
+  unavailable: {
+    status: 503,
+    when: 'The database does not respond, or the gateway has too many requests; see `Retry-After`.',
+  },
 } as const satisfies Record<string, { status: number; when: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -91,6 +91,17 @@ export class Metrics {
     this.failures.inc({ work });
   }
 
+  private readonly shedRequests = new Counter({
+    name: 'petstore_requests_shed_total',
+    help: 'Requests refused during an overload, by the plan of their project; unknown = no key, or one this process does not remember.',
+    labelNames: ['plan'],
+    registers: [this.registry],
+  });
+
+  observeShed(plan: string, requests: number): void {
+    this.shedRequests.inc({ plan }, requests);
+  }
+
   /** `GET /metrics`, for a server on a separate port. */
   readonly answer = async (
     { method = '', url }: IncomingMessage,

@@ -1,0 +1,159 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { ConcurrencyLimit } from './concurrency-limit.js';
+import { LoadWatch } from './load-watch.js';
+import { type ActiveProject, ActiveProjects, type Tenant, usablePart } from './priorities.js';
+import { type ErrorForms, Refusal } from './refusal.js';
+import { RestingConnections } from './resting-connections.js';
+import { type OnShed, ShedCounts } from './shed-counts.js';
+
+/** Admitted by a part of the limit that only requests of unknown keys may use, so that a key becomes known. */
+const PART_FOR_STRANGERS = 1 / 16;
+const HEALTH = /^\/(?:healthz|readyz|\.well-known\/acme-challenge\/.*)(?:\?|$)/;
+const STANDING = /^\/v1\/rate_limit(?:\?|$)/;
+const GRAPHQL = /^\/graphql(?:[/?]|$)/;
+
+interface Surroundings {
+  /** The project of the request's key, from memory only; null = this process does not know it. */
+  tenantOf: (request: IncomingMessage) => Tenant | null;
+  queuedStatements: () => number;
+  forms: ErrorForms;
+  onShed: OnShed;
+  /** Whether a connection may carry requests of many clients. */
+  hasProxies: boolean;
+}
+
+interface Waiting {
+  handler: RequestListener;
+  request: IncomingMessage;
+  response: ServerResponse;
+  tenant: Tenant | null;
+  project: ActiveProject | null;
+  isGraphQL: boolean;
+  usablePart: number;
+  /** Its number among the requests of its project. */
+  number: number;
+}
+
+/**
+ * Refuses requests while the process is overloaded, before anything is parsed, looked up or charged. Without an overload
+ * it only counts. During an overload the requests of one turn of the event loop are collected, and the most important
+ * ones are admitted.
+ */
+export class Shedder {
+  private readonly limit = new ConcurrencyLimit();
+  private readonly watch: LoadWatch;
+  private readonly refusal: Refusal;
+  private readonly resting = new RestingConnections(() => this.limit.refusalsPerMs);
+  private readonly projects = new ActiveProjects();
+  private readonly counts: ShedCounts;
+  /** Requests in flight that the limit has admitted. */
+  private inFlight = 0;
+  /** The others: from before the overload, which a neighbour of the flood must not wait for, and health checks. */
+  private unlimited = 0;
+  private strangersInFlight = 0;
+  private turn: Waiting[] = [];
+
+  constructor(private readonly around: Surroundings) {
+    const { queuedStatements, forms, onShed } = around;
+    this.refusal = new Refusal(forms, Math.random);
+    this.counts = new ShedCounts(onShed);
+    const takeCounts = () => ({
+      inFlight: this.inFlight + this.unlimited,
+      refused: this.counts.takeWindow(),
+    });
+    this.watch = new LoadWatch(this.limit, queuedStatements, takeCounts, this.endWindow);
+  }
+
+  /** The handler behind the limit. */
+  guard(handler: RequestListener): RequestListener {
+    return (request, response) => {
+      this.watch.wake();
+      if (!this.limit.isEnforced || HEALTH.test(request.url ?? ''))
+        this.begin(handler, request, response, null);
+      else this.collect(handler, request, response);
+    };
+  }
+
+  stop(): void {
+    this.watch.stop();
+    this.resting.stop();
+  }
+
+  private collect(handler: RequestListener, request: IncomingMessage, response: ServerResponse): void {
+    const tenant = this.around.tenantOf(request);
+    const project = tenant && this.projects.of(tenant);
+    const url = request.url ?? '';
+    const isGraphQL = GRAPHQL.test(url);
+    const number = project ? project.inFlight + project.queued : 0;
+    const isWithinFairShare = project !== null && number < this.projects.fairShare(project, this.limit.value);
+    const isStanding = tenant !== null && STANDING.test(url);
+    const part = isStanding ? 1 : usablePart(tenant?.plan ?? null, isGraphQL, isWithinFairShare);
+    if (project) {
+      project.queued += 1;
+      project.isSeen = true;
+    }
+    if (this.turn.length === 0) setImmediate(this.endTurn);
+    this.turn.push({ handler, request, response, tenant, project, isGraphQL, usablePart: part, number });
+  }
+
+  private readonly endTurn = () => {
+    const turn = this.turn.sort((a, b) => b.usablePart - a.usablePart || a.number - b.number);
+    this.turn = [];
+    const refused: Waiting[] = [];
+    for (const waiting of turn) {
+      const { handler, request, response, project } = waiting;
+      if (project) project.queued -= 1;
+      // The client may have disconnected.
+      if (request.socket.destroyed) continue;
+      if (this.mayBegin(waiting)) this.begin(handler, request, response, waiting);
+      else refused.push(waiting);
+    }
+    for (const waiting of refused) this.refuse(waiting);
+    // Node starts to read again after each answer, so the pause comes after that.
+    if (refused.length > 0 && !this.around.hasProxies)
+      setImmediate(() => {
+        for (const { request } of refused) this.resting.rest(request.socket);
+      });
+  };
+
+  private mayBegin({ tenant, usablePart }: Waiting): boolean {
+    const limit = this.limit.value;
+    if (this.inFlight < limit * usablePart) return true;
+    return tenant === null && this.strangersInFlight < limit * PART_FOR_STRANGERS;
+  }
+
+  private begin(
+    handler: RequestListener,
+    request: IncomingMessage,
+    response: ServerResponse,
+    waiting: Waiting | null,
+  ): void {
+    const beganAtMs = performance.now();
+    this.count(waiting, 1);
+    response.on('close', () => {
+      this.count(waiting, -1);
+      this.limit.noteAnswer(beganAtMs, performance.now());
+    });
+    handler(request, response);
+  }
+
+  private count(waiting: Waiting | null, change: 1 | -1): void {
+    if (waiting === null) {
+      this.unlimited += change;
+      return;
+    }
+    this.inFlight += change;
+    if (waiting.project) waiting.project.inFlight += change;
+    else this.strangersInFlight += change;
+  }
+
+  private refuse({ request, response, tenant, isGraphQL }: Waiting): void {
+    this.counts.add(tenant?.plan ?? null);
+    this.refusal.write(request, response, isGraphQL);
+  }
+
+  private readonly endWindow = (nowMs: number) => {
+    this.projects.endWindow();
+    this.counts.report(nowMs, this.limit.value);
+  };
+}

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { ShedPlan } from '../../src/overload/shed-counts.js';
+import { Shedder } from '../../src/overload/shedder.js';
+import { PLAN_NAMES, type Plan } from '../../src/projects/plans.js';
+import { RequestFlood } from '../support/attacks/request-flood.js';
+import { eventually } from '../support/eventually.js';
+
+/** The service under the limit: it answers this many requests at once, each after `SERVICE_MS`. */
+const SERVERS = 10;
+const SERVICE_MS = 20;
+const CONNECTIONS = 60;
+
+let server: Server;
+let shedder: Shedder;
+let url: string;
+let shed: Partial<Record<ShedPlan, number>>;
+let limits: (number | null)[];
+let floods: RequestFlood[];
+beforeEach(async () => {
+  shed = {};
+  limits = [];
+  floods = [];
+  const waiting: (() => void)[] = [];
+  let busy = 0;
+  const serveNext = () => {
+    const next = busy < SERVERS ? waiting.shift() : undefined;
+    if (!next) return;
+    busy += 1;
+    setTimeout(() => {
+      busy -= 1;
+      next();
+      serveNext();
+    }, SERVICE_MS);
+  };
+  const handler: RequestListener = (_, response) => {
+    waiting.push(() => response.end('served'));
+    serveNext();
+  };
+  shedder = new Shedder({
+    // The path names the plan and the project: /FREE/1
+    tenantOf: ({ url: path = '' }) => {
+      const [, plan, projectId] = /^\/([A-Z]+)\/(\d+)$/.exec(path) ?? [];
+      return plan && projectId ? { plan: plan as Plan, projectId: BigInt(projectId) } : null;
+    },
+    queuedStatements: () => waiting.length,
+    forms: { rest: () => 'refused', graphql: () => 'refused', headers: () => ({}), ofOrigin: () => [] },
+    onShed: (counts, limit) => {
+      limits.push(limit);
+      for (const [plan, requests] of Object.entries(counts) as [ShedPlan, number][]) {
+        shed[plan] = (shed[plan] ?? 0) + requests;
+      }
+    },
+    hasProxies: true,
+  });
+  server = createServer(shedder.guard(handler)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(async () => {
+  await Promise.all(floods.map((flood) => flood.stop()));
+  shedder.stop();
+  server.closeAllConnections();
+  server.close();
+});
+
+function flood(path: string, connections = CONNECTIONS, betweenMs = 30): RequestFlood {
+  const started = new RequestFlood(url, { connections, betweenMs, ask: () => ({ path }) });
+  floods.push(started);
+  return started;
+}
+
+const overload = () => eventually('overloaded', async () => limits.some((limit) => limit !== null), 20_000);
+const servedPart = ({ answers, answered }: RequestFlood) => (answers.get(200) ?? 0) / answered;
+
+test('Overload-12: of projects that want the same, FREE is shed before PRO before BUSINESS before ENTERPRISE', async () => {
+  const byPlan = PLAN_NAMES.map((plan, at) => flood(`/${plan}/${at + 1}`));
+  await overload();
+  for (const { answers } of byPlan) answers.clear();
+  await pause(3_000);
+  const [free = 1, pro = 1, business = 1, enterprise = 1] = byPlan.map(servedPart);
+  expect(free).toBeLessThan(pro);
+  expect(pro).toBeLessThan(business);
+  expect(business).toBeLessThan(enterprise);
+  expect(free).toBeGreaterThan(0);
+});
+
+test("Overload-13: one project's flood is shed before its neighbours, also those of a lower plan", async () => {
+  flood('/ENTERPRISE/1', 4 * CONNECTIONS);
+  await overload();
+  const neighbours = [flood('/FREE/2', 1), flood('/BUSINESS/3', 2), flood('/FREE/4', 1)];
+  await pause(2_000);
+  expect(neighbours.map(servedPart)).toEqual([1, 1, 1]);
+});
+
+test('Overload-14: requests without a known key still get a few places, so that their keys become known', async () => {
+  flood('/ENTERPRISE/1', 4 * CONNECTIONS);
+  const strangers = flood('/', 60);
+  await overload();
+  strangers.answers.clear();
+  await pause(2_000);
+  expect(strangers.answers.get(200)).toBeGreaterThan(10);
+  expect(servedPart(strangers)).toBeLessThan(0.5);
+});
+
+test('Overload-15: health checks are never refused, and the limit ends two seconds after the flood', async () => {
+  const busy = flood('/ENTERPRISE/1', 4 * CONNECTIONS);
+  await overload();
+  for (const path of ['/healthz', '/readyz?x', '/.well-known/acme-challenge/x']) {
+    expect((await fetch(`${url}${path}`)).status).toBe(200);
+  }
+  await busy.stop();
+  const endedAtMs = performance.now();
+  const others = flood('/FREE/9', 2);
+  await eventually('calm', async () => limits.at(-1) === null, 10_000);
+  expect(performance.now() - endedAtMs).toBeLessThan(2_500);
+  expect(servedPart(others)).toBe(1);
+});
