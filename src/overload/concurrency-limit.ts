@@ -19,7 +19,7 @@ const TOLERATED_MS = 80;
 /** The event loop is late, not only interrupted by the collector. */
 const LATE_MS = 20;
 /** Nothing waits but the event loop itself. A refusal costs nearly as much as a list from memory, so more is tolerated. */
-const TOLERATED_LOOP_MS = 150;
+const TOLERATED_LOOP_MS = 500;
 /** Refusals for each answer: they take less than a seventh of the time, on any machine. */
 const REFUSALS_FOR_ANSWER = 0.2;
 const LEAST_REFUSALS_PER_MS = 0.2;

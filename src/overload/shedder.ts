@@ -132,7 +132,8 @@ export class Shedder {
     this.count(waiting, 1);
     response.on('close', () => {
       this.count(waiting, -1);
-      this.limit.noteAnswer(beganAtMs, performance.now());
+      // A full queue refuses at once: that is no fast answer.
+      if (response.statusCode !== 503) this.limit.noteAnswer(beganAtMs, performance.now());
     });
     handler(request, response);
   }
