@@ -25,7 +25,7 @@ beforeAll(async () => {
   metricsUrl = `http://127.0.0.1:${metricsPort}`;
   app = await startApp({
     kind: 'mysql',
-    env: { METRICS_PORT: String(metricsPort) },
+    env: { METRICS_PORT: String(metricsPort), OVERLOAD: 'on' },
     onLog: (line) => lines.push(line),
     onQuery: (_, parameters) => {
       for (const parameter of parameters) digests.add(parameter);
