@@ -33,6 +33,17 @@ const unfold = async (page: Page) => {
   for (const summary of await page.locator('summary').all()) await summary.click();
 };
 
+/** Runs in the page. Texts of table cells that reach into the next cell, and of short values that are broken in two lines. */
+function brokenInTables(): string[] {
+  const textOf = ({ textContent }: Element) => String(textContent);
+  const tooWide = [...document.querySelectorAll('td')].filter((cell) => cell.scrollWidth > cell.clientWidth);
+  const short = [...document.querySelectorAll('td :is(code, time, .whole, .badge)')].filter(
+    (value) => textOf(value).length <= 20 && !/\s/.test(textOf(value)),
+  );
+  const inTwo = short.filter((value) => new Set([...value.getClientRects()].map(({ top }) => top)).size > 1);
+  return [...tooWide, ...inTwo].map(textOf);
+}
+
 interface View {
   name: string;
   path: string | ((known: LivedInProject) => string);
@@ -196,6 +207,7 @@ describe.each([1280, 390, 1600])('at %i px', (width) => {
     }
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(overflow).toBeLessThanOrEqual(0);
+    expect(await page.evaluate(brokenInTables)).toEqual([]);
   };
 
   test('Dashboard-27: the sign-in page has no accessibility violation and does not overflow', async () => {

@@ -21,9 +21,7 @@ export function RecordTable({ records }: Props) {
       <tbody>
         {records.map(({ type, name, label, value, ttl }) => (
           <tr key={`${type} ${name}`}>
-            <td data-head="Type">
-              <span className="whole">{TYPES[type]}</span>
-            </td>
+            <td data-head="Type">{TYPES[type]}</td>
             <td data-head="Name">
               <div className="record-names">
                 <Name head="Most providers" text={label} what={`the short name of the ${type} record`} />
@@ -31,7 +29,7 @@ export function RecordTable({ records }: Props) {
               </div>
             </td>
             <td data-head="Value">
-              <span className="copyable record-value">
+              <span className="copyable">
                 <code>{value}</code>
                 <CopyButton text={value} what={`the value of the ${type} record`} />
               </span>
