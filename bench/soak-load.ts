@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type PlainRequest, type RequestTemplate, requestsOf } from './load-job.js';
 
-/** What the clients saw in a period. */
+/** Answers and failures of a period. */
 export interface Seen {
   /** Of answers with 2xx. */
   latenciesMs: number[];
@@ -13,7 +13,7 @@ export interface Seen {
 }
 
 const CONNECTIONS = 64;
-/** One in so many requests comes from a client that misbehaves. */
+/** Every hundredth request comes from a client that misbehaves. */
 const BAD_CLIENT_EVERY = 100;
 const SLOW_BYTE_MS = 100;
 const SLOW_BYTES = 20;
@@ -35,7 +35,7 @@ export class SoakLoad {
     this.running = this.run();
   }
 
-  /** What was seen since the last call. */
+  /** The answers and failures since the last call. */
   takeSeen(): Seen {
     const seen = this.seen;
     this.seen = nothing();
