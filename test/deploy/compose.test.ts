@@ -116,3 +116,15 @@ test('Compose-6: Grafana finds the data source and the dashboard', () => {
   );
   expect(mounted).toContain(`:${providers[0].options.path}/`);
 });
+
+test('Compose-7: MySQL 8.4 has the user and the database of the gateway, and is healthy before the gateway starts', () => {
+  const { mysql } = compose().services;
+  expect(mysql?.image).toBe('mysql:8.4');
+  const { MYSQL_USER, MYSQL_PASSWORD, MYSQL_DATABASE } = mysql?.environment ?? {};
+  for (const [, { environment, depends_on }] of gatewaysOf()) {
+    expect(environment?.DATABASE_URL).toBe(
+      `mysql://${MYSQL_USER}:${MYSQL_PASSWORD}@mysql:3306/${MYSQL_DATABASE}`,
+    );
+    expect(depends_on).toMatchObject({ mysql: { condition: 'service_healthy' } });
+  }
+});

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { packageRoot } from '../../src/kernel/package-root.js';
 import { createTestDatabase } from '../support/databases.js';
 import { buildImage, type Image, sizeOf } from '../support/image.js';
 import { slowness } from '../support/own-time.js';
@@ -88,4 +89,14 @@ test(`Image-4: it starts within ${MAX_START_MS} ms`, async () => {
     await gateway.stop();
   }
   expect(Math.min(...times)).toBeLessThan(MAX_START_MS);
+});
+
+test('Image-5: it is built and run on Node 24, as an unprivileged user, with a health check', () => {
+  const stages = readFileSync(join(packageRoot(), 'Dockerfile'), 'utf8')
+    .split(/^FROM /m)
+    .slice(1);
+  expect(stages).toHaveLength(2);
+  expect(stages[0]).toMatch(/^node:24-slim AS build$/m);
+  expect(stages[1]).toMatch(/^gcr\.io\/distroless\/nodejs24-debian12:nonroot$/m);
+  expect(stages[1]).toMatch(/^HEALTHCHECK /m);
 });
