@@ -59,9 +59,12 @@ describe.each(databaseKinds())('on %s', (kind) => {
       const ask = () => graphql(attacked.gateway.url, query, { token });
       const { status, body } = await ask();
       expect([name, status, body.errors]).toEqual([name, 200, undefined]);
+      // Another program may begin or end meanwhile.
+      const slownessBefore = processorSlowness();
       const before = await attacked.processorMs();
       for (let time = 0; time < 4; time += 1) await ask();
-      const tookMs = ((await attacked.processorMs()) - before) / 4 / processorSlowness();
+      const spentMs = ((await attacked.processorMs()) - before) / 4;
+      const tookMs = spentMs / Math.max(slownessBefore, processorSlowness());
       expect([name, tookMs <= MAX_MS]).toEqual([name, true]);
     }
   }, 60_000);
