@@ -107,17 +107,42 @@ export function presentDomains({ config, effects, isApplied }: ConfiguredDomains
   };
 }
 
+/** A class, as `PresentedEvent`: a list of domains may have 10,000 findings, and few operations show their evidence. */
+class PresentedDiagnosis implements DiagnosisType {
+  readonly code: DiagnosisType['code'];
+  readonly severity: DiagnosisType['severity'];
+  readonly actor: DiagnosisType['actor'];
+  readonly cause: string;
+  readonly remedy: string;
+
+  constructor(private readonly diagnosis: Diagnosis) {
+    ({
+      code: this.code,
+      severity: this.severity,
+      actor: this.actor,
+      cause: this.cause,
+      remedy: this.remedy,
+    } = diagnosis);
+  }
+
+  get retryAt() {
+    return date(this.diagnosis.retryAtMs);
+  }
+
+  get evidence() {
+    return this.diagnosis.evidence
+      .slice(0, MAX_EVIDENCE)
+      .map(({ server, question, answer, ttlSeconds, atMs }) => ({
+        server,
+        question,
+        answer,
+        ttl: ttlSeconds,
+        at: new Date(atMs),
+      }));
+  }
+}
+
 /** At most as many as the lists of the schema declare. */
 function presentDiagnoses(diagnoses: readonly Diagnosis[]): DiagnosisType[] {
-  return diagnoses.slice(0, MAX_DIAGNOSES).map(({ retryAtMs, evidence, ...diagnosis }) => ({
-    ...diagnosis,
-    retryAt: date(retryAtMs),
-    evidence: evidence.slice(0, MAX_EVIDENCE).map(({ server, question, answer, ttlSeconds, atMs }) => ({
-      server,
-      question,
-      answer,
-      ttl: ttlSeconds,
-      at: new Date(atMs),
-    })),
-  }));
+  return diagnoses.slice(0, MAX_DIAGNOSES).map((diagnosis) => new PresentedDiagnosis(diagnosis));
 }
