@@ -19,6 +19,7 @@ const DOMAINS = 100;
 const EVENTS = 11;
 const KEYS = 190;
 const MAX_MS = 300;
+const READS = 5;
 const ATTACK_MS = 5_000;
 
 const aliases = (count: number, part: (at: number) => string) =>
@@ -59,12 +60,15 @@ describe.each(databaseKinds())('on %s', (kind) => {
       const ask = () => graphql(attacked.gateway.url, query, { token });
       const { status, body } = await ask();
       expect([name, status, body.errors]).toEqual([name, 200, undefined]);
-      // Another program may begin or end meanwhile.
-      const slownessBefore = processorSlowness();
+      // The speed of the processor changes from moment to moment.
+      const slownesses: number[] = [];
       const before = await attacked.processorMs();
-      for (let time = 0; time < 4; time += 1) await ask();
-      const spentMs = ((await attacked.processorMs()) - before) / 4;
-      const tookMs = spentMs / Math.max(slownessBefore, processorSlowness());
+      for (let time = 0; time < READS; time += 1) {
+        slownesses.push(processorSlowness());
+        await ask();
+      }
+      const spentMs = ((await attacked.processorMs()) - before) / READS;
+      const tookMs = spentMs / median(slownesses);
       expect([name, tookMs <= MAX_MS]).toEqual([name, true]);
     }
   }, 60_000);
@@ -146,4 +150,8 @@ function found(maxBytes: number): Diagnosis[] {
   } as const;
   const diagnoses = Array.from({ length: 10 }, () => ({ ...diagnosis, evidence: [...diagnosis.evidence] }));
   return fitForStorage(diagnoses, maxBytes);
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] as number;
 }
