@@ -56,7 +56,7 @@ export class CallerCache {
     return current.answer;
   }
 
-  /** The key with this digest, as any earlier look-up found it; null = not known here. Starts no look-up. */
+  /** Reads memory only: the key that the latest look-up of this digest found, however old; null = none did. */
   remembered(digest: string): KnownKey | null {
     const latest = this.known.get(digest);
     return latest ? lastFound(latest) : null;

@@ -34,7 +34,7 @@ export interface BackupTrailer {
   sha256: string;
 }
 
-/** What a complete, undamaged file has. */
+/** The content of a complete, undamaged file. */
 export interface BackupContent {
   header: BackupHeader;
   tables: BackupTable[];

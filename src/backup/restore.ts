@@ -13,7 +13,7 @@ interface Restore {
   path: string;
   /** The name that an interrupted restore is known by. */
   fileName: string;
-  /** What `verifyBackup` found in the file. */
+  /** The result of `verifyBackup` for the file. */
   content: BackupContent;
   isForced: boolean;
   startedAt: string;

@@ -11,7 +11,7 @@ import { tablesOf } from './schema-tables.js';
 
 const QUERY_TIMEOUT_MS = 60_000;
 
-/** One state of the whole database. Writers continue, and their later changes do not appear in it. */
+/** Reads the whole database as it was at one moment. Writers continue, and their later changes do not appear. */
 export class Snapshot {
   private constructor(
     private readonly source: DataSource,

@@ -10,7 +10,7 @@ export interface DataSourceSettings {
   exactIntegers: boolean;
 }
 
-/** What other statements wait for while a migration runs on a large table; null = not noticeably. */
+/** The waits of other statements while a migration runs on a large table; null = none that people notice. */
 interface MigrationLocks {
   readonly mysql: string | null;
   /** Every migration is a write transaction, so other writes wait for it. */

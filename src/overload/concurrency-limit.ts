@@ -1,4 +1,4 @@
-/** What happened in a window of time; the shedder ends one about every 100 ms. */
+/** The measurements of a window of time; the shedder ends one about every 100 ms. */
 export interface Window {
   endsAtMs: number;
   lengthMs: number;
@@ -36,9 +36,9 @@ const RATE_DECAY = 0.99;
 const FLOOR_DRIFT = 1.002;
 
 /**
- * How many requests may be in flight. There is no limit until the answer time has been a multiple of its floor for a
- * second, and the event loop or the pool of the database confirms that requests queue. Then the limit follows the
- * gradient of the answer time against its floor.
+ * How many requests may be in flight. There is no limit while answers are about as fast as usual. The limit begins when
+ * answers took a multiple of the floor for a second, and the event loop or the pool confirms that requests queue. Then
+ * it follows the gradient of the answer time against its floor.
  */
 export class ConcurrencyLimit {
   private current = Number.POSITIVE_INFINITY;

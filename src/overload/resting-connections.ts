@@ -5,8 +5,8 @@ const LONGEST_REST_MS = 1_000;
 const CHECK_MS = 10;
 
 /**
- * Connections of refused requests, which are not read for a moment if there are too many refusals: at ten times the
- * capacity, refusing everything at once would leave no time to answer anything.
+ * Stops reading the connections of refused requests for a moment if there are too many refusals. At ten times the
+ * capacity, the refusals alone would use all the time of the process.
  */
 export class RestingConnections {
   private readonly resting: { socket: Socket; untilMs: number }[] = [];

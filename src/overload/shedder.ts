@@ -48,7 +48,7 @@ export class Shedder {
   private readonly counts: ShedCounts;
   /** Requests in flight that the limit has admitted. */
   private inFlight = 0;
-  /** The others: from before the overload, which a neighbour of the flood must not wait for, and health checks. */
+  /** Health checks, and requests from before the overload: no neighbour of the flood waits for these. */
   private unlimited = 0;
   private strangersInFlight = 0;
   private turn: Waiting[] = [];

@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** Some clients repeat the media type of the responses, with its parameter. */
+/** A client may send the `Content-Type` of a response back in `Accept`, with its `charset`. */
 const JSON_TYPES = ['application/json; charset=utf-8', 'application/json'];
 
 /** The headers that a route adds to its response. */

@@ -1,6 +1,6 @@
 import type { Attributes, Tracer } from './tracer.js';
 
-/** The same function, each call of which is a span: below the current one, or of a trace of its own in the background. */
+/** Wraps a function so that each call is a span. In the background, where no span is current, the call begins a trace. */
 export function tracedTask<Args extends unknown[], Result>(
   tracer: Tracer,
   name: string,

@@ -7,7 +7,7 @@ import { appliedMigrations, nameOf, requireKnown } from './applied-migrations.js
 
 export interface PendingMigration {
   name: string;
-  /** What waits for it on a large table; null = nothing noticeable. */
+  /** The waits of other statements while it runs on a large table; null = none that people notice. */
   locks: string | null;
 }
 

@@ -15,7 +15,7 @@ export interface CollectedSpan {
   attributes: Record<string, Value>;
 }
 
-/** What the collector does with an export. */
+/** The collector's answer to an export. */
 type Mood = 'takes' | 'refuses' | 'is silent';
 
 /** A collector of OTLP over HTTP in JSON, which records what arrives. */

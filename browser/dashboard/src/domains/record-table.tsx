@@ -44,7 +44,7 @@ export function RecordTable({ records }: Props) {
   );
 }
 
-/** Most providers append the zone: they want `shop`. Some providers want `shop.example.com`. */
+/** The short name is for providers that append the zone, the full name for all others. */
 function Name({ head, text, what }: { head: string; text: string; what: string }) {
   return (
     <span className="copyable">
