@@ -42,34 +42,39 @@ export async function printProfile(folder: string): Promise<void> {
  * The share of the work, from 0 to 1, in functions whose file has `path` in its address, and in all that they call. Not
  * counted: garbage collection, and functions that continue after an `await` of their own.
  */
-export async function busyShareOf(folder: string, path: string): Promise<number> {
-  const [profile] = await profilesIn(folder);
-  if (!profile) throw new Error(`no profile in ${folder}`);
-  const callers = new Map(
-    profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])),
-  );
-  const chosen = new Set(
-    profile.nodes.filter(({ callFrame }) => callFrame.url.includes(path)).map(({ id }) => id),
-  );
-  const isWithin = (id: number | undefined): boolean =>
-    id !== undefined && (chosen.has(id) || isWithin(callers.get(id)));
-  const busyMs = [...busyMsByNode(profile)];
-  const withinMs = busyMs.filter(([id]) => isWithin(id)).map(([, ms]) => ms);
-  return sum(withinMs) / sum(busyMs.map(([, ms]) => ms));
+export function busyShareOf(folder: string, path: string): Promise<number> {
+  return shareOf(folder, ({ nodes }) => {
+    const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
+    const chosen = nodesIn(nodes, [path]);
+    const isWithin = (id: number | undefined): boolean =>
+      id !== undefined && (chosen.has(id) || isWithin(callers.get(id)));
+    return isWithin;
+  });
 }
 
 /** The share of the work, from 0 to 1, in functions whose file has one of `paths` in its address; without what they call. */
-export async function selfShareOf(folder: string, paths: readonly string[]): Promise<number> {
+export function selfShareOf(folder: string, paths: readonly string[]): Promise<number> {
+  return shareOf(folder, ({ nodes }) => {
+    const chosen = nodesIn(nodes, paths);
+    return (id) => chosen.has(id);
+  });
+}
+
+async function shareOf(
+  folder: string,
+  ruleOf: (profile: CpuProfile) => (id: number) => boolean,
+): Promise<number> {
   const [profile] = await profilesIn(folder);
   if (!profile) throw new Error(`no profile in ${folder}`);
-  const chosen = new Set(
-    profile.nodes
-      .filter(({ callFrame }) => paths.some((path) => callFrame.url.includes(path)))
-      .map(({ id }) => id),
-  );
+  const isCounted = ruleOf(profile);
   const busyMs = [...busyMsByNode(profile)];
-  const ownMs = busyMs.filter(([id]) => chosen.has(id)).map(([, ms]) => ms);
-  return sum(ownMs) / sum(busyMs.map(([, ms]) => ms));
+  const countedMs = busyMs.filter(([id]) => isCounted(id)).map(([, ms]) => ms);
+  return sum(countedMs) / sum(busyMs.map(([, ms]) => ms));
+}
+
+function nodesIn(nodes: CpuProfile['nodes'], paths: readonly string[]): Set<number> {
+  const chosen = nodes.filter(({ callFrame }) => paths.some((path) => callFrame.url.includes(path)));
+  return new Set(chosen.map(({ id }) => id));
 }
 
 async function profilesIn(folder: string): Promise<CpuProfile[]> {

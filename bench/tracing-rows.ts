@@ -1,23 +1,19 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startGateway } from './contestant.js';
 import type { Tenant } from './dataset.js';
-import { gatewayOf, type Measured, measureInTurns, type Pace } from './measure.js';
+import { gatewayOf, type Pace } from './measure.js';
 import { selfShareOf } from './profile.js';
-import { listRequest } from './requests.js';
-import { CONNECTIONS, type Row, withContestants } from './row.js';
+import { type Profiled, profileCachedList } from './profiled-list.js';
+import type { Row } from './row.js';
 
 const LEAST_SECONDS = 5;
 /** Spans, their export, and the look-up of the current span. */
 const PATHS = ['/dist/src/tracing/', '/dist/src/app/trace-hooks', '/@opentelemetry/', 'async_hooks'];
 
 /**
- * The cheapest request, so the share of tracing is the largest there. `sampledShare` null = without a collector. The
- * profile counts the functions themselves: the whole request runs within one of them.
+ * `sampledShare` null = without a collector. The profile counts the functions themselves: the whole request runs within
+ * one of them.
  */
 function tracingRow(what: string, sampledShare: number | null, goal: Row['goal']): Row {
   return {
@@ -42,12 +38,7 @@ export const tracingRows: readonly Row[] = [
   tracingRow('all recorded', 1, { unit: 'µs', atMost: 30 }),
 ];
 
-async function profile(
-  tenant: Tenant,
-  sampledShare: number | null,
-  pace: Pace,
-): Promise<{ share: number; measured: Measured[] }> {
-  const profileFolder = await mkdtemp(join(tmpdir(), 'petstore-profile-'));
+async function profile(tenant: Tenant, sampledShare: number | null, pace: Pace): Promise<Profiled> {
   const collector = createServer((request, response) => {
     request.resume().once('end', () => response.end('{}'));
   });
@@ -61,19 +52,10 @@ async function profile(
   };
   try {
     const env = sampledShare === null ? {} : settings;
-    const measured = await withContestants([startGateway(tenant, { profileFolder, env })], (gateways) => {
-      const subjects = gateways.map((gateway) => {
-        const request = listRequest(gateway, 'rest', 'first');
-        const job = { origins: [gateway.origin], request, connections: CONNECTIONS, seconds: 0 };
-        const { name, processId } = gateway;
-        return { name, processIds: [processId], job: { ...job, requestsPerSecond: null } };
-      });
-      return measureInTurns(subjects, { ...pace, rounds: 1, seconds: Math.max(pace.seconds, LEAST_SECONDS) });
-    });
-    return { share: await selfShareOf(profileFolder, PATHS), measured };
+    const run = { pace, leastSeconds: LEAST_SECONDS, env };
+    return await profileCachedList(tenant, run, (folder) => selfShareOf(folder, PATHS));
   } finally {
     collector.closeAllConnections();
     collector.close();
-    await rm(profileFolder, { recursive: true, force: true });
   }
 }
