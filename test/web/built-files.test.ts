@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startProblem } from '../../src/app/start-problem.js';
+import { loadConfig } from '../../src/config/config.js';
+import { PageAssets } from '../../src/web/pages/page-assets.js';
 import { plain } from '../support/domains/served-domain.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
@@ -40,4 +43,11 @@ test('Static-2: files that only the build or the server reads are not served', a
   for (const path of [`${script}.br`, `${script}.gz`, '/pages/manifest.json', '/pages/built-from']) {
     expect([path, (await get(path)).status]).toEqual([path, 404]);
   }
+});
+
+test('Static-3: without a build the start says how to make one, and blames no setting', async () => {
+  const error = await PageAssets.read('/no/such/folder').catch((reason) => reason);
+  expect(startProblem(error, loadConfig({}))).toBe(
+    'The pages for browsers are not built. Run: npm run build',
+  );
 });

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AppError } from '../../kernel/errors.js';
 
 /** The path below which the files of the pages are served. */
 export const ASSETS_PATH = '/pages/';
@@ -10,10 +11,10 @@ type Manifest = Record<string, { file: string; css?: string[] }>;
 export class PageAssets {
   private constructor(private readonly manifest: Manifest) {}
 
-  /** Reads the manifest of the build. Throws if there is no build. */
+  /** Reads the manifest of the build. Throws `AppError internal` if there is no build. */
   static async read(folder: string): Promise<PageAssets> {
     const manifest = await readFile(join(folder, 'manifest.json'), 'utf8').catch((cause) => {
-      throw new Error('The pages for browsers are not built. Run: npm run build', { cause });
+      throw new AppError('internal', 'The pages for browsers are not built. Run: npm run build', { cause });
     });
     return new PageAssets(JSON.parse(manifest));
   }
