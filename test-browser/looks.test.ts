@@ -62,6 +62,17 @@ const VIEWS: View[] = [
     until: 'Show as a table',
     act: (page) => page.getByRole('slider').focus(),
   },
+  { name: 'requests', path: '/requests', until: 'Load older requests' },
+  {
+    name: 'requests-open',
+    path: '/requests?outcome=FAILED',
+    until: 'Load older requests',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'getPet' }).first().click();
+      await page.getByText('no resource with this identifier').waitFor();
+    },
+  },
+  { name: 'requests-none', path: '/requests?operation=nothing&status=418', until: 'No request matches' },
   { name: 'pets', path: '/pets', until: 'Page 1' },
   {
     name: 'pets-editor',
@@ -171,6 +182,16 @@ const VIEWS: View[] = [
     until: 'nightly import',
     act: (page) => press(page, /^Actions for the key/),
   },
+  ...['Rename…', 'Roll…', 'Revoke…'].map((act) => ({
+    name: `keys-${act.slice(0, -1).toLowerCase()}`,
+    path: '/settings/keys',
+    until: 'nightly import',
+    act: async (page: Page) => {
+      await press(page, 'Actions for the key storefront, production');
+      await page.getByRole('menuitem', { name: act }).click();
+      await page.locator('.dialog').getByRole('button', { name: 'Cancel' }).waitFor();
+    },
+  })),
   {
     name: 'domains-loop',
     path: '/settings/domains',
