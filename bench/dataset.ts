@@ -5,6 +5,7 @@ import { loadConfig } from '../src/config/config.js';
 import { Database } from '../src/database/database.js';
 import { migrate } from '../src/database/migrate.js';
 import { SCOPES } from '../src/kernel/caller.js';
+import type { Plan } from '../src/projects/plans.js';
 
 /** A project with pets, in a database with the gateway's own schema. */
 export interface Tenant {
@@ -24,11 +25,11 @@ const BATCH_ROWS = 100_000;
 /** The id of the nth pet; n starts at 1. */
 export const idOf = (nth: number) => FIRST_ID + nth * ID_STEP;
 
-/** Replaces the database. `sizes` are the numbers of pets, one for each project; `serverUrl` names no database. */
+/** Replaces the database. `serverUrl` names no database. The plan decides about an overload only: all quotas are equal. */
 export async function createDataset(
   serverUrl: string,
   name: string,
-  sizes: readonly number[],
+  projects: readonly { pets: number; plan?: Plan }[],
 ): Promise<Tenant[]> {
   const databaseUrl = `${serverUrl}/${name}`;
   const connection = await createConnection({ uri: serverUrl });
@@ -39,8 +40,8 @@ export async function createDataset(
     await migrate(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
     await createNumbers(connection);
     const tenants: Tenant[] = [];
-    for (const [index, pets] of sizes.entries()) {
-      const tenant = { databaseUrl, pets, ...(await createProject(databaseUrl, `bench-${index}`)) };
+    for (const [index, { pets, plan = 'ENTERPRISE' }] of projects.entries()) {
+      const tenant = { databaseUrl, pets, ...(await createProject(databaseUrl, `bench-${index}`, plan)) };
       await fill(connection, tenant);
       tenants.push(tenant);
     }
@@ -61,11 +62,12 @@ export async function dropDataset(serverUrl: string, name: string): Promise<void
 async function createProject(
   databaseUrl: string,
   slug: string,
+  plan: Plan,
 ): Promise<Pick<Tenant, 'projectId' | 'token'>> {
   const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
   const { projects, apiKeys } = createServices(db, Date.now);
   const actor = { name: 'bench', requestId: null };
-  const quota = { plan: 'ENTERPRISE', perMinute: QUOTA, perDay: QUOTA } as const;
+  const quota = { plan, perMinute: QUOTA, perDay: QUOTA };
   const { id } = await projects.create(actor, { slug, name: null, ...quota });
   const wanted = { projectId: id, name: 'bench', scopes: SCOPES, expiresAtMs: null };
   const { token } = await apiKeys.create(actor, wanted);

@@ -16,6 +16,8 @@ export interface Environment {
   large(): Promise<Tenant>;
   /** A project with 10,000 pets in the same table as the large one. */
   small(): Promise<Tenant>;
+  /** A FREE and a BUSINESS project with 20,000 pets each, in one database. */
+  plans(): Promise<readonly [Tenant, Tenant]>;
   redisUrl(): Promise<string>;
   /** Null = MySQL runs on any core. */
   moveDatabase(core: number | null): void;
@@ -24,17 +26,21 @@ export interface Environment {
 
 /** The large project fits into the buffer pool: the rows measure indexes, not disks. */
 const MYSQL_ARGS = ['--innodb-buffer-pool-size=3G', '--innodb-redo-log-capacity=1G'];
-const DATABASES = { lists: 'petstore_bench', large: 'petstore_bench_large' };
+const DATABASES = { lists: 'petstore_bench', large: 'petstore_bench_large', plans: 'petstore_bench_plans' };
 
 export async function startEnvironment({ largeRows }: { largeRows: number }): Promise<Environment> {
   const mysql = await startMysql({ args: MYSQL_ARGS });
   const { version, processId } = await describe(mysql.url);
   moveTo(OTHER_CORE, processId);
 
-  const make = (name: keyof typeof DATABASES, sizes: number[]) =>
-    onFirstUse(() => createDataset(mysql.url, DATABASES[name], sizes));
-  const lists = make('lists', [20_000, 0]);
-  const large = make('large', [largeRows, 10_000]);
+  const make = (name: keyof typeof DATABASES, projects: Parameters<typeof createDataset>[2]) =>
+    onFirstUse(() => createDataset(mysql.url, DATABASES[name], projects));
+  const lists = make('lists', [{ pets: 20_000 }, { pets: 0 }]);
+  const large = make('large', [{ pets: largeRows }, { pets: 10_000 }]);
+  const plans = make('plans', [
+    { pets: 20_000, plan: 'FREE' },
+    { pets: 20_000, plan: 'BUSINESS' },
+  ]);
   const nth = async (tenants: Promise<Tenant[]>, index: number) => (await tenants)[index] as Tenant;
   let stopRedis = async () => {};
   const redisUrl = onFirstUse(async () => {
@@ -49,6 +55,7 @@ export async function startEnvironment({ largeRows }: { largeRows: number }): Pr
     written: () => nth(lists(), 1),
     large: () => nth(large(), 0),
     small: () => nth(large(), 1),
+    plans: async () => (await plans()) as [Tenant, Tenant],
     redisUrl,
     moveDatabase: (core) => moveTo(core, processId),
     stop: async () => {

@@ -1,7 +1,7 @@
 import { createRow, listRow, pacedRow } from './peer-rows.js';
-import { requestLogRow } from './request-log-row.js';
 import type { Row } from './row.js';
 import { deepPageRow, largeListRow, twoProcessesRow } from './scale-rows.js';
+import { shareRows } from './share-rows.js';
 import { memoryRow, readyRow } from './start-rows.js';
 import { tracingRows } from './tracing-rows.js';
 
@@ -16,7 +16,7 @@ export const ROWS: readonly Row[] = [
   largeListRow,
   deepPageRow,
   twoProcessesRow,
-  requestLogRow,
+  ...shareRows,
   ...tracingRows,
   readyRow,
   memoryRow('idle'),
