@@ -16,8 +16,8 @@ export interface Environment {
   large(): Promise<Tenant>;
   /** A project with 10,000 pets in the same table as the large one. */
   small(): Promise<Tenant>;
-  /** A FREE and a BUSINESS project with 20,000 pets each, in one database. */
-  plans(): Promise<readonly [Tenant, Tenant]>;
+  /** A project of each plan with 20,000 pets, in one database. */
+  plans(): Promise<Record<'FREE' | 'BUSINESS' | 'ENTERPRISE', Tenant>>;
   redisUrl(): Promise<string>;
   /** Null = MySQL runs on any core. */
   moveDatabase(core: number | null): void;
@@ -28,6 +28,8 @@ export interface Environment {
 const MYSQL_ARGS = ['--innodb-buffer-pool-size=3G', '--innodb-redo-log-capacity=1G'];
 const DATABASES = { lists: 'petstore_bench', large: 'petstore_bench_large', plans: 'petstore_bench_plans' };
 
+const PLANS = ['FREE', 'BUSINESS', 'ENTERPRISE'] as const;
+
 export async function startEnvironment({ largeRows }: { largeRows: number }): Promise<Environment> {
   const mysql = await startMysql({ args: MYSQL_ARGS });
   const { version, processId } = await describe(mysql.url);
@@ -37,10 +39,10 @@ export async function startEnvironment({ largeRows }: { largeRows: number }): Pr
     onFirstUse(() => createDataset(mysql.url, DATABASES[name], projects));
   const lists = make('lists', [{ pets: 20_000 }, { pets: 0 }]);
   const large = make('large', [{ pets: largeRows }, { pets: 10_000 }]);
-  const plans = make('plans', [
-    { pets: 20_000, plan: 'FREE' },
-    { pets: 20_000, plan: 'BUSINESS' },
-  ]);
+  const plans = make(
+    'plans',
+    PLANS.map((plan) => ({ pets: 20_000, plan })),
+  );
   const nth = async (tenants: Promise<Tenant[]>, index: number) => (await tenants)[index] as Tenant;
   let stopRedis = async () => {};
   const redisUrl = onFirstUse(async () => {
@@ -55,7 +57,10 @@ export async function startEnvironment({ largeRows }: { largeRows: number }): Pr
     written: () => nth(lists(), 1),
     large: () => nth(large(), 0),
     small: () => nth(large(), 1),
-    plans: async () => (await plans()) as [Tenant, Tenant],
+    plans: async () => {
+      const [FREE, BUSINESS, ENTERPRISE] = (await plans()) as [Tenant, Tenant, Tenant];
+      return { FREE, BUSINESS, ENTERPRISE };
+    },
     redisUrl,
     moveDatabase: (core) => moveTo(core, processId),
     stop: async () => {

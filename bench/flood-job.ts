@@ -33,8 +33,8 @@ export interface StreamResult {
   answered: number;
   /** 503. */
   shed: number;
-  /** Other statuses, cut connections, and requests that found no free connection for a second. */
-  lost: number;
+  /** Other statuses as 429, cut connections, and requests that found no free connection. */
+  other: number;
   /** Of answers. Requests that a client sends before its Retry-After has passed do not count. */
   p50Ms: number;
   p99Ms: number;

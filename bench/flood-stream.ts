@@ -4,8 +4,6 @@ import { type RawAnswer, RawConnection } from './raw-connection.js';
 
 /** What became of a request. */
 export interface Outcome {
-  dueAtMs: number;
-  /** Later than `dueAtMs` if no connection was free. */
   sentAtMs: number;
   endedAtMs: number;
   /** 0 = no answer. */
@@ -16,23 +14,18 @@ export interface Outcome {
 
 interface Client {
   connection: RawConnection;
-  dueAtMs: number;
   sentAtMs: number;
   mayAskAtMs: number;
   hasObeyed: boolean;
-  hasEnded: boolean;
 }
 
-/** How long a request waits for a free connection. */
-const PATIENCE_MS = 1_000;
 const RECONNECT_MS = 100;
 
 /** Sends requests at an even pace, however slow the answers are. */
 export class FloodStream {
   /** The connection that was free for the longest time is first, so that most clients can wait as they are told. */
-  private free: Client[] = [];
+  private readonly free: Client[] = [];
   private readonly clients = new Set<Client>();
-  private waitingSinceMs: number[] = [];
   private beganAtMs = 0;
   private due = 0;
   private isStopped = false;
@@ -45,22 +38,20 @@ export class FloodStream {
     for (let made = 0; made < job.connections; made += 1) this.connect();
   }
 
-  /** Call it every millisecond. */
-  sendDue(nowMs: number): void {
+  /** Resolves when all connections are open. */
+  async open(): Promise<void> {
+    await Promise.all([...this.clients].map(({ connection }) => connection.opened));
+  }
+
+  /** Sends what is due. Returns the number of requests that found no free connection, and are lost. Call it every millisecond. */
+  sendDue(nowMs: number): number {
     if (this.beganAtMs === 0) this.beganAtMs = nowMs;
-    const { requestsPerSecond } = this.job;
-    for (let dueAtMs = this.dueAtMs; dueAtMs <= nowMs; dueAtMs = this.dueAtMs) {
-      this.due += 1;
-      this.waitingSinceMs.push(dueAtMs);
-    }
-    const patient = this.waitingSinceMs.filter((dueAtMs) => dueAtMs > nowMs - PATIENCE_MS);
-    for (const dueAtMs of this.waitingSinceMs.slice(0, this.waitingSinceMs.length - patient.length))
-      this.onOutcome({ dueAtMs, sentAtMs: nowMs, endedAtMs: nowMs, status: 0, hasObeyed: true });
-    const sent = Math.min(patient.length, this.free.length, Math.ceil(requestsPerSecond));
-    for (const [at, client] of this.free.splice(0, sent).entries()) {
-      this.send(client, patient[at] as number, nowMs);
-    }
-    this.waitingSinceMs = patient.slice(sent);
+    const due = Math.floor(((nowMs - this.beganAtMs) / 1000) * this.job.requestsPerSecond);
+    const wanted = due - this.due;
+    this.due = due;
+    const sending = this.free.splice(0, wanted);
+    for (const client of sending) this.send(client);
+    return wanted - sending.length;
   }
 
   stop(): void {
@@ -68,37 +59,25 @@ export class FloodStream {
     for (const { connection } of this.clients) connection.destroy();
   }
 
-  private get dueAtMs(): number {
-    return this.beganAtMs + (this.due * 1000) / this.job.requestsPerSecond;
-  }
-
   private connect(): void {
     const connection = new RawConnection(
       this.port,
       (answer) => this.end(client, answer),
       () => {
-        client.hasEnded = true;
         this.clients.delete(client);
-        this.free = this.free.filter((other) => other !== client);
+        const at = this.free.indexOf(client);
+        if (at >= 0) this.free.splice(at, 1);
         if (!this.isStopped) setTimeout(() => this.connect(), RECONNECT_MS);
       },
     );
-    const client: Client = {
-      connection,
-      dueAtMs: 0,
-      sentAtMs: 0,
-      mayAskAtMs: 0,
-      hasObeyed: true,
-      hasEnded: false,
-    };
+    const client: Client = { connection, sentAtMs: 0, mayAskAtMs: 0, hasObeyed: true };
     this.clients.add(client);
     this.free.push(client);
   }
 
-  private send(client: Client, dueAtMs: number, nowMs: number): void {
-    client.dueAtMs = dueAtMs;
-    client.sentAtMs = nowMs;
-    client.hasObeyed = client.mayAskAtMs <= nowMs;
+  private send(client: Client): void {
+    client.sentAtMs = performance.now();
+    client.hasObeyed = client.mayAskAtMs <= client.sentAtMs;
     client.connection.send(bytesOf(this.job, this.port));
   }
 
@@ -106,9 +85,9 @@ export class FloodStream {
     if (this.isStopped) return;
     const endedAtMs = performance.now();
     client.mayAskAtMs = endedAtMs + 1000 * (retryAfterSeconds ?? 0);
-    const { dueAtMs, sentAtMs, hasObeyed } = client;
-    this.onOutcome({ dueAtMs, sentAtMs, endedAtMs, status, hasObeyed });
-    if (!client.hasEnded) this.free.push(client);
+    const { sentAtMs, hasObeyed } = client;
+    this.onOutcome({ sentAtMs, endedAtMs, status, hasObeyed });
+    if (status !== 0) this.free.push(client);
   }
 }
 

@@ -1,8 +1,17 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FloodJob, type FloodResult, LATE_MS, type StreamResult } from './flood-job.js';
+import { type FloodJob, type FloodResult, LATE_MS, type StreamJob, type StreamResult } from './flood-job.js';
 import { FloodStream, type Outcome } from './flood-stream.js';
 import { summary } from './load-job.js';
+
+const ACCEPT_MS = 500;
+
+interface Stream {
+  sender: FloodStream;
+  outcomes: Outcome[];
+  /** Found no free connection in the counted time. */
+  unsent: number;
+}
 
 /** Sends a flood and a steady stream beside it: a separate program, so that it can be pinned. */
 const job = JSON.parse(await text(process.stdin)) as FloodJob;
@@ -10,39 +19,42 @@ console.log(JSON.stringify(await run(job)));
 // Without this Node would wait for the connections.
 process.exit();
 
-async function run({
-  port,
-  flood,
-  steady,
-  settleSeconds,
-  seconds,
-  calmSeconds,
-}: FloodJob): Promise<FloodResult> {
-  const ofFlood: Outcome[] = [];
-  const ofSteady: Outcome[] = [];
-  const flooding = new FloodStream(port, flood, (outcome) => ofFlood.push(outcome));
-  const steadying = new FloodStream(port, steady, (outcome) => ofSteady.push(outcome));
+async function run(job: FloodJob): Promise<FloodResult> {
+  const { port, settleSeconds, seconds, calmSeconds } = job;
+  const flood = streamOf(port, job.flood);
+  const steady = streamOf(port, job.steady);
+  // Node accepts one connection in each turn of the event loop, so in a flood new ones would wait for seconds.
+  await Promise.all([flood.sender.open(), steady.sender.open()]);
+  await pause(ACCEPT_MS);
   const beganAtMs = performance.now();
   const countsFromMs = beganAtMs + settleSeconds * 1000;
   const floodEndsAtMs = countsFromMs + seconds * 1000;
   const endsAtMs = floodEndsAtMs + calmSeconds * 1000;
   for (let nowMs = beganAtMs; nowMs < endsAtMs; nowMs = performance.now()) {
-    if (nowMs < floodEndsAtMs) flooding.sendDue(nowMs);
-    else flooding.stop();
-    steadying.sendDue(nowMs);
+    const isFlooding = nowMs < floodEndsAtMs;
+    const isCounted = isFlooding && nowMs >= countsFromMs;
+    if (!isFlooding) flood.sender.stop();
+    for (const stream of isFlooding ? [flood, steady] : [steady]) {
+      const unsent = stream.sender.sendDue(nowMs);
+      if (isCounted) stream.unsent += unsent;
+    }
     await pause(1);
   }
-  steadying.stop();
-  const counted = (outcomes: Outcome[]) =>
-    outcomes.filter(({ dueAtMs }) => dueAtMs >= countsFromMs && dueAtMs < floodEndsAtMs);
+  steady.sender.stop();
+  const isCounted = ({ sentAtMs }: Outcome) => sentAtMs >= countsFromMs && sentAtMs < floodEndsAtMs;
   return {
-    flood: resultOf(counted(ofFlood), seconds),
-    steady: resultOf(counted(ofSteady), seconds),
-    recoverySeconds: recoveryOf(ofSteady, floodEndsAtMs),
+    flood: resultOf(flood.outcomes.filter(isCounted), flood.unsent, seconds),
+    steady: resultOf(steady.outcomes.filter(isCounted), steady.unsent, seconds),
+    recoverySeconds: recoveryOf(steady.outcomes, floodEndsAtMs),
   };
 }
 
-function resultOf(outcomes: readonly Outcome[], seconds: number): StreamResult {
+function streamOf(port: number, job: StreamJob): Stream {
+  const outcomes: Outcome[] = [];
+  return { sender: new FloodStream(port, job, (outcome) => outcomes.push(outcome)), outcomes, unsent: 0 };
+}
+
+function resultOf(outcomes: readonly Outcome[], unsent: number, seconds: number): StreamResult {
   const answers = outcomes.filter(({ status }) => status === 200);
   const shed = outcomes.filter(({ status }) => status === 503).length;
   const obedient = answers.filter(({ hasObeyed }) => hasObeyed);
@@ -50,18 +62,18 @@ function resultOf(outcomes: readonly Outcome[], seconds: number): StreamResult {
   return {
     answered: answers.length / seconds,
     shed: shed / seconds,
-    lost: (outcomes.length - answers.length - shed) / seconds,
+    other: (outcomes.length - answers.length - shed + unsent) / seconds,
     p50Ms,
     p99Ms,
   };
 }
 
 function recoveryOf(outcomes: readonly Outcome[], floodEndedAtMs: number): number {
-  const bad = outcomes.filter(
+  const late = outcomes.filter(
     (outcome) =>
-      outcome.dueAtMs >= floodEndedAtMs && (outcome.status !== 200 || latencyMsOf(outcome) > LATE_MS),
+      outcome.sentAtMs >= floodEndedAtMs && (outcome.status !== 200 || latencyMsOf(outcome) > LATE_MS),
   );
-  return Math.max(0, ...bad.map(({ dueAtMs }) => dueAtMs - floodEndedAtMs)) / 1000;
+  return Math.max(0, ...late.map(({ sentAtMs }) => sentAtMs - floodEndedAtMs)) / 1000;
 }
 
 function latencyMsOf({ sentAtMs, endedAtMs }: Outcome): number {

@@ -14,6 +14,8 @@ const END_OF_HEAD = '\r\n\r\n';
  * answers with Content-Length only.
  */
 export class RawConnection {
+  /** Resolves when the connection is open, or has ended. */
+  readonly opened: Promise<unknown>;
   private readonly socket: Socket;
   private received: Buffer = Buffer.alloc(0);
   private isWaiting = false;
@@ -25,6 +27,7 @@ export class RawConnection {
   ) {
     this.socket = connect(port, '127.0.0.1').setNoDelay(true);
     this.socket.on('data', this.read);
+    this.opened = new Promise((resolve) => this.socket.once('connect', resolve).once('close', resolve));
     // 'close' follows.
     this.socket.on('error', () => {});
     this.socket.once('close', () => {
