@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
 import { createDataSource, type DatabaseSchema } from '../database/data-source.js';
@@ -10,6 +11,8 @@ import { RowPages } from './row-pages.js';
 import { tablesOf } from './schema-tables.js';
 
 const QUERY_TIMEOUT_MS = 60_000;
+/** For each second of work, of this process and of the database, the backup rests for as long: the gateways go first. */
+const REST_FOR_WORK = 1;
 
 /** Reads the whole database as it was at one moment. Writers continue, and their later changes do not appear. */
 export class Snapshot {
@@ -69,7 +72,13 @@ export class Snapshot {
     const isMysql = this.source.options.type !== 'better-sqlite3';
     // Ends the lock on the table's definition. Otherwise a waiting ALTER TABLE would block all later reads of the table.
     if (isMysql) await this.runner.query('SAVEPOINT of_table');
-    yield* new RowPages(metadata, isMysql).read((sql, values) => this.runner.query(sql, values));
+    const pages = new RowPages(metadata, isMysql).read((sql, values) => this.runner.query(sql, values));
+    for (let beganAtMs = performance.now(); ; beganAtMs = performance.now()) {
+      const { done, value } = await pages.next();
+      if (done) break;
+      yield value;
+      await pause((performance.now() - beganAtMs) * REST_FOR_WORK);
+    }
     if (isMysql) await this.runner.query('ROLLBACK TO SAVEPOINT of_table');
   }
 
