@@ -123,7 +123,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       return format === null ? null : oneOf('LOG_FORMAT', format, LOG_FORMATS);
     },
     isRequestLogOn: () => oneOf('REQUEST_LOG', text('REQUEST_LOG') ?? 'on', SWITCH) === 'on',
-    shedsLoad: () => oneOf('OVERLOAD', text('OVERLOAD') ?? 'off', SWITCH) === 'on',
+    shedsLoad: () => oneOf('OVERLOAD', text('OVERLOAD') ?? 'on', SWITCH) === 'on',
     metricsHost: () => listenHost('METRICS_HOST', text('METRICS_HOST') ?? LOOPBACK),
     metricsPort: () => port('METRICS_PORT', 0),
     tracing: () => tracingSettings(text),

@@ -52,6 +52,8 @@ export class Shedder {
   private unlimited = 0;
   private strangersInFlight = 0;
   private turn: Waiting[] = [];
+  /** Of the current turn. */
+  private refused: Waiting[] = [];
 
   constructor(private readonly around: Surroundings) {
     const { queuedStatements, forms, onShed } = around;
@@ -92,28 +94,33 @@ export class Shedder {
       project.queued += 1;
       project.isSeen = true;
     }
-    if (this.turn.length === 0) setImmediate(this.endTurn);
+    if (this.turn.length === 0) {
+      setImmediate(this.endTurn);
+      // In the same turn of the event loop, because the next request of a refused client must not be read before it. But
+      // after the refusals have left: Node then starts to read again.
+      if (!this.around.hasProxies) setImmediate(this.restRefused);
+    }
     this.turn.push({ handler, request, response, tenant, project, isGraphQL, usablePart: part, number });
   }
 
   private readonly endTurn = () => {
     const turn = this.turn.sort((a, b) => b.usablePart - a.usablePart || a.number - b.number);
     this.turn = [];
-    const refused: Waiting[] = [];
     for (const waiting of turn) {
       const { handler, request, response, project } = waiting;
       if (project) project.queued -= 1;
       // The client may have disconnected.
       if (request.socket.destroyed) continue;
       if (this.mayBegin(waiting)) this.begin(handler, request, response, waiting);
-      else refused.push(waiting);
+      else this.refused.push(waiting);
     }
-    for (const waiting of refused) this.refuse(waiting);
-    // Node starts to read again after each answer, so the pause comes after that.
-    if (refused.length > 0 && !this.around.hasProxies)
-      setImmediate(() => {
-        for (const { request } of refused) this.resting.rest(request.socket);
-      });
+    for (const waiting of this.refused) this.refuse(waiting);
+    if (this.around.hasProxies) this.refused = [];
+  };
+
+  private readonly restRefused = () => {
+    for (const { request } of this.refused) this.resting.rest(request.socket);
+    this.refused = [];
   };
 
   private mayBegin({ tenant, usablePart }: Waiting): boolean {
