@@ -8,6 +8,8 @@ import { type OnShed, ShedCounts } from './shed-counts.js';
 
 /** Admitted by a part of the limit that only requests of unknown keys may use, so that a key becomes known. */
 const PART_FOR_STRANGERS = 1 / 16;
+/** More than any other request: reading one's quota is refused last. */
+const PART_FOR_STANDING = 1.25;
 const HEALTH = /^\/(?:healthz|readyz|\.well-known\/acme-challenge\/.*)(?:\?|$)/;
 const STANDING = /^\/v1\/rate_limit(?:\?|$)/;
 const GRAPHQL = /^\/graphql(?:[/?]|$)/;
@@ -89,15 +91,17 @@ export class Shedder {
     const number = project ? project.inFlight + project.queued : 0;
     const isWithinFairShare = project !== null && number < this.projects.fairShare(project, this.limit.value);
     const isStanding = tenant !== null && STANDING.test(url);
-    const part = isStanding ? 1 : usablePart(tenant?.plan ?? null, isGraphQL, isWithinFairShare);
+    const part = isStanding
+      ? PART_FOR_STANDING
+      : usablePart(tenant?.plan ?? null, isGraphQL, isWithinFairShare);
     if (project) {
       project.queued += 1;
       project.isSeen = true;
     }
     if (this.turn.length === 0) {
       setImmediate(this.endTurn);
-      // In the same turn of the event loop, because the next request of a refused client must not be read before it. But
-      // after the refusals have left: Node then starts to read again.
+      // Separately, because Node reads a connection again after its answer has left. But before the next turn reads the next
+      // requests of refused clients.
       if (!this.around.hasProxies) setImmediate(this.restRefused);
     }
     this.turn.push({ handler, request, response, tenant, project, isGraphQL, usablePart: part, number });

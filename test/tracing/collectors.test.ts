@@ -10,6 +10,8 @@ import { startApp } from '../support/start-app.js';
 import { Collector } from '../support/tracing/collector.js';
 
 const SPANS = 20_000;
+/** The slow collector takes 16 s for their spans. */
+const REQUESTS = 1_000;
 const MB = 1024 * 1024;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -85,6 +87,19 @@ describe('a collector that cannot take spans', () => {
     collector.mood = 'takes';
     await app.stop();
   });
+});
+
+test('Tracing-16: no request waits for a collector that takes two seconds for each batch', async () => {
+  collector.mood = 'is slow';
+  const app = await startApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+  const { token } = await app.tenant();
+  const before = collector.spans.length;
+  for (let at = 0; at < REQUESTS; at += 1) {
+    expect((await rest(app.url, '/v1/rate_limit', { token })).status).toBe(200);
+  }
+  expect(collector.spans.length - before).toBeLessThan(REQUESTS);
+  collector.mood = 'takes';
+  await app.stop();
 });
 
 test('Tracing-13: a collector that comes back gets the later spans, and the end of a process sends the last ones', async () => {

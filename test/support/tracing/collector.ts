@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 type Value = string | number | boolean;
 
@@ -16,7 +17,9 @@ export interface CollectedSpan {
 }
 
 /** The collector's answer to an export. */
-type Mood = 'takes' | 'refuses' | 'is silent';
+type Mood = 'takes' | 'is slow' | 'refuses' | 'is silent';
+
+const SLOW_MS = 2_000;
 
 /** A collector of OTLP over HTTP in JSON, which records what arrives. */
 export class Collector {
@@ -39,6 +42,7 @@ export class Collector {
       collector.headers = request.headers;
       if (collector.mood === 'is silent') return;
       if (collector.mood === 'refuses') return void response.writeHead(400).end();
+      if (collector.mood === 'is slow') await pause(SLOW_MS);
       if (request.url === '/v1/traces') collector.record(Buffer.concat(chunks).toString());
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
