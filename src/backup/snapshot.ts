@@ -11,8 +11,8 @@ import { RowPages } from './row-pages.js';
 import { tablesOf } from './schema-tables.js';
 
 const QUERY_TIMEOUT_MS = 60_000;
-/** For each second of work, of this process and of the database, the backup rests for as long: the gateways go first. */
-const REST_FOR_WORK = 1;
+/** For each second of work, of this process and of the database, the backup rests two: the gateways go first. */
+const REST_FOR_WORK = 2;
 
 /** Reads the whole database as it was at one moment. Writers continue, and their later changes do not appear. */
 export class Snapshot {
