@@ -5,12 +5,10 @@ import { startFaultProxy } from '../test/support/http/fault-proxy.js';
 import { freePort } from '../test/support/servers/daemon.js';
 import { type Contestant, startGateway } from './contestant.js';
 import { startEnvironment } from './environment.js';
-import { generateLoad } from './load-generator.js';
 import { summary } from './load-job.js';
 import { median } from './measure.js';
-import { memoryMbOf, OTHER_CORE } from './processes.js';
+import { memoryMbOf } from './processes.js';
 import { createRequest, everywhere, listRequest } from './requests.js';
-import { CONNECTIONS } from './row.js';
 import { SoakLoad } from './soak-load.js';
 
 const USAGE = `npm run bench:soak                 30 minutes at half of the peak, with faults; exit 1 if a bound is missed
@@ -19,7 +17,11 @@ const USAGE = `npm run bench:soak                 30 minutes at half of the peak
 /** Redis and MySQL are away in turns, each for 1 % of the time. */
 const FAULT_EVERY_MS = 50_000;
 const FAULT_MS = 1_000;
-const PEAK_SECONDS = 10;
+const FIRST_RATE = 200;
+const RATE_STEP = 1.2;
+const STEP_SECONDS = 6;
+const LEAST_ANSWERED = 0.95;
+const MAX_P99_MS = 250;
 /** Timeouts of connections and statements end within this time. */
 const REST_SECONDS = 90;
 const MAX_SLOPE_MB_PER_MINUTE = 1;
@@ -77,7 +79,7 @@ try {
   for (const proxy of proxies) await proxy.stop();
   await environment.stop();
 }
-// Without this Node would wait for the load generator.
+// Without this Node would wait for the proxies' connections.
 process.exit();
 
 async function soak(mix: ReturnType<typeof listRequest>[], rate: number): Promise<Minute[]> {
@@ -155,19 +157,21 @@ async function stateOf({ processId }: Contestant): Promise<State> {
   };
 }
 
-/** Requests a second that the gateway answers when every connection always waits for an answer. */
-async function peakOf(
-  { origin }: Contestant,
-  mix: readonly ReturnType<typeof listRequest>[],
-): Promise<number> {
-  const rates: number[] = [];
-  for (const request of mix) {
-    const job = { origins: [origin], request, connections: CONNECTIONS, requestsPerSecond: null };
-    await generateLoad({ ...job, seconds: 2 }, OTHER_CORE);
-    rates.push((await generateLoad({ ...job, seconds: PEAK_SECONDS }, OTHER_CORE)).requestsPerSecond);
+/**
+ * The largest rate of the mix that the gateway answers in time. Each pet that is created makes the kept lists stale, so
+ * the peaks of single requests say little.
+ */
+async function peakOf({ origin }: Contestant, mix: Parameters<typeof soak>[0]): Promise<number> {
+  let peak = FIRST_RATE;
+  for (let rate = FIRST_RATE; ; rate *= RATE_STEP) {
+    const load = new SoakLoad(origin, mix, rate);
+    await pause(STEP_SECONDS * 1000);
+    const { latenciesMs } = load.takeSeen();
+    await load.stop();
+    const { requestsPerSecond, p99Ms } = summary(latenciesMs, STEP_SECONDS);
+    if (requestsPerSecond < LEAST_ANSWERED * rate || p99Ms > MAX_P99_MS) return peak;
+    peak = rate;
   }
-  // Of a mix in equal parts.
-  return rates.length / rates.reduce((sum, rate) => sum + 1 / rate, 0);
 }
 
 function proxyOf(url: string) {
