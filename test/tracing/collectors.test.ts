@@ -90,7 +90,7 @@ describe('a collector that cannot take spans', () => {
   });
 });
 
-test('Tracing-16: no request waits for a collector that takes two seconds for each batch', async () => {
+test('Tracing-17: no request waits for a collector that takes two seconds for each batch', async () => {
   collector.mood = 'is slow';
   const app = await startApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
   const { token } = await app.tenant();
