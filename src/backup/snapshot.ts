@@ -73,11 +73,11 @@ export class Snapshot {
     // Ends the lock on the table's definition. Otherwise a waiting ALTER TABLE would block all later reads of the table.
     if (isMysql) await this.runner.query('SAVEPOINT of_table');
     const pages = new RowPages(metadata, isMysql).read((sql, values) => this.runner.query(sql, values));
-    for (let beganAtMs = performance.now(); ; beganAtMs = performance.now()) {
-      const { done, value } = await pages.next();
-      if (done) break;
-      yield value;
+    let beganAtMs = performance.now();
+    for await (const page of pages) {
+      yield page;
       await pause((performance.now() - beganAtMs) * REST_FOR_WORK);
+      beganAtMs = performance.now();
     }
     if (isMysql) await this.runner.query('ROLLBACK TO SAVEPOINT of_table');
   }
