@@ -2,7 +2,7 @@ import type { StreamJob } from './flood-job.js';
 import { requestsOf } from './load-job.js';
 import { type RawAnswer, RawConnection } from './raw-connection.js';
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface Outcome {
   sentAtMs: number;
   endedAtMs: number;
@@ -23,7 +23,7 @@ const RECONNECT_MS = 100;
 
 /** Sends requests at an even pace, however slow the answers are. */
 export class FloodStream {
-  /** The connection that was free for the longest time is first, so that most clients can wait as they are told. */
+  /** In the order in which they became free. The first has had the most time to obey its Retry-After. */
   private readonly free: Client[] = [];
   private readonly clients = new Set<Client>();
   private beganAtMs = 0;

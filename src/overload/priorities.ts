@@ -19,7 +19,7 @@ export interface ActiveProject {
 const OF_STRANGERS = 0.4;
 const OF_FREE = 0.45;
 const FOR_EACH_PLAN = 0.05;
-/** All fair shares together are below the limit, so they hold also at the limit: it may fall faster than requests end. */
+/** Such requests may begin at the limit, and up to 1.2 times it: the limit may fall faster than requests end. */
 const WITHIN_FAIR_SHARE = 0.55;
 const FOR_GRAPHQL = 0.05;
 /** As of one more project, so that a single busy project leaves room for the first request of a neighbour. */
