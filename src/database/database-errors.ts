@@ -75,6 +75,10 @@ export function tooManyWaiting(): Error {
   return new Error('Queue limit reached.');
 }
 
+export function isQueueFull(error: unknown): boolean {
+  return /^Queue limit reached/.test(messageOf(error));
+}
+
 export function noConnection(withinMs: number): NodeJS.ErrnoException {
   const error: NodeJS.ErrnoException = new Error(`no database connection within ${withinMs} ms`);
   error.code = 'POOL_TIMEOUT';

@@ -10,7 +10,7 @@ import type {
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { FairSemaphore } from '../scheduling/fair-semaphore.js';
 import { createDataSource, type DatabaseSchema } from './data-source.js';
-import { isLocked, noConnection } from './database-errors.js';
+import { isLocked, isQueueFull, noConnection } from './database-errors.js';
 import { JointReads } from './joint-reads.js';
 import { migrateInMemory } from './migrate.js';
 import { type PoolLoad, PreparedStatements } from './prepared-statements.js';
@@ -23,6 +23,7 @@ import { sqliteTransactions } from './sqlite-lane.js';
  */
 const REQUEST_TIMEOUT_MS = 2_000;
 const LOCK_PATIENCE_MS = 2_000;
+const READINESS_FRESH_MS = 250;
 
 interface OpenOptions {
   poolSize?: number;
@@ -49,6 +50,8 @@ export class Database {
    * loop. All other writes wait for it.
    */
   private readonly lockedWrites = new FairSemaphore({ most: 1 });
+  private readiness: { askedAtMs: number; isPending: boolean; answer: Promise<boolean> } | null = null;
+  private wasReady = false;
 
   private constructor(
     private readonly source: DataSource,
@@ -190,10 +193,33 @@ export class Database {
     return this.statements.waiting();
   }
 
-  /** Whether the database answers and has every migration this program knows. Throws what the driver throws. */
-  async isReady(): Promise<boolean> {
-    const [row] = await this.source.query('SELECT COUNT(*) AS applied FROM migrations');
-    return Number(row?.applied) >= this.source.migrations.length;
+  /**
+   * Whether the database answers and has every migration this program knows. Throws what the driver throws. Callers at the
+   * same time share a statement, because anybody may ask `/readyz` at any rate.
+   */
+  isReady(): Promise<boolean> {
+    const { readiness } = this;
+    const isFresh = readiness && performance.now() - readiness.askedAtMs < READINESS_FRESH_MS;
+    if (readiness && (readiness.isPending || isFresh)) return readiness.answer;
+    const asked = { askedAtMs: performance.now(), isPending: true, answer: this.askReadiness() };
+    const settle = () => {
+      asked.isPending = false;
+    };
+    asked.answer.then(settle, settle);
+    this.readiness = asked;
+    return asked.answer;
+  }
+
+  private async askReadiness(): Promise<boolean> {
+    try {
+      const [row] = await this.source.query('SELECT COUNT(*) AS applied FROM migrations');
+      this.wasReady = Number(row?.applied) >= this.source.migrations.length;
+      return this.wasReady;
+    } catch (error) {
+      // This process is busy. Out of service, it would make the other processes busier still.
+      if (isQueueFull(error)) return this.wasReady;
+      throw error;
+    }
   }
 
   async close(): Promise<void> {

@@ -1,13 +1,16 @@
 import type libsql from 'libsql';
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { AppError } from '../kernel/errors.js';
 import { createDataSource, type DatabaseSchema } from './data-source.js';
 import { isTableMissing } from './database-errors.js';
 
 const MIGRATION_TIMEOUT_MS = 3_600_000;
-const LOCK = 'petstore_migrations';
-const LOCK_WAIT_SECONDS = 600;
+const SQLITE_WAIT_MS = 60_000;
+/** Of one database, because a server can have several gateways. A name has at most 64 characters. */
+const LOCK_NAME = "CONCAT('petstore_migrations.', LEFT(SHA2(DATABASE(), 256), 40))";
+/** Shorter than the deadline of the statement, so that the answer is MySQL's. */
+const LOCK_WAIT_SECONDS = MIGRATION_TIMEOUT_MS / 1000 - 60;
 
 /** A table that exists only during a restore. After a restore that was killed it tells its file and its start. */
 export const UNFINISHED_RESTORE = 'unfinished_restore';
@@ -79,37 +82,50 @@ async function withSchemaLock<T>(
   schema: DatabaseSchema,
   work: (source: DataSource) => Promise<T>,
 ): Promise<T> {
-  const source = await createDataSource(target, schema, {
-    poolSize: 2,
-    queryTimeoutMs: MIGRATION_TIMEOUT_MS,
-    exactIntegers: false,
-  });
-  await source.initialize();
-  try {
-    if (target.kind === 'sqlite') return await exclusivelyOnSqlite(source, work);
-    // The lock belongs to this connection, so it stays open until the work is done.
-    const holder = source.createQueryRunner();
+  const run = async (exclusively: (source: DataSource) => Promise<T>) => {
+    const source = await createDataSource(target, schema, {
+      poolSize: 2,
+      queryTimeoutMs: MIGRATION_TIMEOUT_MS,
+      exactIntegers: false,
+    });
+    await source.initialize();
     try {
-      await holder.query('SELECT GET_LOCK(?, ?)', [LOCK, LOCK_WAIT_SECONDS]);
-      return await work(source);
+      return await exclusively(source);
     } finally {
-      await holder.query('SELECT RELEASE_LOCK(?)', [LOCK]).catch(() => {});
-      await holder.release();
+      await source.destroy();
     }
+  };
+  if (target.kind !== 'sqlite') return run((source) => withNamedLock(source, work));
+  const whenUnlocked = async (source: DataSource) => {
+    await source.query(`PRAGMA busy_timeout = ${SQLITE_WAIT_MS}`);
+    return work(source);
+  };
+  // SQLite has no named locks. A process that loses the race for the file retries, and finds the work done. It needs a new
+  // DataSource: after a BEGIN that failed, TypeORM would run the migrations without a transaction.
+  return run(whenUnlocked).catch((error) => {
+    if (error instanceof AppError) throw error;
+    return run(whenUnlocked);
+  });
+}
+
+async function withNamedLock<T>(source: DataSource, work: (source: DataSource) => Promise<T>): Promise<T> {
+  // The lock belongs to this connection, so it stays open until the work is done.
+  const holder = source.createQueryRunner();
+  try {
+    await takeLock(holder);
+    return await work(source);
   } finally {
-    await source.destroy();
+    await holder.query(`SELECT RELEASE_LOCK(${LOCK_NAME})`).catch(() => {});
+    await holder.release();
   }
 }
 
-/** SQLite has no named locks. A process that loses the race for the file retries, and finds the work done. */
-async function exclusivelyOnSqlite<T>(
-  source: DataSource,
-  work: (source: DataSource) => Promise<T>,
-): Promise<T> {
-  await source.query('PRAGMA busy_timeout = 10000');
-  try {
-    return await work(source);
-  } catch {
-    return await work(source);
-  }
+/** MySQL answers 0 after the wait, and NULL when the statement was killed: without the lock two processes would migrate. */
+async function takeLock(holder: QueryRunner): Promise<void> {
+  const [answer] = await holder.query(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [LOCK_WAIT_SECONDS]);
+  if (Number(answer.taken) === 1) return;
+  throw new AppError(
+    'unavailable',
+    'Another process migrates the database and has not finished. Wait for it (`SHOW PROCESSLIST`), then start again.',
+  );
 }

@@ -11,6 +11,7 @@ import { Pet } from '../../src/pets/pet.entity.js';
 import { oldestFirst } from '../../src/pets/pet-list.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
 import { atMachineSpeed } from '../support/own-time.js';
 import { startApp } from '../support/start-app.js';
@@ -65,6 +66,71 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(runs.filter((applied) => applied.length > 0)).toHaveLength(1);
     expect(await schemaDrift()).toEqual([]);
   });
+
+  if (kind !== 'sqlite') {
+    test('Database-23: nothing migrates without the lock, and the lock of one database does not stop another', async () => {
+      let begin = () => {};
+      const hasBegun = new Promise<void>((resolve) => {
+        begin = resolve;
+      });
+      let end = () => {};
+      const mayEnd = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      class Long1770000000001 {
+        name = 'Long1770000000001';
+        locks = { mysql: null, sqlite: null };
+        async up() {
+          begin();
+          await mayEnd;
+        }
+        async down() {}
+      }
+      const running = migrate(target, { ...DATABASE_SCHEMA, migrations: [Long1770000000001] });
+      await hasBegun;
+      const other = await createTestDatabase(kind);
+      try {
+        const otherTarget = loadConfig({ DATABASE_URL: other.url }).database;
+        expect((await migrate(otherTarget, DATABASE_SCHEMA)).length).toBeGreaterThan(0);
+        const refused = migrate(target, DATABASE_SCHEMA).catch((error) => error);
+        await killWaitingMigration();
+        expect(['unavailable', 'ER_QUERY_INTERRUPTED']).toContain((await refused).code);
+        expect(await tables()).toEqual([]);
+      } finally {
+        end();
+        await running;
+        await other.remove();
+      }
+    });
+
+    test('Database-24: probes at the same time share a statement, and a full queue of this process is no database that is away', async () => {
+      await migrate(target, DATABASE_SCHEMA);
+      const db = await Database.open(target, DATABASE_SCHEMA, { poolSize: 1 });
+      try {
+        const first = db.isReady();
+        expect(db.isReady()).toBe(first);
+        expect(await first).toBe(true);
+        const busy = Array.from({ length: 60 }, () => db.execute('SELECT SLEEP(0.02)', []).catch(() => null));
+        await eventually('asked again', () => db.isReady() !== first);
+        expect(await db.isReady()).toBe(true);
+        expect((await Promise.all(busy)).filter((rows) => rows === null).length).toBeGreaterThan(0);
+      } finally {
+        await db.close();
+      }
+    });
+
+    async function killWaitingMigration(): Promise<void> {
+      const source = await (await createDataSource(target, DATABASE_SCHEMA, SCHEMA_WORK)).initialize();
+      const find = () =>
+        source.query(
+          "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'SELECT GET_LOCK%'",
+        );
+      await eventually('a migration that waits', async () => (await find()).length === 1);
+      const [{ id, ID = id }] = await find();
+      await source.query(`KILL QUERY ${ID}`);
+      await source.destroy();
+    }
+  }
 
   test('Database-4: a failed transaction rolls back its own writes and no other writes', async () => {
     await migrate(target, DATABASE_SCHEMA);
