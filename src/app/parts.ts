@@ -9,6 +9,7 @@ import { HostIndex } from '../domains/hosts/host-index.js';
 import { DOMAIN_EVENTS } from '../domains/store/timeline.js';
 import { HostAddresses } from '../ingress/host-addresses.js';
 import { version } from '../kernel/version.js';
+import { SHED_PLANS } from '../overload/shed-counts.js';
 import { type RunningLimiter, startLimiter } from '../rate-limit/start-limiter.js';
 import { ResponseCache } from '../response-cache/response-cache.js';
 import { httpsPortOf } from './addresses.js';
@@ -43,7 +44,11 @@ export async function createParts({ config, db, logger, now }: Surroundings) {
   const metrics =
     config.metricsPort === 0
       ? null
-      : new (await import('../metrics/metrics.js')).Metrics({ domainEvents: DOMAIN_EVENTS, works: WORKS });
+      : new (await import('../metrics/metrics.js')).Metrics({
+          domainEvents: DOMAIN_EVENTS,
+          works: WORKS,
+          shedPlans: SHED_PLANS,
+        });
   const hosts = new HostIndex(db);
   const customDomains = createCustomDomains({
     config,

@@ -8,6 +8,8 @@ interface LabelValues {
   domainEvents: readonly string[];
   /** Names of background work. */
   works: readonly string[];
+  /** Of requests that were refused during an overload. */
+  shedPlans: readonly string[];
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -34,8 +36,9 @@ export class Metrics {
   private readonly managementDecisions: Counter<'decision'>;
   private readonly domainEvents: Counter<'event'>;
   private readonly failures: Counter<'work'>;
+  private readonly shedRequests: Counter<'plan'>;
 
-  constructor({ domainEvents, works }: LabelValues) {
+  constructor({ domainEvents, works, shedPlans }: LabelValues) {
     this.decisions = this.counter({
       name: 'petstore_rate_limit_decisions_total',
       help: "Requests charged to a plan or an address, by the limiter's decision.",
@@ -59,6 +62,12 @@ export class Metrics {
       help: 'Background work that failed; it is repeated. By name of the work.',
       label: 'work',
       values: works,
+    });
+    this.shedRequests = this.counter({
+      name: 'petstore_requests_shed_total',
+      help: 'Requests refused during an overload, by the plan of their project; unknown = no key, or one this process does not remember.',
+      label: 'plan',
+      values: shedPlans,
     });
     collectDefaultMetrics({ register: this.registry });
   }
@@ -90,13 +99,6 @@ export class Metrics {
   observeFailure(work: string): void {
     this.failures.inc({ work });
   }
-
-  private readonly shedRequests = new Counter({
-    name: 'petstore_requests_shed_total',
-    help: 'Requests refused during an overload, by the plan of their project; unknown = no key, or one this process does not remember.',
-    labelNames: ['plan'],
-    registers: [this.registry],
-  });
 
   observeShed(plan: string, requests: number): void {
     this.shedRequests.inc({ plan }, requests);

@@ -1,7 +1,8 @@
-import type { Plan } from '../projects/plans.js';
+import { PLAN_NAMES, type Plan } from '../projects/plans.js';
 
 /** The plan of a refused request; `unknown` = without a key, or with a key that this process does not remember. */
 export type ShedPlan = Plan | 'unknown';
+export const SHED_PLANS: readonly ShedPlan[] = [...PLAN_NAMES, 'unknown'];
 
 /** Tells that requests were refused: at most once a second, and at the end of an overload with `limit` null. */
 export type OnShed = (shed: Partial<Record<ShedPlan, number>>, limit: number | null) => void;
