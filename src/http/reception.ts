@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { OpenConnection } from './connections/open-connection.js';
 import type { OpenConnections } from './connections/open-connections.js';
 import { MAX_HEADERS } from './early-refusals.js';
@@ -26,6 +27,9 @@ const MIN_PIECE_BYTES = 128;
 const MAX_PREFERENCE_CHARACTERS = 500;
 const PREFERENCES = ['accept', 'accept-encoding'] as const;
 
+/** Headers that count from trusted proxies only. */
+const OF_PROXIES = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'traceparent'] as const;
+
 /** The part that all servers of a process share in front of their handlers. */
 export class Reception {
   constructor(
@@ -41,6 +45,7 @@ export class Reception {
     const takeInTurn = this.connections.inTurn(handler);
     const inTurn: RequestListener = (request, response) => {
       disregardLongPreferences(request.headers);
+      if ((request.socket as TLSSocket).encrypted) disregardForwarded(request.headers);
       boundPieces(request, () =>
         this.refuse(request.socket, (connection) =>
           this.refusals.refuse(connection, 'The body arrives in too many small pieces.'),
@@ -82,6 +87,14 @@ function disregardLongPreferences(headers: IncomingHttpHeaders): void {
     const list = headers[name];
     if (list !== undefined && list.length > MAX_PREFERENCE_CHARACTERS) delete headers[name];
   }
+}
+
+/**
+ * A proxy passes the gateway's own TLS through and can change nothing in it. The connection has the proxy's address, but
+ * the headers are the client's.
+ */
+function disregardForwarded(headers: IncomingHttpHeaders): void {
+  for (const name of OF_PROXIES) delete headers[name];
 }
 
 /**

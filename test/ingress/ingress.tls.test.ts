@@ -8,6 +8,7 @@ import {
   ask,
   attach,
   handshake,
+  plain,
   type ServingApp,
   startServing,
   visit,
@@ -20,9 +21,10 @@ const HANDSHAKES = 500;
 async function withShop(
   work: (app: ServingApp, queries: string[]) => Promise<void>,
   kind: Parameters<typeof startServing>[0] = 'sqlite',
+  env: Record<string, string> = {},
 ): Promise<void> {
   const queries: string[] = [];
-  const app = await startServing(kind, { onQuery: (sql) => queries.push(sql) });
+  const app = await startServing(kind, { onQuery: (sql) => queries.push(sql), env });
   try {
     const { projectId } = await app.tenant();
     await attach(app, projectId, { hostname: HOST });
@@ -126,6 +128,30 @@ test('Domains-TLS-5: an invalid request gets the same refusal over TLS as over p
     await once(lost.resume(), 'close');
     expect((await visit(app, HOST, '/healthz')).status).toBe(200);
   }));
+
+test('Domains-TLS-6: over TLS that a trusted proxy passed through, a client cannot choose its address, host or scheme', () =>
+  withShop(
+    async (app) => {
+      const left = async (address: string) => {
+        const headers = {
+          'x-forwarded-for': address,
+          'x-forwarded-proto': 'http',
+          'x-forwarded-host': 'other.test',
+        };
+        const { status, headers: answered } = await visit(app, HOST, '/v1/pets', { headers });
+        expect(status).toBe(401);
+        return Number(answered['x-ratelimit-remaining']);
+      };
+      const first = await left('203.0.113.1');
+      expect(await left('203.0.113.2')).toBe(first - 1);
+      const { headers } = await plain(app, 'localhost', '/v1/pets', {
+        headers: { 'x-forwarded-for': '203.0.113.3' },
+      });
+      expect(Number(headers['x-ratelimit-remaining'])).toBe(first);
+    },
+    'sqlite',
+    { TRUSTED_PROXIES: '127.0.0.0/8' },
+  ));
 
 test('Reliability-11: a draining process answers in-flight requests over TLS with Connection: close, and then ends', () =>
   withShop(async (app) => {
