@@ -10,6 +10,8 @@ import { type OnShed, ShedCounts } from './shed-counts.js';
 const PART_FOR_STRANGERS = 1 / 16;
 /** More than any other request: reading one's quota is refused last. */
 const PART_FOR_STANDING = 1.25;
+/** Later than every deadline of a request. */
+const LONGEST_WORK_MS = 5_000;
 const HEALTH = /^\/(?:healthz|readyz|\.well-known\/acme-challenge\/.*)(?:\?|$)/;
 const STANDING = /^\/v1\/rate_limit(?:\?|$)/;
 const GRAPHQL = /^\/graphql(?:[/?]|$)/;
@@ -141,7 +143,8 @@ export class Shedder {
   ): void {
     const beganAtMs = performance.now();
     this.count(waiting, 1);
-    response.on('close', () => {
+    response.once('close', () => {
+      if (!response.writableEnded) return atEndOfWork(response, () => this.count(waiting, -1));
       this.count(waiting, -1);
       // A full queue refuses at once: that is no fast answer.
       if (response.statusCode !== 503) this.limit.noteAnswer(beganAtMs, performance.now());
@@ -168,4 +171,15 @@ export class Shedder {
     this.projects.endWindow();
     this.counts.report(nowMs, this.limit.value);
   };
+}
+
+/** The client has disconnected; its request keeps its place as long as it causes work. */
+function atEndOfWork(response: ServerResponse, end: () => void): void {
+  const endOnce = () => {
+    clearTimeout(timer);
+    response.off('prefinish', endOnce);
+    end();
+  };
+  const timer = setTimeout(endOnce, LONGEST_WORK_MS).unref();
+  response.once('prefinish', endOnce);
 }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ShedPlan } from '../../src/overload/shed-counts.js';
 import { Shedder } from '../../src/overload/shedder.js';
 import { PLAN_NAMES, type Plan } from '../../src/projects/plans.js';
+import { RawClient } from '../support/attacks/raw-client.js';
 import { RequestFlood } from '../support/attacks/request-flood.js';
 import { eventually } from '../support/eventually.js';
 
@@ -21,12 +22,15 @@ let shed: Partial<Record<ShedPlan, number>>;
 let limits: (number | null)[];
 let floods: RequestFlood[];
 let hasProxies: boolean;
+/** Requests that wait in the service. */
+let queued: () => number;
 beforeEach(async () => {
   hasProxies = true;
   shed = {};
   limits = [];
   floods = [];
   const waiting: (() => void)[] = [];
+  queued = () => waiting.length;
   let busy = 0;
   const serveNext = () => {
     const next = busy < SERVERS ? waiting.shift() : undefined;
@@ -114,6 +118,21 @@ test('Overload-26: a flood that ignores Retry-After gets no more refusals than t
   const seconds = (performance.now() - startedAtMs) / 1000;
   // Each connection may rest for a second at most, and its first refusal of the three seconds costs no rest.
   expect(refused() - before).toBeLessThan(4 * CONNECTIONS * (seconds + 1));
+});
+
+test('Overload-27: a request keeps its place while it causes work, also when its client has disconnected', async () => {
+  flood('/ENTERPRISE/1', 4 * CONNECTIONS);
+  await overload();
+  const port = Number(new URL(url).port);
+  let most = 0;
+  for (let turn = 0; turn < 40; turn += 1) {
+    const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.open({ port })));
+    for (const client of clients) client.send('GET /ENTERPRISE/2 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await pause(10);
+    for (const client of clients) client.leave();
+    if (turn >= 10) most = Math.max(most, queued());
+  }
+  expect(most).toBeLessThan(200);
 });
 
 test('Overload-14: requests without a known key still get a few places, so that their keys become known', async () => {
