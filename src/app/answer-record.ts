@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { KeyUses } from '../api-keys/key-uses.js';
 import {
   type AnsweredRequest,
@@ -21,6 +21,8 @@ declare module 'fastify' {
 /** The name of OpenTelemetry for any other method is `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 const UNKNOWN_ROUTE = 'unknown';
+/** The client disconnected before its answer: nginx's number, which no answer has. */
+const DISCONNECTED = 499;
 
 interface Recorders {
   /** Null = metrics are off. */
@@ -41,6 +43,22 @@ export function answerRecorder({ metrics, keyUses, usage, requestWriter }: Recor
   };
 }
 
+/**
+ * Logs and records each request at its end: the answer has left, or the client has disconnected. The client does not wait
+ * for it. Fastify's `onResponse` does not run for a client that has disconnected.
+ */
+export function recordEnd(
+  record: (request: FastifyRequest, reply: FastifyReply) => void,
+): onRequestHookHandler {
+  return (request, reply, done) => {
+    reply.raw.once('close', () => {
+      logAnswer(request, reply);
+      record(request, reply);
+    });
+    done();
+  };
+}
+
 /** The ids in the log lines of a recorded request. */
 export function traceFields({ span }: Scope): { trace_id: string; span_id: string } {
   const { traceId, spanId } = span.spanContext();
@@ -55,7 +73,7 @@ export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
       requestId: request.id,
       method: request.method,
       path: request.url.split('?', 1)[0],
-      status: reply.statusCode,
+      status: statusOf(reply),
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
       // Undefined fields are not written.
       projectId: caller ? String(caller.projectId) : undefined,
@@ -88,7 +106,7 @@ export function doorOf(url: string): AnsweredRequest['door'] {
 function answeredRequest(request: FastifyRequest, reply: FastifyReply, atMs: number): AnsweredRequest {
   const { caller, standing, errorCode } = request;
   const isAdmitted = standing !== null && 'admitted' in standing && standing.admitted;
-  const status = reply.statusCode;
+  const status = statusOf(reply);
   return {
     atMs,
     requestId: request.id,
@@ -105,6 +123,10 @@ function answeredRequest(request: FastifyRequest, reply: FastifyReply, atMs: num
     paidBy: request.paidBy,
     units: isAdmitted ? request.units : 0,
   };
+}
+
+function statusOf({ raw, statusCode }: FastifyReply): number {
+  return raw.headersSent ? statusCode : DISCONNECTED;
 }
 
 function outcomeOf(

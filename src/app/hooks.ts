@@ -19,7 +19,7 @@ import {
 import type { Tracing } from '../tracing/start-tracing.js';
 import { requirePlatformHost } from '../web/dashboard.door.js';
 import { varyByEncoding } from '../web/pages.door.js';
-import { logAnswer } from './answer-record.js';
+import { recordEnd } from './answer-record.js';
 import { endOperationTrace, resumeTrace, startOperationTrace, startTrace, UNTRACED } from './trace-hooks.js';
 
 // Every hook of the server, in the order in which it runs. The hooks of a door run after those of the server.
@@ -51,6 +51,8 @@ export function addServerHooks(
 
   // First, so that the deadline covers every hook below.
   server.addHook('onRequest', startAnswerTimer);
+  // Before anything waits: a client that disconnects then is recorded, too.
+  server.addHook('onRequest', recordEnd(recordAnswer));
   // Before anything else that may be slow or refuse: the trace has it.
   if (tracing) {
     server.addHook('onRequest', startTrace(tracing));
@@ -65,12 +67,6 @@ export function addServerHooks(
 
   // The timer of an answer that is on its way must not fire.
   server.addHook('onResponse', stopAnswerTimer);
-  // After the answer: the client does not wait for the log or for counters.
-  server.addHook('onResponse', (request, reply, done) => {
-    logAnswer(request, reply);
-    recordAnswer(request, reply);
-    done();
-  });
 }
 
 interface RestHooks {

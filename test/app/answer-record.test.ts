@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { CountedRequest } from '../../src/kernel/answered-request.js';
+import { RawClient } from '../support/attacks/raw-client.js';
+import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
 
@@ -173,5 +175,23 @@ test('Record-6: an operation is a name of GraphQL’s grammar or root fields of 
     'Named',
     ...Array(10).fill('other'),
     'n'.repeat(100),
+  ]);
+});
+
+test('Record-7: a request whose client disconnects before the answer is recorded once, with the status 499', async () => {
+  const client = await RawClient.open({ port: Number(new URL(app.url).port) });
+  const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
+  client.send(`${head}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name":`);
+  const isCharged = async () => {
+    const { body: json } = await rest(app.url, '/v1/rate_limit', { token });
+    return json.minute.remaining < json.minute.limit;
+  };
+  await eventually('charged', isCharged);
+  client.leave();
+  await eventually('recorded', () => recorded.length > 0);
+  await rest(app.url, '/v1/pets', { token });
+  expect(facts()).toEqual([
+    expect.stringMatching(/^rest createPet 499 .* failed plan 1$/),
+    'rest listPets 200  ok plan 1',
   ]);
 });

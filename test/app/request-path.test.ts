@@ -27,3 +27,13 @@ test('Path-2: docs/request-path.md names every hook of the doors for requests, i
     expect(ofPart).toEqual([...ofPart].sort((a, b) => a - b));
   }
 });
+
+test('Path-3: each test that docs/limits.md names is there', async () => {
+  const rows = (await readFile('docs/limits.md', 'utf8')).split('\n').filter((line) => line.startsWith('| '));
+  const tests = rows.flatMap((row) => {
+    const [last = ''] = row.split(' | ').slice(-1);
+    return [...last.matchAll(/`([^`]+)`/g)].map(([, name]) => `test/${name}.test.ts`);
+  });
+  expect(tests.length).toBeGreaterThan(100);
+  expect(tests.filter((path) => !existsSync(path))).toEqual([]);
+});
