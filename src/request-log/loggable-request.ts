@@ -17,6 +17,8 @@ export function isLoggable(answered: AnsweredRequest): answered is LoggableReque
 /** A row whose id is drawn when it is stored. */
 export type NewRow = Omit<LoggedRequest, 'id'>;
 
+const MAX_INT = 2 ** 31 - 1;
+
 export function rowOf(request: LoggableRequest): NewRow {
   const { projectId, keyId, atMs, door, operation, status, code, outcome, durationMs, units, requestId } =
     request;
@@ -30,7 +32,8 @@ export function rowOf(request: LoggableRequest): NewRow {
     // REST has the same codes in lower case.
     code: code === null ? null : copied(code.toUpperCase()),
     outcome,
-    durationUs: Math.round(durationMs * 1_000),
+    // A client may take hours to read an answer.
+    durationUs: Math.min(Math.round(durationMs * 1_000), MAX_INT),
     units,
     requestId,
   };

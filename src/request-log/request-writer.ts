@@ -74,7 +74,7 @@ export class RequestWriter {
     }
   }
 
-  /** Stores the batch exactly once, however often it is tried. */
+  /** Stores the rows exactly once, however often it is tried; counts without rows may be added again. */
   private async storeOnce(batch: Batch): Promise<void> {
     if (batch.isUncertain && (await this.isStored(batch))) return;
     const insert = () => this.db.transaction((manager) => this.insert(manager, batch));

@@ -118,6 +118,15 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(times).toEqual(times.toSorted((a, b) => a - b));
   });
 
+  test('RequestWriter-8: an answer that its client read for hours is stored, and stops no other row', async () => {
+    const projectId = newProject();
+    const { writer, note } = writerOn(db, clock);
+    note(projectId, 1, { durationMs: 3_600_000 });
+    note(projectId, 1);
+    await writer.flush(true);
+    expect(await rowsOf(projectId)).toHaveLength(2);
+  });
+
   test('RequestWriter-7: a request is stored although the id that it draws is taken', async () => {
     // Rows that are too many stay, so that their ids stay taken.
     const nothingToTrim = { noteStored: () => {}, trimSeconds: async () => {} };
