@@ -64,12 +64,27 @@ export class RestoreTarget {
 
   /** Records that a restore has begun, until `unmark`. */
   async mark(file: string, startedAt: string): Promise<void> {
-    await this.unmark();
     const charset = this.kind === 'sqlite' ? '' : ' CHARACTER SET utf8mb4';
     await this.source.query(
-      `CREATE TABLE ${UNFINISHED_RESTORE} (file VARCHAR(255) NOT NULL PRIMARY KEY, started_at VARCHAR(32) NOT NULL)${charset}`,
+      `CREATE TABLE IF NOT EXISTS ${UNFINISHED_RESTORE} (file VARCHAR(255) NOT NULL PRIMARY KEY, started_at VARCHAR(32) NOT NULL)${charset}`,
     );
-    await this.source.query(`INSERT INTO ${UNFINISHED_RESTORE} VALUES (?, ?)`, [file, startedAt]);
+    // Together: the mark of an earlier restore ends when this one begins.
+    await this.source.transaction(async (manager) => {
+      await manager.query(`DELETE FROM ${UNFINISHED_RESTORE}`);
+      await manager.query(`INSERT INTO ${UNFINISHED_RESTORE} VALUES (?, ?)`, [file, startedAt]);
+    });
+  }
+
+  /** Throws `AppError conflict` when a table has another number of rows. */
+  async requireRows(wanted: Readonly<Record<string, number>>): Promise<void> {
+    for (const [table, rows] of Object.entries(wanted)) {
+      const [{ count }] = await this.source.query(`SELECT COUNT(*) AS count FROM ${table}`);
+      if (Number(count) === rows) continue;
+      throw new AppError(
+        'conflict',
+        `${table} has ${count} rows and not the ${rows} of the backup: another program wrote meanwhile. Stop it, and repeat the restore with --force.`,
+      );
+    }
   }
 
   async unmark(): Promise<void> {

@@ -82,6 +82,7 @@ async function load(
     const loader = new RowLoader(database.source);
     for await (const part of readBackup(path, reading)) await loader.add(part);
     await loader.flush();
+    await database.requireRows(content.rows);
   });
 }
 

@@ -59,8 +59,10 @@ export class Snapshot {
   async count(): Promise<number> {
     let rows = 0;
     for (const { tableName } of this.source.entityMetadatas) {
+      await this.beginTable();
       const [row] = await this.runner.query(`SELECT COUNT(*) AS count FROM ${tableName}`);
       rows += Number(row.count);
+      await this.endTable();
     }
     return rows;
   }
@@ -69,17 +71,28 @@ export class Snapshot {
   async *pages({ table }: BackupTable): AsyncGenerator<BackupRow[]> {
     const metadata = this.source.entityMetadatas.find(({ tableName }) => tableName === table);
     if (!metadata) throw new Error(`no table ${table}`);
-    const isMysql = this.source.options.type !== 'better-sqlite3';
-    // Ends the lock on the table's definition. Otherwise a waiting ALTER TABLE would block all later reads of the table.
-    if (isMysql) await this.runner.query('SAVEPOINT of_table');
-    const pages = new RowPages(metadata, isMysql).read((sql, values) => this.runner.query(sql, values));
+    await this.beginTable();
+    const pages = new RowPages(metadata, this.isMysql).read((sql, values) => this.runner.query(sql, values));
     let beganAtMs = performance.now();
     for await (const page of pages) {
       yield page;
       await pause((performance.now() - beganAtMs) * REST_FOR_WORK);
       beganAtMs = performance.now();
     }
-    if (isMysql) await this.runner.query('ROLLBACK TO SAVEPOINT of_table');
+    await this.endTable();
+  }
+
+  private async beginTable(): Promise<void> {
+    if (this.isMysql) await this.runner.query('SAVEPOINT of_table');
+  }
+
+  /** Ends the lock on the table's definition. Otherwise a waiting ALTER TABLE would block all later reads of the table. */
+  private async endTable(): Promise<void> {
+    if (this.isMysql) await this.runner.query('ROLLBACK TO SAVEPOINT of_table');
+  }
+
+  private get isMysql(): boolean {
+    return this.source.options.type !== 'better-sqlite3';
   }
 
   async close(): Promise<void> {

@@ -1,12 +1,13 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --max-old-space-size=96
+#!/usr/bin/env -S node --max-opt=2 --max-semi-space-size=2 --max-old-space-size=96
 import 'reflect-metadata';
 import { EXIT, Output } from './output.js';
 import { runProgram } from './program.js';
 
+const output = new Output(process.argv.includes('--json'));
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  // `petstore … | head` closes the pipe early, which is no error.
-  if (code === 'EPIPE') process.exit();
+  // `petstore … | head` closes the pipe early, which is no error but for a backup.
+  if (code === 'EPIPE') process.exit(output.exitCode);
   console.error(`Standard output can't be written: ${message}`);
   process.exit(EXIT.refused);
 });
-process.exitCode = await runProgram(process.argv.slice(2), new Output(process.argv.includes('--json')));
+process.exitCode = await runProgram(process.argv.slice(2), output);

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { Snapshot } from '../../src/backup/snapshot.js';
+import { loadConfig } from '../../src/config/config.js';
 import { Backups, backup, linesOf, restore } from '../support/backups/backups.js';
 import { fillEveryTable, onDatabase, readEveryTable } from '../support/backups/every-table.js';
 import { MAIN, petstore, petstoreHere } from '../support/command-line.js';
@@ -105,6 +108,31 @@ describe.each(databaseKinds())('from %s', (kind) => {
     expect((await linesOf(path)).slice(1, -1)).toEqual((await linesOf(file)).slice(1, -1));
     expect(await backup(source, '-')).toMatchObject({ code: 2 });
   });
+
+  test('Backup-8: a reader of standard output that ends early gets no success', async () => {
+    const ended = petstore(['backup', '-'], {
+      databaseUrl: source,
+      onStart: ({ stdout }) => stdout?.destroy(),
+    });
+    expect((await ended).code).toBe(1);
+  });
+
+  if (kind !== 'sqlite') {
+    test('Backup-9: counting the rows first keeps no lock on the definition of a table', async () => {
+      const databaseUrl = await backups.migrated(kind);
+      const { database } = loadConfig({ DATABASE_URL: databaseUrl });
+      const snapshot = await Snapshot.open(database, DATABASE_SCHEMA);
+      try {
+        expect(await snapshot.count()).toBeGreaterThan(0);
+        await onDatabase(databaseUrl, async (data) => {
+          await data.query('SET SESSION lock_wait_timeout = 5');
+          await data.query('ALTER TABLE pets ADD COLUMN more int NULL');
+        });
+      } finally {
+        await snapshot.close();
+      }
+    });
+  }
 
   test('Backup-5: an existing file, a missing database and an older one are refused', async () => {
     const before = await readdir(backups.folder);

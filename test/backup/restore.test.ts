@@ -1,7 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { RestoreTarget } from '../../src/backup/restore-target.js';
+import { loadConfig } from '../../src/config/config.js';
 import { Backups, backup, linesOf, restore, writeBackup } from '../support/backups/backups.js';
 import { fillEveryTable, onDatabase, readEveryTable } from '../support/backups/every-table.js';
 import { petstore, petstoreHere } from '../support/command-line.js';
@@ -61,6 +65,34 @@ describe.each(databaseKinds())('from %s', (kind) => {
     expect(await restore(file, into, '--force')).toMatchObject({ code: 0 });
     expect(await readEveryTable(into)).toEqual(await readEveryTable(source));
     expect(await petstoreHere(['migrate'], { databaseUrl: into })).toMatchObject({ code: 0 });
+  });
+
+  test('Restore-9: a pipe is refused before anything is deleted, because a restore reads its file twice', async () => {
+    const into = await backups.migrated(kind);
+    await fillEveryTable(into);
+    const before = await readEveryTable(into);
+    const pipe = backups.newFile();
+    execFileSync('mkfifo', [pipe]);
+    const refused = await restore(pipe, into, '--force');
+    expect(refused).toMatchObject({ code: 1, json: { error: { code: 'invalid_request' } } });
+    expect(refused.stdout).toContain('not a regular file');
+    expect(await readEveryTable(into)).toEqual(before);
+  });
+
+  test('Restore-10: rows that another program stored meanwhile are told, and the database stays out of use', async () => {
+    const into = await backups.newDatabase(kind);
+    const target = await RestoreTarget.open(loadConfig({ DATABASE_URL: into }).database, DATABASE_SCHEMA);
+    try {
+      await restore(file, into);
+      await target.requireRows({ pets: 5, projects: 5 });
+      await target.source.query('DELETE FROM pets WHERE id = 0');
+      await expect(target.requireRows({ projects: 5, pets: 5 })).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringContaining('pets has 4 rows'),
+      });
+    } finally {
+      await target.close();
+    }
   });
 
   test('Restore-3: an older backup gets the newer migrations after its rows', async () => {

@@ -46,6 +46,8 @@ Examples:
 }
 
 async function runBackup(path: string | undefined, isForced: boolean, output: Output): Promise<number> {
+  // Until it is complete: the reader of standard output may end early.
+  output.exitCode = EXIT.refused;
   const { signal, release } = stopSignal();
   const target =
     path === undefined ? standardOutput(signal) : await newFile(path, { isForced, mode: PRIVATE });

@@ -50,6 +50,7 @@ async function runRestore(
   output: Output,
 ): Promise<number> {
   const startedAtMs = performance.now();
+  requireFile(path);
   const content = await verified(path, output);
   if (!content) {
     output.fail('conflict', 'Interrupted. The database is unchanged.');
@@ -77,6 +78,16 @@ async function runRestore(
   };
   output.result(json, lines.join('\n'));
   return EXIT.ok;
+}
+
+/** A pipe can be read only once: it would be empty after the check, when the database is empty, too. */
+function requireFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found || found.isFile()) return;
+  throw new AppError(
+    'invalid_request',
+    `${path} is not a regular file, and a restore reads its file twice. Save the backup as a file first.`,
+  );
 }
 
 interface Fill {
