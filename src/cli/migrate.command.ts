@@ -52,13 +52,13 @@ async function change(revert: boolean, output: Output): Promise<void> {
 
 async function printPlan(database: DatabaseTarget, copy: string | undefined, output: Output): Promise<void> {
   const target = copy === undefined ? null : databaseTarget('--copy', copy);
-  if (target && (isInMemory(target) || placeOf(target) === placeOf(database))) {
-    throw new ConfigError('--copy must name another database than DATABASE_URL, in a file or on a server.');
-  }
-  const [{ pendingMigrations, timeOnCopy }, { DATABASE_SCHEMA }] = await Promise.all([
+  const [{ isSameDatabase, pendingMigrations, timeOnCopy }, { DATABASE_SCHEMA }] = await Promise.all([
     import('../migrations/plan/migration-plan.js'),
     import('../app/database-schema.js'),
   ]);
+  if (target && (isInMemory(target) || (await isSameDatabase(target, database)))) {
+    throw new ConfigError('--copy must name another database than DATABASE_URL, in a file or on a server.');
+  }
   const migrations = await pendingMigrations(database, DATABASE_SCHEMA);
   const seconds = target && (await timeOnCopy(migrations, target, DATABASE_SCHEMA));
   const pending = migrations.map(({ name, locks }) => ({
@@ -76,11 +76,4 @@ async function printPlan(database: DatabaseTarget, copy: string | undefined, out
   const count = pending.length === 1 ? '1 migration is' : `${pending.length} migrations are`;
   const start = pending.length === 0 ? 'The database is up to date.' : `${count} pending. None was run.`;
   output.result({ pending }, [start, ...told].join('\n'));
-}
-
-/** The place of a database, whoever connects to it. */
-function placeOf(target: DatabaseTarget): string {
-  if (target.kind === 'sqlite') return target.path;
-  const { host, pathname } = new URL(target.url);
-  return `${host}${pathname}`;
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { petstoreHere } from '../support/command-line.js';
@@ -49,6 +50,10 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect((await run(copy.url, '--plan')).json.pending).toEqual([]);
     expect(namesOf((await run(database.url, '--plan')).json.pending)).toEqual(NEWEST);
 
+    expect(await run(database.url, '--plan', '--copy', await otherNameOf(database.url))).toMatchObject({
+      code: 2,
+    });
+
     const another = await run(database.url, '--plan', '--copy', copy.url);
     expect(another).toMatchObject({ code: 1, json: { error: { code: 'conflict' } } });
     for (const wrong of [
@@ -61,6 +66,14 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(namesOf((await run(database.url, '--plan')).json.pending)).toEqual(NEWEST);
   });
 });
+
+/** Another URL of the same database. */
+async function otherNameOf(url: string): Promise<string> {
+  if (!url.startsWith('sqlite:')) return url.replace('127.0.0.1', 'localhost');
+  const path = url.slice('sqlite:'.length);
+  await symlink(path, `${path}-link`);
+  return `${url}-link`;
+}
 
 test('Plan-3: every migration says what waits for it, in a sentence', () => {
   for (const Migration of DATABASE_SCHEMA.migrations) {

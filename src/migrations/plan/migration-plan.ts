@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DataSource } from 'typeorm';
 import type { DatabaseTarget } from '../../config/config.js';
 import { createDataSource, type DatabaseSchema } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
@@ -54,14 +56,37 @@ export async function timeOnCopy(
   return seconds;
 }
 
+/** Two URLs can name one database: by a name and an address of the server, or by a link to the file. */
+export async function isSameDatabase(one: DatabaseTarget, other: DatabaseTarget): Promise<boolean> {
+  return (await placeOf(one)) === (await placeOf(other));
+}
+
+async function placeOf(target: DatabaseTarget): Promise<string> {
+  if (target.kind === 'sqlite')
+    return existsSync(target.path) ? realpathSync(target.path) : resolve(target.path);
+  const nothing = { entities: [], migrations: [] };
+  const [{ place }] = await onDatabase(target, nothing, (source) =>
+    source.query("SELECT CONCAT(@@hostname, ':', @@port, '/', DATABASE()) AS place"),
+  );
+  return place;
+}
+
 async function appliedTo(target: DatabaseTarget, schema: DatabaseSchema): Promise<string[]> {
   // The driver would create the file.
   if (target.kind === 'sqlite' && !existsSync(target.path)) return [];
+  return onDatabase(target, schema, async (source) => requireKnown(await appliedMigrations(source), source));
+}
+
+async function onDatabase<T>(
+  target: DatabaseTarget,
+  schema: DatabaseSchema,
+  work: (source: DataSource) => Promise<T>,
+): Promise<T> {
   const settings = { poolSize: 1, queryTimeoutMs: 10_000, exactIntegers: false };
   const source = await createDataSource(target, schema, settings);
   await source.initialize();
   try {
-    return requireKnown(await appliedMigrations(source), source);
+    return await work(source);
   } finally {
     await source.destroy();
   }
