@@ -10,6 +10,7 @@ import { promtool } from '../support/servers/promtool.js';
 interface Service {
   image?: string;
   build?: string;
+  env_file?: { path: string; required: boolean }[];
   environment?: Record<string, string>;
   volumes?: string[];
   ports?: string[];
@@ -47,13 +48,15 @@ describe.each<[string, Record<string, string>]>([
     const [a, b, ...others] = gatewaysOf(env);
     expect(others).toEqual([]);
     expect(a?.[1]).toEqual(b?.[1]);
-    const settings = Object.entries(a?.[1].environment ?? {}).map(([name, value]) => [
+    expect(a?.[1].env_file).toEqual([{ path: '.env', required: false }]);
+    const settings = Object.entries({ ...env, ...a?.[1].environment }).map(([name, value]) => [
       name,
       String(value ?? ''),
     ]);
-    const { redisUrl, httpsPort, shutdownSeconds } = loadConfig(Object.fromEntries(settings));
+    const { redisUrl, httpsPort, shutdownSeconds, acme } = loadConfig(Object.fromEntries(settings));
     expect(redisUrl).not.toBeNull();
     expect(httpsPort).toBe(Number(env.HTTPS_PORT ?? 0));
+    expect(acme !== null).toBe(env.ACME_DIRECTORY_URL !== undefined);
     // Docker must not kill a process that is still completing requests.
     expect(Number.parseInt(String(a?.[1].stop_grace_period), 10)).toBeGreaterThan(shutdownSeconds);
   });
