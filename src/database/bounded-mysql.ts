@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2';
 import { FATAL_FOR_CONNECTION, noConnection } from './database-errors.js';
 
@@ -54,7 +55,7 @@ function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trus
     const code = (error as NodeJS.ErrnoException | null)?.code;
     if (code === SILENT) trust.wasSilent();
     else trust.answered(connection);
-    if (FATAL_FOR_CONNECTION.has(code)) connection.destroy();
+    if (FATAL_FOR_CONNECTION.has(code)) discard(connection);
   };
   const query = connection.query.bind(connection) as Query;
   const boundedQuery: Query = (statement, values, done) => {
@@ -90,6 +91,13 @@ function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trus
   connection.execute = boundedExecute as typeof connection.execute;
 }
 
+/** mysql2 ends only its own direction. A server that has forgotten the connection never ends the other one. */
+function discard(connection: PoolConnection): void {
+  connection.destroy();
+  // Missing in mysql2's types.
+  (connection as unknown as { stream: Socket }).stream.destroy();
+}
+
 function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {
   const getConnection = pool.getConnection.bind(pool) as GetConnection;
   const bounded: GetConnection = (callback) => {
@@ -101,7 +109,7 @@ function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {
     const tryConnection = () =>
       getConnection((error, connection) => {
         if (connection && !trust.has(connection)) {
-          connection.destroy();
+          discard(connection);
           if (waiting) tryConnection();
           return;
         }

@@ -1,15 +1,16 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { Database } from '../../src/database/database.js';
 import { createTestDatabase } from '../support/databases.js';
-import { startFaultProxy } from '../support/http/fault-proxy.js';
+import { type Fault, startFaultProxy } from '../support/http/fault-proxy.js';
 
 /** Also the deadline of a new connection, on a machine with other work. */
 const DEADLINE_MS = 1_000;
 
 /** Opens one connection through a network that can fail. */
 async function behindProxy(
-  work: (db: Database, fault: (is: 'pass' | 'black hole') => Promise<void>) => Promise<void>,
+  work: (db: Database, fault: (is: Fault) => Promise<void>, port: number) => Promise<void>,
 ) {
   const database = await createTestDatabase('mysql');
   const url = new URL(database.url);
@@ -18,7 +19,7 @@ async function behindProxy(
   const target = { kind: 'mysql', url: url.href, tls: false } as const;
   const db = await Database.open(target, DATABASE_SCHEMA, { poolSize: 1, queryTimeoutMs: DEADLINE_MS });
   try {
-    await work(db, (fault) => proxy.set(fault));
+    await work(db, (fault) => proxy.set(fault), proxy.port);
   } finally {
     await db.close();
     await proxy.stop();
@@ -38,6 +39,24 @@ test('Reliability-6: a statement that hangs while it is being prepared times out
     await fault('pass');
     expect(await db.execute('SELECT 3', [])).toHaveLength(1);
   }));
+
+test('Database-25: a connection that the server has forgotten keeps no descriptor', () =>
+  behindProxy(async (db, fault, port) => {
+    expect(await db.execute('SELECT 1', [])).toHaveLength(1);
+    expect(await descriptorsTo(port)).toBe(1);
+    await fault('half-open');
+    await expect(db.execute('SELECT 2', [])).rejects.toMatchObject({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' });
+    expect(await descriptorsTo(port)).toBe(0);
+  }));
+
+/** Sockets to the port that a process has open; the kernel keeps closed ones for a while, without an inode. */
+async function descriptorsTo(port: number): Promise<number> {
+  const lines = (await readFile('/proc/self/net/tcp', 'utf8')).split('\n').slice(1, -1);
+  const fields = lines.map((line) => line.trim().split(/\s+/));
+  return fields.filter(
+    ([, , remote = '', , , , , , , inode]) => Number.parseInt(remote.slice(9), 16) === port && inode !== '0',
+  ).length;
+}
 
 test('Database-7: 64-bit integers are exact as parameters and as results of prepared statements', () =>
   behindProxy(async (db) => {
