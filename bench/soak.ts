@@ -24,6 +24,8 @@ const LEAST_ANSWERED = 0.95;
 const MAX_P99_MS = 250;
 /** Timeouts of connections and statements end within this time. */
 const REST_SECONDS = 90;
+/** A fault lets memory rise for seconds, so a minute counts with the median of many samples. */
+const MEMORY_EVERY_MS = 2_000;
 const MAX_SLOPE_MB_PER_MINUTE = 1;
 const MAX_P99_RATIO = 1.2;
 
@@ -85,6 +87,8 @@ process.exit();
 async function soak(mix: ReturnType<typeof listRequest>[], rate: number): Promise<Minute[]> {
   const load = new SoakLoad(gateway.origin, mix, rate);
   const faults = injectFaults();
+  let memoryMb: number[] = [];
+  const sampler = setInterval(() => memoryMb.push(rssMbOf(gateway)), MEMORY_EVERY_MS);
   const rows: Minute[] = [];
   const startedAt = performance.now();
   for (let minute = 1; minute <= minutes; minute += 1) {
@@ -97,10 +101,13 @@ async function soak(mix: ReturnType<typeof listRequest>[], rate: number): Promis
       'bad clients': badClients,
       'p99 ms': Math.round(p99Ms * 10) / 10,
       ...(await stateOf(gateway)),
+      'RSS MB': median(memoryMb),
     };
+    memoryMb = [];
     rows.push(row);
     console.log(JSON.stringify({ minute, ...row }));
   }
+  clearInterval(sampler);
   faults.stop();
   await load.stop();
   console.table(rows);
@@ -146,12 +153,16 @@ interface State {
   timers: number;
 }
 
-async function stateOf({ processId }: Contestant): Promise<State> {
+function rssMbOf({ processId }: Contestant): number {
+  return Math.round(memoryMbOf(processId, 'VmRSS') ?? Number.NaN);
+}
+
+async function stateOf(contestant: Contestant): Promise<State> {
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const [, timers] = /^nodejs_active_resources\{type="Timeout"\} (\d+)/m.exec(metrics) ?? [];
   return {
-    'RSS MB': Math.round(memoryMbOf(processId, 'VmRSS') ?? Number.NaN),
-    descriptors: readdirSync(`/proc/${processId}/fd`).length,
+    'RSS MB': rssMbOf(contestant),
+    descriptors: readdirSync(`/proc/${contestant.processId}/fd`).length,
     // The metric has no series for a kind that does not exist now.
     timers: Number(timers ?? 0),
   };
