@@ -29,6 +29,8 @@ const MEMORY_EVERY_MS = 2_000;
 const MAX_SLOPE_MB_PER_MINUTE = 1;
 const MAX_P99_RATIO = 1.2;
 
+type Mix = ReturnType<typeof listRequest>[];
+
 interface Minute {
   'requests/s': number;
   failed: string;
@@ -66,6 +68,8 @@ try {
     createRequest(gateway),
   ];
   const rate = Number(values.rate ?? (await peakOf(gateway, mix)) / 2);
+  // So that the pool has all its connections before the descriptors are counted.
+  await isAnswered(gateway, mix, rate);
   await pause(REST_SECONDS * 1000);
   const before = await stateOf(gateway);
   console.log(
@@ -84,7 +88,7 @@ try {
 // Without this Node would wait for the proxies' connections.
 process.exit();
 
-async function soak(mix: ReturnType<typeof listRequest>[], rate: number): Promise<Minute[]> {
+async function soak(mix: Mix, rate: number): Promise<Minute[]> {
   const load = new SoakLoad(gateway.origin, mix, rate);
   const faults = injectFaults();
   let memoryMb: number[] = [];
@@ -172,17 +176,21 @@ async function stateOf(contestant: Contestant): Promise<State> {
  * The largest rate of the mix that the gateway answers in time. Each pet that is created makes the kept lists stale, so
  * the peaks of single requests say little.
  */
-async function peakOf({ origin }: Contestant, mix: Parameters<typeof soak>[0]): Promise<number> {
+async function peakOf(contestant: Contestant, mix: Mix): Promise<number> {
+  // To warm up, whatever it answers.
+  await isAnswered(contestant, mix, FIRST_RATE);
   let peak = FIRST_RATE;
-  for (let rate = FIRST_RATE; ; rate *= RATE_STEP) {
-    const load = new SoakLoad(origin, mix, rate);
-    await pause(STEP_SECONDS * 1000);
-    const { latenciesMs } = load.takeSeen();
-    await load.stop();
-    const { requestsPerSecond, p99Ms } = summary(latenciesMs, STEP_SECONDS);
-    if (requestsPerSecond < LEAST_ANSWERED * rate || p99Ms > MAX_P99_MS) return peak;
-    peak = rate;
-  }
+  while (await isAnswered(contestant, mix, peak * RATE_STEP)) peak *= RATE_STEP;
+  return peak;
+}
+
+async function isAnswered({ origin }: Contestant, mix: Mix, rate: number): Promise<boolean> {
+  const load = new SoakLoad(origin, mix, rate);
+  await pause(STEP_SECONDS * 1000);
+  const { latenciesMs } = load.takeSeen();
+  await load.stop();
+  const { requestsPerSecond, p99Ms } = summary(latenciesMs, STEP_SECONDS);
+  return requestsPerSecond >= LEAST_ANSWERED * rate && p99Ms <= MAX_P99_MS;
 }
 
 function proxyOf(url: string) {
