@@ -11,7 +11,7 @@ import { KeepAliveClient } from '../support/http/keep-alive-client.js';
 
 /** `BACKUP_PETS=1000000` is the full size; the figures are then printed. */
 const PETS = Number(process.env.BACKUP_PETS ?? 50_000);
-const MEMORY_BYTES = 200_000_000;
+const MEMORY_BYTES = 96 * 1024 * 1024;
 const STATEMENT_PETS = 20_000;
 const CLIENTS = 20;
 const PAUSE_MS = 10;

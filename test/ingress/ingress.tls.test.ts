@@ -129,7 +129,7 @@ test('Domains-TLS-5: an invalid request gets the same refusal over TLS as over p
     expect((await visit(app, HOST, '/healthz')).status).toBe(200);
   }));
 
-test('Domains-TLS-6: over TLS that a trusted proxy passed through, a client cannot choose its address, host or scheme', () =>
+test('Domains-TLS-7: over TLS that a trusted proxy passed through, a client cannot choose its address, host or scheme', () =>
   withShop(
     async (app) => {
       const left = async (address: string) => {
