@@ -21,7 +21,7 @@ declare module 'fastify' {
 /** The name of OpenTelemetry for any other method is `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 const UNKNOWN_ROUTE = 'unknown';
-/** The client disconnected before its answer: nginx's number, which no answer has. */
+/** No answer: the client disconnected before, or its body was refused in the middle. nginx's number for it. */
 const DISCONNECTED = 499;
 
 interface Recorders {
