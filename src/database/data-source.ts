@@ -80,3 +80,19 @@ export async function createDataSource(
     extra: { queueLimit: settings.poolSize * 50, enableKeepAlive: true },
   });
 }
+
+/** Opens a DataSource for the work, and closes it afterwards. */
+export async function withDataSource<T>(
+  target: DatabaseTarget,
+  schema: DatabaseSchema,
+  settings: DataSourceSettings,
+  work: (source: DataSource) => Promise<T>,
+): Promise<T> {
+  const source = await createDataSource(target, schema, settings);
+  await source.initialize();
+  try {
+    return await work(source);
+  } finally {
+    await source.destroy();
+  }
+}

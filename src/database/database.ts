@@ -50,7 +50,7 @@ export class Database {
    * loop. All other writes wait for it.
    */
   private readonly lockedWrites = new FairSemaphore({ most: 1 });
-  private readiness: { askedAtMs: number; isPending: boolean; answer: Promise<boolean> } | null = null;
+  private readiness = { answer: Promise.resolve(false), freshUntilMs: 0 };
   private wasReady = false;
 
   private constructor(
@@ -198,12 +198,10 @@ export class Database {
    * same time share a statement, because anybody may ask `/readyz` at any rate.
    */
   isReady(): Promise<boolean> {
-    const { readiness } = this;
-    const isFresh = readiness && performance.now() - readiness.askedAtMs < READINESS_FRESH_MS;
-    if (readiness && (readiness.isPending || isFresh)) return readiness.answer;
-    const asked = { askedAtMs: performance.now(), isPending: true, answer: this.askReadiness() };
+    if (performance.now() < this.readiness.freshUntilMs) return this.readiness.answer;
+    const asked = { answer: this.askReadiness(), freshUntilMs: Number.POSITIVE_INFINITY };
     const settle = () => {
-      asked.isPending = false;
+      asked.freshUntilMs = performance.now() + READINESS_FRESH_MS;
     };
     asked.answer.then(settle, settle);
     this.readiness = asked;

@@ -2,10 +2,11 @@ import type libsql from 'libsql';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { AppError } from '../kernel/errors.js';
-import { createDataSource, type DatabaseSchema } from './data-source.js';
+import { type DatabaseSchema, withDataSource } from './data-source.js';
 import { isTableMissing } from './database-errors.js';
 
 const MIGRATION_TIMEOUT_MS = 3_600_000;
+const SETTINGS = { poolSize: 2, queryTimeoutMs: MIGRATION_TIMEOUT_MS, exactIntegers: false };
 const SQLITE_WAIT_MS = 60_000;
 /** Of one database, because a server can have several gateways. A name has at most 64 characters. */
 const LOCK_NAME = "CONCAT('petstore_migrations.', LEFT(SHA2(DATABASE(), 256), 40))";
@@ -82,30 +83,21 @@ async function withSchemaLock<T>(
   schema: DatabaseSchema,
   work: (source: DataSource) => Promise<T>,
 ): Promise<T> {
-  const run = async (exclusively: (source: DataSource) => Promise<T>) => {
-    const source = await createDataSource(target, schema, {
-      poolSize: 2,
-      queryTimeoutMs: MIGRATION_TIMEOUT_MS,
-      exactIntegers: false,
-    });
-    await source.initialize();
-    try {
-      return await exclusively(source);
-    } finally {
-      await source.destroy();
-    }
-  };
-  if (target.kind !== 'sqlite') return run((source) => withNamedLock(source, work));
-  const whenUnlocked = async (source: DataSource) => {
-    await source.query(`PRAGMA busy_timeout = ${SQLITE_WAIT_MS}`);
-    return work(source);
-  };
-  // SQLite has no named locks. A process that loses the race for the file retries, and finds the work done. It needs a new
-  // DataSource: after a BEGIN that failed, TypeORM would run the migrations without a transaction.
-  return run(whenUnlocked).catch((error) => {
+  const exclusively = target.kind === 'sqlite' ? withFileLock : withNamedLock;
+  const run = () => withDataSource(target, schema, SETTINGS, (source) => exclusively(source, work));
+  if (target.kind !== 'sqlite') return run();
+  // A process that loses the race for the file retries, and finds the work done. It needs a new DataSource: after a BEGIN
+  // that failed, TypeORM would run the migrations without a transaction.
+  return run().catch((error) => {
     if (error instanceof AppError) throw error;
-    return run(whenUnlocked);
+    return run();
   });
+}
+
+/** SQLite has no named locks; each migration waits for the lock of the file. */
+async function withFileLock<T>(source: DataSource, work: (source: DataSource) => Promise<T>): Promise<T> {
+  await source.query(`PRAGMA busy_timeout = ${SQLITE_WAIT_MS}`);
+  return work(source);
 }
 
 async function withNamedLock<T>(source: DataSource, work: (source: DataSource) => Promise<T>): Promise<T> {

@@ -1,11 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { DataSource } from 'typeorm';
 import type { DatabaseTarget } from '../../config/config.js';
-import { createDataSource, type DatabaseSchema } from '../../database/data-source.js';
+import { type DatabaseSchema, withDataSource } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
 import { AppError } from '../../kernel/errors.js';
 import { appliedMigrations, nameOf, requireKnown } from './applied-migrations.js';
+
+const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000, exactIntegers: false };
 
 export interface PendingMigration {
   name: string;
@@ -64,8 +65,7 @@ export async function isSameDatabase(one: DatabaseTarget, other: DatabaseTarget)
 async function placeOf(target: DatabaseTarget): Promise<string> {
   if (target.kind === 'sqlite')
     return existsSync(target.path) ? realpathSync(target.path) : resolve(target.path);
-  const nothing = { entities: [], migrations: [] };
-  const [{ place }] = await onDatabase(target, nothing, (source) =>
+  const [{ place }] = await withDataSource(target, { entities: [], migrations: [] }, SETTINGS, (source) =>
     source.query("SELECT CONCAT(@@hostname, ':', @@port, '/', DATABASE()) AS place"),
   );
   return place;
@@ -74,20 +74,7 @@ async function placeOf(target: DatabaseTarget): Promise<string> {
 async function appliedTo(target: DatabaseTarget, schema: DatabaseSchema): Promise<string[]> {
   // The driver would create the file.
   if (target.kind === 'sqlite' && !existsSync(target.path)) return [];
-  return onDatabase(target, schema, async (source) => requireKnown(await appliedMigrations(source), source));
-}
-
-async function onDatabase<T>(
-  target: DatabaseTarget,
-  schema: DatabaseSchema,
-  work: (source: DataSource) => Promise<T>,
-): Promise<T> {
-  const settings = { poolSize: 1, queryTimeoutMs: 10_000, exactIntegers: false };
-  const source = await createDataSource(target, schema, settings);
-  await source.initialize();
-  try {
-    return await work(source);
-  } finally {
-    await source.destroy();
-  }
+  return withDataSource(target, schema, SETTINGS, async (source) =>
+    requireKnown(await appliedMigrations(source), source),
+  );
 }
