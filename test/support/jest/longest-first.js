@@ -6,7 +6,7 @@ const LONGEST = [
   'cli/pets-import.test.ts',
   'response-cache/staleness.processes.test.ts',
   'response-cache/staleness.test.ts',
-  'resilience/attacks/early-answers.test.ts',
+  'resilience/attacks/connections/early-answers.test.ts',
   'resilience/attacks/quotas.test.ts',
   'rate-limit/limits.processes.test.ts',
   'cli/domains.cli.test.ts',

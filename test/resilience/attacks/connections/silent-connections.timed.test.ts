@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
-import { RawClient } from '../../support/attacks/raw-client.js';
-import { eventually } from '../../support/eventually.js';
-import { freePort } from '../../support/servers/daemon.js';
+import { type AttackedGateway, startAttackedGateway } from '../../../support/attacks/attacked-gateway.js';
+import { RawClient } from '../../../support/attacks/raw-client.js';
+import { eventually } from '../../../support/eventually.js';
+import { freePort } from '../../../support/servers/daemon.js';
 
 const SILENT = 1_200;
 const MAX_DESCRIPTORS = 1_024;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
-import { RawClient } from '../../support/attacks/raw-client.js';
-import { eventually } from '../../support/eventually.js';
-import { slowness } from '../../support/own-time.js';
-import { freePort } from '../../support/servers/daemon.js';
+import { type AttackedGateway, startAttackedGateway } from '../../../support/attacks/attacked-gateway.js';
+import { RawClient } from '../../../support/attacks/raw-client.js';
+import { eventually } from '../../../support/eventually.js';
+import { slowness } from '../../../support/own-time.js';
+import { freePort } from '../../../support/servers/daemon.js';
 
 const PIPELINED = 1_500;
 const MOST_MORE_MB = 100;

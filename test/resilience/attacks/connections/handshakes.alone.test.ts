@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
-import { loadConfig } from '../../../src/config/config.js';
-import { Database } from '../../../src/database/database.js';
-import { Project } from '../../../src/projects/project.entity.js';
-import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
-import { clientHello, GROUPS } from '../../support/attacks/client-hello.js';
-import { RawClient } from '../../support/attacks/raw-client.js';
-import { attach, visit } from '../../support/domains/served-domain.js';
-import { eventually } from '../../support/eventually.js';
-import { freePort } from '../../support/servers/daemon.js';
+import { DATABASE_SCHEMA } from '../../../../src/app/database-schema.js';
+import { loadConfig } from '../../../../src/config/config.js';
+import { Database } from '../../../../src/database/database.js';
+import { Project } from '../../../../src/projects/project.entity.js';
+import { type AttackedGateway, startAttackedGateway } from '../../../support/attacks/attacked-gateway.js';
+import { clientHello, GROUPS } from '../../../support/attacks/client-hello.js';
+import { RawClient } from '../../../support/attacks/raw-client.js';
+import { attach, visit } from '../../../support/domains/served-domain.js';
+import { eventually } from '../../../support/eventually.js';
+import { freePort } from '../../../support/servers/daemon.js';
 
 const HOST = 'shop.example.com';
 const READY_AT_ONCE = 400;

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
-import { RawClient } from '../../support/attacks/raw-client.js';
-import { eventually } from '../../support/eventually.js';
+import { type AttackedGateway, startAttackedGateway } from '../../../support/attacks/attacked-gateway.js';
+import { RawClient } from '../../../support/attacks/raw-client.js';
+import { eventually } from '../../../support/eventually.js';
 
 const MOST_MORE_MB = 100;
 const KB = 1_000;
