@@ -76,11 +76,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
   overload: ['projects'],
   'response-cache': ['rate-limit/rules'],
-  tracing: ['rate-limit/rules', 'response-cache'],
   'http/connections': [],
   'http/content': [],
   http: ['http/connections', 'http/content', 'database'],
   admission: ['http', 'api-keys', 'rate-limit/rules'],
+  tracing: ['admission', 'rate-limit/rules', 'response-cache'],
   ingress: ['http', 'domains/hosts', 'certificates/store', 'database', 'projects'],
   'web/pages': [],
   'web/reference/parts': ['web/pages'],

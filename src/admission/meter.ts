@@ -5,7 +5,7 @@ import type { ApiKeyService } from '../api-keys/api-key.service.js';
 import type { Caller } from '../kernel/caller.js';
 import { AppError } from '../kernel/errors.js';
 import { type Decision, type Refused, type Standing, shownWindow } from '../rate-limit/rules/decision.js';
-import type { Account, Limiter } from '../rate-limit/rules/limiter.js';
+import type { Account, Charge, Limiter } from '../rate-limit/rules/limiter.js';
 import { addressSubject, projectSubject } from '../rate-limit/rules/subjects.js';
 import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/rules/windows.js';
 import { allowanceOf, type Cost, payerOf } from './cost.js';
@@ -51,10 +51,15 @@ export class Meter {
     const { subject, keyId, quota } = this.accountOf(caller, request.ip);
     const allowance = caller === null ? undefined : allowanceOf(caller, cost);
     const connection = this.connectionOf(request);
-    const decision = this.limiter.charge({ subject, keyId, quota, cost: cost.pets, connection, allowance });
+    const decision = this.decide(request, { subject, keyId, quota, cost: cost.pets, connection, allowance });
     if (decision instanceof Promise) return decision.then((known) => this.settle(request, reply, known));
     this.settle(request, reply, decision);
     return undefined;
+  }
+
+  /** Asks the limiter, which does not know the request. */
+  decide(_: FastifyRequest, charge: Charge): Decision | Promise<Decision> {
+    return this.limiter.charge(charge);
   }
 
   private settle(request: FastifyRequest, reply: FastifyReply, decision: Decision): void {
@@ -101,7 +106,7 @@ export class Meter {
   private async probe(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const connection = this.connectionOf(request);
     const account = this.accountOf(caller, request.ip);
-    const decision = await this.limiter.charge({ ...account, cost: 1, connection, allowance: NOTHING });
+    const decision = await this.decide(request, { ...account, cost: 1, connection, allowance: NOTHING });
     if (decision.admitted || decision.isOfAllowance) return this.refusedKeys.forgetPlan(caller.keyId);
     request.paidBy = 'plan';
     this.settle(request, reply, decision);

@@ -8,15 +8,7 @@ import {
 } from '../kernel/answered-request.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { RequestWriter } from '../request-log/request-writer.js';
-import type { Scope } from '../tracing/tracer.js';
 import type { UsageService } from '../usage/usage.service.js';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The recorded span of the request; null = the request is not recorded. */
-    trace: Scope | null;
-  }
-}
 
 /** The name of OpenTelemetry for any other method is `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
@@ -59,12 +51,6 @@ export function recordEnd(
   };
 }
 
-/** The ids in the log lines of a recorded request. */
-export function traceFields({ span }: Scope): { trace_id: string; span_id: string } {
-  const { traceId, spanId } = span.spanContext();
-  return { trace_id: traceId, span_id: spanId };
-}
-
 /** Writes the one line that the log has of each request. */
 export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const { caller, standing, paidBy, trace } = request;
@@ -81,7 +67,7 @@ export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
       paidBy: paidBy === 'plan' ? undefined : (paidBy ?? undefined),
       minuteLeft: standing?.minute.remaining,
       dayLeft: standing?.day?.remaining,
-      ...(trace && traceFields(trace)),
+      ...trace?.logFields,
     },
     'request',
   );

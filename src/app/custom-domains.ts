@@ -22,7 +22,6 @@ import { RemovedDomains } from '../domains/lifecycle/removed-domains.js';
 import { ProjectDomains } from '../domains/project-domains.js';
 import { DomainStore } from '../domains/store/domain.store.js';
 import { type OnDomainEvent, Timeline } from '../domains/store/timeline.js';
-import { tracedTask } from '../tracing/traced-task.js';
 import type { Tracer } from '../tracing/tracer.js';
 import { createCertificateAuthority } from './certificate-authority.js';
 import type { Services } from './services.js';
@@ -130,15 +129,16 @@ export function createCustomDomains({
 /** DNS checks and orders of certificates become spans. */
 function traceDomains(tracer: Tracer, inspector: Inspector, authority: CertificateAuthority | null): void {
   const inspect = inspector.inspect.bind(inspector);
-  inspector.inspect = tracedTask(tracer, 'DNS check', inspect, ({ hostname }) => ({
-    'petstore.domain': hostname,
-  }));
+  inspector.inspect = (subject, signal) =>
+    tracer.withinTask('DNS check', { 'petstore.domain': subject.hostname }, () => inspect(subject, signal));
   if (!authority) return;
   const order = authority.order.bind(authority);
-  authority.order = tracedTask(tracer, 'ACME order', order, ({ hostname, resume, replaces }) => ({
-    'petstore.domain': hostname,
-    'petstore.order': resume ? 'resumed' : replaces ? 'renewal' : 'new',
-  }));
+  authority.order = (request, hooks) => {
+    const { hostname, resume, replaces } = request;
+    const reason = resume ? 'resumed' : replaces ? 'renewal' : 'new';
+    const attributes = { 'petstore.domain': hostname, 'petstore.order': reason };
+    return tracer.withinTask('ACME order', attributes, () => order(request, hooks));
+  };
 }
 
 /** Host names that no project can attach, including their subdomains. */

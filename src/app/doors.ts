@@ -205,10 +205,10 @@ interface RestParts {
 }
 
 async function openRest(http: FastifyInstance, { parts, kept, turns, addresses }: RestParts): Promise<void> {
-  const { services, admission, cache } = parts;
+  const { services, admission, cache, tracing } = parts;
   const document = () => JSON.stringify(openApiDocument(addresses()));
   const open = async (door: FastifyInstance) => {
-    addRestHooks(door, { admission, cache });
+    addRestHooks(door, { admission, cache, tracing });
     restDoor(door, {
       turns,
       pets: services.pets,

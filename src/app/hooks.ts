@@ -20,7 +20,14 @@ import type { Tracing } from '../tracing/start-tracing.js';
 import { requirePlatformHost } from '../web/dashboard.door.js';
 import { varyByEncoding } from '../web/pages.door.js';
 import { recordEnd } from './answer-record.js';
-import { endOperationTrace, resumeTrace, startOperationTrace, startTrace, UNTRACED } from './trace-hooks.js';
+import {
+  endOperationTrace,
+  followTrace,
+  resumeTrace,
+  startOperationTrace,
+  startTrace,
+  UNTRACED,
+} from './trace-hooks.js';
 
 // Every hook of the server, in the order in which it runs. The hooks of a door run after those of the server.
 // docs/request-path.md follows a request through them.
@@ -56,7 +63,7 @@ export function addServerHooks(
   // Before anything else that may be slow or refuse: the trace has it.
   if (tracing) {
     server.addHook('onRequest', startTrace(tracing));
-    server.addHook('preValidation', resumeTrace(tracing));
+    server.addHook('preValidation', followTrace(tracing));
   }
   // Before anything refuses: a refusal has a request id too.
   server.addHook('onRequest', labelAnswer(connections));
@@ -72,15 +79,18 @@ export function addServerHooks(
 interface RestHooks {
   admission: Admission;
   cache: ResponseCache;
+  tracing: Tracing | null;
 }
 
-export function addRestHooks(door: FastifyInstance, { admission, cache }: RestHooks): void {
+export function addRestHooks(door: FastifyInstance, { admission, cache, tracing }: RestHooks): void {
   // Before admission refuses: `Vary` and the deprecation of a route belong on refusals too.
   door.addHook('onRequest', announceAnswer);
   // Identifies the caller and charges the request.
   door.addHook('onRequest', admission.admitCallers());
   // After the charge: a request that cannot be answered in JSON costs a unit like any other.
   door.addHook('onRequest', requireJsonAccepted);
+  // After admission, which may wait.
+  if (tracing) door.addHook('onRequest', resumeTrace(tracing));
   // After the charge: an answer from memory is not free.
   door.addHook('onRequest', answerFromMemory(cache));
 

@@ -12,6 +12,7 @@ import { version } from '../kernel/version.js';
 import { SHED_PLANS } from '../overload/shed-counts.js';
 import { type RunningLimiter, startLimiter } from '../rate-limit/start-limiter.js';
 import { ResponseCache } from '../response-cache/response-cache.js';
+import type { Tracing } from '../tracing/start-tracing.js';
 import { httpsPortOf } from './addresses.js';
 import { WORKS, type Work } from './chores.js';
 import { createCustomDomains } from './custom-domains.js';
@@ -31,15 +32,16 @@ export type Parts = Awaited<ReturnType<typeof createParts>>;
 /** Everything below the doors: limiter, services, admission, custom domains. Nothing listens yet. */
 export async function createParts({ config, db, logger, now }: Surroundings) {
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
-  const traced = config.tracing && (await startTracedParts(config, config.tracing, db));
-  const limiter = traced?.limiter(running) ?? running.limiter;
+  const { limiter } = running;
   const services = createServices(db, now, {
     versions: running.versions,
     isRequestLogOn: config.isRequestLogOn,
   });
   const meter = new Meter(limiter, services.apiKeys, config.environment === 'staging', now);
-  const visits = new Visits(limiter);
-  const cache = traced?.cache ?? new ResponseCache();
+  const visits = new Visits(meter);
+  const cache = new ResponseCache();
+  const tracing =
+    config.tracing && (await traceParts(config.tracing, { config, db, running, meter, cache, now }));
   // The metrics module is loaded only when metrics are switched on.
   const metrics =
     config.metricsPort === 0
@@ -54,7 +56,7 @@ export async function createParts({ config, db, logger, now }: Surroundings) {
     config,
     db,
     services,
-    tracer: traced?.tracing.tracer ?? null,
+    tracer: tracing?.tracer ?? null,
     log: {
       warn(details, message) {
         metrics?.observeFailure('work on domains' satisfies Work);
@@ -72,7 +74,7 @@ export async function createParts({ config, db, logger, now }: Surroundings) {
   });
   return {
     limiter,
-    tracing: traced?.tracing ?? null,
+    tracing,
     sharing: () => running.sharing(),
     closeLimiter: () => running.close(),
     services,
@@ -91,22 +93,32 @@ export async function createParts({ config, db, logger, now }: Surroundings) {
   };
 }
 
-/** The parts that start spans. OpenTelemetry is loaded only here, when there is a collector. */
-async function startTracedParts(config: Config, settings: TracingSettings, db: Database) {
-  const [{ startTracing }, { TracedCache }, { TracedLimiter }, { traceStatements }] = await Promise.all([
+interface TracedParts {
+  config: Config;
+  db: Database;
+  running: RunningLimiter;
+  meter: Meter;
+  cache: ResponseCache;
+  now: () => number;
+}
+
+/** The work of these parts becomes spans. The modules of tracing are loaded only here, when there is a collector. */
+async function traceParts(
+  settings: TracingSettings,
+  { config, db, running, meter, cache, now }: TracedParts,
+): Promise<Tracing> {
+  const [{ startTracing }, { traceAdmission }, { traceCache }, { traceStatements }] = await Promise.all([
     import('../tracing/start-tracing.js'),
+    import('../tracing/traced-admission.js'),
     import('../tracing/traced-cache.js'),
-    import('../tracing/traced-limiter.js'),
     import('../tracing/traced-statements.js'),
   ]);
-  const { environment, trustedProxies } = config;
-  const tracing = startTracing({ settings, version: version(), environment, trustedProxies });
+  const { environment, trustedProxies, redisUrl } = config;
+  const tracing = startTracing({ settings, version: version(), environment, trustedProxies, now });
   db.traceStatements(traceStatements(tracing.tracer, config.database.kind));
-  const place = (running: RunningLimiter) => () =>
-    config.redisUrl === null || running.sharing().isDegraded ? 'memory' : 'redis';
-  return {
-    tracing,
-    cache: new TracedCache(tracing.tracer),
-    limiter: (running: RunningLimiter) => new TracedLimiter(running.limiter, tracing.tracer, place(running)),
-  };
+  traceAdmission(tracing.tracer, meter, () =>
+    redisUrl === null || running.sharing().isDegraded ? 'memory' : 'redis',
+  );
+  traceCache(tracing.tracer, cache);
+  return tracing;
 }

@@ -1,6 +1,6 @@
+import http from 'node:http';
+import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 
 const ATTEMPTS = 3;
 const ATTEMPT_MS = 3_000;
@@ -13,24 +13,29 @@ interface Collector {
   headers: Readonly<Record<string, string>>;
 }
 
-/**
- * Returns a function that sends spans as OTLP in JSON, and returns whether the collector has taken them. OpenTelemetry's
- * own exporter also reads settings of the environment that `config` does not know.
- */
-export function otlpExport({ url, headers }: Collector): (spans: ReadableSpan[]) => Promise<boolean> {
-  const attempt = async (body: Uint8Array<ArrayBuffer>): Promise<number> => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body,
-      redirect: 'error',
-      signal: AbortSignal.timeout(ATTEMPT_MS),
+/** Returns a function that sends OTLP in JSON, and returns whether the collector has taken it. */
+export function otlpExport({ url, headers }: Collector): (json: string) => Promise<boolean> {
+  // `fetch` takes twice the processor time for such bodies.
+  const { request, Agent } = url.startsWith('https:') ? https : http;
+  const agent = new Agent({ keepAlive: true });
+  const attempt = (body: Buffer) =>
+    new Promise<number>((resolve, reject) => {
+      const sent = request(url, {
+        method: 'POST',
+        agent,
+        headers: { ...headers, 'content-type': 'application/json', 'content-length': body.length },
+        signal: AbortSignal.timeout(ATTEMPT_MS),
+      });
+      sent.once('error', reject);
+      sent.once('response', (response) => {
+        response.once('error', reject);
+        // Read to its end, so that the connection is used again.
+        response.once('end', () => resolve(response.statusCode ?? 0)).resume();
+      });
+      sent.end(body);
     });
-    await response.body?.cancel();
-    return response.status;
-  };
-  return async (spans) => {
-    const body = JsonTraceSerializer.serializeRequest(spans) as Uint8Array<ArrayBuffer>;
+  return async (json) => {
+    const body = Buffer.from(json);
     for (let number = 1; ; number += 1) {
       // Without an answer it may be there again soon.
       const status = await attempt(body).catch(() => 503);

@@ -1,24 +1,22 @@
-import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { Span } from './span.js';
 
 /** A span has at most about 3 KB, so all of them have at most 8 MB with the batch that is being sent. */
 const MOST_WAITING = 2_048;
 /** Writing a batch as JSON blocks the event loop for about a millisecond. */
-const BATCH = 128;
+const BATCH = 512;
 const EVERY_MS = 1_000;
 
 /** Sends ended spans in batches, one at a time. A slow collector loses spans, and delays nothing. */
-export class SpanQueue implements SpanProcessor {
+export class SpanQueue {
   readonly counts = { exported: 0, dropped: 0 };
-  private waiting: ReadableSpan[] = [];
+  private waiting: Span[] = [];
   private sending: Promise<void> | null = null;
   private readonly timer = setInterval(() => this.sendBatch(), EVERY_MS).unref();
 
   /** `send` returns whether the collector has taken the spans. */
-  constructor(private readonly send: (spans: ReadableSpan[]) => Promise<boolean>) {}
+  constructor(private readonly send: (spans: Span[]) => Promise<boolean>) {}
 
-  onStart(): void {}
-
-  onEnd(span: ReadableSpan): void {
+  add(span: Span): void {
     if (this.waiting.length >= MOST_WAITING) {
       this.counts.dropped += 1;
       return;
@@ -29,15 +27,15 @@ export class SpanQueue implements SpanProcessor {
   }
 
   /** Resolves when every span that waits now was sent or dropped. */
-  async forceFlush(): Promise<void> {
+  async flush(): Promise<void> {
     while (this.waiting.length > 0 || this.sending) {
       this.sendBatch();
       await this.sending;
     }
   }
 
-  /** Spans that still wait are dropped. */
-  async shutdown(): Promise<void> {
+  /** Drops the spans that still wait. */
+  close(): void {
     clearInterval(this.timer);
     this.counts.dropped += this.waiting.length;
     this.waiting = [];

@@ -1,30 +1,44 @@
-import { BlockList, isIPv4 } from 'node:net';
-import type { SpanContext } from '@opentelemetry/api';
+import { BlockList, isIPv4, type Socket } from 'node:net';
+import type { SpanContext } from './span.js';
 
 /** W3C Trace Context §3.2. A later version may add fields. */
 const TRACE_PARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 1;
 
-/** The span of the client that a `traceparent` header names; null = the header is missing or malformed. */
-export function readTraceParent(header: string | string[] | undefined): SpanContext | null {
+/** The client's span. */
+export interface RemoteSpan extends SpanContext {
+  /** Whether the client records the trace. */
+  readonly isRecorded: boolean;
+}
+
+/** The span that a `traceparent` header names; null = the header is missing or malformed. */
+export function readTraceParent(header: string | string[] | undefined): RemoteSpan | null {
   if (typeof header !== 'string') return null;
   const [, version, traceId, spanId, flags, more] = TRACE_PARENT.exec(header) ?? [];
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return null;
-  return { traceId, spanId, traceFlags: Number.parseInt(flags as string, 16) & SAMPLED, isRemote: true };
+  return { traceId, spanId, isRecorded: (Number.parseInt(flags as string, 16) & SAMPLED) === SAMPLED };
 }
 
-/** Returns whether an address is in one of the networks, which are valid. */
-export function networkTest(networks: readonly string[]): (address: string | undefined) => boolean {
+/** Returns whether a connection comes from one of the networks, which are valid. Each connection is looked up once. */
+export function networkTest(networks: readonly string[]): (socket: Socket) => boolean {
   if (networks.length === 0) return () => false;
-  const known = new BlockList();
+  const trusted = new BlockList();
   for (const network of networks) {
     const [address = '', bits] = network.split('/');
     const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-    known.addSubnet(address, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family);
+    trusted.addSubnet(address, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family);
   }
-  return (given) => {
-    const address = given?.replace(/^::ffff:(?=\d+\.)/, '');
-    return address !== undefined && known.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  const isWithin = ({ remoteAddress }: Socket): boolean => {
+    const address = remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '');
+    return address !== undefined && trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  };
+  const results = new WeakMap<Socket, boolean>();
+  return (socket) => {
+    const known = results.get(socket);
+    if (known !== undefined) return known;
+    const result = isWithin(socket);
+    results.set(socket, result);
+    return result;
   };
 }

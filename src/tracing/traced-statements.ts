@@ -8,12 +8,12 @@ const MOST_TABLES = 4;
 /** Calls `run` in a span of the statement. */
 export function traceStatements(tracer: Tracer, system: string) {
   return <T>(sql: string, run: () => Promise<T>): Promise<T> => {
-    return tracer.withinCall('statement', {}, (span) => {
+    return tracer.within('statement', 'client', (span) => {
       if (span !== null) {
         const summary = querySummary(sql);
-        span.updateName(summary);
-        span.setAttribute('db.system.name', system);
-        span.setAttribute('db.query.summary', summary);
+        span.name = summary;
+        span.set('db.system.name', system);
+        span.set('db.query.summary', summary);
       }
       return run();
     });

@@ -1,143 +1,110 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import {
-  type Attributes,
-  type Context,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  SpanKind,
-  type Tracer as SpanSource,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api';
+import { type Attributes, Span, type SpanKind } from './span.js';
+import type { RemoteSpan } from './trace-parent.js';
 
-export type { Attributes, Span, SpanContext } from '@opentelemetry/api';
-
-/** A recorded span in which other spans begin. */
-export interface Scope {
-  readonly span: Span;
-  readonly context: Context;
-}
-
-/**
- * Starts spans, and knows the current one of asynchronous work. Only recorded work has a current span, so that everything
- * else costs one look-up.
- */
+/** Starts spans, and knows the current one. Only recorded work has a current span, so everything else costs one look-up. */
 export class Tracer {
-  private readonly current = new AsyncLocalStorage<Context>();
-  private open = 0;
+  /** The current span until the running function returns. */
+  private entered: Span | null = null;
+  /** The current span of asynchronous work. Node 20 follows promises with a hook, which costs more than all spans. */
+  private readonly followed = new AsyncLocalStorage<Span>();
+  /** The open spans that asynchronous work follows, by their roots. */
+  private readonly roots = new Set<Span>();
 
   constructor(
-    private readonly spans: SpanSource,
+    private readonly record: (ended: Span) => void,
     /** Whether a trace is recorded; `remote` is the client's span. */
-    private readonly isRecorded: (remote: SpanContext | null) => boolean,
+    private readonly isRecorded: (remote: RemoteSpan | null) => boolean,
+    private readonly now: () => number,
   ) {}
 
-  /** Whether the request is recorded. Then call `startServer`. */
-  records(remote: SpanContext | null): boolean {
-    return this.isRecorded(remote);
+  /** Starts the first span of this process for a request; null = the request is not recorded. Its end is `endRoot`. */
+  startServer(remote: RemoteSpan | null): Span | null {
+    return this.isRecorded(remote) ? this.startRoot('request', 'server', remote) : null;
   }
 
-  /** Starts the first span of this process for a request that is recorded. */
-  startServer(name: string, attributes: Attributes, remote: SpanContext | null): Scope {
-    const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
-    return this.startRoot(name, { kind: SpanKind.SERVER, attributes }, parent);
+  /** Ends the first span of this process in a trace. */
+  endRoot(span: Span): void {
+    span.end();
+    // Node then stops following promises.
+    if (this.roots.delete(span) && this.roots.size === 0) this.followed.disable();
   }
 
   /** A span below the current one; null = nothing is recorded. */
-  startChild(name: string): Scope | null {
-    const parent = this.current.getStore();
-    if (parent === undefined) return null;
-    const span = this.spans.startSpan(name, {}, parent);
-    return { span, context: trace.setSpan(parent, span) };
+  startChild(name: string, kind: SpanKind = 'internal'): Span | null {
+    const parent = this.entered ?? this.followed.getStore();
+    // After the answer, work in the background still has the context of the request.
+    return parent && !parent.root.hasEnded ? this.childOf(parent, name, kind) : null;
   }
 
-  /** Calls `work`, whose spans begin below the scope's. */
-  run<T>({ context }: Scope, work: () => T): T {
-    return this.current.run(context, work);
-  }
-
-  /** Called when a request of `startServer` has its answer. */
-  endServer({ span }: Scope): void {
-    span.end();
-    this.closeRoot();
-  }
-
-  /** Calls `work` in a span below the current one; with null if nothing is recorded. */
-  within<T>(name: string, attributes: Attributes, work: (span: Span | null) => T): T {
-    return this.child(name, { attributes }, work);
-  }
-
-  /** As `within`, for a call of another program. */
-  withinCall<T>(name: string, attributes: Attributes, work: (span: Span | null) => T): T {
-    return this.child(name, { kind: SpanKind.CLIENT, attributes }, work);
-  }
-
-  /** As `within`, for work in the background: without a current span it begins a trace. */
-  async withinTask<T>(
-    name: string,
-    attributes: Attributes,
-    work: (span: Span | null) => Promise<T>,
-  ): Promise<T> {
-    if (this.current.getStore() !== undefined) return this.within(name, attributes, work);
-    if (!this.isRecorded(null)) return work(null);
-    const scope = this.startRoot(name, { attributes }, ROOT_CONTEXT);
+  /** Calls `work`. Spans that it starts before it returns are below the span. */
+  enter<T>(span: Span, work: () => T): T {
+    const before = this.entered;
+    this.entered = span;
     try {
-      return await this.run(scope, () => ended(scope.span, work));
+      return work();
     } finally {
-      this.closeRoot();
+      this.entered = before;
     }
   }
 
-  private child<T>(
-    name: string,
-    options: { kind?: SpanKind; attributes: Attributes },
-    work: (span: Span | null) => T,
-  ): T {
-    const parent = this.current.getStore();
-    if (parent === undefined) return work(null);
-    const span = this.spans.startSpan(name, options, parent);
-    return this.current.run(trace.setSpan(parent, span), () => ended(span, work));
+  /** As `enter`, and spans of all asynchronous work that begins there are below the span too. */
+  follow<T>(span: Span, work: () => T): T {
+    // A client may have disconnected while its request waited.
+    if (!span.root.hasEnded) this.roots.add(span.root);
+    return this.followed.run(span, () => this.enter(span, work));
   }
 
-  private startRoot(
-    name: string,
-    options: { kind?: SpanKind; attributes: Attributes },
-    parent: Context,
-  ): Scope {
-    const span = this.spans.startSpan(name, options, parent);
-    this.open += 1;
-    return { span, context: trace.setSpan(parent, span) };
+  /** Calls `work` in a span below the current one; with null if nothing is recorded. No span is below it. */
+  within<T>(name: string, kind: SpanKind, work: (span: Span | null) => T): T {
+    const span = this.startChild(name, kind);
+    return span === null ? work(null) : endedAfter(span, () => work(span));
   }
 
-  private closeRoot(): void {
-    this.open -= 1;
-    // Node then stops following promises, which costs all requests a few percent.
-    if (this.open === 0) this.current.disable();
+  /** As `within`, below a span that need not be the current one. */
+  below<T>(parent: Span, name: string, work: (span: Span) => T): T {
+    const span = this.childOf(parent, name, 'internal');
+    return endedAfter(span, () => work(span));
+  }
+
+  /** Calls `work`, whose spans are below a new span. In the background, without a current span, it begins a trace. */
+  async withinTask<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
+    const child = this.startChild(name);
+    if (child) return endedAfter(child.with(attributes), () => this.follow(child, work));
+    if (!this.isRecorded(null)) return work();
+    const root = this.startRoot(name, 'internal', null).with(attributes);
+    try {
+      return await this.follow(root, work);
+    } catch (error) {
+      root.fail(error);
+      throw error;
+    } finally {
+      this.endRoot(root);
+    }
+  }
+
+  private childOf(parent: Span, name: string, kind: SpanKind): Span {
+    return new Span({ name, kind, parent, epochMs: parent.epochMs }, this.record);
+  }
+
+  private startRoot(name: string, kind: SpanKind, parent: RemoteSpan | null): Span {
+    return new Span({ name, kind, parent, epochMs: this.now() - performance.now() }, this.record);
   }
 }
 
 /** Ends the span with the work, and returns its result unchanged. */
-function ended<T>(span: Span, work: (span: Span) => T): T {
+function endedAfter<T>(span: Span, work: () => T): T {
   try {
-    const result = work(span);
+    const result = work();
     if (result instanceof Promise) {
       result.then(
         () => span.end(),
-        (error) => endWith(span, error),
+        (error) => span.fail(error).end(),
       );
     } else span.end();
     return result;
   } catch (error) {
-    endWith(span, error);
+    span.fail(error).end();
     throw error;
   }
-}
-
-/** The message is left out: it may repeat what a client sent. */
-function endWith(span: Span, error: unknown): void {
-  const { code, name } = Object(error) as { code?: unknown; name?: unknown };
-  span.setAttribute('error.type', String(code ?? name ?? 'unknown'));
-  span.setStatus({ code: SpanStatusCode.ERROR });
-  span.end();
 }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Pet } from '../../src/pets/pet.entity.js';
+import { samplingRule } from '../../src/tracing/sampling.js';
 import { querySummary } from '../../src/tracing/traced-statements.js';
 import { databaseKinds } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
@@ -10,6 +11,7 @@ import { type CollectedSpan, Collector } from '../support/tracing/collector.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
+const AT_ONCE = 30;
 
 let collector: Collector;
 let redis: RedisServer;
@@ -141,7 +143,8 @@ describe.each(databaseKinds())('spans of requests on %s', (kind) => {
       'secret-name',
     ])
       expect([secret, text.includes(secret)]).toEqual([secret, false]);
-    expect(collector.named('GET unknown')).toHaveLength(1);
+    const [unknown] = collector.named('GET unknown');
+    expect(collector.below(unknown as CollectedSpan).map(({ name }) => name)).toEqual(['admission']);
   });
 
   test('Tracing-5: log lines of a recorded request have its trace_id and span_id', async () => {
@@ -171,6 +174,26 @@ describe.each(databaseKinds())('spans of requests on %s', (kind) => {
       'service.namespace': 'pets',
       'deployment.environment.name': 'production',
     });
+  });
+
+  test('Tracing-20: concurrent requests have their own spans below them, and no others', async () => {
+    const query = (at: number) => `query Own${at} { pet(id: "${at + 7_000_000}") { id } }`;
+    const ask = async (at: number) => {
+      const { headers } = await (at % 2
+        ? rest(app.url, `/v1/pets/${at + 8_000_000}`, { token: tenant.token })
+        : graphql(app.url, query(at), { token: tenant.token }));
+      return headers.get('x-request-id');
+    };
+    const ids = await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => ask(at)));
+    const servers = await Promise.all(ids.map(spanOf));
+    for (const [at, server] of servers.entries()) {
+      const below = collector.below(server);
+      const names = below.map(({ name }) => name);
+      expect(names.filter((name) => name === 'admission')).toHaveLength(1);
+      expect(names).toContain('SELECT pets');
+      const operations = below.flatMap(({ attributes }) => attributes['graphql.operation.name'] ?? []);
+      expect(operations).toEqual(at % 2 ? [] : [`Own${at}`]);
+    }
   });
 
   test('Tracing-7: a client that is no trusted proxy cannot name the trace', async () => {
@@ -214,6 +237,18 @@ describe('sampling', () => {
     expect(lines.filter((line) => line.includes('trace_id'))).toHaveLength(recorded);
   });
 });
+
+test.each([
+  ['traceidratio', 'f'.repeat(16) + '3'.repeat(16), true],
+  ['traceidratio', '0'.repeat(16) + '5'.repeat(16), false],
+  ['parentbased_traceidratio', '0'.repeat(16) + '5'.repeat(16), true],
+] as const)(
+  'Tracing-19: %s decides about the trace %s by its last half or by its client: %s',
+  (sampler, traceId, isRecorded) => {
+    const rule = samplingRule({ sampler, sampledShare: 0.25 });
+    expect(rule({ traceId, spanId: PARENT, isRecorded: true })).toBe(isRecorded);
+  },
+);
 
 test('Tracing-10: a summary of a statement has its operation and tables, and no value', () => {
   const summaries = {
