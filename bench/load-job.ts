@@ -22,6 +22,8 @@ export interface RequestTemplate {
   headers: Record<string, string>;
   /** Null = the same request each time. */
   positions: Positions | null;
+  /** A share of the requests, from 0 to 1, has these headers too. */
+  sometimes?: { share: number; headers: Record<string, string> };
 }
 
 /** The range of ids to draw from at random; a repetition is possible, but rare. */
@@ -48,10 +50,12 @@ export interface PlainRequest {
 }
 
 export function requestsOf(template: RequestTemplate, count: number): PlainRequest[] {
-  const { positions, method, headers } = template;
+  const { positions, method, sometimes } = template;
   return Array.from({ length: count }, () => {
     const after = positions ? position(positions) : '';
     const path = template.path.replace('{after}', after);
+    const more = sometimes && Math.random() < sometimes.share ? sometimes.headers : {};
+    const headers = { ...template.headers, ...more };
     const body = template.body?.replace('{after}', after);
     return { method, path, headers, ...(body === undefined ? {} : { body }) };
   });

@@ -22,7 +22,8 @@ async function closedLoad({ origins, request, connections, seconds }: LoadJob): 
   // It is installed in bench/; the compiled file is in dist/.
   const autocannon = createRequire(resolve('bench/package.json'))('autocannon') as Autocannon;
   // More requests than one round can send, so that no request repeats within a round.
-  const prepared = request.positions ? Math.ceil((20_000 * seconds) / connections) : 1;
+  const isVaried = request.positions || request.sometimes;
+  const prepared = isVaried ? Math.ceil((20_000 * seconds) / connections) : 1;
   const latenciesMs: number[] = [];
   let startedAt = 0;
   const run = autocannon({
