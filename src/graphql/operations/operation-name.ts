@@ -24,5 +24,10 @@ export function givenName(value: unknown): string | null {
 }
 
 function countable(name: string): string | null {
-  return name === '' || TOKEN.test(name) ? null : name.slice(0, MAX_CHARACTERS);
+  return name === '' || TOKEN.test(name) ? null : copyOf(name.slice(0, MAX_CHARACTERS));
+}
+
+/** Names wait in memory for the request log, the usage and the collector. A part of a text keeps the whole document there. */
+function copyOf(name: string): string {
+  return Buffer.from(name).toString();
 }
