@@ -31,6 +31,9 @@ export interface DatabaseSchema {
 /** Migrations can take long, but a missing server must be noticed soon. */
 const CONNECT_TIMEOUT_MS = 8_000;
 
+/** SQLite: another process can hold the lock of the file while it creates it or closes it as the last one. */
+const OPEN_WAIT_MS = 2_000;
+
 const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 
 /** The only place that creates a DataSource; it is not opened yet. Only the driver of the target is loaded. */
@@ -54,8 +57,7 @@ export async function createDataSource(
       driver: SqliteDriver,
       database: target.path,
       enableWAL: true,
-      // The driver blocks the event loop while it waits; `Database` retries for longer waits.
-      timeout: 20,
+      timeout: OPEN_WAIT_MS,
       prepareDatabase: (connection: libsql.Database) => {
         connection.pragma('synchronous = FULL');
         // A long read by another program lets the WAL file grow; afterwards it shrinks to this size.

@@ -23,6 +23,7 @@ import { sqliteTransactions } from './sqlite-lane.js';
  */
 const REQUEST_TIMEOUT_MS = 2_000;
 const LOCK_PATIENCE_MS = 2_000;
+const SQLITE_WAIT_MS = 20;
 const READINESS_FRESH_MS = 250;
 
 interface OpenOptions {
@@ -73,6 +74,8 @@ export class Database {
     await source.initialize();
     if (isInMemory(target)) await migrateInMemory(source);
     if (target.kind === 'sqlite') {
+      // The driver blocks the event loop while it waits; `sqliteTransactions` retries for longer waits.
+      await source.query(`PRAGMA busy_timeout = ${SQLITE_WAIT_MS}`);
       const execute: Statements['execute'] = (sql, values) => source.query(sql, [...values]);
       const read: Statements['read'] = (_, select, values) => execute(select, values);
       return new Database(source, sqliteTransactions(source), {

@@ -1,5 +1,5 @@
 import type libsql from 'libsql';
-import type { DataSource, QueryRunner } from 'typeorm';
+import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { AppError } from '../kernel/errors.js';
 import { type DatabaseSchema, withDataSource } from './data-source.js';
@@ -22,7 +22,8 @@ interface MigrateOptions {
 }
 
 /**
- * Applies every pending migration and returns their names. When several processes call this at once, one does the work.
+ * Applies every pending migration and returns their names. When several processes call this at once, each migration is
+ * applied by one of them.
  * Throws `AppError conflict` when a restore did not end: every start calls this, and must not serve a part of the rows.
  */
 export async function migrate(
@@ -34,19 +35,23 @@ export async function migrate(
   if (isInMemory(target)) return [];
   return withSchemaLock(target, schema, async (source) => {
     if (!isRestore) await requireNoUnfinishedRestore(source);
-    const applied = await source.runMigrations({ transaction: 'each' });
-    return applied.map(({ name }) => name);
+    const applied: string[] = [];
+    for (let name = await applyNext(source); name; name = await applyNext(source)) applied.push(name);
+    return applied;
   });
 }
 
 /** Undoes the newest migration; returns false when none is left. */
 export function revertLastMigration(target: DatabaseTarget, schema: DatabaseSchema): Promise<boolean> {
-  return withSchemaLock(target, schema, async (source) => {
-    const rows = await source.query('SELECT name FROM migrations');
-    if (rows.length === 0) return false;
-    await source.undoLastMigration({ transaction: 'each' });
-    return true;
-  });
+  return withSchemaLock(target, schema, (source) =>
+    source.transaction(async ({ queryRunner }) => {
+      const executor = new MigrationExecutor(source, queryRunner);
+      const applied = await executor.getExecutedMigrations();
+      if (applied.length === 0) return false;
+      await executor.undoLastMigration();
+      return true;
+    }),
+  );
 }
 
 /**
@@ -84,19 +89,29 @@ async function withSchemaLock<T>(
   work: (source: DataSource) => Promise<T>,
 ): Promise<T> {
   const exclusively = target.kind === 'sqlite' ? withFileLock : withNamedLock;
-  const run = () => withDataSource(target, schema, SETTINGS, (source) => exclusively(source, work));
-  if (target.kind !== 'sqlite') return run();
-  // A process that loses the race for the file retries, and finds the work done. It needs a new DataSource: after a BEGIN
-  // that failed, TypeORM would run the migrations without a transaction.
-  return run().catch((error) => {
-    if (error instanceof AppError) throw error;
-    return run();
+  return withDataSource(target, schema, SETTINGS, (source) => exclusively(source, work));
+}
+
+/**
+ * Applies the oldest pending migration and returns its name; null = none is pending. SQLite has no named locks: there the
+ * transaction locks the file, so the search for the migration is a part of it.
+ */
+function applyNext(source: DataSource): Promise<string | null> {
+  return source.transaction(async ({ queryRunner }) => {
+    const executor = new MigrationExecutor(source, queryRunner);
+    const [next] = await executor.getPendingMigrations();
+    if (!next) return null;
+    await executor.executeMigration(next).catch((error: Error) => {
+      throw new Error(`the migration ${next.name} failed: ${error.message}`, { cause: error });
+    });
+    return next.name;
   });
 }
 
-/** SQLite has no named locks; each migration waits for the lock of the file. */
 async function withFileLock<T>(source: DataSource, work: (source: DataSource) => Promise<T>): Promise<T> {
   await source.query(`PRAGMA busy_timeout = ${SQLITE_WAIT_MS}`);
+  // A table that is built again would delete the rows that refer to it. The statement has no effect in a transaction.
+  await source.query('PRAGMA foreign_keys = OFF');
   return work(source);
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { QueryFailedError } from 'typeorm';
+import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { type Config, loadConfig } from '../../src/config/config.js';
 import { createDataSource } from '../../src/database/data-source.js';
@@ -10,6 +10,7 @@ import { migrate, revertLastMigration } from '../../src/database/migrate.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { oldestFirst } from '../../src/pets/pet-list.js';
 import { callAs } from '../support/call-as.js';
+import { petstore } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
@@ -61,10 +62,37 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await schemaDrift()).toEqual([]);
   });
 
-  test('Database-3: when several processes migrate at once, exactly one of them does the work', async () => {
-    const runs = await Promise.all(Array.from({ length: 4 }, () => migrate(target, DATABASE_SCHEMA)));
-    expect(runs.filter((applied) => applied.length > 0)).toHaveLength(1);
+  test('Database-3: when several processes migrate at once, each migration is applied by exactly one of them', async () => {
+    const all = DATABASE_SCHEMA.migrations.map(({ name }) => name);
+    const migrating = Array.from({ length: 4 }, () =>
+      petstore(['migrate', '--json'], { databaseUrl: database.url }),
+    );
+    const runs = await Promise.all(migrating);
+    for (const { code, stderr } of runs) expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(runs.flatMap(({ json }) => json.applied).sort()).toEqual([...all].sort());
     expect(await schemaDrift()).toEqual([]);
+  });
+
+  test('Database-26: a migration that fails is named, and does not count as applied', async () => {
+    class Broken1770000000002 {
+      name = 'Broken1770000000002';
+      locks = { mysql: null, sqlite: null };
+      async up(runner: QueryRunner) {
+        await runner.query('INSERT INTO nowhere VALUES (1)');
+      }
+      async down() {}
+    }
+    const [initial] = DATABASE_SCHEMA.migrations;
+    const broken = {
+      ...DATABASE_SCHEMA,
+      migrations: [initial as typeof Broken1770000000002, Broken1770000000002],
+    };
+    for (const _ of [1, 2])
+      await expect(migrate(target, broken)).rejects.toThrow(
+        /^the migration Broken1770000000002 failed: .*nowhere/,
+      );
+    expect(await tables()).toContain('pets');
+    expect((await migrate(target, DATABASE_SCHEMA)).length).toBe(DATABASE_SCHEMA.migrations.length - 1);
   });
 
   if (kind !== 'sqlite') {
