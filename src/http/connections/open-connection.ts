@@ -36,7 +36,7 @@ type Held = [handler: RequestListener, request: IncomingMessage, response: Serve
 export class OpenConnection {
   /** The response that is being produced or sent. */
   current: ServerResponse | null = null;
-  /** The response to the last parsed request. */
+  /** The response to the last parsed request; null = both are complete. An idle connection keeps neither in memory. */
   latest: ServerResponse | null = null;
   /** When the connection was accepted or became idle, as `performance.now()`. */
   sinceMs = performance.now();
@@ -45,6 +45,7 @@ export class OpenConnection {
   /** The TLS socket once its handshake is done; before that, and without TLS, the TCP socket. */
   private socket: Socket;
   private isSecured = false;
+  private hasRequested = false;
   private isEnding = false;
   private readonly held: Held[] = [];
   private patience: ReaderPatience;
@@ -80,7 +81,7 @@ export class OpenConnection {
   get state(): ConnectionState {
     if (this.isEnding) return 'ending';
     if (!this.isSecured) return 'handshake';
-    if (this.current === null) return this.latest === null ? 'silent' : 'idle';
+    if (this.current === null) return this.hasRequested ? 'idle' : 'silent';
     if (this.unreadBytes > 0) return 'unread';
     return this.current.req.complete ? 'answering' : 'receiving';
   }
@@ -102,12 +103,13 @@ export class OpenConnection {
 
   /** No handshake, or no byte of a request. */
   get isUnused(): boolean {
-    return !this.isSecured || (this.latest === null && this.socket.bytesRead === 0);
+    return !this.isSecured || (!this.hasRequested && this.socket.bytesRead === 0);
   }
 
   /** Handles the request now, or after the requests before it. */
   handleInOrder(handler: RequestListener, request: IncomingMessage, response: ServerResponse): void {
     if (this.isEnding || this.socket.destroyed) return;
+    this.hasRequested = true;
     this.latest = response;
     if (this.current === null) {
       this.current = response;
@@ -174,7 +176,9 @@ export class OpenConnection {
       if (this.held.length === 0) this.socket.resume();
       // Lets other connections proceed in between, however many requests this client has sent at once.
       setImmediate(() => this.begin(...next));
-    } else if (!this.hasArrived() && !this.isEnding) {
+    } else if (this.hasArrived()) {
+      this.latest = null;
+    } else if (!this.isEnding) {
       // Node would continue to parse the chunks: a chunk of one byte takes longer to parse than to send.
       if (this.latest?.req.headers['transfer-encoding'] !== undefined) this.endInStages();
       else this.discarding = new Discarding(this.socket);
