@@ -2,6 +2,8 @@ import type { ConcurrencyLimit } from './concurrency-limit.js';
 
 const TICK_MS = 20;
 const WINDOW_MS = 100;
+/** An iteration of the event loop can serve thousands of requests before any timer runs. Then requests are the clock. */
+const TIMERS_STALL_MS = 100;
 /** Without requests nothing is measured. */
 const IDLE_WINDOWS = 20;
 
@@ -31,8 +33,12 @@ export class LoadWatch {
   /** Call it for each request. */
   wake(): void {
     this.idleWindows = 0;
-    if (this.ticking) return;
-    this.lastTickMs = performance.now();
+    const nowMs = performance.now();
+    if (this.ticking) {
+      if (nowMs - this.lastTickMs >= TIMERS_STALL_MS) this.tick();
+      return;
+    }
+    this.lastTickMs = nowMs;
     this.windowSinceMs = this.lastTickMs;
     this.ticking = setInterval(this.tick, TICK_MS).unref();
   }
