@@ -14,11 +14,13 @@ export interface Window {
 
 const LEAST = 32;
 const MOST = 10_000;
-/**
- * A wait below it never shrinks the limit, whatever the floor is. Under a flood the p99 of answers is about three times
- * as long.
- */
+/** A wait below it never begins the limit, whatever the floor is. */
 const TOLERATED_MS = 60;
+/**
+ * The wait under the limit. The p99 of answers is about three times as long. A longer queue answers no more requests, but
+ * the collector copies all that wait in it.
+ */
+const KEPT_MS = 20;
 /** The event loop is late, not only interrupted by the collector. */
 const LATE_MS = 20;
 /** Refusals for each answer: they take less than a seventh of the time, on any machine. */
@@ -79,15 +81,16 @@ export class ConcurrencyLimit {
     const { loopDelayMs, queuedStatements } = window;
     const medianMs = this.medianMs(window);
     const answerMs = Math.max(medianMs, loopDelayMs);
+    const leastMs = this.isEnforced ? KEPT_MS : TOLERATED_MS;
     const isConfirmed = loopDelayMs > LATE_MS || queuedStatements >= 1;
-    const ofAnswers = isConfirmed ? medianMs / Math.max(TOLERATED_MS, 2 * this.floorMs) : 0;
-    const pressure = Math.max(ofAnswers, loopDelayMs / TOLERATED_MS);
+    const ofAnswers = isConfirmed ? medianMs / Math.max(leastMs, 2 * this.floorMs) : 0;
+    const pressure = Math.max(ofAnswers, loopDelayMs / leastMs);
     const isQueueing = pressure > 1;
     const toleratedMs = answerMs / pressure;
     // Little's law: what the clients see in flight, also if each request is answered in the turn that reads it.
     const answersPerMs = this.answers / window.lengthMs;
     this.answersPerMs = Math.max(answersPerMs, this.answersPerMs * RATE_DECAY);
-    const sustainable = this.answersPerMs * (isQueueing ? toleratedMs : TOLERATED_MS);
+    const sustainable = this.answersPerMs * (isQueueing ? toleratedMs : leastMs);
     if (this.isEnforced) this.follow(window, isQueueing ? 1 / pressure : 1, sustainable);
     else {
       if (!isQueueing) this.learnFloor(answerMs);

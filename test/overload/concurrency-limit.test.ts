@@ -88,7 +88,7 @@ describe('during an overload', () => {
     (_, load, most) => {
       run(9, load);
       expect(limit.isEnforced).toBe(false);
-      run(2, load);
+      run(1, load);
       expect(limit.value).toBeCloseTo(most, -1);
     },
   );
@@ -104,7 +104,14 @@ describe('during an overload', () => {
   test('Overload-8: the limit does not fall below what is answered in time: refusals may take the time', () => {
     run(11, LOOP);
     run(100, { ...LOOP, refused: 500 });
-    expect(limit.value).toBeCloseTo(600, -1);
+    expect(limit.value).toBeCloseTo(200, -1);
+  });
+
+  test('Overload-29: requests wait 20 ms under the limit, a third of the wait that begins it', () => {
+    run(10, POOL);
+    expect(limit.value).toBeCloseTo(180, -1);
+    run(20, { ...POOL, answerMs: 50, refused: 100 });
+    expect(limit.value).toBeCloseTo(60, -1);
   });
 
   test('Overload-9: the limit rises while requests are refused and the answers are fast', () => {
