@@ -23,7 +23,7 @@ test.each([
   (_, textAt) => {
     const before = heapMb();
     const names = Array.from({ length: DOCUMENTS }, (__, at) => {
-      // As from a request: a text of its own.
+      // The body of a request is decoded into a single text, too.
       const source = Buffer.from(`${textAt(at)} # ${COMMENT}${at}`).toString();
       const operation = parse(source, { noLocation: true }).definitions[0] as OperationDefinitionNode;
       const [field] = operation.selectionSet.selections;
