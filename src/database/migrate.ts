@@ -22,9 +22,9 @@ interface MigrateOptions {
 }
 
 /**
- * Applies every pending migration and returns their names. When several processes call this at once, each migration is
- * applied by one of them.
- * Throws `AppError conflict` when a restore did not end: every start calls this, and must not serve a part of the rows.
+ * Applies every pending migration and returns the names of those that it applied. When several processes call this at
+ * once, each migration is applied by one of them. Throws an error that names the migration that failed, and `AppError
+ * conflict` when a restore did not end: every start calls this, and must not serve a part of the rows.
  */
 export async function migrate(
   target: DatabaseTarget,
@@ -36,7 +36,8 @@ export async function migrate(
   return withSchemaLock(target, schema, async (source) => {
     if (!isRestore) await requireNoUnfinishedRestore(source);
     const applied: string[] = [];
-    for (let name = await applyNext(source); name; name = await applyNext(source)) applied.push(name);
+    // Outside a transaction: a start with nothing to apply waits for no other writer of a SQLite file.
+    while ((await pendingIn(source)).length > 0) applied.push(...(await applyNext(source)));
     return applied;
   });
 }
@@ -93,19 +94,22 @@ async function withSchemaLock<T>(
 }
 
 /**
- * Applies the oldest pending migration and returns its name; null = none is pending. SQLite has no named locks: there the
- * transaction locks the file, so the search for the migration is a part of it.
+ * Applies the oldest pending migration and returns its name; empty = another process was faster. SQLite has no named
+ * locks: there the transaction locks the file, so the search for the migration is a part of it.
  */
-function applyNext(source: DataSource): Promise<string | null> {
+function applyNext(source: DataSource): Promise<string[]> {
   return source.transaction(async ({ queryRunner }) => {
-    const executor = new MigrationExecutor(source, queryRunner);
-    const [next] = await executor.getPendingMigrations();
-    if (!next) return null;
-    await executor.executeMigration(next).catch((error: Error) => {
+    const [next] = await pendingIn(source, queryRunner);
+    if (!next) return [];
+    await new MigrationExecutor(source, queryRunner).executeMigration(next).catch((error: Error) => {
       throw new Error(`the migration ${next.name} failed: ${error.message}`, { cause: error });
     });
-    return next.name;
+    return [next.name];
   });
+}
+
+function pendingIn(source: DataSource, runner?: QueryRunner) {
+  return new MigrationExecutor(source, runner).getPendingMigrations();
 }
 
 async function withFileLock<T>(source: DataSource, work: (source: DataSource) => Promise<T>): Promise<T> {

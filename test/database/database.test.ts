@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import libsql from 'libsql';
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { type Config, loadConfig } from '../../src/config/config.js';
@@ -94,6 +95,19 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await tables()).toContain('pets');
     expect((await migrate(target, DATABASE_SCHEMA)).length).toBe(DATABASE_SCHEMA.migrations.length - 1);
   });
+
+  if (kind === 'sqlite') {
+    test('Database-27: a start with nothing to migrate waits for no other writer of the file', async () => {
+      await migrate(target, DATABASE_SCHEMA);
+      const writer = new libsql(database.url.slice('sqlite:'.length));
+      writer.exec('BEGIN IMMEDIATE');
+      try {
+        expect(await migrate(target, DATABASE_SCHEMA)).toEqual([]);
+      } finally {
+        writer.close();
+      }
+    });
+  }
 
   if (kind !== 'sqlite') {
     test('Database-23: nothing migrates without the lock, and the lock of one database does not stop another', async () => {
