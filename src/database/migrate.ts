@@ -23,7 +23,7 @@ interface MigrateOptions {
 
 /**
  * Applies every pending migration and returns the names of those that it applied. When several processes call this at
- * once, each migration is applied by one of them. Throws an error that names the migration that failed, and `AppError
+ * once, each migration is applied by one of them. Throws an error that names the migration that failed. Throws `AppError
  * conflict` when a restore did not end: every start calls this, and must not serve a part of the rows.
  */
 export async function migrate(
