@@ -131,6 +131,27 @@ test('Explorers-5: an example opens in a new tab, and the first tab keeps its te
   await leave();
 });
 
+test('Explorers-13: no example can be chosen, and lost, while the editors are loading', async () => {
+  const { page, complaints, leave } = await visit(browser, app.url);
+  let load = () => {};
+  const mayLoad = new Promise<void>((resolve) => {
+    load = resolve;
+  });
+  await page.route(/\/codemirror-[^/]*\.js$/, async (route) => {
+    await mayLoad;
+    await route.continue();
+  });
+  await page.goto(`${app.url}/graphiql`, { waitUntil: 'commit' });
+  const examples = page.getByLabel('Open an example in a new tab');
+  await examples.waitFor();
+  expect(await examples.isDisabled()).toBe(true);
+  load();
+  await examples.selectOption('Add a pet');
+  await page.getByRole('button', { name: 'AddPet' }).waitFor();
+  expect(complaints).toEqual([]);
+  await leave();
+});
+
 test('Explorers-6: the search works by keyboard alone, and finds a guide, an error code and a parameter', async () => {
   const { page, complaints, leave } = await visit(browser, app.url);
   for (const [words, path] of [

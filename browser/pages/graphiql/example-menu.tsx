@@ -20,6 +20,8 @@ export function ExampleMenu() {
       className="examples"
       aria-label="Open an example in a new tab"
       value=""
+      // The editors are loaded after the page. Before that an example would be lost.
+      disabled={!queryEditor || !variableEditor}
       onChange={({ target }) => {
         wanted.current = EXAMPLE_QUERIES.find(({ task }) => task === target.value) ?? null;
         if (wanted.current) addTab();
