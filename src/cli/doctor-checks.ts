@@ -153,18 +153,9 @@ async function behindNewestAct(source: DataSource): Promise<number> {
 
 async function ask<T>(database: DatabaseTarget, question: (source: DataSource) => Promise<T>): Promise<T> {
   const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
-  const { createDataSource } = await import('../database/data-source.js');
-  const source = await createDataSource(database, DATABASE_SCHEMA, {
-    poolSize: 1,
-    queryTimeoutMs: QUERY_TIMEOUT_MS,
-    exactIntegers: false,
-  });
-  try {
-    await source.initialize();
-    return await question(source);
-  } finally {
-    if (source.isInitialized) await source.destroy();
-  }
+  const { withDataSource } = await import('../database/data-source.js');
+  const settings = { poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS, exactIntegers: false };
+  return withDataSource(database, DATABASE_SCHEMA, settings, question);
 }
 
 /** Whether the SQLite file does not exist. Opening it would create it. */

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { loadConfig } from '../../../src/config/config.js';
-import { createDataSource } from '../../../src/database/data-source.js';
+import { withDataSource } from '../../../src/database/data-source.js';
 
 const TEXTS = [
   '',
@@ -45,19 +45,10 @@ export function readEveryTable(databaseUrl: string): Promise<Record<string, stri
   });
 }
 
-export async function onDatabase<T>(
-  databaseUrl: string,
-  work: (source: DataSource) => Promise<T>,
-): Promise<T> {
+export function onDatabase<T>(databaseUrl: string, work: (source: DataSource) => Promise<T>): Promise<T> {
   const { database } = loadConfig({ DATABASE_URL: databaseUrl });
   const settings = { poolSize: 1, queryTimeoutMs: 60_000, exactIntegers: true };
-  const source = await createDataSource(database, DATABASE_SCHEMA, settings);
-  await source.initialize();
-  try {
-    return await work(source);
-  } finally {
-    await source.destroy();
-  }
+  return withDataSource(database, DATABASE_SCHEMA, settings, work);
 }
 
 function valueIn({ type, length, isNullable, isPrimary }: ColumnMetadata, at: number): unknown {
