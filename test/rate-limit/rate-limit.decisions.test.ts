@@ -244,3 +244,14 @@ test('Limits-Windows-12: an IPv6 /64 is one address, and an IPv4 address is the 
   expect(addressSubject('::1')).toBe('address:0:0:0:0::/64');
   expect(projectSubject(2n ** 63n - 1n).length).toBeLessThanOrEqual(64);
 });
+
+test('Limits-Windows-13: a clock set back over midnight opens no day again', () => {
+  let now = NOON_MS + DAY_MS / 2 + 5_000;
+  const limiter = new MemoryLimiter(() => now);
+  const request = charge({ quota: { perMinute: 100, perDay: 3 } });
+  for (let sent = 0; sent < 3; sent += 1) limiter.charge(request);
+  for (const jumpMs of [-10_000, 10_000]) {
+    now += jumpMs;
+    expect(limiter.charge(request)).toMatchObject({ code: 'rate_limited_day', day: { remaining: 0 } });
+  }
+});

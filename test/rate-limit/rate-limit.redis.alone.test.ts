@@ -130,6 +130,64 @@ describe('with Redis', () => {
     expect(Math.abs(decision.atMs / 1000 - (seconds ?? 0))).toBeLessThan(5);
   });
 
+  describe('expiry, by the clock of Redis', () => {
+    let now = NOON_MS;
+    const ttlOf = (subject: string, keyId: string | null) =>
+      redis.pttl(`petstore:rate:{${subject}}${keyId === null ? '' : `:ban:${keyId}`}`);
+
+    test('Limits-Redis-11: a day quota that a project gets later counts what was spent before, until midnight', async () => {
+      now = NOON_MS;
+      const limiter = new RedisLimiter(redis, { now: () => now });
+      const subject = newSubject();
+      const send = (perDay: number | null) =>
+        limiter.charge(charge({ subject, quota: { perMinute: 10, perDay } }));
+      await send(null);
+      expect(await send(5)).toMatchObject({ day: { remaining: 3 } });
+      now += 2 * MINUTE_MS;
+      expect(await send(5)).toMatchObject({ day: { remaining: 2 } });
+      const untilMidnightMs = DAY_MS / 2 + MINUTE_MS;
+      const ttlMs = await ttlOf(subject, null);
+      expect(ttlMs).toBeGreaterThan(untilMidnightMs - MINUTE_MS);
+      expect(ttlMs).toBeLessThanOrEqual(untilMidnightMs);
+    });
+
+    test('Limits-Redis-12: the windows of an address are kept for two minutes at most', async () => {
+      const subject = `address:${newSubject()}`;
+      const quota = { perMinute: 10, perDay: null };
+      await new RedisLimiter(redis, { now: () => NOON_MS }).charge(charge({ subject, quota, keyId: null }));
+      expect(await ttlOf(subject, null)).toBeLessThanOrEqual(2 * MINUTE_MS);
+    });
+
+    test('Limits-Redis-13: strikes and ladder steps outlive the ban by an hour each', async () => {
+      now = NOON_MS;
+      const limiter = new RedisLimiter(redis, { now: () => now });
+      const subject = newSubject();
+      const refuse = () => limiter.charge(charge({ subject, quota: { perMinute: 0, perDay: null } }));
+      const ends: number[] = [];
+      const recordTtl = async () => Math.round((await ttlOf(subject, '1')) / MINUTE_MS) - 1;
+      for (let sent = 0; sent < 4; sent += 1) await refuse();
+      expect(await recordTtl()).toBe(60);
+      for (const banMinutes of [1, 5, 30]) {
+        let decision = await refuse();
+        while (decision.ban?.untilSeconds === null) decision = await refuse();
+        ends.push((await recordTtl()) - banMinutes);
+        now += banMinutes * MINUTE_MS;
+      }
+      expect(ends).toEqual([60, 120, 180]);
+    });
+  });
+
+  test('Limits-Redis-14: a clock set back over midnight opens no day again', async () => {
+    let now = NOON_MS + DAY_MS / 2 + 5_000;
+    const limiter = new RedisLimiter(redis, { now: () => now });
+    const request = charge({ subject: newSubject(), quota: { perMinute: 100, perDay: 3 } });
+    for (let sent = 0; sent < 3; sent += 1) await limiter.charge(request);
+    now -= 10_000;
+    expect(await limiter.charge(request)).toMatchObject({ code: 'rate_limited_day', day: { remaining: 0 } });
+    now += 10_000;
+    expect(await limiter.charge(request)).toMatchObject({ code: 'rate_limited_day', day: { remaining: 0 } });
+  });
+
   test("Limits-Redis-5: a bare limiter rejects with SharedCountersAway, never with the connection's error", async () => {
     const nowhere = await connectRedis('redis://127.0.0.1:1');
     const limiter = new RedisLimiter(nowhere);

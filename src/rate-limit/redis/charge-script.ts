@@ -25,7 +25,7 @@ export const WRITING = 'writing';
  *
  * Keys expire a minute after their windows, because a clock may be set back; the window numbers decide, not the expiry.
  * Only the first write of a window sets the expiry: SET with PX takes Redis twice as long as SETRANGE, and this script
- * runs for every request.
+ * runs for every request. The windows of a project expire with its day, also without a day quota: it can get one later.
  */
 export const CHARGE_SCRIPT = `
 local call = redis.call
@@ -52,7 +52,7 @@ end
 
 local minute, minuteUsed = (now - now % 60000) / 60000, 0
 local day, dayUsed = (now - now % 86400000) / 86400000, 0
-local hasExpiry = false
+local isDaily, hasExpiry = hasKey or perDay >= 0, false
 local own, ownUsed, isAllowed = nil, nil, true
 if allowed then
   own, ownUsed = minute, 0
@@ -65,11 +65,11 @@ end
 if stored[1] then
   local m, mUsed, d, dUsed = struct.unpack('<I4I4I4I4', stored[1])
   if m == minute or m == minute + 1 then
-    minute, minuteUsed, hasExpiry = m, mUsed, true
+    minute, minuteUsed, hasExpiry = m, mUsed, not isDaily
   end
   if d == day or d == day + 1 then
     day, dayUsed = d, dUsed
-    hasExpiry = hasExpiry or perDay >= 0
+    hasExpiry = hasExpiry or isDaily
   end
 end
 
@@ -101,7 +101,7 @@ elseif fits then
   if hasExpiry then
     call('SETRANGE', KEYS[1], 0, packed)
   else
-    local windowsEnd = perDay >= 0 and (day + 1) * 86400000 or (minute + 1) * 60000
+    local windowsEnd = isDaily and (day + 1) * 86400000 or (minute + 1) * 60000
     call('SET', KEYS[1], packed, 'PX', windowsEnd - now + 60000)
   end
   if retryAt == 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed} end
