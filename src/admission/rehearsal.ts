@@ -28,8 +28,8 @@ export function rehearsed(rehearsal: Rehearsal, standing: Standing): Refused | A
     const retryAfterSeconds = until(day.resetAtSeconds);
     return { ...refusal, code: 'rate_limited_day', day: { ...day, ...spent }, retryAfterSeconds };
   }
-  const [stepMinutes] = LADDER_MINUTES;
-  const untilSeconds = Math.ceil(atMs / 1000) + stepMinutes * 60;
+  const retryAfterSeconds = LADDER_MINUTES[0] * 60;
+  const untilSeconds = Math.ceil(atMs / 1000) + retryAfterSeconds;
   const ban = { strikes: 0, untilSeconds, nextStepMinutes: LADDER_MINUTES[1] };
-  return { ...refusal, code: 'key_banned', ban, retryAfterSeconds: until(untilSeconds) };
+  return { ...refusal, code: 'key_banned', ban, retryAfterSeconds };
 }

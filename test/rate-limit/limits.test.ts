@@ -7,8 +7,9 @@ import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
-/** Ten seconds into a UTC minute, in the middle of a day. */
-const NOON_MS = Date.UTC(2026, 5, 15, 12, 0, 10);
+/** Ten seconds and a fraction into a UTC minute, in the middle of a day: seconds that remain are rounded up. */
+const NOON_MS = Date.UTC(2026, 5, 15, 12, 0, 10, 700);
+const MINUTE_ENDS_MS = Date.UTC(2026, 5, 15, 12, 1);
 const MINUTE_MS = 60_000;
 const PETS = '{ pets(first: 1) { nodes { id } } }';
 const CREATE = 'mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }';
@@ -35,10 +36,10 @@ function rawGet(
 }
 
 /** Returns a function that sends the next request over one connection, as a client in a loop does. */
-function inSequence(url: string, token: string, agent: Agent): () => Promise<Raw> {
+function inSequence(url: string, token: string, agent: Agent, further = {}): () => Promise<Raw> {
   return () =>
     new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${token}` };
+      const headers = { authorization: `Bearer ${token}`, ...further };
       const sent = httpRequest(`${url}/v1/pets`, { agent, headers }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (part: string) => {
@@ -99,7 +100,7 @@ onEachDatabase(
           'cache-control': 'no-store',
           'x-ratelimit-limit': '60',
           'x-ratelimit-remaining': '0',
-          'x-ratelimit-reset': String(NOON_MS / 1000 + 50),
+          'x-ratelimit-reset': String(MINUTE_ENDS_MS / 1000),
           'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
           ratelimit: '"minute";r=0;t=50, "day";r=940;t=43190',
         });
@@ -307,6 +308,21 @@ onEachDatabase(
       expect(body.ban).toEqual({ strikes: 0, untilSeconds: null, nextStepMinutes: 1 });
     });
 
+    test('Limits-31: requests of a burst that share a connection of a trusted proxy are one offence', async () => {
+      const proxied = await startApp({ env: { TRUSTED_PROXIES: '127.0.0.1' }, now: NOON_MS });
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      try {
+        const { token } = await proxied.tenant({ plan: 'FREE' });
+        const send = inSequence(proxied.url, token, agent, { 'x-forwarded-for': '192.0.2.1' });
+        for (let sent = 0; sent < 80; sent += 1) expect((await send()).text).not.toContain('key_banned');
+        const { body } = await rest(proxied.url, '/v1/rate_limit', { token });
+        expect(body.ban).toEqual({ strikes: 0, untilSeconds: null, nextStepMinutes: 1 });
+      } finally {
+        agent.destroy();
+        await proxied.stop();
+      }
+    });
+
     test('Limits-9: a ban is per key: another key of the project is served', async () => {
       const { token, projectId } = await app().tenant({ plan: 'FREE' });
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -387,7 +403,7 @@ onEachDatabase(
         limit: 300,
         remaining: 300,
         window: 'MINUTE',
-        resetAt: new Date(NOON_MS + 50_000).toISOString(),
+        resetAt: new Date(MINUTE_ENDS_MS).toISOString(),
       });
       for (const { limit, remaining } of before) expect(remaining).toBe(limit);
       await graphql(app().url, CREATE, { token });
