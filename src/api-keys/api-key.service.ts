@@ -28,9 +28,12 @@ interface IssueOptions {
   id?: bigint | undefined;
 }
 
-/** Runs first in the transaction; an error from it rolls the transaction back. */
-export type Guard = (manager: EntityManager) => Promise<void>;
-const NO_GUARD: Guard = async () => {};
+/**
+ * Runs first in the transaction; an error from it rolls the transaction back. Returns the latest end of a key that the
+ * transaction creates; null = never.
+ */
+export type Guard = (manager: EntityManager) => Promise<number | null>;
+const NO_GUARD: Guard = async () => null;
 
 export class ApiKeyService {
   readonly callers: CallerCache;
@@ -57,8 +60,8 @@ export class ApiKeyService {
   ): Promise<IssuedApiKey> {
     const checked = checkedKey(wanted, this.now());
     return this.db.transaction(async (manager) => {
-      await guard(manager);
-      return this.issue(manager, actor, checked, id);
+      const expiresAtMs = earlier(checked.expiresAtMs, await guard(manager));
+      return this.issue(manager, actor, { ...checked, expiresAtMs }, id);
     });
   }
 
@@ -117,7 +120,7 @@ export class ApiKeyService {
   ): Promise<IssuedApiKey> {
     checkOverlap(overlapMs / 1000);
     const issued = await this.db.transaction(async (manager) => {
-      await guard(manager);
+      const latestEndMs = await guard(manager);
       const old = await this.locked(manager, id);
       if (old.revokedAtMs !== null || hasPassed(old.expiresAtMs, this.now())) {
         throw new AppError('conflict', `API key ${id} is no longer valid. Create a new one instead.`);
@@ -129,8 +132,10 @@ export class ApiKeyService {
           `API key ${id} was already rolled into ${old.successorId}. Roll that key instead.`,
         );
       }
-      const endsAtMs = Math.min(this.now() + overlapMs, old.expiresAtMs ?? Number.POSITIVE_INFINITY);
-      const successor = await this.issue(manager, actor, { ...old, scopes: scopesOf(old) }, successorId);
+      const endsAtMs = earlier(this.now() + overlapMs, old.expiresAtMs);
+      const expiresAtMs = earlier(old.expiresAtMs, latestEndMs);
+      const wanted = { ...old, scopes: scopesOf(old), expiresAtMs };
+      const successor = await this.issue(manager, actor, wanted, successorId);
       await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs, successorId: successor.key.id });
       await this.audit.record(manager, actor, {
         action: 'key.roll',
@@ -201,6 +206,11 @@ export class ApiKeyService {
   private async locked(manager: EntityManager, id: bigint): Promise<ApiKey> {
     return (await manager.findOne(ApiKey, { where: { id }, ...this.db.forUpdate })) ?? refuseUnknown(id);
   }
+}
+
+/** Null = never. */
+function earlier(aMs: number | null, bMs: number | null): number | null {
+  return aMs === null || bMs === null ? (aMs ?? bMs) : Math.min(aMs, bMs);
 }
 
 async function find(manager: EntityManager, id: bigint): Promise<ApiKey> {

@@ -128,9 +128,9 @@ export class ProjectKeys {
 
   /**
    * Serializes the changes to a project's keys, and refuses a caller's key that is no longer valid: a key revoked at this
-   * moment must not leave another key behind.
+   * moment must not leave another key behind. A key that expires makes none that outlives it.
    */
-  private guard(caller: Caller, check: Guard): Guard {
+  private guard(caller: Caller, check: (manager: EntityManager) => Promise<void>): Guard {
     return async (manager) => {
       await manager.findOneOrFail(Project, { where: { id: caller.projectId }, ...this.db.forUpdate });
       const own = await ofProject(manager, caller, caller.keyId);
@@ -138,6 +138,7 @@ export class ProjectKeys {
         throw new AppError('unauthorized', 'This API key is no longer valid.');
       }
       await check(manager);
+      return own.expiresAtMs;
     };
   }
 

@@ -175,6 +175,30 @@ onEachDatabase((app) => {
     expect([await restStatus(next), await restStatus(standard.rollApiKey.token)]).toEqual([401, 200]);
   });
 
+  test('Keys-GraphQL-19: a key that an expiring key makes or rolls ends with it at the latest', async () => {
+    const { token, keyId } = await app().tenant();
+    const at = (ms: number) => new Date(app().clock.now + ms).toISOString();
+    const scopes = ['PETS_READ', 'PETS_WRITE', 'DOMAINS', 'KEYS'];
+    const { key, token: short } = await made(token, { name: 'short', scopes, expiresAt: at(2_000) });
+    const { expiresAt } = key;
+    const endOf = async (answer: ReturnType<typeof ask>) => {
+      const { createApiKey, rollApiKey } = (await answer).body.data;
+      return (createApiKey ?? rollApiKey).key.expiresAt;
+    };
+    const wanted = { name: 'x', scopes: ['PETS_READ'] };
+    expect(await endOf(create(short, wanted))).toBe(expiresAt);
+    expect(await endOf(create(short, { ...wanted, expiresAt: null }))).toBe(expiresAt);
+    expect(await endOf(create(short, { ...wanted, expiresAt: at(HOUR_MS) }))).toBe(expiresAt);
+    expect(await endOf(create(short, { ...wanted, expiresAt: at(1_000) }))).toBe(at(1_000));
+    const roll = (sender: string, id: string, overlap: number) => endOf(ask(sender, ROLL, { id, overlap }));
+    const other = (await made(token, wanted)).key;
+    expect(await roll(short, other.id, 0)).toBe(expiresAt);
+    expect(await roll(short, String(keyId), 3_600)).toBe(expiresAt);
+    // The old key now ends with its overlap, and so do the keys that it makes.
+    expect(await endOf(create(token, wanted))).toBe(at(HOUR_MS));
+    expect(await roll(short, key.id, 3_600)).toBe(expiresAt);
+  });
+
   test('Keys-GraphQL-15: a rolled key names its successor', async () => {
     const { token, keyId } = await app().tenant();
     const { key } = (await ask(token, ROLL, { id: String(keyId), overlap: 3_600 })).body.data.rollApiKey;

@@ -90,7 +90,7 @@ export class ApiKeyResolver {
   @Statements(11)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => CreatedApiKeyType, {
-    description: `Replaces a key, which may be the key of this request, by a new one with the same name and scopes. ${SHOWN_ONCE} Needs the scope \`keys\`.`,
+    description: `Replaces a key, which may be the key of this request, by a new one with the same name and scopes. It expires when the old key would have, and never after the key of this request. ${SHOWN_ONCE} Needs the scope \`keys\`.`,
   })
   async rollApiKey(
     @Ctx() context: Context,

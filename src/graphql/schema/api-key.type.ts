@@ -92,7 +92,8 @@ export class NewApiKeyInput {
 
   @Field(() => GraphQLDateTime, {
     nullable: true,
-    description: 'When it expires: a time in the future; null = never.',
+    description:
+      'When it expires: a time in the future; null = never. A key that expires makes none that outlives it.',
   })
   expiresAt?: Date | null;
 }
