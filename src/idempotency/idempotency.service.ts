@@ -207,8 +207,9 @@ function inFlight(): AppError {
   );
 }
 
+/** A client's key, or one of the keys that the GraphQL door makes of it for several mutations. */
 function checkedKey(key: string): string {
-  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  if (/^[\x21-\x7e]{1,255}(\n\w+)?$/.test(key)) return key;
   const message = 'must be 1 to 255 visible ASCII characters';
   throw invalidRequest([{ field: 'Idempotency-Key', message }]);
 }

@@ -143,6 +143,53 @@ onEachDatabase((app) => {
     expect(await count(owner.token)).toBe(2);
   });
 
+  test('Idempotency-19: the key of one of several mutations is no other client key, whatever the alias', async () => {
+    const owner = await app().tenant();
+    const query =
+      'mutation { a: createPet(input: {name: "Rex", categoryId: 1}) { id } b: publishProject { slug } }';
+    for (const key of ['several', 'x'.repeat(255)]) {
+      const { body } = await mutate(key, query, {}, owner.token);
+      expect((await mutate(key, query, {}, owner.token)).body).toEqual(body);
+      for (const near of [`${key}:a`, `${key}a`].filter(({ length }) => length <= 255)) {
+        expect(String((await post(near, undefined, owner.token)).body.id)).not.toBe(body.data.a.id);
+      }
+    }
+  });
+
+  test('Idempotency-20: the same key of another project reads no stored answer of this one', async () => {
+    const owners = [await app().tenant(), await app().tenant()];
+    const send = async () => {
+      const ids: unknown[] = [];
+      for (const { token } of owners) ids.push((await post('shared', undefined, token)).body.id);
+      return ids;
+    };
+    const first = await send();
+    expect(new Set(first).size).toBe(2);
+    expect(await send()).toEqual(first);
+  });
+
+  test('Idempotency-21: the payload of updatePet counts each field, and an absent one differs from null', async () => {
+    const { body } = await post('to-update');
+    const update = async (key: string, input: object) => {
+      const query = 'mutation($id: ID!, $input: PetChanges!) { updatePet(id: $id, input: $input) { id } }';
+      const answer = await mutate(key, query, { id: String(body.id), input });
+      return answer.body.errors?.[0].extensions.code ?? 'updated';
+    };
+    const inputs = [
+      { name: 'Max' },
+      { name: 'Max', status: null },
+      { name: 'Max', status: 'sold' },
+      { name: 'Max', categoryId: '2' },
+      { name: 'Moe' },
+    ];
+    for (const [at, first] of inputs.entries()) {
+      const key = `update-${at}`;
+      expect(await update(key, first)).toBe('updated');
+      const answers = await Promise.all(inputs.map((input) => update(key, input)));
+      expect(answers).toEqual(inputs.map((input) => (input === first ? 'updated' : 'IDEMPOTENCY_MISMATCH')));
+    }
+  });
+
   test.each(['', 'x'.repeat(256), 'a b', 'é'])('Idempotency-10: refuses the key %j with 400', async (key) => {
     const refused = await rest(app().url, '/v1/pets', {
       method: 'POST',

@@ -77,10 +77,10 @@ export function serviceCallOf(context: Context, info?: GraphQLResolveInfo): Serv
 
 /**
  * The Idempotency-Key of one mutation. Each of several mutations in an operation gets its own key, made with its alias,
- * so that a repeated request finds the same keys.
+ * so that a repeated request finds the same keys. No header contains a line feed, so no client's key equals one of them.
  */
 function idempotencyKeyOf(context: Context, info: GraphQLResolveInfo): string | null {
   const { idempotencyKey, rootFieldCount } = context;
   if (idempotencyKey === null || rootFieldCount === 1) return idempotencyKey;
-  return `${idempotencyKey}:${info.path.key}`;
+  return `${idempotencyKey}\n${info.path.key}`;
 }

@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import type { Reservation } from '../../src/idempotency/idempotency.service.js';
+import { callAs } from '../support/call-as.js';
+import { eventually } from '../support/eventually.js';
+import { onEachDatabase } from '../support/on-databases.js';
+
+const DAY_MS = 24 * 3_600_000;
+const LOCK_MS = 10_000;
+const TEXT = { write: String, read: String };
+const CONFLICT = expect.objectContaining({ code: 'conflict', retryAfterSeconds: 1 });
+
+onEachDatabase((app) => {
+  /** Returns a function that makes the next attempt with the same key. */
+  async function newKey() {
+    const { caller } = callAs(await app().tenant());
+    const attempt = { caller, key: 'key', operation: 'test', input: [] };
+    return (work: (reservation: Reservation) => Promise<string>) =>
+      app().app.services.idempotency.once(attempt, work, TEXT);
+  }
+  const lost = () => Promise.reject(new Error('the outcome is lost'));
+
+  /** Returns work that ends as `end` does, and the reservation of each of its runs. */
+  function watched() {
+    const seen: Pick<Reservation, 'id' | 'isRepeat'>[] = [];
+    const work = (end: () => Promise<string>) => (reservation: Reservation) => {
+      const { id, isRepeat } = reservation;
+      seen.push({ id, isRepeat });
+      return end();
+    };
+    return { seen, work };
+  }
+
+  test('Idempotency-22: a fault frees the key at once, and the next attempt has the same id', async () => {
+    const attempt = await newKey();
+    const { seen, work } = watched();
+    await expect(attempt(work(lost))).rejects.toThrow('the outcome is lost');
+    expect(await attempt(work(async () => 'done'))).toBe('done');
+    const id = seen[0]?.id;
+    expect(seen).toEqual([
+      { id, isRepeat: false },
+      { id, isRepeat: true },
+    ]);
+  });
+
+  test('Idempotency-23: of ten retries after a lost attempt one proceeds', async () => {
+    const attempt = await newKey();
+    await expect(attempt(lost)).rejects.toThrow();
+    const seen = { started: 0, refused: 0 };
+    const isDecided = () => seen.started + seen.refused === 10;
+    const retries = Array.from({ length: 10 }, () =>
+      attempt(async () => {
+        seen.started += 1;
+        await eventually('the other retries are decided', isDecided);
+        return 'done';
+      }).catch((error) => {
+        seen.refused += 1;
+        return error;
+      }),
+    );
+    const answers = await Promise.all(retries);
+    expect(answers.filter((answer) => answer === 'done')).toHaveLength(1);
+    for (const answer of answers) if (answer !== 'done') expect(answer).toEqual(CONFLICT);
+  });
+
+  test('Idempotency-24: an attempt that never ends holds the key for 10 s, and then stores nothing', async () => {
+    const attempt = await newKey();
+    await attempt(async ({ id }) => {
+      app().clock.now += LOCK_MS - 1;
+      await expect(attempt(lost)).rejects.toEqual(CONFLICT);
+      app().clock.now += 1;
+      await attempt(async (second) => `second ${second.id === id}`);
+      return 'first';
+    });
+    expect(await attempt(lost)).toBe('second true');
+  });
+
+  test('Idempotency-25: a reservation ends after 24 hours: the next attempt has another id and its own 24 hours', async () => {
+    const attempt = await newKey();
+    const { seen, work } = watched();
+    await expect(attempt(work(lost))).rejects.toThrow();
+    app().clock.now += DAY_MS;
+    expect(await attempt(work(async () => 'done'))).toBe('done');
+    expect(seen.map(({ isRepeat }) => isRepeat)).toEqual([false, false]);
+    expect(seen[0]?.id).not.toBe(seen[1]?.id);
+    app().clock.now += DAY_MS - 1;
+    expect(await attempt(lost)).toBe('done');
+    app().clock.now += 1;
+    await expect(attempt(lost)).rejects.toThrow('the outcome is lost');
+  });
+});
