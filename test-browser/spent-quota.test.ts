@@ -148,3 +148,57 @@ test('Dashboard-34: a key without operations left opens the dashboard by itself 
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   expect(visitor.complaints).toEqual([]);
 });
+
+test('Dashboard-76: while the quota is spent, reloads and forms send no request for pets, and make no strike', async () => {
+  const owner = await publishedTenant(app);
+  await spendDay(owner, await leakedKeyOf(owner));
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  const sent = { pets: 0, others: 0 };
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/graphql')) return;
+    const isAboutPets = /"operationName":"\w*Pets?"/.test(request.postData() ?? '');
+    sent[isAboutPets ? 'pets' : 'others'] += 1;
+  });
+  await visitor.signIn(owner.token);
+  await page.getByRole('link', { name: 'Pets', exact: true }).click();
+  for (let reload = 0; reload < 3; reload += 1) {
+    await page.reload();
+    await page.getByText('Pets can be read and changed again from midnight UTC on.').waitFor();
+  }
+  await page.getByRole('button', { name: 'Add pet' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Rex');
+  await page.getByRole('textbox', { name: 'Category' }).fill('3');
+  const form = page.getByRole('dialog');
+  await form.getByRole('button', { name: 'Add pet' }).click();
+  await form.getByText('Pets can be read and changed again').waitFor();
+  expect(await form.getByRole('button', { name: /^Add pet \(/ }).isDisabled()).toBe(true);
+  expect(sent.pets).toBe(0);
+  expect(sent.others).toBeGreaterThanOrEqual(4);
+  const { body } = await graphql(app.url, '{ rateLimit { ban { strikes } } }', owner);
+  expect(body.data.rateLimit.ban.strikes).toBe(0);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-77: after a refusal, the tab keeps Retry-After across reloads, also if its clock is ahead', async () => {
+  const owner = await app.tenant({ plan: 'FREE' });
+  visitor = await visit(browser, app.url, { provokes: [429] });
+  const { page } = visitor;
+  await visitor.signIn(owner.token);
+  ahead.aheadMs += 60_000 - ((Date.now() + ahead.aheadMs) % 60_000);
+  await eventually('the minute is spent', async () => (await read(owner.token)).status === 429);
+  let sent = 0;
+  page.on('request', (request) => {
+    if (/"operationName":"Pets"/.test(request.postData() ?? '')) sent += 1;
+  });
+  // Every time that the gateway names is over on this computer.
+  await page.clock.install({ time: Date.now() + ahead.aheadMs + 3_600_000 });
+  await page.getByRole('link', { name: 'Pets', exact: true }).click();
+  await page.getByRole('button', { name: /^Try again \(/ }).waitFor();
+  for (let reload = 0; reload < 3; reload += 1) {
+    await page.reload();
+    await page.getByRole('button', { name: /^Try again \(/ }).waitFor();
+  }
+  expect(sent).toBe(1);
+  expect(visitor.complaints).toEqual([]);
+});

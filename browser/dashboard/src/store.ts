@@ -3,6 +3,8 @@ import { useSyncExternalStore } from 'react';
 interface Store<Value> {
   get(): Value;
   set(value: Value): void;
+  /** Calls the listener after each change. Returns a function that ends this. */
+  subscribe(listener: () => void): () => void;
   /** The value for components, which render again when it changes. */
   use(): Value;
 }
@@ -18,6 +20,7 @@ export function createStore<Value>(initial: Value): Store<Value> {
   };
   return {
     get,
+    subscribe,
     set(next) {
       value = next;
       for (const listener of listeners) listener();

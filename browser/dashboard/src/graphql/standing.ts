@@ -1,11 +1,27 @@
 import { ApolloLink } from '@apollo/client';
 import { map, tap } from 'rxjs';
 import { type Refusal, refusalOf } from '../errors/refusal.js';
+import { session } from '../session/session.js';
 import { createStore } from '../store.js';
 import type { StandingFragment } from './generated.js';
 
-/** The remaining quota and the key's ban state, from the newest response; null = no response yet. */
-export const standing = createStore<StandingFragment | null>(null);
+const STORED_AS = 'petstore-standing';
+const PREFIX_LENGTH = 9;
+
+/** The remaining quota and the key's ban state, from the newest response; null = no response yet. A reload keeps it. */
+export const standing = createStore<StandingFragment | null>(stored());
+standing.subscribe(() => sessionStorage.setItem(STORED_AS, JSON.stringify([keyPrefix(), standing.get()])));
+
+/** What the tab last knew about the key that is signed in. */
+function stored(): StandingFragment | null {
+  const [prefix, known] = JSON.parse(sessionStorage.getItem(STORED_AS) ?? '[]');
+  return prefix !== undefined && prefix === keyPrefix() ? known : null;
+}
+
+/** The public part of the key, as every page shows it. */
+function keyPrefix(): string | undefined {
+  return session.get().token?.slice(0, PREFIX_LENGTH);
+}
 
 /** Requests the state of the quota with each response: on a request that is sent anyway it costs nothing. */
 export const standingWatch = new ApolloLink((operation, forward) => {
@@ -14,7 +30,7 @@ export const standingWatch = new ApolloLink((operation, forward) => {
     map((result) => {
       const { rateLimit } = (result.extensions ?? {}) as { rateLimit?: StandingFragment };
       if (rateLimit) note(rateLimit);
-      else noteRefusal(result.errors?.[0]?.extensions);
+      noteRefusal(result.errors?.[0]?.extensions);
       return result;
     }),
     tap({ error: (error) => noteRefusal(refusalOf(error)) }),
@@ -23,10 +39,28 @@ export const standingWatch = new ApolloLink((operation, forward) => {
 
 /** A response about pets alone has no state of the management allowance, so the known state is kept. */
 function note(told: StandingFragment): void {
-  standing.set({ ...told, management: told.management ?? standing.get()?.management ?? null });
+  const known = standing.get();
+  const { minute, day, ban } = told;
+  standing.set({
+    ...told,
+    minute: isLonger(known?.minute, minute) ? known.minute : minute,
+    day: day && isLonger(known?.day, day) ? known.day : day,
+    ban: ban?.until && known?.ban?.until && known.ban.until > ban.until ? known.ban : ban,
+    management: told.management ?? known?.management ?? null,
+  });
 }
 
-/** A refused request gives its reason but no standing: the values for the bars are derived here. */
+type Window = StandingFragment['minute'];
+
+/**
+ * Both say that the window is spent, and the known end is later. A known end may follow from Retry-After, which does not
+ * depend on the clock of this computer.
+ */
+function isLonger<Known extends Window>(known: Known | null | undefined, told: Window): known is Known {
+  return known?.remaining === 0 && told.remaining === 0 && known.resetAt > told.resetAt;
+}
+
+/** The reason of a refusal, and Retry-After on the clock of this computer, are newer than all that is known. */
 function noteRefusal(refusal: Partial<Record<keyof Refusal, unknown>> | undefined): void {
   const known = standing.get();
   if (!known || typeof refusal?.retryAfterSeconds !== 'number') return;

@@ -1,7 +1,7 @@
 import { Countdown } from '../elements/countdown.js';
 import { Notice } from '../elements/notice.js';
 import { useNow } from '../elements/now.js';
-import type { StandingFragment } from '../graphql/generated.js';
+import { pauseOf } from '../graphql/pets-pause.js';
 import { standing } from '../graphql/standing.js';
 
 const STILL_WORKS = 'Keys, domains and usage still work: they spend nothing of the plan.';
@@ -10,46 +10,36 @@ const STILL_WORKS = 'Keys, domains and usage still work: they spend nothing of t
 export function QuotaNotice() {
   const now = useNow();
   const known = standing.use();
-  if (!known) return null;
-  const spent = [known.day, known.minute].find((window) => isSpent(window, now));
-  const bannedUntilMs = known.ban?.until ? Date.parse(known.ban.until) : 0;
-  if (bannedUntilMs > now) {
-    const untilMs = Math.max(bannedUntilMs, spent ? Date.parse(spent.resetAt) : 0);
+  const pause = pauseOf(known, now);
+  if (pause?.code === 'KEY_BANNED') {
     return (
       <Notice tone="bad" title="This API key is temporarily banned." isUrgent>
         <p>
           It continued to request pets after a 429. Requests for pets work again automatically in{' '}
-          <Countdown untilMs={untilMs} />. {STILL_WORKS}
+          <Countdown untilMs={pause.untilMs} />. Until then the dashboard sends none. {STILL_WORKS}
         </p>
       </Notice>
     );
   }
-  if (spent) {
+  if (pause) {
+    const name = pause.code === 'RATE_LIMITED_DAY' ? 'today' : 'this minute';
     return (
-      <Notice
-        tone="warn"
-        title={spent === known.day ? 'The quota of today is spent.' : 'The quota of this minute is spent.'}
-      >
+      <Notice tone="warn" title={`The quota of ${name} is spent.`}>
         <p>
-          Wait <Countdown untilMs={Date.parse(spent.resetAt)} />; requests for pets before that are refused,
-          and count as strikes. {STILL_WORKS}
+          Wait <Countdown untilMs={pause.untilMs} />: until then the dashboard sends no request for pets. A
+          client that sends one makes a strike. {STILL_WORKS}
         </p>
       </Notice>
     );
   }
-  if (!isSpent(known.management, now)) return null;
+  const management = known?.management;
+  if (management?.remaining !== 0 || Date.parse(management.resetAt) <= now) return null;
   return (
     <Notice tone="warn" title="This key has no operations left in this minute.">
       <p>
         Everything except pets has its own limit per minute. It resets in{' '}
-        <Countdown untilMs={Date.parse(known.management.resetAt)} />.
+        <Countdown untilMs={Date.parse(management.resetAt)} />.
       </p>
     </Notice>
   );
-}
-
-type Window = StandingFragment['minute'];
-
-function isSpent(window: Window | null | undefined, nowMs: number): window is Window {
-  return !!window && window.remaining === 0 && Date.parse(window.resetAt) > nowMs;
 }
