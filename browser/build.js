@@ -11,7 +11,14 @@ const ROOT = join(HERE, '..');
 /** Not `dist/browser`: there the tests compile the sources of the pages that they import. */
 const OUT = join(ROOT, 'dist/public');
 /** The files that both builds depend on. */
-const SHARED = ['build.js', 'generate-types.js', 'tsconfig.json', 'vite.config.js', '../package-lock.json'];
+const SHARED = [
+  'api-key.ts',
+  'build.js',
+  'generate-types.js',
+  'tsconfig.json',
+  'vite.config.js',
+  '../package-lock.json',
+];
 const TEXTS = /\.(js|css|svg|html)$/;
 
 /** Builds `dist/public/<name>`, unless it was built from the same inputs: `npm start` and `npm test` build each time. */

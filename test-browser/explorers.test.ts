@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { startBrowser } from '../test/support/browser.js';
-import { startApp, type Tenant, type TestApp } from '../test/support/start-app.js';
+import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { violationsOn } from './support/accessibility.js';
 import { visit } from './support/visitor.js';
 
@@ -16,7 +16,7 @@ const PAGES = [
   { name: 'reference-operation', path: '/v1/docs/createPet', until: 'Responses' },
   { name: 'reference-deprecated', path: '/v1/docs/getPet', until: 'deprecated' },
   { name: 'reference-objects', path: '/v1/docs/objects', until: 'NewPet' },
-  { name: 'graphiql', path: '/graphiql', until: 'Set API key' },
+  { name: 'graphiql', path: '/graphiql', until: 'ListPets' },
 ];
 
 let app: TestApp;
@@ -37,11 +37,14 @@ afterAll(async () => {
   await app?.stop();
 });
 
-const setKey = async (page: Page, token: string) => {
-  await page.getByRole('button', { name: 'Set API key' }).click();
-  await page.getByLabel('Key', { exact: true }).fill(token);
+const giveKey = async (page: Page, token: string) => {
+  await page.getByRole('dialog').getByLabel('API key').fill(token);
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Change key' }).waitFor();
+};
+const signIn = async (page: Page, token: string) => {
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await giveKey(page, token);
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
 };
 
 describe.each([1280, 390, 1600])('at %i px', (width) => {
@@ -80,11 +83,11 @@ test('Explorers-2: GraphiQL shows the schema without a key, and sends nothing un
   await page.getByRole('button', { name: /^Execute query/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.waitFor();
-  expect(await page.evaluate('document.activeElement?.id')).toBe('key');
+  expect(await page.evaluate('document.activeElement?.id')).toBe('api-key');
   expect(await violationsOn(page)).toEqual([]);
   await page.screenshot({ path: join(FOLDER, 'graphiql-key-1280-light.png') });
   await page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'detached' });
+  await dialog.waitFor({ state: 'hidden' });
   expect(sent).not.toContain('/graphql');
   expect(complaints).toEqual([]);
   await leave();
@@ -93,27 +96,37 @@ test('Explorers-2: GraphiQL shows the schema without a key, and sends nothing un
 test('Explorers-3: GraphiQL asks for the key once, answers, and shows the remaining quota', async () => {
   const { page, complaints, leave } = await visit(browser, app.url);
   await page.goto(`${app.url}/graphiql`);
-  await setKey(page, tenant.token);
+  await signIn(page, tenant.token);
   await page.getByRole('button', { name: /^Execute query/ }).click();
   await page.getByText('"data"').first().waitFor();
   await page.getByText(/this minute, .* today left/).waitFor();
   expect(await violationsOn(page)).toEqual([]);
   await page.screenshot({ path: join(FOLDER, 'graphiql-answer-1280-light.png') });
   await page.reload();
-  await page.getByRole('button', { name: 'Change key' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
   expect(await page.evaluate('document.cookie + JSON.stringify(localStorage)')).not.toContain(tenant.token);
   expect(page.url()).not.toContain('pk_');
   expect(complaints).toEqual([]);
   await leave();
 });
 
-test('Explorers-4: a refused key is forgotten, and the dialog says why', async () => {
+test('Explorers-4: the dialog refuses a key that the gateway does not accept, and asks again once a key is revoked', async () => {
+  const { token, keyId } = await app.tenant();
   const { page, complaints, leave } = await visit(browser, app.url, { provokes: [401] });
   await page.goto(`${app.url}/graphiql`);
-  await setKey(page, 'pk_nobody');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  const alert = page.getByRole('dialog').getByRole('alert');
+  await giveKey(page, 'pk_nobody');
+  await alert.getByText('not complete').waitFor();
+  await giveKey(page, `pk_${'0'.repeat(33)}`);
+  await alert.getByText('does not accept this key').waitFor();
+  expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('pk_0');
+  await giveKey(page, token);
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await app.app.services.apiKeys.revoke(TEST_ACTOR, keyId);
   await page.getByRole('button', { name: /^Execute query/ }).click();
-  await page.getByRole('alert').getByText('does not accept this key').waitFor();
-  expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('pk_nobody');
+  await alert.getByText('does not accept this key').waitFor();
+  expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain(token);
   expect(complaints).toEqual([]);
   await leave();
 });
@@ -198,7 +211,7 @@ test('Explorers-7: a language is chosen once for all pages, and the copy button 
 test('Explorers-8: a form sends its request with the key, and every digit of an int64 is shown', async () => {
   const { page, complaints, leave } = await visit(browser, app.url, { provokes: [400] });
   await page.goto(`${app.url}/v1/docs/createPet`);
-  await page.getByLabel('API key').fill(tenant.token);
+  await signIn(page, tenant.token);
   await page
     .getByRole('textbox', { name: 'Body' })
     .fill('{"name": "Rex", "categoryId": 9223372036854775807}');

@@ -23,7 +23,7 @@ const submit = async (key: string) => {
 };
 const alert = () => visitor.page.getByRole('alert').first();
 
-test('Dashboard-1: a valid key opens the overview, and the session survives a reload in this tab only', async () => {
+test('Dashboard-1: one sign-in holds for all pages and tabs, and signing out in one tab does in all', async () => {
   const { token } = await app.tenant();
   visitor = await visit(browser, app.url);
   const { page, context } = visitor;
@@ -32,15 +32,64 @@ test('Dashboard-1: a valid key opens the overview, and the session survives a re
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   expect(page.url()).not.toContain('pk_');
   expect(await context.cookies()).toEqual([]);
-  expect(await page.evaluate(() => JSON.stringify(localStorage))).toBe('{}');
+  // Only tabs store the key; what the browser keeps on disk is no secret.
+  expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(token);
 
+  const others = await Promise.all(
+    ['/dashboard/', '/', '/v1/docs/listPets', '/graphiql'].map(async (path) => {
+      const other = await context.newPage();
+      await other.goto(`${app.url}${path}`);
+      return other;
+    }),
+  );
+  const [dashboard, home, ...pages] = others;
+  await dashboard?.getByRole('heading', { name: 'Overview' }).waitFor();
+  for (const other of [home, ...pages]) await other?.getByRole('button', { name: 'Sign out' }).waitFor();
+
+  await home?.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You were signed out in another tab.').waitFor();
+  await dashboard?.getByRole('heading', { name: 'Sign in' }).waitFor();
+  for (const other of pages) await other.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
+  for (const other of [page, ...others]) {
+    expect(await other.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(
+      'pk_',
+    );
+  }
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-60: another key in one tab is used in all, and nothing of the first project stays', async () => {
+  const [first, second] = [await app.tenant(), await app.tenant()];
+  visitor = await visit(browser, app.url);
+  const { page, context } = visitor;
+  await visitor.signIn(first.token);
+  await page.getByText(first.slug).first().waitFor();
   const other = await context.newPage();
-  await other.goto(`${app.url}/dashboard/`);
-  await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await other.goto(app.url);
+  await other.evaluate('localStorage.removeItem("petstore.session")');
+  await other.reload();
+  await other.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await other.getByLabel('API key').fill(second.token);
+  await other.keyboard.press('Enter');
+  await other.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByText(second.slug).first().waitFor();
+  expect(await page.getByText(first.slug).count()).toBe(0);
+  expect(visitor.complaints).toEqual([]);
+});
 
-  await page.getByRole('button', { name: 'Sign out' }).click();
+test('Dashboard-61: a tab that was asleep while the browser signed out is signed out when it continues', async () => {
+  const { token } = await app.tenant();
+  visitor = await visit(browser, app.url);
+  const { page, context } = visitor;
+  await visitor.signIn(token);
+  // A page of another site stands in for a discarded tab: neither can be told anything.
+  await page.goto('about:blank');
+  const other = await context.newPage();
+  await other.goto(app.url);
+  await other.evaluate('localStorage.removeItem("petstore.session")');
+  await page.goBack();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}');
+  expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain(token);
   expect(visitor.complaints).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 import './home.css';
 import { addCopyButtons } from './copy-code.js';
+import { startSignIn } from './sign-in.js';
 
 const EVERY_MS = 10_000;
 
@@ -9,6 +10,7 @@ interface State {
 }
 
 addCopyButtons();
+startSignIn();
 const place = document.getElementById('state');
 if (place) {
   void show(place);

@@ -1,6 +1,7 @@
 import { ApolloProvider } from '@apollo/client/react';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { apiKey } from '../../api-key.js';
 import { App } from './app.js';
 import { client } from './graphql/client.js';
 import '../../design/design.css';
@@ -18,6 +19,8 @@ import './styles/pets.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no element #root');
+// A page that is opened in a new tab shows no sign-in for a moment.
+await apiKey.whenKnown();
 createRoot(root).render(
   <StrictMode>
     <ApolloProvider client={client}>

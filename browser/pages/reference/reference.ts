@@ -1,5 +1,6 @@
 import './reference.css';
 import { addCopyButtons } from '../copy-code.js';
+import { startSignIn } from '../sign-in.js';
 import { followChoices } from './choices.js';
 import { startSearch } from './search.js';
 import { enableForms } from './try.js';
@@ -7,4 +8,5 @@ import { enableForms } from './try.js';
 addCopyButtons();
 followChoices();
 startSearch();
+startSignIn();
 enableForms();

@@ -1,13 +1,9 @@
-import { apiKey } from '../api-key.js';
+import { apiKey } from '../../api-key.js';
 import { budgetOf } from '../budget.js';
+import { askForKey, replaceKey } from '../sign-in.js';
 
-/** Makes the form of an operation send its request, to the host that served the page, with the key typed into it. */
+/** Makes the form of an operation send its request, to the host that served the page, with the key of the session. */
 export function enableForms(): void {
-  const keyField = document.querySelector<HTMLInputElement>('#key');
-  if (keyField) {
-    keyField.value = apiKey.read();
-    keyField.addEventListener('input', () => apiKey.keep(keyField.value.trim()));
-  }
   for (const form of document.querySelectorAll<HTMLFormElement>('form.try')) {
     form.hidden = false;
     form.addEventListener('submit', (event) => {
@@ -21,10 +17,15 @@ async function send(form: HTMLFormElement): Promise<void> {
   const place = form.querySelector<HTMLElement>('.answer');
   const button = form.querySelector<HTMLButtonElement>('button[type=submit]');
   if (!place || !button || button.disabled) return;
+  const isPublic = form.dataset.public !== undefined;
+  // Without a key the request would be refused, and would count for the client's address.
+  const key = isPublic ? '' : apiKey.read() || (await askForKey());
+  if (!isPublic && key === '') return;
   button.disabled = true;
   try {
-    const { url, init } = requestOf(form);
+    const { url, init } = requestOf(form, key);
     const answer = await fetch(url, init);
+    if (answer.status === 401) void replaceKey(key);
     // As text: a JavaScript number would lose digits of the ids.
     show(place, summaryOf(answer), laidOut(await answer.text()), linesOf(answer.headers));
   } catch {
@@ -34,11 +35,10 @@ async function send(form: HTMLFormElement): Promise<void> {
   }
 }
 
-function requestOf(form: HTMLFormElement): { url: URL; init: RequestInit } {
+function requestOf(form: HTMLFormElement, key: string): { url: URL; init: RequestInit } {
   const { method = 'GET', path = '/' } = form.dataset;
   const headers = new Headers({ accept: 'application/json' });
-  if (apiKey.read() && form.dataset.public === undefined)
-    headers.set('authorization', `Bearer ${apiKey.read()}`);
+  if (key !== '') headers.set('authorization', `Bearer ${key}`);
   const query = new URLSearchParams();
   let target = path;
   for (const field of form.querySelectorAll<HTMLInputElement | HTMLSelectElement>('[data-in]')) {

@@ -16,6 +16,18 @@ export interface Site {
   current: '/' | (typeof LINKS)[number]['href'];
 }
 
+/** A script makes it work. Apollo's page has none: its script is a third party's. */
+const SIGN_IN = html`<button type="button" class="quiet small" id="sign-in"></button>
+<dialog id="key-dialog" class="key-dialog" aria-labelledby="key-title"><form novalidate>
+<h2 id="key-title">Sign in</h2>
+<p>This browser keeps the API key until you sign out or close the last tab, and sends it only to this gateway.</p>
+<label for="api-key">API key</label>
+<input id="api-key" name="key" type="password" autocomplete="off" spellcheck="false" placeholder="pk_…" aria-describedby="key-problem">
+<p id="key-problem" class="problem" role="alert"></p>
+<div class="key-actions"><button type="button">Cancel</button> <button class="primary">Sign in</button></div>
+</form></dialog>
+`;
+
 /** The bar on top of every page: the brand, what the page is about, and the links between the pages. */
 export function siteHeader(assets: PageAssets, { project, current }: Site, context: Html | null): Html {
   const links = LINKS.filter(({ href }) => project === null || href !== '/dashboard/');
@@ -25,5 +37,5 @@ ${context !== null && html`<div class="site-context">${context}</div>\n`}<nav cl
 <ul>
 ${links.map(({ href, label }) => html`<li><a href="${href}"${href === current && html` aria-current="true"`}>${label}</a></li>\n`)}</ul>
 </nav>
-</header>`;
+${current !== '/graphql' && SIGN_IN}</header>`;
 }

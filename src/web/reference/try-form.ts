@@ -9,13 +9,7 @@ export function tryForm(operation: LocatedOperation): Html {
     isPublic(operation) && html` data-public`
   } aria-labelledby="try-name">
 <h2 id="try-name">Try it</h2>
-${
-  !isPublic(operation) &&
-  html`<div class="field"><label for="key">API key</label>
-<input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="pk_…" aria-describedby="key-use">
-<p id="key-use" class="hint">Stays in this tab until you close it. Sent only to this host.</p></div>
-`
-}${parameters.map(field)}${
+${parameters.map(field)}${
   example !== undefined &&
   html`<div class="field"><label for="try-body">Body</label>
 <textarea id="try-body" spellcheck="false" rows="5">${JSON.stringify(example.value, null, 2)}</textarea></div>`

@@ -1,22 +1,30 @@
+import { apiKey } from '../../../api-key.js';
 import { createStore } from '../store.js';
 
-const STORED_AS = 'petstore-key';
-
-/** The signed-in session. The key is stored as long as the browser tab exists: never in a URL, a cookie or localStorage. */
 interface Session {
   token: string | null;
   /** Why the last session ended, for the sign-in page; null = nothing to say. */
   farewell: string | null;
 }
 
-export const session = createStore<Session>({ token: sessionStorage.getItem(STORED_AS), farewell: null });
+/** The signed-in session. */
+export const session = createStore<Session>({ token: apiKey.read() || null, farewell: null });
+
+apiKey.subscribe(() => {
+  const token = apiKey.read() || null;
+  const { token: known } = session.get();
+  if (token === known) return;
+  // Another key may see other data: nothing of the old page stays.
+  if (token !== null && known !== null) location.reload();
+  session.set({ token, farewell: token === null ? 'You were signed out in another tab.' : null });
+});
 
 export function begin(token: string): void {
-  sessionStorage.setItem(STORED_AS, token);
   session.set({ token, farewell: null });
+  apiKey.begin(token);
 }
 
 export function end(farewell: string | null = null): void {
-  sessionStorage.removeItem(STORED_AS);
   session.set({ token: null, farewell });
+  apiKey.end();
 }

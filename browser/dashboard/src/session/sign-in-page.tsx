@@ -1,5 +1,6 @@
 import { useApolloClient } from '@apollo/client/react';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { formProblem } from '../../../api-key.js';
 import { Field } from '../elements/field.js';
 import { Notice } from '../elements/notice.js';
 import { ErrorNotice } from '../errors/error-notice.js';
@@ -8,9 +9,6 @@ import { SessionDocument } from '../graphql/generated.js';
 import { QuotaNotice } from '../layout/quota-notice.js';
 import { SiteHeader } from '../layout/site-header.js';
 import { begin, session } from './session.js';
-
-/** The form of a key; only the gateway can decide whether a key is valid. */
-const KEY = /^pk_[0-9A-Za-z]{33}$/;
 
 export function SignInPage() {
   const client = useApolloClient();
@@ -54,7 +52,7 @@ export function SignInPage() {
         <form onSubmit={submit} noValidate>
           <Field
             label="API key"
-            hint="It begins with pk_. It stays in this tab until you close it."
+            hint="It begins with pk_. This browser keeps it until you sign out or close the last tab."
             problem={problem}
           >
             {(described) => (
@@ -87,12 +85,4 @@ export function SignInPage() {
       </main>
     </>
   );
-}
-
-function formProblem(token: string): string | null {
-  if (token === '') return 'Paste an API key.';
-  if (!token.startsWith('pk_')) return 'This is not an API key: it does not begin with pk_.';
-  return KEY.test(token)
-    ? null
-    : 'This key is not complete, or has characters that no key has. Copy it again.';
 }
