@@ -11,23 +11,23 @@ export async function insertRows<E extends ObjectLiteral>(
 ): Promise<void> {
   let next = 0;
   for (const size of STATEMENT_ROWS) {
-    const { sql, columns } = statement(manager, entity, size);
     for (; rows.length - next >= size; next += size) {
-      const values = rows.slice(next, next + size).flatMap((row) => columns.map((column) => row[column]));
-      await manager.query(sql, values);
+      await insertTogether(manager, entity, rows.slice(next, next + size));
     }
   }
 }
 
-function statement<E extends ObjectLiteral>(manager: EntityManager, entity: new () => E, rows: number) {
+/** Inserts the rows with one statement: all of them, or none. */
+export async function insertTogether<E extends ObjectLiteral>(
+  manager: EntityManager,
+  entity: new () => E,
+  rows: readonly E[],
+): Promise<void> {
   const { driver } = manager.dataSource;
   const { columns, tableName } = manager.dataSource.getMetadata(entity);
   const names = columns.map(({ databaseName }) => driver.escape(databaseName)).join(', ');
-  const values = Array(rows)
-    .fill(`(${columns.map(() => '?').join(', ')})`)
-    .join(', ');
-  return {
-    sql: `INSERT INTO ${driver.escape(tableName)} (${names}) VALUES ${values}`,
-    columns: columns.map(({ propertyName }) => propertyName),
-  };
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  const values = rows.flatMap((each) => columns.map(({ propertyName }) => each[propertyName]));
+  const sql = `INSERT INTO ${driver.escape(tableName)} (${names}) VALUES ${rows.map(() => row).join(', ')}`;
+  await manager.query(sql, values);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
-import { LessThan, LessThanOrEqual } from 'typeorm';
+import { type EntityManager, LessThan, LessThanOrEqual } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { isDuplicate, isDuplicateId } from '../database/database-errors.js';
 import { withDrawnId } from '../database/drawn-id.js';
@@ -22,7 +22,7 @@ export interface Attempt {
 }
 
 /** The reserved id for the thing that an attempt creates. */
-export interface Reservation {
+export interface Reservation<Result = unknown> {
   readonly id: bigint;
   /** Whether an earlier attempt began the work, and its outcome was lost. */
   readonly isRepeat: boolean;
@@ -31,6 +31,11 @@ export interface Reservation {
    * attempt, whose outcome was lost, has created the thing with this id.
    */
   create<T>(create: (id: bigint) => Promise<T>): Promise<T | null>;
+  /**
+   * Stores the result in the transaction of the work, so that no attempt has one without the other. Throws `AppError
+   * conflict` when another attempt has taken over.
+   */
+  complete(manager: EntityManager, result: Result): Promise<void>;
 }
 
 interface Codec<T> {
@@ -58,18 +63,27 @@ export class IdempotencyService {
    */
   async once<T>(
     attempt: Attempt,
-    work: (reservation: Reservation) => Promise<T>,
+    work: (reservation: Reservation<T>) => Promise<T>,
     codec: Codec<T>,
   ): Promise<T> {
     const { row, isRepeat } = await this.claim(attempt);
     if (row.result !== null) return codec.read(row.result);
     let value: T;
+    let isComplete = false;
+    const complete = async (manager: EntityManager, result: T) => {
+      // Without a lock, so that an attempt that waited for this transaction cannot take over.
+      const done = { result: codec.write(result), lockedUntilMs: 0 };
+      const { affected } = await manager.update(IdempotencyKey, held(row), done);
+      if (affected !== 1) throw inFlight();
+      isComplete = true;
+    };
     try {
-      value = await work(this.reservation(row, isRepeat));
+      value = await work(this.reservation(row, isRepeat, complete));
     } catch (error) {
       await this.release(row, error);
       throw error;
     }
+    if (isComplete) return value;
     await this.db.write(() => this.table.update(held(row), { result: codec.write(value) }));
     return value;
   }
@@ -144,7 +158,11 @@ export class IdempotencyService {
     return { row: next, isRepeat: !isExpired };
   }
 
-  private reservation(row: IdempotencyKey, isRepeat: boolean): Reservation {
+  private reservation<T>(
+    row: IdempotencyKey,
+    isRepeat: boolean,
+    complete: Reservation<T>['complete'],
+  ): Reservation<T> {
     const reserve = async (id: bigint) => {
       if (id === row.reservedId) return;
       row.reservedId = id;
@@ -155,6 +173,7 @@ export class IdempotencyService {
         return row.reservedId;
       },
       isRepeat,
+      complete,
       create: (create) =>
         withDrawnId(
           this.ids,

@@ -71,7 +71,20 @@ const petChangesProblems = validator({ ...newPetSchema, required: [] });
 /** The known fields of an untrusted value, without all others. Throws `AppError invalid_request`. */
 export function parseNewPet(input: unknown): NewPet {
   refuse(newPetProblems(input));
-  const { name, categoryId, status } = input as {
+  return newPetIn(input);
+}
+
+/** As `parseNewPet`, for several pets. The problems name the position too, such as `inputs.17.name`. */
+export function parseNewPets(inputs: readonly unknown[]): NewPet[] {
+  const problems = inputs.map((input, at) =>
+    newPetProblems(input).map(({ field, message }) => ({ field: `inputs.${at}.${field}`, message })),
+  );
+  refuse(problems.flat());
+  return inputs.map(newPetIn);
+}
+
+function newPetIn(valid: unknown): NewPet {
+  const { name, categoryId, status } = valid as {
     name: string;
     categoryId: bigint | number;
     status?: PetStatus;

@@ -1,4 +1,4 @@
-import { withDrawnId } from '../database/drawn-id.js';
+import { withDrawnId, withDrawnIds } from '../database/drawn-id.js';
 import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
 import { type Caller, requireScope, type ServiceCall } from '../kernel/caller.js';
 import { AppError } from '../kernel/errors.js';
@@ -45,6 +45,21 @@ export class PetService {
       { caller, key: idempotencyKey, operation: 'createPet', input: [pet.name, pet.categoryId, pet.status] },
       (reservation) => this.insertOnce(caller, pet, reservation),
       PET_JSON,
+    );
+  }
+
+  /**
+   * Creates all of the pets or none, and returns them in the same order; a repeated Idempotency-Key returns the first
+   * answer. Throws `AppError forbidden`.
+   */
+  createAll({ caller, idempotencyKey }: ServiceCall, pets: readonly NewPet[]): Promise<Pet[]> {
+    requireScope(caller, 'pets:write');
+    if (idempotencyKey === null) return this.insertAll(caller, pets);
+    const input = pets.flatMap(({ name, categoryId, status }) => [name, categoryId, status]);
+    return this.idempotency.once(
+      { caller, key: idempotencyKey, operation: 'createPets', input },
+      (reservation) => this.insertAll(caller, pets, reservation),
+      createdJson(caller, pets),
     );
   }
 
@@ -98,6 +113,21 @@ export class PetService {
     return row;
   }
 
+  private insertAll(
+    { projectId }: Caller,
+    pets: readonly NewPet[],
+    reservation?: Reservation<Pet[]>,
+  ): Promise<Pet[]> {
+    return withDrawnIds(this.ids, pets.length, async (ids) => {
+      const created = rowsOf(projectId, pets, { ids, createdAtMs: this.now() });
+      // With its answer in the same transaction, a repeat after a crash finds both or neither.
+      await this.store.insertAll(projectId, created, (manager) =>
+        Promise.resolve(reservation?.complete(manager, created)),
+      );
+      return created;
+    });
+  }
+
   private async change(caller: Caller, id: bigint, changes: PetChanges): Promise<Pet> {
     await this.store.update(caller.projectId, id, changes);
     return this.readPet(caller, id);
@@ -143,5 +173,26 @@ const PET_JSON = {
     };
   },
 };
+
+interface Creation {
+  ids: readonly bigint[];
+  createdAtMs: number;
+}
+
+function rowsOf(projectId: bigint, pets: readonly NewPet[], { ids, createdAtMs }: Creation): Pet[] {
+  return pets.map((pet, at) => ({ projectId, id: ids[at] as bigint, ...pet, createdAtMs }));
+}
+
+/** Stores only what the gateway added: a repeated request has the same pets, and they would not fit into a column. */
+function createdJson({ projectId }: Caller, pets: readonly NewPet[]) {
+  return {
+    write: (created: Pet[]) =>
+      JSON.stringify({ ids: created.map(({ id }) => String(id)), createdAtMs: created[0]?.createdAtMs }),
+    read: (json: string): Pet[] => {
+      const { ids, createdAtMs } = JSON.parse(json);
+      return rowsOf(projectId, pets, { ids: ids.map(BigInt), createdAtMs });
+    },
+  };
+}
 
 const ID_TEXT = { write: String, read: BigInt };

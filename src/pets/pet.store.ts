@@ -1,5 +1,6 @@
-import { In } from 'typeorm';
+import { type EntityManager, In } from 'typeorm';
 import type { Database } from '../database/database.js';
+import { insertTogether } from '../database/insert-rows.js';
 import type { SqlPart } from '../database/sql-dialect.js';
 import type { DataVersions } from '../kernel/data-versions.js';
 import { Pet } from './pet.entity.js';
@@ -89,6 +90,23 @@ export class PetStore {
   async insert({ projectId, id, name, categoryId, status, createdAtMs }: Pet): Promise<void> {
     const values = [projectId, id, name, categoryId, status, createdAtMs];
     await this.versions.change(projectId, () => this.db.write(() => this.db.execute(INSERT, values)));
+  }
+
+  /**
+   * Inserts pets of one project in a transaction with `alongside`, with one statement: all of them, or none. Throws as
+   * `insert` does.
+   */
+  async insertAll(
+    projectId: bigint,
+    pets: readonly Pet[],
+    alongside?: (manager: EntityManager) => Promise<void>,
+  ): Promise<void> {
+    await this.versions.change(projectId, () =>
+      this.db.transaction(async (manager) => {
+        await insertTogether(manager, Pet, pets);
+        await alongside?.(manager);
+      }),
+    );
   }
 
   /** Returns whether the pet existed. */

@@ -3,7 +3,7 @@ import type { Cost } from '../../admission/cost.js';
 import type { AppError } from '../../kernel/errors.js';
 import { allRootFields, fieldsOfKind } from '../documents/root-fields.js';
 import type { Context } from '../execution/context.js';
-import { costOf, unitOf } from './operation-cost.js';
+import { costOf, costProblem, unitOf } from './operation-cost.js';
 import { sizeProblem } from './operation-limits.js';
 import { operationName } from './operation-name.js';
 import {
@@ -13,6 +13,7 @@ import {
   type PageSizes,
   pageSizesOf,
 } from './operation-size.js';
+import { inputsProblem } from './root-inputs.js';
 import { countStatements } from './statements.js';
 
 /** A shorter read takes about a millisecond, and does not wait for others. */
@@ -63,14 +64,16 @@ export class OperationCharges {
   ): MeasuredOperation {
     const size = measureOperation(document, operation, variables, this.pages);
     const full = measureOperation(document, operation, variables, this.fullPages).cost;
-    const cost = costOf(size.rootFieldNames, this.management);
+    const cost = costOf(size.roots, this.management);
     const problem =
+      inputsProblem(size.roots) ??
       sizeProblem({ ...size, full }) ??
       sizeProblem({ statements: countStatements(this.schema, document, operation, { hasIdempotencyKey }) });
     const type = operation.operation;
     const isRead = type === 'query';
     const isLong = isRead && cost.management > 0 && size.cost > LONG_READ_FIELDS;
-    const name = operationName(operation, size.rootFieldNames, this.rootFields);
+    const names = size.roots.map((root) => root.name);
+    const name = operationName(operation, names, this.rootFields);
     return { size, cost, name, type, problem, isLong, isLarge: size.cost > LARGE_READ_FIELDS };
   }
 
@@ -81,11 +84,12 @@ export class OperationCharges {
   }
 
   /**
-   * Spends the cost, or one unit for an operation that is too large. Sets the measured fields of the context. Rejects with
-   * `AppError`: the problem, or 429 if the quota is spent.
+   * Spends the cost, or one unit for an operation that is too large or costs more than the plan has in a window. Sets the
+   * measured fields of the context. Rejects with `AppError`: the problem, or 429 if the quota is spent.
    */
   async chargeOperation(measured: MeasuredOperation, context: Context): Promise<void> {
-    const { size, cost, name, type, problem, isLong, isLarge } = measured;
+    const { size, cost, name, type, isLong, isLarge } = measured;
+    const problem = measured.problem ?? costProblem(cost, context.caller.quota);
     context.noteOperation(name, type);
     if (problem) {
       await context.chargeOnce(unitOf(cost));

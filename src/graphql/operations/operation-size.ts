@@ -13,6 +13,8 @@ import {
 import { MAX_PAGE_SIZE } from '../../kernel/validation.js';
 import { type Fragments, fragmentsOf } from '../documents/fragments.js';
 import { type EntryCount, entriesOf } from './entries.js';
+import { responseName } from './places.js';
+import { inputsOf, type RootField } from './root-inputs.js';
 
 /** The size of an operation. Fragments and aliases count wherever they are spread. */
 export interface OperationSize {
@@ -27,11 +29,11 @@ export interface OperationSize {
   selections: number;
   /** Fields that execution would resolve. Fields inside a list are multiplied by its maximum number of entries. */
   cost: number;
-  /** The names of these root fields, aliases counted. */
-  rootFieldNames: readonly string[];
+  /** These root fields, aliases counted. */
+  roots: readonly RootField[];
 }
 
-type Counts = Omit<OperationSize, 'rootFields' | 'rootFieldNames'>;
+type Counts = Omit<OperationSize, 'rootFields' | 'roots'>;
 
 const NOTHING: Counts = { depth: 0, aliases: 0, aliasLength: 0, directives: 0, selections: 0, cost: 0 };
 
@@ -90,11 +92,14 @@ export function measureOperation(
     }, NOTHING);
 
   const { directives, ...counts } = ofSelections(operation.selectionSet);
-  const rootFieldNames = [...fieldsOf(operation.selectionSet, fragments, variables).values()];
+  const roots = [...fieldsOf(operation.selectionSet, fragments, variables).values()].map((field) => ({
+    name: field.name.value,
+    inputs: inputsOf(field, operation, variables),
+  }));
   return {
     ...counts,
-    rootFields: rootFieldNames.length,
-    rootFieldNames,
+    rootFields: roots.length,
+    roots,
     directives: directives + (operation.directives?.length ?? 0),
   };
 }
@@ -123,14 +128,13 @@ function fieldsOf(
   root: SelectionSetNode,
   fragments: Fragments,
   variables: Record<string, unknown>,
-): Map<string, string> {
-  const fields = new Map<string, string>();
+): Map<string, FieldNode> {
+  const fields = new Map<string, FieldNode>();
   const spread = new Set<string>();
   const collect = ({ selections }: SelectionSetNode): void => {
     for (const selection of selections) {
       if (isLeftOut(selection, variables)) continue;
-      if (selection.kind === Kind.FIELD)
-        fields.set(selection.alias?.value ?? selection.name.value, selection.name.value);
+      if (selection.kind === Kind.FIELD) fields.set(responseName(selection), selection);
       else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet);
       else if (!spread.has(selection.name.value)) {
         spread.add(selection.name.value);
@@ -146,10 +150,10 @@ function fieldsOf(
 /** The names of the fields that a resolver's result will show; `__typename` shows nothing. */
 export function answeredFields({ fieldNodes, fragments, variableValues }: GraphQLResolveInfo): Set<string> {
   const known = new Map(Object.entries(fragments));
-  const names = fieldNodes.flatMap(({ selectionSet }) =>
+  const fields = fieldNodes.flatMap(({ selectionSet }) =>
     selectionSet ? [...fieldsOf(selectionSet, known, variableValues).values()] : [],
   );
-  return new Set(names.filter((name) => name !== '__typename'));
+  return new Set(fields.map(({ name }) => name.value).filter((name) => name !== '__typename'));
 }
 
 function isLeftOut({ directives = [] }: SelectionNode, variables: Record<string, unknown>): boolean {

@@ -4,11 +4,13 @@ import { AppError } from '../../kernel/errors.js';
 import { parseInt64 } from '../../kernel/int64.js';
 import { GET_PET_DEPRECATION } from '../../pets/get-pet-deprecation.js';
 import type { Pet } from '../../pets/pet.entity.js';
-import { parseNewPet, parsePetChanges } from '../../pets/pet.rules.js';
+import { parseNewPet, parseNewPets, parsePetChanges } from '../../pets/pet.rules.js';
 import { type PetService, refuseUnknownPet } from '../../pets/pet.service.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
+import { Entries } from '../operations/entries.js';
 import { answeredFields } from '../operations/operation-size.js';
+import { MAX_INPUTS } from '../operations/root-inputs.js';
 import { Statements } from '../operations/statements.js';
 import {
   DeletedPetType,
@@ -68,9 +70,24 @@ export class PetResolver {
     @Info() info: GraphQLResolveInfo,
     @Arg('input', () => NewPetInput, { description: 'The pet.' }) input: NewPetInput,
   ): Promise<PetType> {
-    const { name, status } = input;
-    const pet = parseNewPet({ name, categoryId: int64(input.categoryId), ...(status ? { status } : {}) });
+    const pet = parseNewPet(newPetOf(input));
     return presentPet(await this.service.create(serviceCallOf(context, info), pet));
+  }
+
+  @Statements(3)
+  @Entries(MAX_INPUTS)
+  @Directive('@rateLimit(max: 100, window: "1m")')
+  @Mutation(() => [PetType], {
+    description: `Adds 1 to ${MAX_INPUTS} pets, all of them or none, and returns them in the order of \`inputs\`. Costs one unit of the plan for every ten pets begun. The problems of an invalid pet name its position, such as \`inputs.17.name\`. With an \`Idempotency-Key\` header a repeated request creates nothing.`,
+  })
+  async createPets(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('inputs', () => [NewPetInput], { description: `The pets, 1 to ${MAX_INPUTS}.` })
+    inputs: NewPetInput[],
+  ): Promise<PetType[]> {
+    const pets = parseNewPets(inputs.map(newPetOf));
+    return (await this.service.createAll(serviceCallOf(context, info), pets)).map(presentPet);
   }
 
   @Statements(2)
@@ -107,6 +124,11 @@ export class PetResolver {
   ): Promise<DeletedPetType> {
     return { id: String(await this.service.delete(serviceCallOf(context, info), petId(id))) };
   }
+}
+
+/** For the rules of the pet: null states no status. */
+function newPetOf({ name, categoryId, status }: NewPetInput) {
+  return { name, categoryId: int64(categoryId), ...(status ? { status } : {}) };
 }
 
 /** An id that is not an integer belongs to no pet. Throws `AppError not_found`. */

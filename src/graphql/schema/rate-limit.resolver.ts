@@ -6,7 +6,7 @@ import { Statements } from '../operations/statements.js';
 import { FieldRateLimitType, presentField, presentRateLimit, RateLimitType } from './rate-limit.type.js';
 
 /** Fields of the schema with `@rateLimit`. */
-const MAX_LIMITED_FIELDS = 12;
+const MAX_LIMITED_FIELDS = 16;
 
 @Resolver(() => RateLimitType)
 export class RateLimitResolver {
