@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { buildSchema } from 'graphql';
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { databaseKinds } from '../support/databases.js';
+import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
+import { PLATFORM_HOST, publishedTenant } from '../support/domains/domain-rig.js';
+import { attach } from '../support/domains/served-domain.js';
+import { graphql } from '../support/http/client.js';
+import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
+
+interface Given {
+  keyId: bigint;
+  petId: bigint;
+  domainId: bigint;
+  hostname: string;
+}
+
+interface Row {
+  mutation: (given: Given) => string;
+  /** The acts that one call leaves, oldest first. */
+  acts: readonly string[];
+}
+
+/** Pets are the project's data; the request log names their changes. A check changes nothing that the owner has set. */
+const NONE: readonly string[] = [];
+
+/** Each mutation of the schema, and the acts that one call of it leaves in the audit log. */
+const MUTATIONS: Readonly<Record<string, Row>> = {
+  createPet: { mutation: () => 'createPet(input: {name: "Rex", categoryId: 1}) { id }', acts: NONE },
+  createPets: { mutation: () => 'createPets(inputs: [{name: "Rex", categoryId: 1}]) { id }', acts: NONE },
+  updatePet: {
+    mutation: ({ petId }) => `updatePet(id: "${petId}", input: {name: "Max"}) { id }`,
+    acts: NONE,
+  },
+  deletePet: { mutation: ({ petId }) => `deletePet(id: "${petId}") { id }`, acts: NONE },
+  createApiKey: {
+    mutation: () => 'createApiKey(input: {name: "Checkout", scopes: [PETS_READ]}) { key { id } }',
+    acts: ['key.create'],
+  },
+  renameApiKey: {
+    mutation: ({ keyId }) => `renameApiKey(id: "${keyId}", name: "new") { id }`,
+    acts: ['key.rename'],
+  },
+  // One act for each of the two keys: the history of every key begins with its creation.
+  rollApiKey: {
+    mutation: ({ keyId }) => `rollApiKey(id: "${keyId}") { key { id } }`,
+    acts: ['key.create', 'key.roll'],
+  },
+  revokeApiKey: { mutation: ({ keyId }) => `revokeApiKey(id: "${keyId}") { id }`, acts: ['key.revoke'] },
+  publishProject: { mutation: () => 'publishProject { slug }', acts: ['project.publish'] },
+  addDomain: { mutation: () => 'addDomain(hostname: "new.customer.test") { id }', acts: ['domain.add'] },
+  verifyDomain: { mutation: ({ domainId }) => `verifyDomain(id: "${domainId}") { id }`, acts: NONE },
+  reverifyDomain: { mutation: ({ domainId }) => `reverifyDomain(id: "${domainId}") { id }`, acts: NONE },
+  setDomains: {
+    mutation: ({ hostname }) => `setDomains(input: {primary: "${hostname}", redirects: []}) { primary }`,
+    acts: ['domain.configure'],
+  },
+  removeDomain: {
+    mutation: ({ domainId }) => `removeDomain(id: "${domainId}") { id }`,
+    acts: ['domain.remove'],
+  },
+};
+
+test('Audit-9: each mutation of the schema says which acts it leaves', () => {
+  const schema = buildSchema(readFileSync('schema/schema.graphql', 'utf8'));
+  const fields = Object.keys(schema.getMutationType()?.getFields() ?? {});
+  expect(Object.keys(MUTATIONS).sort()).toEqual(fields.sort());
+});
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  let dns: DnsServerDouble;
+  let app: TestApp;
+  let owner: Tenant;
+  let given: Given;
+
+  beforeAll(async () => {
+    dns = await startDnsServer();
+    dns.zone('customer.test');
+    dns.zone(PLATFORM_HOST);
+    const env = {
+      PLATFORM_HOST,
+      DNS_SERVERS: dns.hostPort,
+      DNS_NAME_SERVER_PORT: String(dns.port),
+      DNS_PRIVATE_NAME_SERVERS: '1',
+      SECRET_KEY: 'ab'.repeat(32),
+    };
+    app = await startApp({ kind, env });
+  });
+  beforeEach(async () => {
+    owner = await publishedTenant(app);
+    const hostname = `${owner.slug}.customer.test`;
+    const { id: domainId } = await attach(app, owner.projectId, { hostname });
+    const { body } = await ask('mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }');
+    given = { keyId: owner.keyId, petId: BigInt(body.data.createPet.id), domainId, hostname };
+  });
+  afterAll(async () => {
+    await app.stop();
+    await dns.stop();
+  });
+
+  const ask = (query: string) => graphql(app.url, query, { token: owner.token });
+  const events = () =>
+    app.db.repository(AuditEvent).find({ where: { projectId: owner.projectId }, order: { id: 'ASC' } });
+
+  test.each(Object.entries(MUTATIONS))(
+    'Audit-10: %s leaves exactly its acts',
+    async (_, { mutation, acts }) => {
+      const before = await events();
+      const { body, headers } = await ask(`mutation { ${mutation(given)} }`);
+      expect(body.errors).toBeUndefined();
+      const left = (await events()).slice(before.length);
+      expect(left.map(({ action }) => action)).toEqual(acts);
+      for (const { actor, requestId } of left) {
+        expect([actor, requestId]).toEqual([`key:${owner.keyId}`, headers.get('x-request-id')]);
+      }
+    },
+  );
+});
