@@ -208,21 +208,72 @@ test('Explorers-7: a language is chosen once for all pages, and the copy button 
   await leave();
 });
 
-test('Explorers-8: a form sends its request with the key, and every digit of an int64 is shown', async () => {
+test('Explorers-8: a form sends its request, and the answer replaces the example with every digit of an int64', async () => {
   const { page, complaints, leave } = await visit(browser, app.url, { provokes: [400] });
+  const live = page.locator('.live');
+  const caption = live.locator('.code-name');
   await page.goto(`${app.url}/v1/docs/createPet`);
   await signIn(page, tenant.token);
   await page
     .getByRole('textbox', { name: 'Body' })
     .fill('{"name": "Rex", "categoryId": 9223372036854775807}');
   await page.getByRole('button', { name: /^Send/ }).click();
-  await page.getByText('201 Created ·').waitFor();
-  await page.locator('.answer').getByText('"categoryId": 9223372036854775807').waitFor();
+  await caption.getByText('201 Created ·').waitFor();
+  await live.getByText('"categoryId": 9223372036854775807').waitFor();
+  expect(await page.getByText('429 key_banned').isVisible()).toBe(false);
+  const { y = -1 } = (await caption.boundingBox()) ?? {};
+  expect(y >= 0 && y < 900).toBe(true);
   expect(await violationsOn(page)).toEqual([]);
   await page.screenshot({ path: join(FOLDER, 'reference-tried-1280-light.png'), fullPage: true });
   await page.getByRole('textbox', { name: 'Body' }).fill('{}');
   await page.getByRole('button', { name: /^Send/ }).click();
-  await page.getByText('400 Bad Request ·').waitFor();
+  await caption.getByText('400 Bad Request ·').waitFor();
+  await page.getByRole('button', { name: 'Examples', exact: true }).click();
+  await page.getByText('429 key_banned').waitFor();
+  expect(complaints).toEqual([]);
+  await leave();
+});
+
+test('Explorers-14: the code follows the form, and a changed payload gets a new Idempotency-Key', async () => {
+  const { page, complaints, leave } = await visit(browser, app.url);
+  const code = () => page.getByRole('region', { name: 'Request: curl' }).innerText();
+  await page.goto(`${app.url}/v1/docs/listPets`);
+  await page.getByRole('combobox', { name: 'status' }).selectOption('sold');
+  await page.getByRole('textbox', { name: 'limit' }).fill('');
+  await page.getByRole('textbox', { name: 'cursor' }).fill('a&b "c"');
+  expect(await code()).toContain('/v1/pets?status=sold&cursor=a%26b+%22c%22"');
+  await page.goto(`${app.url}/v1/docs/getPet`);
+  expect(await code()).toContain('/v1/pets/4711"');
+  await page.getByRole('textbox', { name: 'petId' }).fill('12');
+  expect(await code()).toContain('/v1/pets/12"');
+  await page.goto(`${app.url}/v1/docs/createPet`);
+  const key = page.getByRole('textbox', { name: 'Idempotency-Key' });
+  const first = await key.inputValue();
+  expect(await code()).toContain(`Idempotency-Key: ${first}"`);
+  await page.getByRole('textbox', { name: 'Body' }).fill(`{"name": "Rex's"}`);
+  expect(await code()).toContain(String.raw`-d '{"name":"Rex'\''s"}'`);
+  expect(await key.inputValue()).not.toBe(first);
+  await key.fill('mine');
+  await page.getByRole('textbox', { name: 'Body' }).fill('{}');
+  expect(await code()).toContain('Idempotency-Key: mine"');
+  expect(complaints).toEqual([]);
+  await leave();
+});
+
+test('Explorers-15: without a key the form asks for one and spends nothing, and then sends the request', async () => {
+  const { page, complaints, leave } = await visit(browser, app.url);
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+  await page.goto(`${app.url}/v1/docs/listPets`);
+  await page.getByRole('button', { name: /^Send/ }).click();
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  expect(sent).not.toContain('/v1/pets');
+  await page.getByRole('button', { name: /^Send/ }).click();
+  await giveKey(page, tenant.token);
+  await page.locator('.live .code-name').getByText('200 OK ·').waitFor();
+  expect(sent.filter((path) => path === '/v1/pets')).toHaveLength(1);
   expect(complaints).toEqual([]);
   await leave();
 });

@@ -43,7 +43,7 @@ async function write(text: string): Promise<boolean> {
 }
 
 /** Tells screen readers, from one live region for the whole page. */
-function announce(words: string): void {
+export function announce(words: string): void {
   let region = document.querySelector('#announcements');
   if (!region) {
     region = document.createElement('p');

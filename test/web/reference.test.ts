@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { samplesOf } from '../../browser/pages/reference/samples.js';
 import { ERRORS } from '../../src/kernel/errors.js';
 import { rest } from '../support/http/client.js';
 import { startApp, type TestApp } from '../support/start-app.js';
@@ -171,3 +174,32 @@ test('Reference-13: a page of the reference takes at most 100 KB uncompressed an
     expect([path, Number(sent.headers.get('content-length')) <= 14_000]).toEqual([path, true]);
   }
 });
+
+test('Reference-14: the samples send every character of a body, in a shell and in JavaScript', async () => {
+  const request = {
+    method: 'POST',
+    url: 'http://127.0.0.1/v1/pets',
+    query: [],
+    headers: [['Idempotency-Key', 'a$HOME"`x`\'!']] as [string, string][],
+    needsKey: true,
+  };
+  for (const body of [
+    '{"name": "Rex\'s \\"$HOME\\" `x` \\\\", "categoryId": 3}',
+    '{"name": "Rex", "categoryId": 9223372036854775807}',
+    '[{"name": {"a": null}}]',
+    "no JSON \\ '",
+  ]) {
+    const [curl, fetchCall] = samplesOf({ ...request, body });
+    const { stdout } = await execute('sh', ['-c', `curl() { printf '%s\\0' "$@"; }\n${curl?.text}`]);
+    const words = stdout.split('\0');
+    expect(withoutSpaces(words[words.indexOf('-d') + 1])).toBe(withoutSpaces(body));
+    expect(words).toContain(`Idempotency-Key: ${request.headers[0]?.[1]}`);
+    const script = fetchCall?.text.split('\n\n')[1]?.replace(/^[\s\S]*?fetch\(/, 'return [') ?? '';
+    const [, init] = new Function('env', script.replace(/\);[\s\S]*/, '];'))({ API_KEY: 'pk' });
+    expect(withoutSpaces(init.body)).toBe(withoutSpaces(body));
+    expect(init.headers['Idempotency-Key']).toBe(request.headers[0]?.[1]);
+  }
+});
+
+const execute = promisify(execFile);
+const withoutSpaces = (text = '') => text.replaceAll(' ', '');

@@ -1,67 +1,125 @@
 import { apiKey } from '../../api-key.js';
 import { budgetOf } from '../budget.js';
+import { announce } from '../copy-code.js';
+import { type Language, tokensOf } from '../highlight.js';
 import { askForKey, replaceKey } from '../sign-in.js';
+import { addressOf, type SampleRequest, samplesOf } from './samples.js';
 
-/** Makes the form of an operation send its request, to the host that served the page, with the key of the session. */
-export function enableForms(): void {
-  for (const form of document.querySelectorAll<HTMLFormElement>('form.try')) {
-    form.hidden = false;
-    form.addEventListener('submit', (event) => {
-      event.preventDefault();
-      void send(form);
-    });
-  }
+/** Makes the form of an operation change the code above it, and send the request to the host that served the page. */
+export function enableForm(): void {
+  const form = document.querySelector<HTMLFormElement>('form.try');
+  const fields = form?.querySelector<HTMLElement>('.try-fields');
+  if (!form || !fields) return;
+  fields.hidden = false;
+  const key = fields.querySelector<HTMLInputElement>('[name="Idempotency-Key"]');
+  const follow = ({ target }: { target: EventTarget | null }) => {
+    if (key && target === key) key.dataset.chosen = '';
+    // Another payload needs another key; the same request may be repeated with the same one.
+    else if (key && key.dataset.chosen === undefined) key.value = freshKey();
+    showCode(form);
+  };
+  fields.addEventListener('input', follow);
+  follow({ target: null });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void send(form);
+  });
+  document.querySelector('.live .back')?.addEventListener('click', () => showAnswer(false));
 }
 
 async function send(form: HTMLFormElement): Promise<void> {
-  const place = form.querySelector<HTMLElement>('.answer');
   const button = form.querySelector<HTMLButtonElement>('button[type=submit]');
-  if (!place || !button || button.disabled) return;
-  const isPublic = form.dataset.public !== undefined;
+  if (!button || button.disabled) return;
+  const request = requestOf(form, location.origin);
   // Without a key the request would be refused, and would count for the client's address.
-  const key = isPublic ? '' : apiKey.read() || (await askForKey());
-  if (!isPublic && key === '') return;
+  const key = request.needsKey ? apiKey.read() || (await askForKey()) : '';
+  if (request.needsKey && key === '') return;
   button.disabled = true;
   try {
-    const { url, init } = requestOf(form, key);
-    const answer = await fetch(url, init);
-    if (answer.status === 401) void replaceKey(key);
+    const answer = await fetch(addressOf(request), initOf(request, key));
     // As text: a JavaScript number would lose digits of the ids.
-    show(place, summaryOf(answer), laidOut(await answer.text()), linesOf(answer.headers));
+    fill(summaryOf(answer), laidOut(await answer.text()), linesOf(answer.headers));
+    if (answer.status === 401) void replaceKey(key);
   } catch {
-    show(place, 'The gateway could not be reached.', '', '');
+    fill('The gateway could not be reached.', '', '');
   } finally {
     button.disabled = false;
   }
 }
 
-function requestOf(form: HTMLFormElement, key: string): { url: URL; init: RequestInit } {
-  const { method = 'GET', path = '/' } = form.dataset;
-  const headers = new Headers({ accept: 'application/json' });
-  if (key !== '') headers.set('authorization', `Bearer ${key}`);
-  const query = new URLSearchParams();
-  let target = path;
-  for (const field of form.querySelectorAll<HTMLInputElement | HTMLSelectElement>('[data-in]')) {
-    const { name, value } = field;
-    if (field.dataset.in === 'path') target = target.replace(`{${name}}`, encodeURIComponent(value));
-    else if (value === '') continue;
-    else if (field.dataset.in === 'query') query.set(name, value);
-    else if (field.dataset.in === 'header') headers.set(name, value);
-  }
-  const url = new URL(target, location.origin);
-  url.search = query.toString();
-  const body = form.querySelector('textarea')?.value;
-  if (body !== undefined) headers.set('content-type', 'application/json');
-  return {
-    url,
-    init: {
-      method,
-      headers,
-      cache: 'no-store',
-      credentials: 'omit',
-      ...(body === undefined ? {} : { body }),
-    },
+/** An empty required field shows its placeholder. */
+function requestOf(form: HTMLFormElement, origin: string): SampleRequest {
+  const { method = 'GET', path = '/', public: isPublic } = form.dataset;
+  const request: SampleRequest = {
+    method,
+    url: origin + path,
+    query: [],
+    headers: [],
+    needsKey: isPublic === undefined,
+    body: form.querySelector('textarea')?.value ?? null,
   };
+  for (const field of form.querySelectorAll<HTMLInputElement>('[data-in]')) {
+    const { name, placeholder } = field;
+    const value = field.value.trim();
+    if (field.dataset.in === 'path') {
+      request.url = request.url.replace(`{${name}}`, () => encodeURIComponent(value || placeholder));
+    } else if (value !== '') {
+      request[field.dataset.in === 'query' ? 'query' : 'headers'].push([name, value]);
+    }
+  }
+  return request;
+}
+
+function initOf({ method, headers, body }: SampleRequest, key: string): RequestInit {
+  const all = new Headers([['accept', 'application/json'], ...headers]);
+  if (key !== '') all.set('authorization', `Bearer ${key}`);
+  if (body !== null) all.set('content-type', 'application/json');
+  return { method, headers: all, body, cache: 'no-store', credentials: 'omit' };
+}
+
+function showCode(form: HTMLFormElement): void {
+  const samples = samplesOf(requestOf(form, form.dataset.origin ?? location.origin));
+  const places = form.querySelectorAll('.code code');
+  samples.forEach(({ text, language }, at) => {
+    places[at]?.replaceChildren(...colored(text, language));
+  });
+}
+
+function fill(summary: string, body: string, headers: string): void {
+  const [name, text, lines] = document.querySelectorAll<HTMLElement>('.live :is(.code-name, code)');
+  if (!name || !text || !lines) return;
+  name.textContent = summary;
+  text.replaceChildren(...colored(body, 'json'));
+  lines.replaceChildren(...colored(headers, 'http'));
+  for (const each of [text, lines]) {
+    const place = each.closest<HTMLElement>('details, pre');
+    if (place) place.hidden = each.textContent === '';
+  }
+  showAnswer(true);
+  announce(summary);
+}
+
+/** Puts the answer in the place of the examples, and scrolls to it. */
+function showAnswer(isLive: boolean): void {
+  for (const block of document.querySelectorAll<HTMLElement>('.answers > *')) {
+    block.hidden = block.classList.contains('live') !== isLive;
+    if (!block.hidden) block.scrollIntoView({ block: 'nearest' });
+  }
+}
+
+function colored(text: string, language: Language): Node[] {
+  return tokensOf(text, language).map(([kind, part]) => {
+    if (kind === null) return new Text(part);
+    const span = document.createElement('span');
+    span.className = `t-${kind}`;
+    span.textContent = part;
+    return span;
+  });
+}
+
+/** `crypto.randomUUID` exists only on secure pages. */
+function freshKey(): string {
+  return crypto.getRandomValues(new Uint32Array(2)).reduce((text, part) => text + part.toString(36), 'try-');
 }
 
 function summaryOf(answer: Response): string {
@@ -97,25 +155,4 @@ function laidOut(json: string): string {
       return token === ':' ? ': ' : token;
     })
     .join('');
-}
-
-function show(place: HTMLElement, summary: string, body: string, headers: string): void {
-  const status = document.createElement('p');
-  status.textContent = summary;
-  place.replaceChildren(status);
-  if (headers === '') return;
-  const details = document.createElement('details');
-  const title = document.createElement('summary');
-  title.textContent = 'Headers';
-  details.append(title, block(headers));
-  place.replaceChildren(status, ...(body === '' ? [] : [block(body)]), details);
-}
-
-function block(text: string): HTMLElement {
-  const element = document.createElement('pre');
-  element.className = 'answer-text';
-  // The element must be scrollable without a mouse.
-  element.tabIndex = 0;
-  element.textContent = text;
-  return element;
 }

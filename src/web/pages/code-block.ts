@@ -1,4 +1,4 @@
-import { highlight, type Language } from './highlight.js';
+import { type Language, type Token, tokensOf } from '../../../browser/pages/highlight.js';
 import { type Html, html } from './html.js';
 
 export interface Code {
@@ -45,5 +45,9 @@ ${options.map(
 
 function listing(text: string, language: Language, name: string): Html {
   // The listing must be scrollable without a mouse.
-  return html`<pre class="lang-${language}" tabindex="0" role="region" aria-label="${name}"><code>${highlight(text, language)}</code></pre>`;
+  return html`<pre class="lang-${language}" tabindex="0" role="region" aria-label="${name}"><code>${tokensOf(text, language).map(token)}</code></pre>`;
+}
+
+function token([kind, text]: Token): Html {
+  return kind === null ? html`${text}` : html`<span class="t-${kind}">${text}</span>`;
 }

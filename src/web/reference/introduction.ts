@@ -3,7 +3,7 @@ import { type Html, html } from '../pages/html.js';
 import { marks } from './operation-page.js';
 import { type OpenApi, operationsOf } from './parts/openapi-parts.js';
 import { inline, prose } from './parts/schema-fields.js';
-import { samplesOf } from './samples.js';
+import { operationSamples } from './samples.js';
 
 /** The owner of the reference: a project has a name and one address; for the platform, the document has the addresses. */
 export interface ReferenceOwner {
@@ -48,7 +48,7 @@ ${prose(info.description)}
 </ul></section>
 </div>
 <div class="operation-shown">
-${first !== undefined && codeChoice('first-request', 'First request', samplesOf(first, origin), 'language')}
+${first !== undefined && codeChoice('first-request', 'First request', operationSamples(first, origin), 'language')}
 </div>
 </div>`;
 }

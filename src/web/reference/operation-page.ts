@@ -11,7 +11,6 @@ import {
   scopesOf,
 } from './parts/openapi-parts.js';
 import { describe, fieldsOf, prose, typeOf } from './parts/schema-fields.js';
-import { samplesOf } from './samples.js';
 import { tryForm } from './try-form.js';
 
 /** An operation: what it needs and answers on the left, requests and answers to copy on the right. */
@@ -44,7 +43,7 @@ ${responsesTable(operation)}</section>
 ${headersSection(operation, document)}
 </div>
 <div class="operation-shown">
-${codeChoice('request', 'Request', samplesOf(operation, origin), 'language')}${bodyExamples(operation)}${answers(operation)}${tryForm(operation)}
+${tryForm(operation, origin)}<div class="answers">${answers(operation)}${liveAnswer()}</div>${bodyExamples(operation)}
 </div>
 </div>`;
 }
@@ -105,6 +104,15 @@ function answers({ responses }: LocatedOperation): Html | null {
   return options.length === 1 && options[0]
     ? codeBlock({ ...options[0], label: `Answer ${options[0].label}` })
     : codeChoice('answer', 'Answer', options);
+}
+
+/** Stands in the place of the examples once the form has been sent. */
+function liveAnswer(): Html {
+  return html`<figure class="code live" hidden><figcaption class="code-name">Answer</figcaption>
+<button type="button" class="quiet small copy back">Examples</button>
+<pre class="lang-json" tabindex="0" role="region" aria-label="Answer"><code></code></pre>
+<details><summary>Headers</summary><pre class="lang-http" tabindex="0" role="region" aria-label="Headers"><code></code></pre></details>
+</figure>`;
 }
 
 function resolved(schema: { $ref?: string }, document: OpenApi) {

@@ -1,5 +1,3 @@
-import { type Html, html } from './html.js';
-
 export type Language = 'json' | 'shell' | 'javascript' | 'python' | 'http' | 'graphql';
 
 const KEYWORDS: Record<Language, string> = {
@@ -21,19 +19,22 @@ const COMMENTS: Record<Language, string> = {
 };
 const STRINGS = '"(?:[^"\\\\\\n]|\\\\.)*"|\'(?:[^\'\\\\\\n]|\\\\.)*\'|`(?:[^`\\\\]|\\\\.)*`';
 
-/** The text with its comments, strings, numbers and keywords marked for colours. Its characters stay the same. */
-export function highlight(text: string, language: Language): Html {
+/** A part of a text, and what it is: a comment, a key, a string, a number or a word; null = nothing of these. */
+export type Token = readonly [kind: string | null, text: string];
+
+/** The parts of a text that get colours, and the text between them. Its characters stay the same. */
+export function tokensOf(text: string, language: Language): Token[] {
   const token = new RegExp(
     `(?<comment>${COMMENTS[language]})|(?<key>"(?:[^"\\\\\\n]|\\\\.)*"(?=\\s*:)|^[\\w-]+(?=: ))|(?<string>${STRINGS})` +
       `|(?<number>\\b\\d[\\d.]*\\b)|(?<word>\\b(?:${KEYWORDS[language]})\\b)`,
     'gm',
   );
-  const parts: (Html | string)[] = [];
+  const tokens: Token[] = [];
   let end = 0;
   for (const match of text.matchAll(token)) {
     const [kind] = Object.entries(match.groups ?? {}).find(([, value]) => value !== undefined) ?? ['word'];
-    parts.push(text.slice(end, match.index), html`<span class="t-${kind}">${match[0]}</span>`);
+    tokens.push([null, text.slice(end, match.index)], [kind, match[0]]);
     end = match.index + match[0].length;
   }
-  return html`${[...parts, text.slice(end)]}`;
+  return [...tokens, [null, text.slice(end)]];
 }
