@@ -24,6 +24,12 @@ export class PetService {
     return this.store.page(caller.projectId, wanted);
   }
 
+  /** How many pets the list has, up to its page size. Throws `AppError forbidden`. */
+  async count({ caller }: ServiceCall, wanted: PetListRequest): Promise<number> {
+    requireScope(caller, 'pets:read');
+    return this.store.count(caller.projectId, wanted);
+  }
+
   /** Throws `AppError forbidden`, `not_found`, and after the sunset `gone`. Spec: getPet. */
   async get({ caller }: ServiceCall, id: bigint): Promise<Pet> {
     this.requireGettable(caller);

@@ -41,13 +41,26 @@ export class PetStore {
     const direction = list.orderBy === 'OLDEST' ? '' : ' DESC';
     // `ORDER BY id` would sort the text alias; `pets.id` sorts the integer column.
     const order = `${isByName ? `pets.name${direction}, ` : ''}pets.id${direction}`;
-    const { sql, values } = isByName ? this.behindName(list) : behindId(list);
+    const { sql, values } = this.rangeOf(projectId, list);
+    const select = `SELECT ${COLUMNS} ${sql}ORDER BY ${order} LIMIT ?`;
+    return this.db.read<ListedPet>(String(projectId), select, [...values, list.pageSize + 1]);
+  }
+
+  /** How many pets the list has from its position on. Counting ends at its page size. */
+  async count(projectId: bigint, list: PetListRequest): Promise<number> {
+    const { sql, values } = this.rangeOf(projectId, list);
+    const count = `SELECT COUNT(*) AS total FROM (SELECT pets.id ${sql}LIMIT ?) AS counted`;
+    const [row] = await this.db.execute<{ total: unknown }>(count, [...values, list.pageSize]);
+    return Number(row?.total);
+  }
+
+  private rangeOf(projectId: bigint, list: PetListRequest): SqlPart {
+    const { sql, values } = list.nameStartsWith === null ? behindId(list) : this.behindName(list);
     const status = list.status === null ? '' : 'AND status = ? ';
-    return this.db.read<ListedPet>(
-      String(projectId),
-      `SELECT ${COLUMNS} FROM pets ${this.indexFor(list)}WHERE project_id = ? ${status}${sql}ORDER BY ${order} LIMIT ?`,
-      [projectId, ...(list.status === null ? [] : [list.status]), ...values, list.pageSize + 1],
-    );
+    return {
+      sql: `FROM pets ${this.indexFor(list)}WHERE project_id = ? ${status}${sql}`,
+      values: [projectId, ...(list.status === null ? [] : [list.status]), ...values],
+    };
   }
 
   /** Without the hint, MySQL may sort all pets of a status or of a prefix. All pets by id are the primary key. */

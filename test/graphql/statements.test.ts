@@ -42,6 +42,7 @@ const FIELDS: Record<string, (at: number, given: Setting) => string> = {
   'Query.domain': (at, { domainIds }) => `domain(id: "${domainIds[at % domainIds.length]}") { id }`,
   'Query.pet': (at, { petIds }) => `pet(id: "${petIds[at % petIds.length]}") { id }`,
   'Query.pets': (at) => `pets(first: ${at + 1}) { nodes { id } }`,
+  'Query.petCount': (at) => `petCount(nameStartsWith: "${at}")`,
   'Query.project': () => 'project { slug apiUrl graphqlUrl }',
   'Query.rateLimit': () => 'rateLimit { minute { remaining } }',
   'Domain.certificate': () => 'certificate { issuer }',

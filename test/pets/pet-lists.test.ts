@@ -86,6 +86,8 @@ const PAGE = `query ($first: Int, $after: String, $status: PetStatus, $nameStart
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
   }
 }`;
+const COUNT =
+  'query ($status: PetStatus, $nameStartsWith: String) { petCount(status: $status, nameStartsWith: $nameStartsWith) }';
 
 /** The expected ids, by the definition of the list. Bytes of UTF-8 sort as code points do. */
 function expected({ status, nameStartsWith, ids, orderBy }: List): string[] {
@@ -331,5 +333,32 @@ onEachDatabase((app) => {
       { id: ids[1] },
       { id: ids[0] },
     ]);
+  });
+
+  test('PetList-14: petCount is the length of the list with the same filters, of the own project only', async () => {
+    const count = async (filters: List, by = owner) => {
+      const { body } = await graphql(app().url, COUNT, { token: by.token, variables: { ...filters } });
+      return body.data.petCount;
+    };
+    for (const status of [undefined, 'sold', 'pending'] as const) {
+      for (const nameStartsWith of [undefined, 'R', 'Re', LAST, '\ud7ff', '%', 'none']) {
+        const filters = { ...(status && { status }), ...(nameStartsWith && { nameStartsWith }) };
+        expect([filters, await count(filters)]).toEqual([filters, expected(filters).length]);
+      }
+    }
+    const empty = await app().tenant();
+    expect(await count({}, empty)).toBe(0);
+    const writer = await app().tenant({ scopes: ['pets:write'] });
+    const { body } = await graphql(app().url, '{ petCount }', { token: writer.token });
+    expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
+    const spent = await graphql(
+      app().url,
+      '{ a: petCount b: petCount rateLimit { minute { limit remaining } } }',
+      {
+        token: empty.token,
+      },
+    );
+    const { limit, remaining } = spent.body.data.rateLimit.minute;
+    expect(Number(limit) - Number(remaining)).toBe(3);
   });
 });

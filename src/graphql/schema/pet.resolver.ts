@@ -1,9 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, Directive, ID, Info, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, Directive, ID, Info, Int, Mutation, Query, Resolver } from 'type-graphql';
 import { AppError } from '../../kernel/errors.js';
 import { parseInt64 } from '../../kernel/int64.js';
 import { GET_PET_DEPRECATION } from '../../pets/get-pet-deprecation.js';
-import type { Pet } from '../../pets/pet.entity.js';
+import type { Pet, PetStatus } from '../../pets/pet.entity.js';
 import { parseNewPet, parseNewPets, parsePetChanges } from '../../pets/pet.rules.js';
 import { type PetService, refuseUnknownPet } from '../../pets/pet.service.js';
 import { Batch } from '../execution/batch.js';
@@ -17,11 +17,15 @@ import {
   NewPetInput,
   PetChangesInput,
   PetConnectionType,
+  PetStatusEnum,
   PetType,
   presentPage,
   presentPet,
 } from './pet.type.js';
 import { PetListArgs, parseListArgs } from './pet-list.args.js';
+
+/** A count reads an index entry for each pet: 100,000 take about 10 ms. */
+const MAX_COUNT = 100_000;
 
 @Resolver(() => PetType)
 export class PetResolver {
@@ -43,6 +47,22 @@ export class PetResolver {
   ): Promise<PetConnectionType> {
     const wanted = parseListArgs(args);
     return presentPage(await this.service.list(serviceCallOf(context), wanted), wanted);
+  }
+
+  @Statements(1, { isJoint: false })
+  @Directive('@cacheControl(maxAge: 0, scope: PRIVATE)')
+  @Query(() => Int, {
+    description: `How many pets a list with these filters has. Counting ends at ${MAX_COUNT.toLocaleString('en')}.`,
+  })
+  async petCount(
+    @Ctx() context: Context,
+    @Arg('status', () => PetStatusEnum, { nullable: true, description: 'As in `pets`.' })
+    status: PetStatus | null,
+    @Arg('nameStartsWith', () => String, { nullable: true, description: 'As in `pets`.' })
+    nameStartsWith: string | null,
+  ): Promise<number> {
+    const wanted = { ...parseListArgs({ status, nameStartsWith }), pageSize: MAX_COUNT };
+    return this.service.count(serviceCallOf(context), wanted);
   }
 
   @Statements(1)
