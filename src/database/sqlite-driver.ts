@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import libsql from 'libsql';
 
 type Prepare = libsql.Database['prepare'];
@@ -6,7 +7,7 @@ const BOUNDARY = /^\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|CREATE|ALTER|DROP)\b/i;
 
 /**
- * libsql with a safe wait for the write lock.
+ * libsql with a safe wait for the write lock, and with new files that only their owner can read.
  *
  * In libsql 0.5 a prepared statement that fails with SQLITE_BUSY stays half open (tursodatabase/libsql-js#238). Until it
  * runs again, other statements on the connection report success but are never committed, or fail forever. `exec` keeps no
@@ -14,6 +15,7 @@ const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|CREATE|ALTER|DROP)\b/i;
  */
 export class SqliteDriver extends libsql {
   constructor(path: string, options?: libsql.Options) {
+    if (path !== ':memory:') createPrivate(path);
     super(path, options);
     const prepare = this.prepare.bind(this);
     const prepareSafely = (sql: string) => {
@@ -50,5 +52,14 @@ export class SqliteDriver extends libsql {
       if (this.inTransaction) this.exec('ROLLBACK');
       throw error;
     }
+  }
+}
+
+/** SQLite itself gives its files the mode of the database, but creates that as 0644. An existing file keeps its mode. */
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It exists, or SQLite will say why it cannot be created.
   }
 }

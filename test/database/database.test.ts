@@ -1,3 +1,5 @@
+import { chmod, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import libsql from 'libsql';
@@ -106,6 +108,25 @@ describe.each(databaseKinds())('on %s', (kind) => {
       } finally {
         writer.close();
       }
+    });
+
+    test('Database-28: every new file of the database is private, that of `migrate` too; an old file keeps its mode', async () => {
+      const path = database.url.slice('sqlite:'.length);
+      const modes = async () => {
+        const db = await Database.open(target, DATABASE_SCHEMA);
+        await db.write(() => db.repository(Pet).manager.query('DELETE FROM pets'));
+        const found: Record<string, string> = {};
+        for (const name of await readdir(dirname(path))) {
+          const { mode } = await stat(join(dirname(path), name));
+          found[name.replace(basename(path), '')] = (mode & 0o777).toString(8);
+        }
+        await db.close();
+        return found;
+      };
+      expect(await petstore(['migrate', '--json'], { databaseUrl: database.url })).toMatchObject({ code: 0 });
+      expect(await modes()).toEqual({ '': '600', '-shm': '600', '-wal': '600' });
+      await chmod(path, 0o640);
+      expect(await modes()).toMatchObject({ '': '640' });
     });
   }
 
