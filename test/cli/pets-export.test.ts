@@ -81,6 +81,37 @@ describe.each(databaseKinds())('on %s', (kind) => {
   const run = (...args: string[]) => petstoreHere(args, { databaseUrl: database.url });
   const exportTo = (...args: string[]) => run('pets', 'export', slug, ...args);
 
+  test('Export-10: with --safe-for-spreadsheets no cell of a name is a formula, whatever its separator', async () => {
+    const formulas = [
+      '=1+1',
+      '+1',
+      '-1',
+      '@SUM(A1)',
+      '\t=1',
+      ' =1',
+      '\uFEFF=1',
+      '＝1',
+      'x;=1',
+      'x\t=1',
+      'x,+1',
+      'x\n-1',
+    ];
+    const harmless = ['Rex', "'=1", 'a-b', 'a=b;c', 'me@example.com', 'x\ny'];
+    await add([...formulas, ...harmless].map((name) => ({ name, categoryId: -1n, status: null })));
+    expect((await exportTo(path('safe.csv'), '--safe-for-spreadsheets')).code).toBe(0);
+    const other = await newProject();
+    await run('pets', 'import', other.slug, path('safe.csv'));
+    const names = (await stored(other.id)).map(({ name }) => name);
+    expect(names.slice(formulas.length)).toEqual(harmless);
+    for (const name of names) expect(name).not.toMatch(/(^|[,;\t\r\n])\s*[=+\-@＝]/);
+    expect(names.map((name) => name.replaceAll(/'(?=\s*[=+\-@＝])/g, '')).slice(0, -harmless.length)).toEqual(
+      formulas,
+    );
+
+    const refused = await exportTo(path('safe.ndjson'), '--safe-for-spreadsheets');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('is for CSV') });
+  });
+
   test.each(['csv', 'ndjson'])(
     'Export-1: an exported file gives the same pets in another project, with new ids (%s)',
     async (format) => {

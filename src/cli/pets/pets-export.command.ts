@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Services } from '../../app/services.js';
-import { FILE_START, PET_LINE } from '../../pets/export/pet-line.js';
+import { FILE_START, PET_LINE, withoutFormulas } from '../../pets/export/pet-line.js';
 import { formatOfName, PET_FORMATS, type PetFormat } from '../../pets/files/pet-format.js';
 import { newFile, standardOutput } from '../long-runs/file-target.js';
 import { ProgressBar } from '../long-runs/progress-bar.js';
@@ -12,6 +12,7 @@ import { withServices } from '../session.js';
 interface ExportOptions {
   format?: PetFormat;
   force?: boolean;
+  safeForSpreadsheets?: boolean;
 }
 
 export function exportCommand(pets: Command, output: Output): void {
@@ -24,11 +25,13 @@ export function exportCommand(pets: Command, output: Output): void {
       new Option('--format <format>', 'the default is in the file name, or csv').choices(PET_FORMATS),
     )
     .option('--force', 'replace an existing file')
+    .option('--safe-for-spreadsheets', 'CSV: write an apostrophe before each formula in a name')
     .addHelpText(
       'after',
       `
 CSV has the columns id, name, categoryId and status. NDJSON has one object per line, as in GET /v1/pets. Both are UTF-8.
-Names are written as they are: a spreadsheet may run a name such as =1+1 as a formula.
+Names are written as they are: a spreadsheet may run a name such as =1+1 as a formula. With --safe-for-spreadsheets
+it becomes '=1+1, and an import of that file keeps the apostrophe.
 Imported into another project the file gives the same pets in the same order, with new ids: an import ignores id.
 Pets are written in the order of their ids. Pets added after the start are left out.
 The file appears when it is complete. Without --force an existing file stays unchanged.
@@ -45,8 +48,10 @@ Examples:
       if (problem) command.error(`error: ${problem}`);
       const format = options.format ?? formatOfName(path ?? '') ?? 'csv';
       const isForced = options.force === true;
+      const isSafe = options.safeForSpreadsheets === true;
+      if (isSafe && format !== 'csv') command.error('error: --safe-for-spreadsheets is for CSV');
       output.exitCode = await withServices((services) =>
-        runExport(services, { slug, path, format, isForced, output }),
+        runExport(services, { slug, path, format, isForced, isSafe, output }),
       );
     });
 }
@@ -73,11 +78,13 @@ interface Export {
   path: string | undefined;
   format: PetFormat;
   isForced: boolean;
+  /** Whether no name is a formula for a spreadsheet. */
+  isSafe: boolean;
   output: Output;
 }
 
 async function runExport({ projects, petExports }: Services, wanted: Export): Promise<number> {
-  const { slug, path, format, isForced, output } = wanted;
+  const { slug, path, format, isForced, isSafe, output } = wanted;
   const { id: projectId } = await projects.getBySlug(slug);
   const { signal, release } = stopSignal();
   const target = path === undefined ? standardOutput(signal) : await newFile(path, { isForced });
@@ -90,7 +97,8 @@ async function runExport({ projects, petExports }: Services, wanted: Export): Pr
   try {
     await target.write(FILE_START[format]);
     for await (const pets of petExports.pages(projectId, { signal, onWait: sayWaiting() })) {
-      await target.write(pets.map(PET_LINE[format]).join(''));
+      const shown = isSafe ? pets.map(withoutFormulas) : pets;
+      await target.write(shown.map(PET_LINE[format]).join(''));
       exported += pets.length;
       bar.update({ rows: exported, done: exported, total });
     }
