@@ -66,12 +66,13 @@ export function createLifecycle(
 }
 
 function choresOf({ services, customDomains }: Parts): Parameters<typeof startChores>[0] {
-  const { usage, keyUses, idempotency, requestWriter, requestRetention } = services;
+  const { usage, keyUses, idempotency, requestWriter, requestRetention, auditRetention } = services;
   const deleteOldRows = () =>
     Promise.all([
       idempotency.deleteExpiredKeys(),
       usage.deleteOldCounts(),
       requestRetention.deleteOldRows(),
+      auditRetention.deleteOldEvents(),
       customDomains.deleteOldRows(),
     ]);
   return [

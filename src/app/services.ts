@@ -3,6 +3,7 @@ import { KeyNames } from '../api-keys/key-names.js';
 import { KeyUses } from '../api-keys/key-uses.js';
 import { ProjectKeys } from '../api-keys/project-keys.js';
 import { AuditLog } from '../audit/audit-log.js';
+import { AuditRetention } from '../audit/audit-retention.js';
 import { ProjectAudit } from '../audit/project-audit.js';
 import type { Database } from '../database/database.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
@@ -24,6 +25,7 @@ import { UsageStore } from '../usage/usage.store.js';
 export interface Services {
   ids: IdGenerator;
   audit: AuditLog;
+  auditRetention: AuditRetention;
   projectAudit: ProjectAudit;
   projects: ProjectService;
   ownProject: OwnProject;
@@ -58,6 +60,7 @@ export function createServices(
   return {
     ids,
     audit,
+    auditRetention: new AuditRetention(db, now),
     projectAudit: new ProjectAudit(db, keyNames),
     projects,
     ownProject: new OwnProject(projects, idempotency),

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as letRequestsIn } from 'node:timers/promises';
-import { type EntityManager, LessThan, LessThanOrEqual } from 'typeorm';
+import { type EntityManager, LessThan } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { isDuplicate, isDuplicateId } from '../database/database-errors.js';
 import { withDrawnId } from '../database/drawn-id.js';
@@ -12,7 +11,6 @@ import { IdempotencyKey } from './idempotency-key.entity.js';
 const KEPT_MS = 24 * 3_600_000;
 /** Longer than the limit of a request, so an expired lock means that its process died. */
 const LOCK_MS = 10_000;
-const SWEEP_ROWS = 500;
 
 export interface Attempt {
   caller: Caller;
@@ -88,28 +86,9 @@ export class IdempotencyService {
     return value;
   }
 
-  /** Deletes all rows older than 24 hours and returns how many. All of them, so that the table stays bounded. */
-  async deleteExpiredKeys(): Promise<number> {
-    for (let deleted = 0; ; ) {
-      const more = await this.deleteExpiredBatch();
-      deleted += more;
-      if (more < SWEEP_ROWS) return deleted;
-    }
-  }
-
-  private async deleteExpiredBatch(): Promise<number> {
-    const expired = await this.table.find({
-      select: { projectId: true, keyDigest: true, expiresAtMs: true },
-      where: { expiresAtMs: LessThan(this.now()) },
-      order: { expiresAtMs: 'ASC' },
-      take: SWEEP_ROWS,
-    });
-    const last = expired.at(-1);
-    if (!last) return 0;
-    // A single statement: SQLite waits for the disk after each, which blocks requests.
-    await this.db.write(() => this.table.delete({ expiresAtMs: LessThanOrEqual(last.expiresAtMs) }));
-    await letRequestsIn();
-    return expired.length;
+  /** Deletes the rows older than 24 hours and returns how many. */
+  deleteExpiredKeys(): Promise<number> {
+    return this.db.deleteInSteps(IdempotencyKey, { expiresAtMs: LessThan(this.now()) }, 'expiresAtMs');
   }
 
   private get table() {

@@ -67,7 +67,9 @@ export class RequestRetention {
 
   /** Deletes old rows in batches. */
   async deleteOldRows(): Promise<void> {
-    await this.deleteExpired();
+    const oldestMs = this.now() - KEPT_MS;
+    await this.db.deleteInSteps(LoggedRequest, { id: LessThan(firstIdAt(oldestMs)) }, 'id');
+    await this.db.deleteInSteps(LeftOutCount, { minute: LessThan(minuteOf(oldestMs)) }, 'minute');
     for (const [projectId, count] of this.written) {
       if (count < LOOK_AFTER_ROWS) continue;
       await this.deleteBeyondMost(projectId);
@@ -125,33 +127,6 @@ export class RequestRetention {
       const leftOut = minutes.map(([minute, count]) => ({ projectId, minute, leftOut: count }));
       await addUp(manager, LeftOutCount, { rows: leftOut, counters: ['leftOut'] });
     });
-  }
-
-  private async deleteExpired(): Promise<void> {
-    const oldestMs = this.now() - KEPT_MS;
-    for (let round = 0; round < SWEEPS_AT_ONCE; round += 1) {
-      const expired = await this.rows.find({
-        select: { id: true },
-        where: { id: LessThan(firstIdAt(oldestMs)) },
-        order: { id: 'ASC' },
-        take: SWEEP_ROWS,
-      });
-      const last = expired.at(-1);
-      if (!last) break;
-      await this.db.write(() => this.rows.delete({ id: LessThanOrEqual(last.id) }));
-      await letRequestsIn();
-    }
-    const counts = this.db.repository(LeftOutCount);
-    for (let round = 0; round < SWEEPS_AT_ONCE; round += 1) {
-      const [oldest] = await counts.find({
-        select: { minute: true },
-        where: { minute: LessThan(minuteOf(oldestMs)) },
-        order: { minute: 'ASC' },
-        take: 1,
-      });
-      if (!oldest) break;
-      await this.db.write(() => counts.delete({ minute: oldest.minute }));
-    }
   }
 
   private get rows() {
