@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { ApiKeyService } from '../api-keys/api-key.service.js';
 import type { KnownKey } from '../api-keys/caller-cache.js';
 import { digestOf, isToken } from '../api-keys/token.js';
+import { REPLAYED } from '../http/headers.js';
 import { type Caller, type ServiceCall, serviceCall } from '../kernel/caller.js';
 import type { Decision, Standing } from '../rate-limit/rules/decision.js';
 import { ONE_UNIT, type Payer } from './cost.js';
@@ -162,7 +163,9 @@ function digestIn(authorization: string | undefined, sent: SentKey): string | nu
 }
 
 /** The arguments for services: the caller, the actor and the Idempotency-Key of a request after admission. */
-export function serviceCallOf({ caller, id, headers }: FastifyRequest): ServiceCall {
+export function serviceCallOf({ caller, id, headers }: FastifyRequest, reply: FastifyReply): ServiceCall {
   if (!caller) throw new Error('a route that needs a caller is marked public');
-  return serviceCall(caller, id, headers['idempotency-key']?.toString() ?? null);
+  const text = headers['idempotency-key']?.toString();
+  const onReplay = () => void reply.header(REPLAYED, 'true');
+  return serviceCall(caller, id, text === undefined ? null : { text, onReplay });
 }

@@ -1,3 +1,4 @@
+import { durationInWords } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
 import type { Refused } from '../rate-limit/rules/decision.js';
 import { inWords } from './cost.js';
@@ -15,7 +16,7 @@ export function rateLimited(refused: Refused): AppError {
   const { code, retryAfterSeconds, neverFits, allowance, isOfAllowance } = refused;
   if (isOfAllowance && allowance) {
     const { rule, advice } = inWords(allowance.name);
-    const message = `${rule}. ${advice}; try again in ${retryAfterSeconds} s.`;
+    const message = `${rule}. ${advice}; try again in ${durationInWords(retryAfterSeconds)}.`;
     return new AppError(code, message, { retryAfterSeconds, limit: allowance.limit });
   }
   const reason = {
@@ -25,6 +26,6 @@ export function rateLimited(refused: Refused): AppError {
   }[code];
   const advice = neverFits
     ? 'The operation costs more than a whole window allows: split it, or upgrade the plan.'
-    : `Try again in ${retryAfterSeconds} s, and back off exponentially.`;
+    : `Try again in ${durationInWords(retryAfterSeconds)}, and back off exponentially.`;
   return new AppError(code, `${reason} ${advice}`, { retryAfterSeconds });
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { durationInWords } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
 import type { Decision } from '../rate-limit/rules/decision.js';
 import { visitSubject } from '../rate-limit/rules/subjects.js';
@@ -43,5 +44,7 @@ function settle(reply: FastifyReply, decision: Decision): void {
   const { code, retryAfterSeconds } = decision;
   reply.headers(rateLimitHeaders(decision));
   const rule = `An address may send ${VISIT_QUOTA.perMinute} requests a minute (UTC) that need no API key.`;
-  throw new AppError(code, `${rule} Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
+  throw new AppError(code, `${rule} Try again in ${durationInWords(retryAfterSeconds)}.`, {
+    retryAfterSeconds,
+  });
 }

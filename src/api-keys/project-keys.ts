@@ -155,12 +155,13 @@ export class ProjectKeys {
 
   /** Creates one key per Idempotency-Key. Stores only the key's id, as a token must not be stored anywhere. */
   private async once(
-    { key, ...attempt }: Omit<Attempt, 'key'> & { key: string | null },
+    { key, ...attempt }: Omit<Attempt, 'key'> & { key: Attempt['key'] | null },
     make: (id: { id?: bigint }) => Promise<IssuedApiKey>,
   ): Promise<IssuedApiKey> {
     if (key === null) return make({});
     const made = await this.idempotency.once<MadeKey>(
-      { ...attempt, key },
+      // A repeated request gets an error, which is not the stored answer.
+      { ...attempt, key: { ...key, onReplay: () => {} } },
       async (reservation) => {
         const issued = await reservation.create((id) => make({ id }));
         return { id: reservation.id, issued };

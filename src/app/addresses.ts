@@ -4,9 +4,9 @@ import type { Config } from '../config/config.js';
 export interface Addresses {
   /** The base URL of this environment, without a trailing slash and without `/v1`. */
   base: string;
-  /** SPEC's two base addresses, ending in `/v1`. */
+  /** SPEC's two base addresses, ending in `/v1`; null = this installation has no staging. */
   production: string;
-  staging: string;
+  staging: string | null;
   /** The generated URL of a project. */
   ofProject: (slug: string) => string;
   /** The origin; an unknown port is replaced by the port of `base`, because clients can send any port in Host. */
@@ -19,14 +19,14 @@ export function addressesOf(config: Config, port: number): Addresses {
   const listening = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`;
   const isStaging = config.environment === 'staging';
   const production = config.publicBaseUrl ?? listening;
-  const staging = config.stagingBaseUrl ?? (isStaging ? listening : `https://staging.${config.platformHost}`);
-  const base = isStaging ? staging : production;
+  const staging = config.stagingBaseUrl ?? (isStaging ? listening : null);
+  const base = (isStaging ? staging : null) ?? production;
   const basePort = new URL(base).port;
   const knownPorts = ['', basePort, `${port}`, `${config.publicHttpsPort ?? config.httpsPort}`];
   return {
     base,
     production: `${production}/v1`,
-    staging: `${staging}/v1`,
+    staging: staging === null ? null : `${staging}/v1`,
     ofProject: (slug) => {
       const url = new URL(base);
       url.hostname = `${slug}.${config.platformHost}`;
@@ -53,6 +53,6 @@ export function isLocalDemo({ demo, publicBaseUrl, stagingBaseUrl }: Config): bo
 /** The host names of the platform itself, where every key is accepted. */
 export function platformNames(config: Config) {
   const { production, staging } = addressesOf(config, config.port);
-  const ofAddresses = [production, staging].map((address) => new URL(address).hostname);
+  const ofAddresses = [production, staging].flatMap((url) => (url === null ? [] : new URL(url).hostname));
   return { platformHost: config.platformHost, aliases: [config.host, ...ofAddresses] };
 }

@@ -3,7 +3,7 @@ import { type EntityManager, LessThan } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { isDuplicate, isDuplicateId } from '../database/database-errors.js';
 import { withDrawnId } from '../database/drawn-id.js';
-import type { Caller } from '../kernel/caller.js';
+import type { Caller, IdempotencyKey as ClientKey } from '../kernel/caller.js';
 import { AppError, invalidRequest } from '../kernel/errors.js';
 import type { IdGenerator } from '../kernel/ids.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
@@ -14,7 +14,7 @@ const LOCK_MS = 10_000;
 
 export interface Attempt {
   caller: Caller;
-  key: string;
+  key: ClientKey;
   operation: string;
   input: readonly (string | bigint | null | undefined)[];
 }
@@ -65,7 +65,10 @@ export class IdempotencyService {
     codec: Codec<T>,
   ): Promise<T> {
     const { row, isRepeat } = await this.claim(attempt);
-    if (row.result !== null) return codec.read(row.result);
+    if (row.result !== null) {
+      attempt.key.onReplay();
+      return codec.read(row.result);
+    }
     let value: T;
     let isComplete = false;
     const complete = async (manager: EntityManager, result: T) => {
@@ -98,7 +101,7 @@ export class IdempotencyService {
   private async claim({ caller, key, operation, input }: Attempt): Promise<Claim> {
     const row: IdempotencyKey = {
       projectId: caller.projectId,
-      keyDigest: sha256(checkedKey(key)),
+      keyDigest: sha256(checkedKey(key.text)),
       fingerprint: sha256(JSON.stringify([operation, ...input.map(fingerprintPart)])),
       reservedId: this.ids.next(),
       lockedUntilMs: this.now() + LOCK_MS,

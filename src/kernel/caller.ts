@@ -26,15 +26,26 @@ export interface Actor {
   readonly requestId: string | null;
 }
 
+/** A client's Idempotency-Key. */
+export interface IdempotencyKey {
+  readonly text: string;
+  /** Called when a repeated request gets the stored answer. */
+  onReplay(): void;
+}
+
 /** First argument of every service method that acts for a caller. */
 export interface ServiceCall {
   readonly caller: Caller;
   readonly actor: Actor;
   /** The client's Idempotency-Key; null = a repeated request acts again. */
-  readonly idempotencyKey: string | null;
+  readonly idempotencyKey: IdempotencyKey | null;
 }
 
 /** The call of a request that an API key authenticates. */
-export function serviceCall(caller: Caller, requestId: string, idempotencyKey: string | null): ServiceCall {
+export function serviceCall(
+  caller: Caller,
+  requestId: string,
+  idempotencyKey: IdempotencyKey | null,
+): ServiceCall {
   return { caller, actor: { name: `key:${caller.keyId}`, requestId }, idempotencyKey };
 }

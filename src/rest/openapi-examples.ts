@@ -62,11 +62,11 @@ const ERROR_EXAMPLES: Partial<Record<ErrorCode, ErrorExample>> = {
     message: 'The quota of this minute (UTC) is spent. Try again in 42 s, and back off exponentially.',
   },
   rate_limited_day: {
-    message: 'The quota of this day (UTC) is spent. Try again in 30222 s, and back off exponentially.',
+    message: 'The quota of this day (UTC) is spent. Try again in 8 h 23 min, and back off exponentially.',
   },
   key_banned: {
     message:
-      'This API key is temporarily banned, because it continued to send requests after a 429. Try again in 60 s, and back off exponentially.',
+      'This API key is temporarily banned, because it continued to send requests after a 429. Try again in 1 min, and back off exponentially.',
   },
   internal: { message: 'Something went wrong on our side. Quote the X-Request-Id when you report it.' },
   unavailable: { message: 'The database does not answer at the moment. Try again shortly.' },

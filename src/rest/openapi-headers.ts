@@ -1,3 +1,5 @@
+import { IGNORED_PARAMETERS, REPLAYED } from '../http/headers.js';
+
 const text = (description: string, example: string) => ({
   description,
   schema: { type: 'string', examples: [example] },
@@ -23,11 +25,16 @@ export const HEADERS = {
     'RFC 9110: changes with the body; send it back in If-None-Match.',
     '"1Q0vXh3mR2k8n5b7c9d0e1f2g3h"',
   ),
+  [REPLAYED]: text('`true` on the stored answer to a repeated Idempotency-Key: nothing was created.', 'true'),
   Link: text(
     'RFC 8288: related pages.',
     '<http://127.0.0.1:4000/v1/pets?limit=20&cursor=cGV0OjQy>; rel="next"',
   ),
   Location: text('The address of the created animal.', 'http://127.0.0.1:4000/v1/pets/4711'),
+  [IGNORED_PARAMETERS]: text(
+    'Query parameters that the operation does not know and has ignored, percent-encoded: at most 10, each cut to 30 characters. `...` stands for further ones.',
+    'page, sort',
+  ),
   'Retry-After': {
     description: 'Seconds to wait before a new attempt.',
     schema: { type: 'integer', minimum: 1 },

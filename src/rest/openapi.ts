@@ -1,3 +1,4 @@
+import { IGNORED_PARAMETERS, REPLAYED } from '../http/headers.js';
 import type { Scope } from '../kernel/caller.js';
 import type { ErrorCode } from '../kernel/errors.js';
 import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
@@ -9,7 +10,8 @@ import { errorSchema, listQuerySchema, petSchema, petsSchema, rateLimitSchema } 
 export interface ServerAddresses {
   /** SPEC's base addresses, `/v1` included. */
   production: string;
-  staging: string;
+  /** Null = none. */
+  staging: string | null;
 }
 
 const EVERY_OPERATION: ErrorCode[] = [
@@ -26,6 +28,8 @@ const EVERY_OPERATION: ErrorCode[] = [
 ];
 const SUNSET_HEADERS: HeaderName[] = ['Deprecation', 'Sunset', 'Link'];
 const READ_HEADERS: HeaderName[] = ['ETag', 'Cache-Control', 'Vary'];
+const LIST_HEADERS: HeaderName[] = ['Link', IGNORED_PARAMETERS, ...READ_HEADERS];
+const PET_HEADERS: HeaderName[] = [...SUNSET_HEADERS, IGNORED_PARAMETERS, ...READ_HEADERS];
 
 /** The OpenAPI 3.1 description of `/v1`, built from the error table and from the schemas that validate and serialize. */
 export function openApiDocument({ production, staging }: ServerAddresses): object {
@@ -39,7 +43,7 @@ export function openApiDocument({ production, staging }: ServerAddresses): objec
         'Every request needs an API key as a bearer token. Integers of format int64 are exact over their whole range: read them with a parser that keeps every digit.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [server('Production', production), server('Staging', staging)],
+    servers: [server('Production', production), ...(staging === null ? [] : [server('Staging', staging)])],
     security: [{ apiKey: [] }],
     tags: [{ name: 'animals', description: 'Animals of the project that the API key belongs to.' }],
     paths: {
@@ -87,10 +91,10 @@ function listPets(): object {
       schema,
     })),
     responses: {
-      200: ok('A page of animals.', 'Pets', ['Link', ...READ_HEADERS]),
+      200: ok('A page of animals.', 'Pets', LIST_HEADERS),
       304: {
         description: 'Not modified: the client has this page.',
-        headers: headers(['Link', ...READ_HEADERS]),
+        headers: headers(LIST_HEADERS),
       },
       ...errorResponses('listPets', EVERY_OPERATION),
     },
@@ -123,7 +127,11 @@ function createPet(): object {
     ],
     requestBody: { required: true, content: json('NewPet') },
     responses: {
-      201: ok('The created animal with its assigned `id`.', 'Pet', ['Location']),
+      201: ok('The created animal with its assigned `id`.', 'Pet', [
+        'Location',
+        REPLAYED,
+        IGNORED_PARAMETERS,
+      ]),
       ...errorResponses('createPet', [
         ...EVERY_OPERATION,
         'conflict',
@@ -156,10 +164,10 @@ function getPet(): object {
       },
     ],
     responses: {
-      200: ok('The animal.', 'Pet', [...SUNSET_HEADERS, ...READ_HEADERS]),
+      200: ok('The animal.', 'Pet', PET_HEADERS),
       304: {
         description: 'Not modified: the client has this animal.',
-        headers: headers([...SUNSET_HEADERS, ...READ_HEADERS]),
+        headers: headers(PET_HEADERS),
       },
       ...errorResponses('getPet', codes, SUNSET_HEADERS),
     },

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { serviceCallOf } from '../admission/admission.js';
 import { canonicalLinks } from '../http/canonical-link.js';
+import { IGNORED_PARAMETERS } from '../http/headers.js';
 import { restrictMethods } from '../http/methods.js';
 import { AppError, invalidRequest } from '../kernel/errors.js';
 import { parseInt64 } from '../kernel/int64.js';
@@ -22,6 +23,10 @@ declare module 'fastify' {
   }
 }
 
+/** Encoded, the header stays below 3 KB. */
+const MOST_IGNORED = 10;
+const NAME_LENGTH = 30;
+
 const problemsOf = validator(listQuerySchema);
 
 /** SPEC's listPets, createPet and getPet. `baseUrl` returns the address of `/v1` as the client sees it. */
@@ -37,20 +42,22 @@ export function petsRoutes(
     { schema: { response: { 200: petsSchema } }, config: { operationId: 'listPets', isKept: true } },
     async (request, reply) => {
       const wanted = parseListQuery(request.query);
-      const page = await pets.list(serviceCallOf(request), wanted);
+      const page = await pets.list(serviceCallOf(request, reply), wanted);
       const last = page.pets.at(-1);
       const url = listUrl(request);
       const links = [link(url, wanted, null, 'first')];
       if (page.hasNextPage && last)
         links.push(link(url, wanted, new PetCursors(wanted).encode(last), 'next'));
       reply.header('link', [...links, ...canonicalLinks(request)].join(', '));
+      nameIgnored(reply, Object.keys(listQuerySchema.properties));
       return page.pets.map(present);
     },
   );
 
   const creating = { schema: { response: { 201: petSchema } }, config: { operationId: 'createPet' } };
   app.post('/pets', creating, async (request, reply) => {
-    const pet = await pets.create(serviceCallOf(request), parseNewPet(request.body));
+    const pet = await pets.create(serviceCallOf(request, reply), parseNewPet(request.body));
+    nameIgnored(reply);
     return reply
       .code(201)
       .header('location', `${listUrl(request)}/${pet.id}`)
@@ -64,10 +71,12 @@ export function petsRoutes(
       schema: { response: { 200: petSchema } },
       config: { operationId: 'getPet', ...deprecated },
     },
-    async (request) => {
+    async (request, reply) => {
       const id = parseInt64(request.params.petId);
       if (id === null) throw new AppError('not_found', 'There is no such pet: an id is an integer.');
-      return present(await pets.get(serviceCallOf(request), id));
+      const pet = await pets.get(serviceCallOf(request, reply), id);
+      nameIgnored(reply);
+      return present(pet);
     },
   );
 
@@ -93,6 +102,17 @@ function parseListQuery(query: Record<string, unknown>): PetListRequest {
   }
   if (problems.length > 0) throw invalidRequest(problems);
   return { ...list, pageSize: limit === undefined ? PAGE_SIZE.default : Number(limit), after };
+}
+
+/** Lists the query parameters that an operation does not know: the contract allows no 400, and a typo must not stay hidden. */
+function nameIgnored(reply: FastifyReply, known: readonly string[] = []): void {
+  const ignored = Object.keys(reply.request.query as object).filter((name) => !known.includes(name));
+  if (ignored.length === 0) return;
+  const names = ignored
+    .slice(0, MOST_IGNORED)
+    // By way of a buffer, because half of a character cannot be encoded.
+    .map((name) => encodeURIComponent(Buffer.from(name.slice(0, NAME_LENGTH)).toString()));
+  reply.header(IGNORED_PARAMETERS, [...names, ...(ignored.length > MOST_IGNORED ? ['...'] : [])].join(', '));
 }
 
 /** Digits only: `Number` would also accept ` 20`, `1e2` and `0x14`. */

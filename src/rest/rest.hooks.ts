@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, onSendHookHandler } from 'fastify';
 import Negotiator from 'negotiator';
 import { isKnownTag, strongTag } from '../http/content/entity-tag.js';
+import { IGNORED_PARAMETERS } from '../http/headers.js';
 import { AppError } from '../kernel/errors.js';
 import type { KeptResponse, ResponseCache } from '../response-cache/response-cache.js';
 
@@ -19,7 +20,7 @@ declare module 'fastify' {
 const JSON_TYPES = ['application/json; charset=utf-8', 'application/json'];
 
 /** The headers that a route adds to its response. */
-const OWN_HEADERS = ['content-type', 'link'] as const;
+const OWN_HEADERS = ['content-type', 'link', IGNORED_PARAMETERS] as const;
 
 /** Sets `Vary` and the route's own headers on every response, and notes the operation; refusals by admission included. */
 export const announceAnswer: onRequestHookHandler = (request, reply, done) => {

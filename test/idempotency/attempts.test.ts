@@ -13,7 +13,7 @@ onEachDatabase((app) => {
   /** Returns a function that makes the next attempt with the same key. */
   async function newKey() {
     const { caller } = callAs(await app().tenant());
-    const attempt = { caller, key: 'key', operation: 'test', input: [] };
+    const attempt = { caller, key: { text: 'key', onReplay: () => {} }, operation: 'test', input: [] };
     return (work: (reservation: Reservation) => Promise<string>) =>
       app().app.services.idempotency.once(attempt, work, TEXT);
   }

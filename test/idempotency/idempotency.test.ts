@@ -32,6 +32,23 @@ onEachDatabase((app) => {
     expect(await count(owner.token)).toBe(1);
   });
 
+  test('Idempotency-40: a stored answer is marked as replayed at both doors, and no other answer is', async () => {
+    const owner = await app().tenant();
+    const markOf = async (answer: Promise<{ headers: Headers }>) =>
+      (await answer).headers.get('idempotent-replayed');
+    const two = `mutation { a: createPet(input: {name: "A", categoryId: 1}) { id }
+      b: createPet(input: {name: "B", categoryId: 1}) { id } }`;
+    expect(await markOf(post('marked', undefined, owner.token))).toBeNull();
+    expect(await markOf(post('marked', undefined, owner.token))).toBe('true');
+    expect(await markOf(post('marked', { name: 'Max', categoryId: 1 }, owner.token))).toBeNull();
+    const input = { name: 'Rex', categoryId: '1' };
+    expect(await markOf(mutate('marked', CREATE, { input }, owner.token))).toBe('true');
+    expect(await markOf(mutate('two', two.replace(/ b:.*/, '}'), {}, owner.token))).toBeNull();
+    expect(await markOf(mutate('two', two, {}, owner.token))).toBeNull();
+    expect(await markOf(mutate('two', two, {}, owner.token))).toBe('true');
+    expect(await count(owner.token)).toBe(4);
+  });
+
   test('Idempotency-2: the replayed answer is the first answer, even after the pet was changed', async () => {
     const first = await post('changed');
     await mutate('x', `mutation { updatePet(id: "${first.body.id}", input: {name: "Max"}) { id } }`);

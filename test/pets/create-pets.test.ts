@@ -257,7 +257,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const pets = numbered(3).map(({ name }) => ({ name, categoryId: 1n, status: null }));
     const attempt = {
       caller,
-      key: 'slow',
+      key: { text: 'slow', onReplay: () => {} },
       operation: 'createPets',
       input: pets.flatMap(({ name, categoryId, status }) => [name, categoryId, status]),
     };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { durationInWords } from '../../src/kernel/duration.js';
 import type { Quota } from '../../src/kernel/quota.js';
 import { PLANS } from '../../src/projects/plans.js';
 import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
@@ -254,4 +255,17 @@ test('Limits-Windows-13: a clock set back over midnight opens no day again', () 
     now += jumpMs;
     expect(limiter.charge(request)).toMatchObject({ code: 'rate_limited_day', day: { remaining: 0 } });
   }
+});
+
+test.each([
+  [0, '0 s'],
+  [59, '59 s'],
+  [60, '1 min'],
+  [61, '1 min 1 s'],
+  [3_600, '1 h'],
+  [40_289, '11 h 11 min'],
+  [86_400, '1 d'],
+  [180_000, '2 d 2 h'],
+])('Limits-40: a message says %i s as %s', (seconds, words) => {
+  expect(durationInWords(seconds)).toBe(words);
 });

@@ -129,6 +129,13 @@ describe('the OpenAPI document', () => {
   });
 });
 
+test('Contract-9: the document names a staging server only if one is configured', async () => {
+  const app = await startApp();
+  const { body } = await rest(app.url, '/v1/openapi.json');
+  await app.stop();
+  expect(body.servers).toEqual([{ url: `${app.url}/v1`, description: 'Production' }]);
+});
+
 describe('GraphQL over HTTP', () => {
   let app: TestApp;
   beforeAll(async () => {

@@ -166,6 +166,37 @@ onEachDatabase((app, kind) => {
       expect(seen.slice(0, 6)).toEqual(before);
     });
 
+    test('listPets-10: the answer names unknown query parameters, also from memory, as 304 and to HEAD', async () => {
+      const path = '/v1/pets?limit=1&page=2&S%20%0D%0Ax=1&%F0%9F%90%95=1&page=3';
+      const names = 'page, S%20%0D%0Ax, %F0%9F%90%95';
+      const first = await get(path);
+      expect([first.status, first.headers.get('petstore-ignored-parameters')]).toEqual([200, names]);
+      for (let at = 0; at < 3; at += 1) {
+        expect((await get(path)).headers.get('petstore-ignored-parameters')).toBe(names);
+      }
+      const etag = first.headers.get('etag') ?? '';
+      const unchanged = await get(path, { 'if-none-match': etag });
+      expect([unchanged.status, unchanged.headers.get('petstore-ignored-parameters')]).toEqual([304, names]);
+      const head = await rest(app().url, path, { method: 'HEAD', token: tenant.token });
+      expect(head.headers.get('petstore-ignored-parameters')).toBe(names);
+      expect((await get('/v1/pets?limit=1')).headers.has('petstore-ignored-parameters')).toBe(false);
+      const made = await rest(app().url, '/v1/pets?dryRun=true', {
+        method: 'POST',
+        token: tenant.token,
+        body: { name: 'Rex', categoryId: 1 },
+      });
+      expect([made.status, made.headers.get('petstore-ignored-parameters')]).toEqual([201, 'dryRun']);
+    });
+
+    test('listPets-11: of many or long unknown parameters the header names 10, each with 30 characters', async () => {
+      const many = Array.from({ length: 300 }, (_, at) => `%E2%82%AC${'x'.repeat(at % 45)}${at}=1`).join('&');
+      const value = (await get(`/v1/pets?${many}`)).headers.get('petstore-ignored-parameters') ?? '';
+      const names = value.split(', ');
+      expect([names.length, names[0], names.at(-1)]).toEqual([11, '%E2%82%AC0', '...']);
+      const euros = (await get(`/v1/pets?${'%E2%82%AC'.repeat(400)}=1`)).headers;
+      expect(euros.get('petstore-ignored-parameters')).toBe('%E2%82%AC'.repeat(30));
+    });
+
     test('listPets-4: the last page has no next link; an empty list is an empty array', async () => {
       const last = await list('?limit=100');
       expect(last.headers.get('link')).not.toContain('rel="next"');

@@ -124,8 +124,11 @@ function freshKey(): string {
 
 function summaryOf(answer: Response): string {
   const budget = budgetOf(answer.headers);
+  const replay = answer.headers.has('idempotent-replayed')
+    ? 'the stored answer to this Idempotency-Key'
+    : null;
   const status = `${answer.status} ${answer.statusText}`.trim();
-  return budget === null ? status : `${status} · ${budget}`;
+  return [status, replay, budget].filter((part) => part !== null).join(' · ');
 }
 
 /** The headers that the API sets; those that browsers and connections set are left out. */

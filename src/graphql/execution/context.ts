@@ -3,7 +3,8 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Cost } from '../../admission/cost.js';
 import type { Meter } from '../../admission/meter.js';
 import { unauthorized } from '../../admission/refusals.js';
-import { type Caller, type ServiceCall, serviceCall } from '../../kernel/caller.js';
+import { REPLAYED } from '../../http/headers.js';
+import { type Caller, type IdempotencyKey, type ServiceCall, serviceCall } from '../../kernel/caller.js';
 import type { Standing } from '../../rate-limit/rules/decision.js';
 import { refusal } from './errors.js';
 
@@ -13,6 +14,8 @@ export interface Context {
   requestId: string;
   log: FastifyBaseLogger;
   idempotencyKey: string | null;
+  /** Called by each mutation that gets a stored answer. */
+  noteReplay(): void;
   /** Number of root fields that the operation resolves, aliases counted; set before execution. */
   rootFieldCount: number;
   /** The origin at which the client reached the project's own host; null = a platform host. */
@@ -44,11 +47,16 @@ export interface Context {
 export function contextOf(request: FastifyRequest, reply: FastifyReply, meter: Meter): Context {
   // The page needs no key; if Apollo executes such a request anyway, it has no caller.
   if (!request.caller) throw refusal(unauthorized());
+  let replays = 0;
   return {
     caller: request.caller,
     requestId: request.id,
     log: request.log,
     idempotencyKey: request.headers['idempotency-key']?.toString() ?? null,
+    noteReplay() {
+      replays += 1;
+      if (replays === this.rootFieldCount) reply.header(REPLAYED, 'true');
+    },
     rootFieldCount: 1,
     origin: request.site.origin,
     isIntrospection: false,
@@ -79,8 +87,9 @@ export function serviceCallOf(context: Context, info?: GraphQLResolveInfo): Serv
  * The Idempotency-Key of one mutation. Each of several mutations in an operation gets its own key, made with its alias,
  * so that a repeated request finds the same keys. No header contains a line feed, so no client's key equals one of them.
  */
-function idempotencyKeyOf(context: Context, info: GraphQLResolveInfo): string | null {
+function idempotencyKeyOf(context: Context, info: GraphQLResolveInfo): IdempotencyKey | null {
   const { idempotencyKey, rootFieldCount } = context;
-  if (idempotencyKey === null || rootFieldCount === 1) return idempotencyKey;
-  return `${idempotencyKey}\n${info.path.key}`;
+  if (idempotencyKey === null) return null;
+  const text = rootFieldCount === 1 ? idempotencyKey : `${idempotencyKey}\n${info.path.key}`;
+  return { text, onReplay: () => context.noteReplay() };
 }

@@ -1,6 +1,7 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import type { Identity, Store } from 'graphql-rate-limit';
+import { durationInWords } from '../../kernel/duration.js';
 import { AppError } from '../../kernel/errors.js';
 import type { Quota } from '../../kernel/quota.js';
 import type { Decision } from '../../rate-limit/rules/decision.js';
@@ -126,6 +127,6 @@ function refusal({ field, max, window, isOfKey }: LimitedField, decision: Decisi
     throw new Error('a field was refused that the limiter admitted');
   const { retryAfterSeconds } = decision;
   const owner = isOfKey ? 'an API key' : 'a project';
-  const message = `${field} may be used ${max} times a ${window} (UTC) by ${owner}. Try again in ${retryAfterSeconds} s.`;
+  const message = `${field} may be used ${max} times a ${window} (UTC) by ${owner}. Try again in ${durationInWords(retryAfterSeconds)}.`;
   return new AppError('field_rate_limited', message, { retryAfterSeconds, limit: max });
 }

@@ -44,7 +44,7 @@ ${prose(info.description)}
 <li>${inline('Requests and answers are `application/json` in UTF-8. Times in headers are Unix times in seconds, or HTTP dates.')}</li>
 <li>${inline('An integer of the format `int64` may have 19 digits. `JSON.parse` in JavaScript rounds it above 2^53: use a parser that keeps every digit, such as `lossless-json`. Python and Java read it exactly.')}</li>
 <li>Lists come in <a href="/v1/docs/pagination">pages</a>. Writes can be <a href="/v1/docs/idempotency">repeated safely</a>. Every answer shows the remaining <a href="/v1/docs/limits">quota</a>.</li>
-<li>${inline('Unknown fields and query parameters are ignored. `HEAD` works wherever `GET` does.')}</li>
+<li>${inline('Unknown fields and query parameters are ignored; `Petstore-Ignored-Parameters` names the parameters. `HEAD` works wherever `GET` does.')}</li>
 </ul></section>
 </div>
 <div class="operation-shown">

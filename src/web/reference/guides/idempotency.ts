@@ -36,7 +36,7 @@ ${codeBlock({
       body: html`<table>
 <thead><tr><th scope="col">The request</th><th scope="col">Answer</th></tr></thead>
 <tbody>
-<tr><th scope="row">Same key, same content, within 24 hours</th><td>The first answer: its status, body and <code>Location</code></td></tr>
+<tr><th scope="row">Same key, same content, within 24 hours</th><td>The first answer: its status, body and <code>Location</code>, with <code>Idempotent-Replayed: true</code></td></tr>
 <tr><th scope="row">Same key while the first request still runs</th><td><code>409</code> <code>conflict</code> with <code>Retry-After</code></td></tr>
 <tr><th scope="row">Same key, other content</th><td><code>422</code> <code>idempotency_mismatch</code></td></tr>
 <tr><th scope="row">Same key after a refusal, such as a <code>400</code></th><td>The corrected request is executed: a refusal does not use the key up</td></tr>

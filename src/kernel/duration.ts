@@ -1,0 +1,15 @@
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** A duration for people: its two largest units, such as `42 s`, `1 min 30 s` or `11 h 11 min`. */
+export function durationInWords(seconds: number): string {
+  const at = UNITS.findIndex(([, size]) => seconds >= size);
+  const [unit, size] = UNITS[at] ?? UNITS[3];
+  const [smallerUnit, smallerSize] = UNITS[at + 1] ?? UNITS[3];
+  const rest = Math.floor((seconds % size) / smallerSize);
+  return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? '' : ` ${rest} ${smallerUnit}`}`;
+}
