@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { verifyBackup } from '../../src/backup/read-backup.js';
+import { restore as restoreInto } from '../../src/backup/restore.js';
 import { RestoreTarget } from '../../src/backup/restore-target.js';
 import { loadConfig } from '../../src/config/config.js';
 import { Backups, backup, linesOf, restore, writeBackup } from '../support/backups/backups.js';
@@ -93,6 +95,24 @@ describe.each(databaseKinds())('from %s', (kind) => {
     } finally {
       await target.close();
     }
+  });
+
+  test('Restore-11: a restore counts its rows: a file replaced after its check leaves the database out of use', async () => {
+    const replaced = backups.newFile();
+    await copyFile(file, replaced);
+    const into = await backups.newDatabase(kind);
+    const reading = { signal: AbortSignal.timeout(60_000), onProgress: () => {} };
+    const content = await verifyBackup(replaced, reading);
+    const lines = (await linesOf(file)).slice(0, -1).map((line) => JSON.parse(line));
+    const pets = lines.findIndex(({ table }) => table === 'pets');
+    await writeBackup(replaced, lines.toSpliced(pets + 1, 1));
+    const { database } = loadConfig({ DATABASE_URL: into });
+    const wanted = { path: replaced, fileName: 'x', content, isForced: false, startedAt: '', reading };
+    await expect(restoreInto(database, DATABASE_SCHEMA, wanted)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/^pets has \d+ rows and not the \d+ of the backup/),
+    });
+    expect((await petstoreHere(['migrate'], { databaseUrl: into })).stderr).toContain('was interrupted');
   });
 
   test('Restore-3: an older backup gets the newer migrations after its rows', async () => {
