@@ -16,6 +16,7 @@ const PAGES = [
   { name: 'reference-operation', path: '/v1/docs/createPet', until: 'Responses' },
   { name: 'reference-deprecated', path: '/v1/docs/getPet', until: 'deprecated' },
   { name: 'reference-objects', path: '/v1/docs/objects', until: 'NewPet' },
+  { name: 'not-found', path: '/nothing', until: 'There is nothing at this address' },
   { name: 'graphiql', path: '/graphiql', until: 'ListPets' },
 ];
 
@@ -51,7 +52,10 @@ describe.each([1280, 390, 1600])('at %i px', (width) => {
   test.each(PAGES)(
     'Explorers-1: $path has no accessibility violation, no console error, no overflow and no request to another host',
     async ({ name, path, until }) => {
-      const { page, complaints, leave } = await visit(browser, app.url, { width });
+      const { page, complaints, leave } = await visit(browser, app.url, {
+        width,
+        provokes: name === 'not-found' ? [404] : [],
+      });
       await page.goto(`${app.url}${path}`);
       await page.getByText(until).first().waitFor();
       if (name === 'graphiql' && width > 1200) await page.getByText('Root Types').waitFor();

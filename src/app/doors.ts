@@ -24,7 +24,7 @@ import { openApiDocument } from '../rest/openapi.js';
 import { restDoor } from '../rest/rest.door.js';
 import { EventLoopTurns } from '../scheduling/event-loop-turns.js';
 import { dashboardDoor } from '../web/dashboard.door.js';
-import { pagesDoor } from '../web/pages.door.js';
+import { notFoundForPeople, pagesDoor } from '../web/pages.door.js';
 import { Pages } from '../web/pages.js';
 import { type Addresses, httpsPortOf, isLocalDemo, platformNames } from './addresses.js';
 import { answerRecorder, doorOf, logAnswer } from './answer-record.js';
@@ -185,6 +185,7 @@ async function openKeylessDoors(http: FastifyInstance, { visits }: Parts, pages:
   await http.register(async (keyless) => {
     addKeylessHooks(keyless, visits);
     refuseUnknownPaths(keyless);
+    notFoundForPeople(keyless, pages);
     await keyless.register(async (door) => {
       addPageHooks(door);
       pagesDoor(door, pages);

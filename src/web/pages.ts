@@ -8,6 +8,7 @@ import { DemoKey } from './demo-key.js';
 import { GRAPHIQL_HEADERS, PAGE_HEADERS, SANDBOX_HEADERS } from './page-headers.js';
 import { graphiqlPage } from './pages/graphiql.page.js';
 import { homePage } from './pages/home.page.js';
+import { notFoundPage } from './pages/not-found.page.js';
 import { PageAssets } from './pages/page-assets.js';
 import { sandboxPage } from './pages/sandbox.page.js';
 import { ProjectNames } from './project-names.js';
@@ -114,6 +115,14 @@ export class Pages {
       request,
       reply,
     );
+  }
+
+  /** Sends people a page in the place of the Error body of a 404, with links that lead on. */
+  async notFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const project = await this.projectOf(request);
+    removeOrigin(reply);
+    reply.code(404).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
+    return reply.type(HTML).send(notFoundPage(this.assets, project));
   }
 
   /** The name of the host's project; null on a host of the platform. */

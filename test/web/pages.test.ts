@@ -190,6 +190,44 @@ test('Pages-6: a program that asks for JSON at / gets 404 in the Error body', as
   expect((await rest(app.url, '/', { headers: { accept: '*/*' } })).status).toBe(200);
 });
 
+test('Pages-14: people who follow a wrong link get a page, and programs the Error body as before', async () => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  for (const path of [
+    '/nothing',
+    '/v1/docs/nothing',
+    '/pages/gone.js',
+    '/dashboard/assets/gone.js',
+    '/docs/x',
+  ]) {
+    const shown = await rest(app.url, path, { headers: { accept } });
+    expect([path, shown.status, shown.headers.get('content-type')]).toEqual([
+      path,
+      404,
+      'text/html; charset=utf-8',
+    ]);
+    expect(shown.text).toContain('There is nothing at this address');
+    expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
+    for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json, text/html' }]) {
+      const told = await rest(app.url, path, { headers });
+      expect([path, told.status, told.headers.get('content-type')]).toEqual([
+        path,
+        404,
+        'application/json; charset=utf-8',
+      ]);
+      expect(Object.keys(told.body)).toEqual(['code', 'message', 'status']);
+    }
+  }
+  const posted = await rest(app.url, '/nothing', { method: 'POST', body: {}, headers: { accept } });
+  expect([posted.status, posted.body.code]).toEqual([404, 'not_found']);
+  const head = await rest(app.url, '/nothing', { method: 'HEAD', headers: { accept } });
+  expect([head.status, head.text]).toEqual([404, '']);
+});
+
+test('Pages-15: /docs leads to the reference', async () => {
+  const { status, headers } = await fetch(`${app.url}/docs`, { redirect: 'manual' });
+  expect([status, headers.get('location')]).toEqual([301, '/v1/docs']);
+});
+
 test('Pages-7: the front page says what the product is, and links to its three doors and to its state', async () => {
   const { text } = await page('/');
   for (const path of ['/dashboard/', '/graphql', '/graphiql', '/v1/docs', '/v1/openapi.json', '/readyz']) {

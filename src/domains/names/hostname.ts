@@ -24,11 +24,11 @@ const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * Parses the host name to attach. `platformHosts` and all names below them belong to the platform.
+ * Parses the host name to attach; a pasted `https://www.example.org/` is understood. `platformHosts` and all names below them belong to the platform.
  * Throws `AppError invalid_request` for the field `hostname`; the message says what to enter instead.
  */
 export function parseHostname(input: string, platformHosts: readonly string[]): ParsedHostname {
-  const hostname = asciiOf(input);
+  const hostname = asciiOf(withoutLink(input));
   const ours = platformHosts.map((host) => normalizeHostname(host) ?? host.toLowerCase());
   if (isBelow(hostname, ours)) {
     refuse(
@@ -86,6 +86,15 @@ function refuse(message: string): never {
 const isBelow = (hostname: string, hosts: readonly string[]) =>
   hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`));
 
+/**
+ * Drops the scheme of a web address and its bare trailing slash, which browsers add to a copied name. A port, a path or a
+ * user name stays, and is refused: its owner may expect that it counts. D-184.
+ */
+function withoutLink(input: string): string {
+  if (input.length > MAX_INPUT_LENGTH) return input;
+  return input.trim().replace(/^(?:https?:\/\/)?([^/]+)\/?$/i, '$1');
+}
+
 function asciiOf(input: string): string {
   if (input.length > MAX_INPUT_LENGTH) refuse(`must have at most ${MAX_NAME_LENGTH} characters`);
   const typed = input.trim();
@@ -109,7 +118,7 @@ function refuseOtherThings(typed: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern refuses control characters
   if (!/[\s\u0000-\u001f\u007f%/\\?#@:[\]*,;<>"'`|^{}()&=+!$~]/.test(typed)) return;
   const meant = hostnameInside(typed);
-  refuse(`must be the host name only, without scheme, port, path or spaces, e.g. ${meant ?? EXAMPLE}`);
+  refuse(`must be the host name only, without port, path, user name or spaces, e.g. ${meant ?? EXAMPLE}`);
 }
 
 function hostnameInside(typed: string): string | null {
