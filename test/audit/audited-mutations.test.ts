@@ -111,8 +111,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
       expect(body.errors).toBeUndefined();
       const left = (await events()).slice(before.length);
       expect(left.map(({ action }) => action)).toEqual(acts);
-      for (const { actor, requestId } of left) {
+      for (const { actor, action, subject, requestId } of left) {
         expect([actor, requestId]).toEqual([`key:${owner.keyId}`, headers.get('x-request-id')]);
+        if (action.startsWith('domain.')) expect(subject).toMatch(/\.customer\.test$/);
       }
     },
   );
