@@ -1,0 +1,19 @@
+import { API_KEYS } from './api-keys.js';
+import { CACHE } from './cache.js';
+import { DOMAINS } from './domains.js';
+import { GRAPHQL_COST } from './graphql-cost.js';
+import { IDEMPOTENCY } from './idempotency.js';
+import { LIMITS } from './limits.js';
+import type { Mutant } from './mutant.js';
+import { RECORDS } from './records.js';
+
+/** All mutants by area. An id names one mutant. */
+export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
+  'api-keys': API_KEYS,
+  cache: CACHE,
+  domains: DOMAINS,
+  'graphql-cost': GRAPHQL_COST,
+  idempotency: IDEMPOTENCY,
+  limits: LIMITS,
+  records: RECORDS,
+};
