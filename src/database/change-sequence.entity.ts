@@ -2,7 +2,10 @@ import { Column, Entity, type EntityManager, PrimaryColumn } from 'typeorm';
 import { ID, text } from './columns.js';
 import type { Database } from './database.js';
 
-/** Counters whose row serves as a lock for all processes: `hosts` numbers changes of served hosts, `orders` counts orders. */
+/**
+ * Counters whose row serves as a lock for all processes: `hosts` numbers changes of served hosts, `orders` counts orders.
+ * Each `b:…` is the number of the last batch that a writer stored: see `Batches`.
+ */
 @Entity('change_sequences')
 export class ChangeSequence {
   @PrimaryColumn(text(16))

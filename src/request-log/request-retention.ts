@@ -1,7 +1,7 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { Between, In, LessThan, LessThanOrEqual } from 'typeorm';
-import { addUp } from '../database/add-up.js';
 import type { Database } from '../database/database.js';
+import { addUp } from '../database/insert-rows.js';
 import { firstIdAt } from '../kernel/ids.js';
 import { LeftOutCount } from './left-out-count.entity.js';
 import { KEPT_MS, MAX_LOGGED, MAX_PER_SECOND, minuteOf, SECOND_MS, secondOf } from './log-bounds.js';

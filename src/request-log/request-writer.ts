@@ -1,9 +1,8 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
-import type { EntityManager } from 'typeorm';
-import { addUp } from '../database/add-up.js';
+import { Batches } from '../database/batches.js';
 import type { Database } from '../database/database.js';
 import { drawIdsAt, untilFree } from '../database/drawn-id.js';
-import { insertRows } from '../database/insert-rows.js';
+import { addUp, insertRows } from '../database/insert-rows.js';
 import type { AnsweredRequest } from '../kernel/answered-request.js';
 import { LeftOutCount } from './left-out-count.entity.js';
 import { LeftOutCounts, summed } from './left-out-counts.js';
@@ -19,8 +18,6 @@ const BATCH_ROWS = 250;
 interface Batch {
   rows: LoggedRequest[];
   leftOut: LeftOutCount[];
-  /** An attempt failed without saying whether its transaction was committed. */
-  isUncertain: boolean;
 }
 
 /**
@@ -32,15 +29,18 @@ export class RequestWriter {
   private readonly unstored = new UnstoredRequests((projectId, minute) =>
     this.leftOut.add(projectId, minute),
   );
-  private batches: Batch[] = [];
+  private waiting: Batch[] = [];
+  private readonly batches: Batches;
   private flushing: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly db: Database,
+    db: Database,
     private readonly now: () => number,
     private readonly retention: Pick<RequestRetention, 'noteStored' | 'trimSeconds'>,
     private readonly isOn = true,
-  ) {}
+  ) {
+    this.batches = new Batches(db, now);
+  }
 
   note(request: AnsweredRequest): void {
     if (this.isOn && isLoggable(request)) this.unstored.note(request);
@@ -55,9 +55,9 @@ export class RequestWriter {
 
   private async store(isLast: boolean): Promise<void> {
     this.collect(isLast ? null : secondOf(this.now()));
-    for (let batch = this.batches[0]; batch; batch = this.batches[0]) {
-      await this.storeOnce(batch);
-      this.batches.shift();
+    for (let batch = this.waiting[0]; batch; batch = this.waiting[0]) {
+      await this.insert(batch);
+      this.waiting.shift();
       this.unstored.release(batch.rows);
       this.retention.noteStored(batch.rows);
       await letRequestsIn();
@@ -70,33 +70,20 @@ export class RequestWriter {
     const leftOut = summed(this.leftOut.drain());
     for (let at = 0; at < Math.max(rows.length, leftOut.length); at += BATCH_ROWS) {
       const part = <T>(all: readonly T[]) => all.slice(at, at + BATCH_ROWS);
-      this.batches.push({ rows: part(rows), leftOut: part(leftOut), isUncertain: false });
+      this.waiting.push({ rows: part(rows), leftOut: part(leftOut) });
     }
   }
 
-  /** Stores the rows exactly once, however often it is tried; counts without rows may be added again. */
-  private async storeOnce(batch: Batch): Promise<void> {
-    if (batch.isUncertain && (await this.isStored(batch))) return;
-    const insert = () => this.db.transaction((manager) => this.insert(manager, batch));
-    try {
-      await untilFree(insert, () => {
-        batch.rows = withIds(batch.rows);
+  /** The rows get other ids when one of theirs is taken. */
+  private insert(batch: Batch): Promise<void> {
+    const insert = () =>
+      this.batches.store(async (manager) => {
+        await insertRows(manager, LoggedRequest, batch.rows);
+        await addUp(manager, LeftOutCount, { rows: batch.leftOut, counters: ['leftOut'] });
       });
-    } catch (error) {
-      batch.isUncertain = true;
-      throw error;
-    }
-  }
-
-  private async insert(manager: EntityManager, { rows, leftOut }: Batch): Promise<void> {
-    await insertRows(manager, LoggedRequest, rows);
-    await addUp(manager, LeftOutCount, { rows: leftOut, counters: ['leftOut'] });
-  }
-
-  private async isStored({ rows: [first] }: Batch): Promise<boolean> {
-    if (!first) return false;
-    const { projectId, id, requestId } = first;
-    return this.db.repository(LoggedRequest).existsBy({ projectId, id, requestId });
+    return untilFree(insert, () => {
+      batch.rows = withIds(batch.rows);
+    });
   }
 }
 

@@ -27,6 +27,8 @@ export class UsageService {
   /** The number of stored batches. A read repeats when it changes, so that each batch counts exactly once. */
   private stored = 0;
   private isFailing = false;
+  /** Drained tallies that are being stored, or whose outcome is unknown. */
+  private batch: readonly Tally[] = [];
   private readonly counters: UsageCounters;
 
   constructor(
@@ -53,7 +55,8 @@ export class UsageService {
       const isWhole = this.stored === before && !this.flushing;
       if (!isWhole && attempt < READ_ATTEMPTS) continue;
       const [first, last] = numbers;
-      const held = rowsOf(this.counters.of(projectId), this.now()).filter(
+      const unstored = this.batch.filter((tally) => tally.projectId === projectId);
+      const held = rowsOf([...unstored, ...this.counters.of(projectId)], this.now()).filter(
         (row) =>
           row.bucket === bucket &&
           row.number >= first &&
@@ -84,10 +87,10 @@ export class UsageService {
   private async storeAll(): Promise<void> {
     const tallies = this.counters.drain();
     try {
-      while (tallies.length > 0) {
-        const batch = lastBatch(tallies);
-        await this.store.add(batch);
-        tallies.length -= batch.length;
+      while (this.batch.length + tallies.length > 0) {
+        if (this.batch.length === 0) this.batch = takeBatch(tallies);
+        await this.store.add(this.batch);
+        this.batch = [];
         this.stored += 1;
         await letRequestsIn();
       }
@@ -100,12 +103,12 @@ export class UsageService {
   }
 }
 
-/** The last tallies that fit into a batch, at least one. */
-function lastBatch(tallies: readonly Tally[]): Tally[] {
+/** Removes and returns the last tallies that fit into a batch, at least one. */
+function takeBatch(tallies: Tally[]): Tally[] {
   let counts = 0;
   const first = tallies.findLastIndex((tally) => {
     counts += sizeOf(tally);
     return counts > BATCH_COUNTS;
   });
-  return tallies.slice(Math.min(first + 1, tallies.length - 1));
+  return tallies.splice(Math.min(first + 1, tallies.length - 1));
 }

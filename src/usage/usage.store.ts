@@ -1,7 +1,8 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { type EntityManager, In, LessThan, LessThanOrEqual } from 'typeorm';
-import { addUp } from '../database/add-up.js';
+import { Batches, deleteOldWriters } from '../database/batches.js';
 import type { Database } from '../database/database.js';
+import { addUp } from '../database/insert-rows.js';
 import { BUCKET_NAMES, type Bucket, oldestKept } from './buckets.js';
 import { UsageCount } from './usage-count.entity.js';
 import type { Dimension, Tally } from './usage-counters.js';
@@ -16,19 +17,24 @@ export type StoredCount = Omit<UsageCount, 'projectId' | 'bucket'>;
 
 /** The counted requests of all processes. */
 export class UsageStore {
+  private readonly batches: Batches;
+
   constructor(
     private readonly db: Database,
     private readonly now: () => number,
-  ) {}
+  ) {
+    this.batches = new Batches(db, now);
+  }
 
   /**
    * Adds tallies to the rows of their minutes, hours and days, in one transaction: a read sees a request in all dimensions
-   * or in none. The limit of names is exact among all processes, because a transaction first locks its days.
+   * or in none. The limit of names is exact among all processes, because a transaction first locks its days. After a
+   * rejection the next call must bring the same tallies, which are added once.
    */
   async add(tallies: readonly Tally[]): Promise<void> {
     const nowMs = this.now();
     const days = daysOf(rowsOf(tallies, nowMs));
-    await this.db.transaction(async (manager) => {
+    await this.batches.store(async (manager) => {
       await addUp(manager, UsageCount, { rows: days.map(lockRow), counters: COUNTERS });
       const rows = rowsOf(tallies, nowMs, await storedNames(manager, days));
       await addUp(manager, UsageCount, { rows, counters: COUNTERS });
@@ -61,6 +67,7 @@ export class UsageStore {
 
   /** Deletes rows that are too old to keep, in batches. */
   async deleteOld(): Promise<void> {
+    await deleteOldWriters(this.db, this.now());
     for (const bucket of BUCKET_NAMES) {
       const number = LessThan(oldestKept(bucket, this.now()));
       for (let round = 0; round < SWEEPS_AT_ONCE; round += 1) {

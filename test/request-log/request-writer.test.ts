@@ -221,7 +221,7 @@ test('RequestWriter-5: while nothing can be stored memory is bounded for a proje
   expect(unstored.drain(null)).toHaveLength(1);
 });
 
-const FAULTS: Fault[] = ['refuse', 'black hole', 'deaf'];
+const FAULTS: Fault[] = ['refuse', 'black hole', 'deaf', 'lost commit'];
 
 // A run on SQLite alone has no network.
 for (const kind of databaseKinds().filter((name) => name !== 'sqlite')) {

@@ -3,13 +3,16 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app/app.js';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/config/config.js';
+import { ChangeSequence } from '../../src/database/change-sequence.entity.js';
 import { Database } from '../../src/database/database.js';
 import { UsageService } from '../../src/usage/usage.service.js';
 import { UsageStore } from '../../src/usage/usage.store.js';
 import { UsageCount } from '../../src/usage/usage-count.entity.js';
 import { UsageCounters } from '../../src/usage/usage-counters.js';
 import { databaseKinds } from '../support/databases.js';
+import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
+import { startFaultProxy } from '../support/http/fault-proxy.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { startApp } from '../support/start-app.js';
@@ -221,6 +224,73 @@ describe.each(databaseKinds())('on %s', (kind) => {
     }
   });
 });
+
+test('Usage-19: the row of a writer is deleted 35 days after its last batch, and the writer goes on', async () => {
+  const app = await startApp({ now: NOON_MS });
+  try {
+    const rows = app.db.repository(ChangeSequence);
+    const writers = async () => (await rows.find()).filter(({ name }) => name.startsWith('b:')).length;
+    const { projectId } = await app.tenant();
+    const store = new UsageStore(app.db, () => app.clock.now);
+    const service = new UsageService(store, () => app.clock.now);
+    const lasting = (await rows.find()).length;
+    for (const round of [1, 2]) {
+      service.count(countedRequest({ projectId, atMs: app.clock.now }));
+      await service.flush();
+      app.clock.now += 35 * DAY_MS;
+      await store.deleteOld();
+      expect([round, await writers()]).toEqual([round, 1]);
+      app.clock.now += 1;
+      await store.deleteOld();
+      expect([round, await writers()]).toEqual([round, 0]);
+    }
+    expect((await rows.find()).length).toBe(lasting);
+  } finally {
+    await app.stop();
+  }
+});
+
+// A run on SQLite alone has no network.
+for (const kind of databaseKinds().filter((name) => name !== 'sqlite')) {
+  test(`Usage-18: a batch whose COMMIT lost its answer is counted once (${kind})`, async () => {
+    const app = await startApp({ kind, now: NOON_MS });
+    const { projectId } = await app.tenant();
+    const url = new URL(app.config.database.kind === 'sqlite' ? '' : app.config.database.url);
+    const proxy = await startFaultProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const { database: target } = loadConfig({ DATABASE_URL: url.href });
+    const db = await Database.open(target, DATABASE_SCHEMA, { queryTimeoutMs: 300 });
+    const service = new UsageService(new UsageStore(db, () => NOON_MS), () => NOON_MS);
+    try {
+      const counted = async () => {
+        const [day] = await app.db
+          .repository(UsageCount)
+          .findBy({ projectId, bucket: 'day', dimension: 'door' });
+        return day?.admitted ?? 0;
+      };
+      // Its first batch creates the row of the writer, the second one changes it.
+      for (const total of [1, 2]) {
+        service.count(countedRequest({ projectId, atMs: NOON_MS }));
+        await proxy.set('lost commit');
+        await expect(service.flush()).rejects.toThrow();
+        await eventually('the server commits', async () => (await counted()) === total);
+        await proxy.set('pass');
+        service.count(countedRequest({ projectId: projectId + 1n, atMs: NOON_MS }));
+        await service.flush();
+        await service.flush();
+        expect(await counted()).toBe(total);
+      }
+      const others = await app.db
+        .repository(UsageCount)
+        .findBy({ projectId: projectId + 1n, dimension: 'door', bucket: 'day' });
+      expect(others.map(({ admitted }) => admitted)).toEqual([2]);
+    } finally {
+      await db.close();
+      await proxy.stop();
+      await app.stop();
+    }
+  });
+}
 
 test('Usage-8: memory holds at most its limit of counts, and of the operations of a minute', () => {
   const counters = new UsageCounters(5_000);

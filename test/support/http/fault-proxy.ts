@@ -8,9 +8,10 @@ import { createServer, createConnection as dial, type Server, type Socket } from
  * `reset`: every connection is accepted, then reset.
  * `black hole`: nothing arrives, in either direction, on old and new connections, until the network is back.
  * `deaf`: requests arrive and are executed, their answers are lost for ever, on old and new connections.
+ * `lost commit`: as `deaf`, for each connection from its next COMMIT on.
  * `half-open`: the server has forgotten the connections that are open now; new ones work.
  */
-export type Fault = 'pass' | 'refuse' | 'reset' | 'black hole' | 'deaf' | 'half-open';
+export type Fault = 'pass' | 'refuse' | 'reset' | 'black hole' | 'deaf' | 'lost commit' | 'half-open';
 
 export interface FaultProxy {
   port: number;
@@ -37,6 +38,9 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     const pair = connect(client, targetPort);
     pairs.add(pair);
     client.once('close', () => pairs.delete(pair));
+    client.on('data', (bytes) => {
+      if (fault === 'lost commit' && bytes.includes('COMMIT')) apply(pair, 'deaf');
+    });
     apply(pair, fault === 'half-open' ? 'pass' : fault);
   });
   await listen(listener, 0);
