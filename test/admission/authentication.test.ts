@@ -20,6 +20,8 @@ describe('bearer tokens', () => {
       expect(token).toMatch(/^pk_[0-9A-Za-z]{33}$/);
       expect(isToken(token)).toBe(true);
     }
+    // Fewer random bits would leave zeros at the beginning; of 160 bits one token of 40 begins so.
+    expect([...tokens].filter((token) => token.startsWith('pk_0')).length).toBeLessThan(100);
     const token = newToken();
     for (let index = 3; index < token.length; index += 1) {
       const other = token[index] === 'A' ? 'B' : 'A';

@@ -441,6 +441,17 @@ onEachDatabase((app) => {
     expect(Date.parse(await lastUsed()) - Date.parse(before)).toBeGreaterThanOrEqual(50_000);
     expect((await app().db.repository(ApiKey).findOneBy({ id: keyId }))?.lastUsedAtMs).not.toBeNull();
   });
+
+  test('Keys-GraphQL-20: a use that is stored late never sets lastUsedAt back', async () => {
+    const { token, keyId } = await app().tenant();
+    const rows = app().db.repository(ApiKey);
+    const later = app().clock.now + 5_000;
+    await restStatus(token);
+    // Another process has seen the key since.
+    await rows.update({ id: keyId }, { lastUsedAtMs: later });
+    await app().app.services.keyUses.flush();
+    expect((await rows.findOneBy({ id: keyId }))?.lastUsedAtMs).toBe(later);
+  });
 });
 
 const HOSTILE_NAMES = [

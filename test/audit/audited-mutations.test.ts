@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { buildSchema } from 'graphql';
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { SCOPES, type Scope } from '../../src/kernel/caller.js';
 import { databaseKinds } from '../support/databases.js';
 import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
 import { PLATFORM_HOST, publishedTenant } from '../support/domains/domain-rig.js';
 import { attach } from '../support/domains/served-domain.js';
 import { graphql } from '../support/http/client.js';
-import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
+import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
 
 interface Given {
   keyId: bigint;
@@ -18,6 +19,7 @@ interface Given {
 
 interface Row {
   mutation: (given: Given) => string;
+  scope: Scope;
   /** The acts that one call leaves, oldest first. */
   acts: readonly string[];
 }
@@ -25,39 +27,69 @@ interface Row {
 /** Pets are the project's data; the request log names their changes. A check changes nothing that the owner has set. */
 const NONE: readonly string[] = [];
 
-/** Each mutation of the schema, and the acts that one call of it leaves in the audit log. */
+/** Each mutation of the schema, the scope that it needs, and the acts that one call leaves in the audit log. */
 const MUTATIONS: Readonly<Record<string, Row>> = {
-  createPet: { mutation: () => 'createPet(input: {name: "Rex", categoryId: 1}) { id }', acts: NONE },
-  createPets: { mutation: () => 'createPets(inputs: [{name: "Rex", categoryId: 1}]) { id }', acts: NONE },
-  updatePet: {
-    mutation: ({ petId }) => `updatePet(id: "${petId}", input: {name: "Max"}) { id }`,
+  createPet: {
+    mutation: () => 'createPet(input: {name: "Rex", categoryId: 1}) { id }',
+    scope: 'pets:write',
     acts: NONE,
   },
-  deletePet: { mutation: ({ petId }) => `deletePet(id: "${petId}") { id }`, acts: NONE },
+  createPets: {
+    mutation: () => 'createPets(inputs: [{name: "Rex", categoryId: 1}]) { id }',
+    scope: 'pets:write',
+    acts: NONE,
+  },
+  updatePet: {
+    mutation: ({ petId }) => `updatePet(id: "${petId}", input: {name: "Max"}) { id }`,
+    scope: 'pets:write',
+    acts: NONE,
+  },
+  deletePet: { mutation: ({ petId }) => `deletePet(id: "${petId}") { id }`, scope: 'pets:write', acts: NONE },
   createApiKey: {
     mutation: () => 'createApiKey(input: {name: "Checkout", scopes: [PETS_READ]}) { key { id } }',
+    scope: 'keys',
     acts: ['key.create'],
   },
   renameApiKey: {
     mutation: ({ keyId }) => `renameApiKey(id: "${keyId}", name: "new") { id }`,
+    scope: 'keys',
     acts: ['key.rename'],
   },
   // One act for each of the two keys: the history of every key begins with its creation.
   rollApiKey: {
     mutation: ({ keyId }) => `rollApiKey(id: "${keyId}") { key { id } }`,
+    scope: 'keys',
     acts: ['key.create', 'key.roll'],
   },
-  revokeApiKey: { mutation: ({ keyId }) => `revokeApiKey(id: "${keyId}") { id }`, acts: ['key.revoke'] },
-  publishProject: { mutation: () => 'publishProject { slug }', acts: ['project.publish'] },
-  addDomain: { mutation: () => 'addDomain(hostname: "new.customer.test") { id }', acts: ['domain.add'] },
-  verifyDomain: { mutation: ({ domainId }) => `verifyDomain(id: "${domainId}") { id }`, acts: NONE },
-  reverifyDomain: { mutation: ({ domainId }) => `reverifyDomain(id: "${domainId}") { id }`, acts: NONE },
+  revokeApiKey: {
+    mutation: ({ keyId }) => `revokeApiKey(id: "${keyId}") { id }`,
+    scope: 'keys',
+    acts: ['key.revoke'],
+  },
+  publishProject: { mutation: () => 'publishProject { slug }', scope: 'domains', acts: ['project.publish'] },
+  addDomain: {
+    mutation: () => 'addDomain(hostname: "new.customer.test") { id }',
+    scope: 'domains',
+    acts: ['domain.add'],
+  },
+  verifyDomain: {
+    mutation: ({ domainId }) => `verifyDomain(id: "${domainId}") { id }`,
+    scope: 'domains',
+    acts: NONE,
+  },
+  reverifyDomain: {
+    mutation: ({ domainId }) => `reverifyDomain(id: "${domainId}") { id }`,
+    scope: 'domains',
+    acts: NONE,
+  },
   setDomains: {
     mutation: ({ hostname }) => `setDomains(input: {primary: "${hostname}", redirects: []}) { primary }`,
+    scope: 'domains',
     acts: ['domain.configure'],
   },
   removeDomain: {
     mutation: ({ domainId }) => `removeDomain(id: "${domainId}") { id }`,
+    scope: 'domains',
     acts: ['domain.remove'],
   },
 };
@@ -99,7 +131,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     await dns.stop();
   });
 
-  const ask = (query: string) => graphql(app.url, query, { token: owner.token });
+  const ask = (query: string, { token } = owner) => graphql(app.url, query, { token });
   const events = () =>
     app.db.repository(AuditEvent).find({ where: { projectId: owner.projectId }, order: { id: 'ASC' } });
 
@@ -115,6 +147,20 @@ describe.each(databaseKinds())('on %s', (kind) => {
         expect([actor, requestId]).toEqual([`key:${owner.keyId}`, headers.get('x-request-id')]);
         if (action.startsWith('domain.')) expect(subject).toMatch(/\.customer\.test$/);
       }
+    },
+  );
+
+  test.each(Object.entries(MUTATIONS))(
+    'Auth-4: %s is FORBIDDEN for a key that lacks only its scope, and leaves no act',
+    async (_, { mutation, scope }) => {
+      const { apiKeys } = app.app.services;
+      const scopes = SCOPES.filter((other) => other !== scope);
+      const wanted = { projectId: owner.projectId, name: 'weak', scopes, expiresAtMs: null };
+      const { token } = await apiKeys.create(TEST_ACTOR, wanted);
+      const before = await events();
+      const { body } = await ask(`mutation { ${mutation(given)} }`, { ...owner, token });
+      expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
+      expect(await events()).toEqual(before);
     },
   );
 });
