@@ -10,7 +10,7 @@ interface Given {
   domainId: bigint;
 }
 
-/** Each mutation of management that honours the key, with a second input that must not count as the first one. */
+/** Mutations with a key, each with a second one that must not count as the first. */
 const MUTATIONS: Readonly<Record<string, (given: Given) => [first: string, other: string]>> = {
   'createApiKey with another expiry': () => [
     'createApiKey(input: {name: "a", scopes: [PETS_READ], expiresAt: "2999-01-01T00:00:00Z"}) { key { id } }',
@@ -28,9 +28,13 @@ const MUTATIONS: Readonly<Record<string, (given: Given) => [first: string, other
     `renameApiKey(id: "${keyId}", name: "a") { id }`,
     `renameApiKey(id: "${keyId}", name: "b") { id }`,
   ],
-  'removeDomain after publishProject': ({ domainId }) => [
-    'publishProject { slug }',
-    `removeDomain(id: "${domainId}") { id }`,
+  'createPets after createPet of the same pet': () => [
+    'createPet(input: {name: "Rex", categoryId: 1}) { id }',
+    'createPets(inputs: [{name: "Rex", categoryId: 1}]) { id }',
+  ],
+  'createPets with another status': () => [
+    'createPets(inputs: [{name: "Rex", categoryId: 1}]) { id }',
+    'createPets(inputs: [{name: "Rex", categoryId: 1, status: sold}]) { id }',
   ],
 };
 

@@ -246,6 +246,16 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await stored()).toHaveLength(20);
   });
 
+  test('CreatePets-15: the answer is stored in the transaction of the pets, so that a crash leaves both or neither', async () => {
+    statements.length = 0;
+    await create(numbered(2), 'together');
+    const insert = statements.findIndex((sql) => /INSERT INTO .?pets/.test(sql));
+    const behind = statements.slice(insert);
+    const answer = behind.findIndex((sql) => /UPDATE .?idempotency_keys/.test(sql));
+    expect(answer).toBeGreaterThan(0);
+    expect(behind.findIndex((sql) => /^COMMIT/.test(sql))).toBeGreaterThan(answer);
+  });
+
   test('CreatePets-12: an attempt whose lock ended stores nothing when another one has taken over', async () => {
     const caller = {
       ...owner,
