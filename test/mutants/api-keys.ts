@@ -167,7 +167,7 @@ export const API_KEYS: readonly Mutant[] = [
     find: 'Or(IsNull(), LessThan(lastUsedAtMs))',
     replace: 'Or(IsNull(), LessThan(lastUsedAtMs + 86_400_000))',
     breaks: 'The last use never goes back.',
-    tests: ['Keys-GraphQL-13'],
+    tests: ['Keys-GraphQL-20'],
   },
   {
     id: 'pets-write-not-needed-to-delete',
@@ -183,7 +183,7 @@ export const API_KEYS: readonly Mutant[] = [
     find: "create({ caller, idempotencyKey }: ServiceCall, pet: NewPet): Promise<Pet> {\n    requireScope(caller, 'pets:write');",
     replace: 'create({ caller, idempotencyKey }: ServiceCall, pet: NewPet): Promise<Pet> {',
     breaks: 'createPet needs the scope pets:write.',
-    tests: ['Auth-3'],
+    tests: ['Auth-4'],
   },
   {
     id: 'pets-write-not-needed-for-many',
@@ -199,7 +199,7 @@ export const API_KEYS: readonly Mutant[] = [
     find: "requireAnswerable(caller, changes, answered);\n    requireScope(caller, 'pets:write');",
     replace: 'requireAnswerable(caller, changes, answered);',
     breaks: 'updatePet needs the scope pets:write.',
-    tests: ['Auth-3'],
+    tests: ['Auth-4'],
   },
   {
     id: 'pet-of-another-project',

@@ -98,12 +98,13 @@ export const IDEMPOTENCY: readonly Mutant[] = [
     tests: ['Idempotency-7'],
   },
   {
-    id: 'result-not-awaited',
+    id: 'late-attempt-stores-its-answer',
     file: 'idempotency/idempotency.service.ts',
-    find: 'await this.db.write(() => this.table.update(held(row), { result: codec.write(value) }));',
-    replace: 'void this.db.write(() => this.table.update(held(row), { result: codec.write(value) }));',
-    breaks: 'The answer is stored before the client sees it.',
-    tests: ['Idempotency-1'],
+    find: 'this.table.update(held(row), { result: codec.write(value) })',
+    replace:
+      'this.table.update({ ...held(row), lockedUntilMs: LessThan(Number.MAX_SAFE_INTEGER) }, { result: codec.write(value) })',
+    breaks: 'An attempt that lost its lock stores no answer.',
+    tests: ['Idempotency-24'],
   },
   {
     id: 'sweep-deletes-everything',
@@ -143,7 +144,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
     find: '[name, categoryId, status]);',
     replace: '[name, categoryId]);',
     breaks: 'createPets with another status answers 422.',
-    tests: ['CreatePets-9'],
+    tests: ['Idempotency-30'],
   },
   {
     id: 'create-pets-answer-after-the-commit',
@@ -151,7 +152,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
     find: 'Promise.resolve(reservation?.complete(manager, created))',
     replace: 'Promise.resolve(void [manager, reservation])',
     breaks: 'The answer of createPets is stored with its pets.',
-    tests: ['CreatePets-9', 'CreatePets-12'],
+    tests: ['CreatePets-15'],
   },
   {
     id: 'delete-pet-repeat-not-found',
