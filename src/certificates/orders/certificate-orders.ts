@@ -187,10 +187,13 @@ export class CertificateOrders {
 
 /**
  * Whether the CA may have refused `replaces`. It answers `alreadyReplaced` after any failed order that named the certificate
- * (RFC 9773 §5). It may also not know the certificate, or know it from another account.
+ * (RFC 9773 §5). It may also not know the certificate, or know it from another account. Pebble answers `serverInternal` then.
  */
 function mayBeAboutReplacing(error: unknown): boolean {
-  return isRefusal(error) && !/^(accountDoesNotExist|rejectedIdentifier)$/.test(error.type);
+  return (
+    error instanceof AcmeProblem &&
+    !/^(accountDoesNotExist|rateLimited|rejectedIdentifier)$/.test(error.type)
+  );
 }
 
 function isRefusal(error: unknown): error is AcmeProblem {
