@@ -253,10 +253,10 @@ export const RECORDS: readonly Mutant[] = [
   {
     id: 'usage-batch-twice',
     file: 'usage/usage.service.ts',
-    find: 'tallies.length -= batch.length;\n        this.stored += 1;',
-    replace: 'this.stored += 1;\n        tallies.length -= batch.length > 1 ? batch.length - 1 : 1;',
-    breaks: 'Each batch is stored once.',
-    tests: ['Usage-6', 'Usage-7', 'Usage-4'],
+    find: 'this.counters.putBack(tallies);',
+    replace: 'this.counters.putBack([...this.batch, ...tallies]);',
+    breaks: 'A batch whose commit lost its answer is stored once.',
+    tests: ['Usage-7'],
   },
   {
     id: 'usage-percentile-by-buckets',
