@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AcmeClient } from '../certificates/acme/acme-client.js';
 import { CertificateAuthority } from '../certificates/certificate-authority.js';
 import { ChallengeStore } from '../certificates/challenges/challenge-store.js';
 import { AcmeAccounts } from '../certificates/orders/acme-accounts.js';
 import { CertificateOrders } from '../certificates/orders/certificate-orders.js';
 import { OrderBudget } from '../certificates/orders/order-budget.js';
-import { OrderFlow } from '../certificates/orders/order-flow.js';
+import { OrderFlow, type Wait } from '../certificates/orders/order-flow.js';
 import { OrderLog } from '../certificates/orders/order-log.js';
 import type { Random } from '../certificates/orders/renewal.js';
 import type { Sealer } from '../certificates/store/sealer.js';
@@ -18,6 +19,8 @@ interface CertificateAuthorityParts {
   ids: IdGenerator;
   now: () => number;
   random?: Random;
+  /** Between two polls of an order. */
+  wait?: Wait;
   /** The timeout of a whole order. */
   timeoutMs?: number;
 }
@@ -30,13 +33,14 @@ export function createCertificateAuthority({
   ids,
   now,
   random = Math.random,
+  wait = (ms, signal) => sleep(ms, undefined, { signal }),
   ...settings
 }: CertificateAuthorityParts): CertificateAuthority {
   const accounts = new AcmeAccounts(client, db, sealer, now);
   const challenges = new ChallengeStore(db, now);
   const log = new OrderLog(db, ids, now);
   const budget = new OrderBudget(db, now);
-  const flow = new OrderFlow(client, challenges);
+  const flow = new OrderFlow(client, challenges, wait);
   const orders = new CertificateOrders({ client, accounts, sealer, budget, log, flow, now, random });
   return new CertificateAuthority(
     { client, accounts, orders, challenges, log },

@@ -74,15 +74,17 @@ export class CertificateAuthority {
     );
   }
 
-  /** A random time in the CA's renewal window, different for each call; null = no advice. RFC 9773. */
+  /** A random time in the CA's renewal window; null = `plannedMs` stays. RFC 9773. */
   renewalTime(
-    { renewalId, notAfterMs, hostname }: Pick<Certificate, 'renewalId' | 'notAfterMs' | 'hostname'>,
+    certificate: Pick<Certificate, 'renewalId' | 'notBeforeMs' | 'notAfterMs' | 'hostname'>,
+    plannedMs: number | null,
     signal: AbortSignal,
   ): Promise<number | null> {
+    const { renewalId, hostname } = certificate;
     return this.explained(hostname, async () => {
       const window = renewalId === null ? null : await this.parts.client.renewalWindow(renewalId, signal);
       const { now, random } = this.surroundings;
-      return window && momentIn(window, notAfterMs, { nowMs: now(), random });
+      return window && momentIn(window, certificate, { plannedMs, nowMs: now(), random });
     });
   }
 

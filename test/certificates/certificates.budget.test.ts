@@ -24,6 +24,7 @@ const order = (hostname: string, isRenewal = false): PlannedOrder => ({
   registrableDomain: hostname.split('.').slice(-2).join('.'),
   projectId: 1n,
   isRenewal,
+  isCertified: isRenewal,
 });
 
 test('every own limit is below that of the CA', () => {
@@ -128,6 +129,17 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await freeAtMs(order('another.many.test'))).toBe(START_MS + MINUTE_MS + WEEK_MS);
     expect(await freeAtMs(order('shop1.many.test', true))).toBeNull();
     expect(await freeAtMs(order('another.few.test'))).toBeNull();
+  });
+
+  test('Renewal-3: a name that has had a certificate is exempt from all but its own limits, also when its order names none', async () => {
+    const known = { ...order('shop0.many.test'), isCertified: true };
+    await spend(
+      many(45, (index) => `shop${index}.many.test`),
+      'issued',
+    );
+    expect(await freeAtMs(known)).toBeNull();
+    await spend([known, known, known], 'issued');
+    expect(await freeAtMs(known)).toBe(START_MS + MINUTE_MS + WEEK_MS);
   });
 
   test('an order in flight counts as issued, for an hour', async () => {

@@ -104,8 +104,9 @@ describe('a CA that fails', () => {
       stop();
       expect(await authority.caaIdentities(NEVER)).toEqual(['pebble.letsencrypt.org']);
       const advice = rig.proxy.inject((call) => call.path.includes('renewalInfo'), fault);
-      const certificate = { hostname: 'x.test', renewalId: 'AA.AA', notAfterMs: rig.now() + HOUR_MS };
-      await expect(authority.renewalTime(certificate, NEVER)).rejects.toMatchObject({
+      const life = { notBeforeMs: rig.now(), notAfterMs: rig.now() + HOUR_MS };
+      const certificate = { hostname: 'x.test', renewalId: 'AA.AA', ...life };
+      await expect(authority.renewalTime(certificate, null, NEVER)).rejects.toMatchObject({
         failure: { code: 'CA_DOWN' },
       });
       advice();
@@ -308,13 +309,13 @@ describe('a CA with short certificates', () => {
     const late = rig.authority({ random: () => 0.999 });
     const certificate = await issue(early, 'advised.days.test');
     const [first, last] = [
-      await early.renewalTime(certificate, NEVER),
-      await late.renewalTime(certificate, NEVER),
+      await early.renewalTime(certificate, null, NEVER),
+      await late.renewalTime(certificate, null, NEVER),
     ];
     expect(first).toBeGreaterThan(rig.now());
     expect(last).toBeGreaterThan(Number(first));
     expect(last).toBeLessThan(certificate.notAfterMs);
-    expect(await early.renewalTime({ ...certificate, renewalId: null }, NEVER)).toBeNull();
+    expect(await early.renewalTime({ ...certificate, renewalId: null }, null, NEVER)).toBeNull();
   });
 
   test('a host that the CA has already validated is not validated again', async () => {

@@ -115,12 +115,12 @@ describe('problems of the CA as the owner sees them', () => {
   });
 });
 
-test('Retry-After is read as seconds and as a date, and capped at a month', () => {
+test('Retry-After is read as seconds and as a date, and capped at two days', () => {
   expect(parseRetryAfter('120', NOW_MS)).toBe(120);
   expect(parseRetryAfter('0', NOW_MS)).toBe(0);
   expect(parseRetryAfter('Sat, 21 Nov 2026 13:00:00 GMT', NOW_MS)).toBe(3_600);
   expect(parseRetryAfter('Sat, 21 Nov 2020 13:00:00 GMT', NOW_MS)).toBe(0);
-  expect(parseRetryAfter('99999999999', NOW_MS)).toBe(30 * 86_400);
+  expect(parseRetryAfter('99999999999', NOW_MS)).toBe(2 * 86_400);
   expect(parseRetryAfter('soon', NOW_MS)).toBeNull();
   expect(parseRetryAfter(undefined, NOW_MS)).toBeNull();
 });
@@ -141,14 +141,31 @@ describe('when to renew', () => {
     },
   );
 
-  test('renewal is at a moment in the window that the CA suggests; now if it has passed; never beyond the end', () => {
+  describe('as the CA suggests', () => {
     const window = { startMs: NOW_MS + DAY_MS, endMs: NOW_MS + 3 * DAY_MS };
-    const notAfterMs = NOW_MS + 10 * DAY_MS;
-    const at = (nowMs: number, random = 0.5) => momentIn(window, notAfterMs, { nowMs, random: () => random });
-    expect(at(NOW_MS)).toBe(NOW_MS + 2 * DAY_MS);
-    expect(at(NOW_MS, 0)).toBe(window.startMs);
-    expect(at(NOW_MS + 5 * DAY_MS)).toBe(NOW_MS + 5 * DAY_MS);
-    expect(momentIn(window, NOW_MS + 2 * DAY_MS, { nowMs: NOW_MS, random: Math.random })).toBeNull();
+    const life = { notBeforeMs: NOW_MS, notAfterMs: NOW_MS + 10 * DAY_MS };
+    const plan = { plannedMs: null, nowMs: NOW_MS, random: () => 0.5 };
+
+    test('renewal is at a random time in the window; now if it has passed', () => {
+      expect(momentIn(window, life, plan)).toBe(NOW_MS + 2 * DAY_MS);
+      expect(momentIn(window, life, { ...plan, random: () => 0 })).toBe(window.startMs);
+      const nowMs = NOW_MS + 5 * DAY_MS;
+      expect(momentIn(window, life, { ...plan, nowMs })).toBe(nowMs);
+    });
+
+    test('Renewal-1: a planned time in the window stays, so that renewals stay spread over the window', () => {
+      const plannedMs = window.endMs - 1;
+      expect(momentIn(window, life, { ...plan, plannedMs })).toBeNull();
+      expect(momentIn(window, life, { ...plan, plannedMs: window.endMs + 1 })).toBe(NOW_MS + 2 * DAY_MS);
+    });
+
+    test('Renewal-2: of a late window only the part counts that leaves 2.5 days of a six-day certificate', () => {
+      const sixDays = { notBeforeMs: NOW_MS, notAfterMs: NOW_MS + 6 * DAY_MS };
+      const late = { startMs: NOW_MS + 3 * DAY_MS, endMs: NOW_MS + 6 * DAY_MS };
+      expect(momentIn(late, sixDays, { ...plan, random: () => 1 })).toBe(sixDays.notAfterMs - 2.7 * DAY_MS);
+      const tooLate = { startMs: NOW_MS + 4 * DAY_MS, endMs: NOW_MS + 5 * DAY_MS };
+      expect(momentIn(tooLate, sixDays, plan)).toBeNull();
+    });
   });
 });
 

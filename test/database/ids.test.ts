@@ -25,7 +25,13 @@ const CERTIFICATE = {
   renewalId: null,
   createdAtMs: 0,
 };
-const ORDER = { hostname: 'a.test', registrableDomain: 'a.test', projectId: 1n, isRenewal: false };
+const ORDER = {
+  hostname: 'a.test',
+  registrableDomain: 'a.test',
+  projectId: 1n,
+  isRenewal: false,
+  isCertified: false,
+};
 
 onEachDatabase((app) => {
   /** Without the request log, whose ids have the times of requests: RequestWriter-7. */

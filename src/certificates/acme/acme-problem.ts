@@ -70,8 +70,8 @@ interface ProblemContext {
 const NAMESPACE = 'urn:ietf:params:acme:error:';
 const DETAIL_CHARACTERS = 1_000;
 const SUBPROBLEMS = 20;
-/** A wrong clock or a wrong unit must not stop an order forever. */
-const LONGEST_RETRY_AFTER_SECONDS = 30 * 86_400;
+/** A wrong clock or a wrong unit must not stop an order for ever. Let's Encrypt's longest is 34 hours. */
+const LONGEST_RETRY_AFTER_SECONDS = 2 * 86_400;
 
 /** Retry-After in seconds, from a number or an HTTP date (RFC 9110 §10.2.3). Null = absent or neither. */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {

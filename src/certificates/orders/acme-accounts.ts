@@ -15,6 +15,9 @@ const CONFLICT = 409;
  * the same account for the same key. So processes that start at the same time get the same account.
  */
 export class AcmeAccounts {
+  /** Reading a key costs more than any statement of an order. */
+  private opened: { sealedKey: string; key: AccountKey } | null = null;
+
   constructor(
     private readonly client: AcmeClient,
     private readonly db: Database,
@@ -91,7 +94,10 @@ export class AcmeAccounts {
   }
 
   private keyOf({ directoryUrl, sealedKey }: AcmeAccount): AccountKey {
-    return new AccountKey(this.sealer.open(sealedKey, contextOf(directoryUrl)));
+    if (this.opened?.sealedKey !== sealedKey) {
+      this.opened = { sealedKey, key: new AccountKey(this.sealer.open(sealedKey, contextOf(directoryUrl))) };
+    }
+    return this.opened.key;
   }
 
   private findAccount(): Promise<AcmeAccount | null> {

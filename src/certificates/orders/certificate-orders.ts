@@ -25,6 +25,8 @@ export interface OrderRequest {
   resume: { orderUrl: string; sealedKey: string } | null;
   /** The renewal id of the current certificate; null = none. */
   replaces: string | null;
+  /** The name has had a certificate. */
+  isCertified: boolean;
 }
 
 export interface OrderHooks {
@@ -87,12 +89,13 @@ export class CertificateOrders {
   /** The certificate of a new order. */
   async place(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<NewCertificate> {
     const { client, budget, log, sealer } = this.parts;
-    const { hostname, registrableDomain, domainId, projectId } = request;
+    const { hostname, registrableDomain, domainId, projectId, isCertified } = request;
     const keyPem = await generateKeyPem();
     const sealedKey = sealer.seal(keyPem, certificateKeyContext(hostname));
     const { renewalInfo } = await client.directory(signal);
     const replaces = renewalInfo === null ? null : request.replaces;
-    const planned = { hostname, registrableDomain, projectId, isRenewal: replaces !== null };
+    const isRenewal = replaces !== null;
+    const planned = { hostname, registrableDomain, projectId, isRenewal, isCertified };
     const logId = await budget.spend(planned, (manager) => log.logOrder(domainId, planned, manager));
     const placed = await this.noted(logId, { hostname, signal }, () =>
       this.sendNewOrder(planned, { replaces, logId }, signal),
@@ -191,8 +194,7 @@ export class CertificateOrders {
  */
 function mayBeAboutReplacing(error: unknown): boolean {
   return (
-    error instanceof AcmeProblem &&
-    !/^(accountDoesNotExist|rateLimited|rejectedIdentifier)$/.test(error.type)
+    error instanceof AcmeProblem && !/^(accountDoesNotExist|rateLimited|rejectedIdentifier)$/.test(error.type)
   );
 }
 

@@ -37,7 +37,7 @@ export class OrderBudget {
 
   /** Throws `CertificateOrderError CA_RATE_LIMITED` when the order is over budget; `retryAtMs` is the time when it fits. */
   async check(planned: PlannedOrder, manager = this.db.repository(AcmeOrder).manager): Promise<void> {
-    const limits = ORDER_LIMITS.filter(({ exemptsRenewals }) => !(planned.isRenewal && exemptsRenewals));
+    const limits = ORDER_LIMITS.filter(({ exempts }) => !exempts(planned));
     // In parallel, because all processes wait for the row meanwhile.
     const free = await Promise.all(limits.map((limit) => this.freeAtMs(limit, planned, manager)));
     for (const [index, limit] of limits.entries()) {

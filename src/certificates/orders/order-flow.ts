@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
 import type { Challenge, Order } from '../acme/acme-resources.js';
@@ -10,6 +9,9 @@ const SLOWEST_POLL_MS = 2_000;
 /** The timeout of a whole order. A timer for weeks would overflow and fire at once. */
 const LONGEST_WAIT_MS = 60_000;
 const METHOD = 'http-01';
+
+/** Resolves after `ms`, or rejects with the reason of the signal. */
+export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
 interface PlacedOrder {
   signer: AcmeSigner;
@@ -24,6 +26,7 @@ export class OrderFlow {
   constructor(
     private readonly client: AcmeClient,
     private readonly challenges: ChallengeStore,
+    private readonly wait: Wait,
   ) {}
 
   /** The chain as PEM, leaf first. Throws `AcmeProblem`, `AcmeUnreachable`, or the reason of the signal. */
@@ -60,7 +63,7 @@ export class OrderFlow {
         waitMs = FIRST_POLL_MS;
         if (order.status === 'valid') continue;
       }
-      await sleep(waitMs, undefined, { signal });
+      await this.wait(waitMs, signal);
       order = await this.client.order(signer, order.url, signal);
       waitMs = nextWaitMs(waitMs, order.retryAfterSeconds);
     }

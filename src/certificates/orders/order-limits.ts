@@ -8,6 +8,8 @@ export interface PlannedOrder {
   projectId: bigint;
   /** The order names the certificate that it replaces. */
   isRenewal: boolean;
+  /** The name has had a certificate. */
+  isCertified: boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -34,13 +36,18 @@ export interface Limit {
   /** The CA's own limit. `most` is lower, because the CA may count from another moment. */
   mostOfCa: number;
   windowMs: number;
-  /** The CA does not count renewals that name the replaced certificate, so we do not either. RFC 9773 §5. */
-  exemptsRenewals: boolean;
+  /** Orders that the CA does not refuse at this limit, so we do not either. */
+  exempts(order: PlannedOrder): boolean;
   counts(order: PlannedOrder): FindOptionsWhere<AcmeOrder>;
   outcomes: readonly string[];
   /** Whether orders in flight count. */
   countsInFlight: boolean;
 }
+
+/** RFC 9773 §5. */
+const named = ({ isRenewal }: PlannedOrder) => isRenewal;
+/** Let's Encrypt: a name that has had a certificate is exempt, also when the order does not name the certificate. */
+const certified = ({ isRenewal, isCertified }: PlannedOrder) => isRenewal || isCertified;
 
 /** Our own limits, each below the CA's: an order that the CA refuses is useless and can cause longer refusals. */
 export const ORDER_LIMITS: readonly Limit[] = [
@@ -49,7 +56,7 @@ export const ORDER_LIMITS: readonly Limit[] = [
     most: 3,
     mostOfCa: 5,
     windowMs: HOUR_MS,
-    exemptsRenewals: false,
+    exempts: () => false,
     counts: ({ hostname }) => ({ hostname }),
     outcomes: FAILED_VALIDATION,
     countsInFlight: false,
@@ -59,7 +66,7 @@ export const ORDER_LIMITS: readonly Limit[] = [
     most: 4,
     mostOfCa: 5,
     windowMs: WEEK_MS,
-    exemptsRenewals: true,
+    exempts: named,
     counts: ({ hostname }) => ({ hostname, isRenewal: false }),
     outcomes: [ISSUED],
     countsInFlight: true,
@@ -69,7 +76,7 @@ export const ORDER_LIMITS: readonly Limit[] = [
     most: 45,
     mostOfCa: 50,
     windowMs: WEEK_MS,
-    exemptsRenewals: true,
+    exempts: certified,
     counts: ({ registrableDomain }) => ({ registrableDomain, isRenewal: false }),
     outcomes: [ISSUED],
     countsInFlight: true,
@@ -80,7 +87,7 @@ export const ORDER_LIMITS: readonly Limit[] = [
     // The limit of the whole platform, so that a project leaves orders to the others.
     mostOfCa: 300,
     windowMs: 3 * HOUR_MS,
-    exemptsRenewals: true,
+    exempts: certified,
     counts: ({ projectId }) => ({ projectId, isRenewal: false }),
     outcomes: [ISSUED, ...FAILED_VALIDATION],
     countsInFlight: true,
@@ -90,7 +97,7 @@ export const ORDER_LIMITS: readonly Limit[] = [
     most: 250,
     mostOfCa: 300,
     windowMs: 3 * HOUR_MS,
-    exemptsRenewals: true,
+    exempts: certified,
     counts: () => ({ isRenewal: false }),
     // Without orders that the CA refused at the start.
     outcomes: [ISSUED, ...FAILED_VALIDATION],

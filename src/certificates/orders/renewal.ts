@@ -19,20 +19,34 @@ interface Lifetime {
  * of that earlier. A share, because lifetimes shrink: a six-day certificate has no "30 days before its end".
  */
 export function renewAtMs({ notBeforeMs, notAfterMs }: Lifetime, random: Random): number {
-  const lifetimeMs = notAfterMs - notBeforeMs;
-  const leftMs = lifetimeMs / (lifetimeMs < SHORT_LIFETIME_MS ? 2 : 3);
-  return Math.round(notAfterMs - leftMs * (1 + JITTER_SHARE * random()));
+  return Math.round(notAfterMs - leftMs(notBeforeMs, notAfterMs) * (1 + JITTER_SHARE * random()));
+}
+
+interface Plan {
+  /** The renewal time so far; null = none. */
+  plannedMs: number | null;
+  nowMs: number;
+  random: Random;
 }
 
 /**
- * A random time in the CA's suggested window; now if that has passed (RFC 9773 §4.2). Null when the window extends past
- * the certificate's end, because that advice would let it expire.
+ * A random time in the CA's suggested window; now if that has passed (RFC 9773 §4.2). Null = the plan stays: its time is in
+ * the window, or the CA suggests a time so late that an outage of two days could let the certificate expire.
  */
 export function momentIn(
-  { startMs, endMs }: RenewalWindow,
-  notAfterMs: number,
-  { nowMs, random }: { nowMs: number; random: Random },
+  window: RenewalWindow,
+  { notBeforeMs, notAfterMs }: Lifetime,
+  { plannedMs, nowMs, random }: Plan,
 ): number | null {
-  if (endMs >= notAfterMs) return null;
+  const { startMs } = window;
+  const endMs = Math.min(window.endMs, notAfterMs - leftMs(notBeforeMs, notAfterMs) * (1 - JITTER_SHARE));
+  const isPlanned = plannedMs !== null && startMs <= plannedMs && plannedMs <= endMs;
+  if (isPlanned || endMs < startMs) return null;
   return Math.max(nowMs, Math.round(startMs + (endMs - startMs) * random()));
+}
+
+/** The lifetime that is left at a renewal. */
+function leftMs(notBeforeMs: number, notAfterMs: number): number {
+  const lifetimeMs = notAfterMs - notBeforeMs;
+  return lifetimeMs / (lifetimeMs < SHORT_LIFETIME_MS ? 2 : 3);
 }

@@ -30,7 +30,7 @@ export function nextCheckAtMs(waitingSinceMs: number, atMs: number): number | nu
 interface FailedOrder {
   /** Consecutive failed orders, including this one. */
   failures: number;
-  /** An order before this time can't succeed; null = no known time. */
+  /** An order before this time can't succeed, as the CA says; null = no known time. */
   retryAtMs: number | null;
   /** When DNS became right. */
   verifiedAtMs: number | null;
@@ -43,11 +43,15 @@ export function nextOrderAtMs(failed: FailedOrder, atMs: number): number {
   const { failures, retryAtMs, verifiedAtMs, certificateEndsAtMs } = failed;
   const delayMs = ORDERS_MS[Math.min(failures, ORDERS_MS.length) - 1] ?? DAY_MS;
   const moments = [atMs + delayMs];
+  let earliestMs = retryAtMs ?? 0;
   if (certificateEndsAtMs !== null && certificateEndsAtMs > atMs) {
+    const leftMs = certificateEndsAtMs - atMs;
     // An eighth of the remaining lifetime: a certificate of any lifetime gets several attempts before its end.
-    moments.push(atMs + Math.max(SECOND_MS, (certificateEndsAtMs - atMs) / 8));
+    moments.push(atMs + Math.max(SECOND_MS, leftMs / 8));
+    // A wrong Retry-After must not let the certificate expire.
+    earliestMs = Math.min(earliestMs, atMs + leftMs / 2);
   } else if (verifiedAtMs !== null && verifiedAtMs + OVERDUE_MS > atMs) {
     moments.push(verifiedAtMs + OVERDUE_MS);
   }
-  return Math.max(Math.round(Math.min(...moments)), retryAtMs ?? 0);
+  return Math.round(Math.max(Math.min(...moments), earliestMs));
 }

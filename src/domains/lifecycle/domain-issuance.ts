@@ -19,7 +19,6 @@ import { failedOrder, issuedOrder } from './order-outcome.js';
 
 /** A DNS check younger than this is not repeated before an order. */
 const FRESH_MS = 60_000;
-const RENEWAL_ADVICE_MS = 10_000;
 const CAA_MS = 3_000;
 /** Other processes may still load the replaced certificate. */
 const REPLACED_KEPT_MS = 3_600_000;
@@ -61,13 +60,14 @@ export class DomainIssuance {
   }
 
   /** Asks the CA when to renew the current certificate, and deletes the replaced ones. RFC 9773. */
-  async planRenewal({ id, hostname, certificateId, orderState }: Domain): Promise<void> {
+  async planRenewal(domain: Domain, signal: AbortSignal): Promise<void> {
+    const { id, hostname, certificateId, orderState, nextOrderAtMs } = domain;
     const { store, authority, certificates } = this.parts;
     if (certificateId === null || orderState !== 'ISSUED') return;
     const certificate = await certificates.findCertificate(certificateId, hostname);
     if (!certificate) return;
     await certificates.deleteReplaced(id, certificateId, this.now() - REPLACED_KEPT_MS);
-    const renewAtMs = await authority.renewalTime(certificate, AbortSignal.timeout(RENEWAL_ADVICE_MS));
+    const renewAtMs = await authority.renewalTime(certificate, nextOrderAtMs, signal);
     if (renewAtMs !== null) {
       await store.revise(id, (newest) =>
         newest.certificateId === certificateId && newest.orderState === 'ISSUED'
@@ -151,6 +151,7 @@ export class DomainIssuance {
         registrableDomain,
         resume: orderUrl && orderSealedKey ? { orderUrl, sealedKey: orderSealedKey } : null,
         replaces: replaced?.renewalId ?? null,
+        isCertified: certificateId !== null,
       },
       {
         signal: lease.signal,

@@ -90,8 +90,9 @@ export class DomainWorker {
     await this.startDue('nextCheckAtMs', this.checks, async (domain) => {
       if (!(await this.claimCheck(domain))) return null;
       return async () => {
-        const checked = await check.run(domain, { isAsked: false, signal: this.stopping.signal });
-        await issuance?.planRenewal(checked);
+        const { signal } = this.stopping;
+        const checked = await check.run(domain, { isAsked: false, signal });
+        await issuance?.planRenewal(checked, signal);
       };
     });
   }

@@ -126,6 +126,7 @@ export function orderOf(hostname: string, changes: Partial<OrderRequest> = {}): 
     registrableDomain,
     resume: null,
     replaces: null,
+    isCertified: false,
     ...changes,
   };
 }

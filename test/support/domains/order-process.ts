@@ -8,7 +8,7 @@ import { IdGenerator } from '../../../src/kernel/ids.js';
 
 /** A process that shares a database: it places orders at once and answers how many fitted into the budget. */
 export interface SpendingOrder {
-  planned: Omit<PlannedOrder, 'projectId' | 'isRenewal'>;
+  planned: Pick<PlannedOrder, 'hostname' | 'registrableDomain'>;
   orders: number;
 }
 
@@ -17,7 +17,12 @@ const budget = new OrderBudget(db, Date.now);
 const log = new OrderLog(db, new IdGenerator(Date.now), Date.now);
 
 process.on('message', async ({ planned, orders }: SpendingOrder) => {
-  const order: PlannedOrder = { ...planned, projectId: BigInt(process.pid), isRenewal: false };
+  const order: PlannedOrder = {
+    ...planned,
+    projectId: BigInt(process.pid),
+    isRenewal: false,
+    isCertified: false,
+  };
   const ends = await Promise.allSettled(
     Array.from({ length: orders }, () =>
       budget.spend(order, (manager) => log.logOrder(BigInt(process.pid), order, manager)),
