@@ -16,6 +16,7 @@ interface Service {
   ports?: string[];
   read_only?: boolean;
   stop_grace_period?: string;
+  deploy?: { replicas: number };
   depends_on?: Record<string, unknown> | string[];
 }
 
@@ -26,30 +27,34 @@ const CUSTOM_DOMAINS = {
   SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
 };
 
-/** The file with the values of `.env`, as `docker compose` reads it. */
-function compose(env: Record<string, string> = {}): {
+const PASSWORD = { MYSQL_PASSWORD: 'of-this-test' };
+
+/** The file with the values of `.env`, as `docker compose` reads it: `$$` is a dollar sign, and `:?` requires a value. */
+function compose(env: Record<string, string> = PASSWORD): {
   services: Record<string, Service>;
   networks: Record<string, { ipam: { config: { subnet: string }[] } }>;
   volumes: Record<string, unknown>;
 } {
   const text = readFileSync(inRoot('docker-compose.yml'), 'utf8');
-  const filled = text.replaceAll(/\$\{(\w+):-([^}]*)\}/g, (_, name, fallback) => env[name] || fallback);
-  return parse(filled, { merge: true });
+  const filled = text.replaceAll(/\$(?:\$|\{(\w+):([-?])([^}]*)\})/g, (_, name, sign, rest) => {
+    if (name === undefined) return '$';
+    if (sign === '?' && !env[name]) throw new Error(`${name} ${rest}`);
+    return env[name] || rest;
+  });
+  return parse(filled);
 }
 
-const gatewaysOf = (env?: Record<string, string>) =>
-  Object.entries(compose(env).services).filter(([name]) => name.startsWith('gateway-'));
+const gatewayOf = (env?: Record<string, string>) => compose(env).services.gateway as Service;
 
 describe.each<[string, Record<string, string>]>([
-  ['without settings', {}],
-  ['with custom domains', CUSTOM_DOMAINS],
+  ['without settings', PASSWORD],
+  ['with custom domains', { ...PASSWORD, ...CUSTOM_DOMAINS }],
 ])('%s', (_, env) => {
   test('Compose-1: the gateway accepts its settings, and two processes have the same', () => {
-    const [a, b, ...others] = gatewaysOf(env);
-    expect(others).toEqual([]);
-    expect(a?.[1]).toEqual(b?.[1]);
-    expect(a?.[1].env_file).toEqual([{ path: '.env', required: false }]);
-    const settings = Object.entries({ ...env, ...a?.[1].environment }).map(([name, value]) => [
+    const gateway = gatewayOf(env);
+    expect(gateway.deploy).toEqual({ replicas: 2 });
+    expect(gateway.env_file).toEqual([{ path: '.env', required: false }]);
+    const settings = Object.entries({ ...env, ...gateway.environment }).map(([name, value]) => [
       name,
       String(value ?? ''),
     ]);
@@ -58,14 +63,14 @@ describe.each<[string, Record<string, string>]>([
     expect(httpsPort).toBe(Number(env.HTTPS_PORT ?? 0));
     expect(acme !== null).toBe(env.ACME_DIRECTORY_URL !== undefined);
     // Docker must not kill a process that is still completing requests.
-    expect(Number.parseInt(String(a?.[1].stop_grace_period), 10)).toBeGreaterThan(shutdownSeconds);
+    expect(Number.parseInt(String(gateway.stop_grace_period), 10)).toBeGreaterThan(shutdownSeconds);
   });
 
   test('Compose-2: HAProxy accepts its file with the variables of the service', async () => {
     const { environment } = compose(env).services.proxy as { environment: Record<string, string> };
     const used = readFileSync(inRoot('deploy/haproxy.cfg'), 'utf8').matchAll(/\$\{(\w+)\}/g);
     expect(new Set([...used].map(([, name]) => name))).toEqual(new Set(Object.keys(environment)));
-    expect(environment.GATEWAY_A_HTTPS).toBe('gateway-a:4443');
+    expect(environment).toMatchObject({ GATEWAY_HTTP: 'gateway:4000', GATEWAY_HTTPS: 'gateway:4443' });
     await checkProxyConfiguration(environment);
   });
 });
@@ -93,18 +98,18 @@ test('Compose-4: only this machine reaches the ports, and the gateway trusts the
   const ports = Object.values(services).flatMap((service) => service.ports ?? []);
   expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   const subnet = networks.backend?.ipam.config[0]?.subnet;
-  for (const [, { environment, ports: published, read_only }] of gatewaysOf()) {
-    expect(environment?.TRUSTED_PROXIES).toBe(subnet);
-    expect(published).toBeUndefined();
-    expect(read_only).toBe(true);
-  }
+  const { environment, ports: published, read_only } = gatewayOf();
+  expect(environment?.TRUSTED_PROXIES).toBe(subnet);
+  expect(published).toBeUndefined();
+  expect(read_only).toBe(true);
 });
 
-test('Compose-5: Prometheus accepts its file, and reads the metrics port of both processes under the job of the alerts', async () => {
+test('Compose-5: Prometheus accepts its file, and reads the metrics port of every replica under the job of the alerts', async () => {
   await promtool('check', 'config', inRoot('deploy/prometheus.yml'));
   const { scrape_configs } = parse(readFileSync(inRoot('deploy/prometheus.yml'), 'utf8'));
-  const targets = gatewaysOf().map(([name, { environment }]) => `${name}:${environment?.METRICS_PORT}`);
-  expect(scrape_configs).toEqual([{ job_name: 'petstore', static_configs: [{ targets }] }]);
+  const port = Number(gatewayOf().environment?.METRICS_PORT);
+  const dns_sd_configs = [{ names: ['gateway'], type: 'A', port, refresh_interval: '10s' }];
+  expect(scrape_configs).toEqual([{ job_name: 'petstore', dns_sd_configs }]);
 });
 
 test('Compose-6: Grafana finds the data source and the dashboard', () => {
@@ -124,10 +129,28 @@ test('Compose-7: MySQL 8.4 has the user and the database of the gateway, and is 
   const { mysql } = compose().services;
   expect(mysql?.image).toBe('mysql:8.4');
   const { MYSQL_USER, MYSQL_PASSWORD, MYSQL_DATABASE } = mysql?.environment ?? {};
-  for (const [, { environment, depends_on }] of gatewaysOf()) {
-    expect(environment?.DATABASE_URL).toBe(
-      `mysql://${MYSQL_USER}:${MYSQL_PASSWORD}@mysql:3306/${MYSQL_DATABASE}`,
-    );
-    expect(depends_on).toMatchObject({ mysql: { condition: 'service_healthy' } });
-  }
+  const { environment, depends_on } = gatewayOf();
+  expect(MYSQL_PASSWORD).toBe(PASSWORD.MYSQL_PASSWORD);
+  expect(environment?.DATABASE_URL).toBe(
+    `mysql://${MYSQL_USER}:${MYSQL_PASSWORD}@mysql:3306/${MYSQL_DATABASE}`,
+  );
+  expect(depends_on).toMatchObject({ mysql: { condition: 'service_healthy' } });
+});
+
+test('Compose-8: the file has no password; without one it names the example, and the example has none either', () => {
+  const text = readFileSync(inRoot('docker-compose.yml'), 'utf8');
+  const { services } = parse(text) as ReturnType<typeof compose>;
+  const settings = Object.values(services).flatMap(({ environment }) => Object.entries(environment ?? {}));
+  const secrets = settings.filter(([name, value]) => name.endsWith('PASSWORD') || /:\/\/[^/]+@/.test(value));
+  expect(secrets.map(([name]) => name)).toEqual([
+    'DATABASE_URL',
+    'MYSQL_PASSWORD',
+    'MYSQL_RANDOM_ROOT_PASSWORD',
+  ]);
+  expect(secrets.slice(0, 2).filter(([, value]) => !value.includes('${MYSQL_PASSWORD:?'))).toEqual([]);
+  expect(() => compose({})).toThrow('MYSQL_PASSWORD see .env.example');
+  const example = readFileSync(inRoot('.env.example'), 'utf8');
+  for (const [, name] of text.matchAll(/\$\{(\w+)/g)) expect(example).toMatch(new RegExp(`^#?${name}=`, 'm'));
+  expect(example).toMatch(/^MYSQL_PASSWORD=$/m);
+  expect(readFileSync(inRoot('.gitignore'), 'utf8').split('\n')).toContain('.env');
 });

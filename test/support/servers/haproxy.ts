@@ -41,8 +41,11 @@ export async function checkProxyConfiguration(env: Record<string, string>): Prom
   await promisify(execFile)(file, [...args, '-c', '-f', CONFIGURATION], { env });
 }
 
-/** Starts HAProxy with `deploy/haproxy.cfg` in front of gateways on these ports of 127.0.0.1, whether they run or not. */
-export async function startProxy(gatewayPorts: readonly number[]): Promise<Proxy> {
+/** Where the gateways are: ports of 127.0.0.1, or the port of a name whose addresses the DNS server knows. */
+type Gateways = readonly number[] | { name: string; port: number; dnsServer: string };
+
+/** Starts HAProxy with `deploy/haproxy.cfg` in front of gateways, whether they run or not. */
+export async function startProxy(gateways: Gateways): Promise<Proxy> {
   const program = await firstWorking('HAProxy', PLACES);
   const home = await mkdtemp(join(tmpdir(), 'petstore-haproxy-'));
   const httpsPort = await freePort();
@@ -50,7 +53,7 @@ export async function startProxy(gatewayPorts: readonly number[]): Promise<Proxy
     home,
     daemon: (port) => {
       const file = join(home, 'haproxy.cfg');
-      writeFileSync(file, configuration({ port, httpsPort, gatewayPorts }));
+      writeFileSync(file, configuration({ port, httpsPort, gateways }));
       return new Daemon({ program, args: ['-db', '-f', file], home, logFile: join(home, 'log') });
     },
     probe: async (port) => void (await fetch(`http://127.0.0.1:${port}/healthz`)),
@@ -59,35 +62,31 @@ export async function startProxy(gatewayPorts: readonly number[]): Promise<Proxy
   return { ...server, url: `http://127.0.0.1:${server.port}` };
 }
 
-interface Ports {
+interface Places {
   port: number;
   httpsPort: number;
-  gatewayPorts: readonly number[];
+  gateways: Gateways;
 }
 
-const PLACE = {
-  http: /"\$\{PROXY_HTTP\}"/,
-  https: /"\$\{PROXY_HTTPS\}"/,
-  gateway: /"\$\{GATEWAY_A_HTTPS?\}"/,
-};
-
-/** The deployed file has two gateways, a and b: its lines about `a` are repeated for each process of the test. */
-function configuration({ port, httpsPort, gatewayPorts }: Ports): string {
-  const lines = readFileSync(CONFIGURATION, 'utf8').split('\n');
-  const written = lines.flatMap((line) => {
-    if (/^ +server b /.test(line)) return [];
-    if (!/^ +server a /.test(line)) return [line];
-    return gatewayPorts.map((gatewayPort) =>
-      line
-        .replace('server a ', `server port-${gatewayPort} `)
-        .replace(PLACE.gateway, `127.0.0.1:${gatewayPort}`)
-        .replace(' port 4000', ` port ${gatewayPort}`),
-    );
-  });
-  return written
-    .join('\n')
-    .replace(PLACE.http, `127.0.0.1:${port}`)
-    .replace(PLACE.https, `127.0.0.1:${httpsPort}`);
+/** The deployed file with the addresses of a test. For ports, a server stands in the place of each template. */
+function configuration({ port, httpsPort, gateways }: Places): string {
+  const text = readFileSync(CONFIGURATION, 'utf8')
+    .replace(/"\$\{PROXY_HTTP\}"/, `127.0.0.1:${port}`)
+    .replace(/"\$\{PROXY_HTTPS\}"/, `127.0.0.1:${httpsPort}`);
+  if ('name' in gateways) {
+    return text
+      .replace('parse-resolv-conf', `nameserver test ${gateways.dnsServer}`)
+      .replaceAll(/"\$\{GATEWAY_HTTPS?\}"/g, `${gateways.name}:${gateways.port}`)
+      .replace(' port 4000', ` port ${gateways.port}`);
+  }
+  return text.replaceAll(/^ +server-template .*$/gm, (line) =>
+    gateways
+      .map(
+        (each) =>
+          `    server port-${each} 127.0.0.1:${each}${line.includes(' port ') ? ` port ${each}` : ''}`,
+      )
+      .join('\n'),
+  );
 }
 
 async function suitable(program: Program): Promise<Program> {
