@@ -165,13 +165,16 @@ test('Dashboard-21: a plan without domains and a project that was never publishe
   await visitor.page.getByRole('link', { name: 'Domains', exact: true }).click();
   await visitor.page.getByText('Custom domains need the plan Pro or above.').waitFor();
   expect(await visitor.page.getByRole('button', { name: 'Add domain' }).count()).toBe(0);
+  expect(await visitor.page.locator('main').innerText()).not.toMatch(/Add your own domain|Publish/);
+  await visitor.page.getByRole('link', { name: 'Overview' }).click();
+  await visitor.page.getByText('A domain of your own needs the plan Pro or above.').waitFor();
   await visitor.leave();
 
   const unpublished = await rig.tenant({ plan: 'PRO' });
   visitor = await visit(browser, rig.url);
   await visitor.signIn(unpublished.token);
   await visitor.page.getByRole('link', { name: 'Domains', exact: true }).click();
-  await press('Record a deploy now');
+  await press('Publish');
   await visitor.page.getByRole('button', { name: 'Add domain' }).waitFor();
   expect(visitor.complaints).toEqual([]);
 });

@@ -73,6 +73,8 @@ const VIEWS: View[] = [
     },
   },
   { name: 'requests-none', path: '/requests?operation=nothing&status=418', until: 'No request matches' },
+  { name: 'activity', path: '/activity', until: 'No older acts' },
+  { name: 'activity-none', path: '/activity?kind=pets', until: 'No act matches' },
   { name: 'pets', path: '/pets', until: 'Page 1' },
   {
     name: 'pets-editor',
@@ -205,7 +207,7 @@ const VIEWS: View[] = [
   { name: 'nothing', path: '/nothing-here', until: 'There is nothing at this address' },
 ];
 
-describe.each([1280, 390, 1600])('at %i px', (width) => {
+describe.each([1280, 390, 1920])('at %i px', (width) => {
   const looks = { width, height: width === 390 ? 740 : 900 };
   let visitor: Visitor;
   beforeAll(async () => {

@@ -338,3 +338,50 @@ test('RequestsPage-9: names of keys in any script, and of any length, stay on th
     await visitor.leave();
   }
 });
+
+test.each([390, 1280, 1920])(
+  'RequestsPage-12: at %i px every closed row is one line with the longest allowed names, and the open row has all of them',
+  async (width) => {
+    const tenant = await app.tenant();
+    const longest = { operation: 'o'.repeat(100), requestId: 'i'.repeat(64) };
+    const { key } = await app.app.services.apiKeys.create(TEST_ACTOR, {
+      projectId: tenant.projectId,
+      name: 'k'.repeat(255),
+      scopes: ['pets:read'],
+      expiresAtMs: null,
+    });
+    await logRequests(app, tenant, [
+      { keyId: key.id, ...longest, status: 400, code: 'GRAPHQL_VALIDATION_FAILED', outcome: 'failed' },
+      { keyId: key.id, ...longest, door: 'graphql', code: 'PERSISTED_QUERY_NOT_FOUND', outcome: 'failed' },
+      { operation: 'createPet', status: 201, durationUs: 4_800_000 },
+      { operation: 'Shelf', door: 'graphql' },
+    ]);
+    visitor = await visit(browser, app.url, { width });
+    const { page } = visitor;
+    await openRequests(tenant, '?dashboard=shown');
+    await page.getByText('createPet').first().waitFor();
+    const rows = page.locator('.request-row');
+    const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
+    // The last row has no line below it.
+    expect(Math.max(...heights) - Math.min(...heights)).toBeLessThanOrEqual(1);
+    expect(Math.max(...heights)).toBeLessThan(48);
+    const isWhole = (text: string) =>
+      page
+        .getByText(text, { exact: true })
+        .first()
+        .evaluate((element) => element.scrollWidth <= element.clientWidth || element.clientWidth === 0);
+    for (const short of ['createPet', 'Shelf', '201'])
+      expect([short, await isWhole(short)]).toEqual([short, true]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(
+      0,
+    );
+    const error = rows.filter({ hasText: 'PERSISTED_QUERY_NOT_FOUND' });
+    expect(await error.locator('.badge').innerText()).toBe('PERSISTED_QUERY_NOT_FOUND');
+    expect(await error.locator('.badge-bad').getAttribute('title')).toBe('HTTP 200');
+    expect(await error.locator('.request-operation').getAttribute('title')).toBe(longest.operation);
+    await error.getByRole('button').click();
+    const open = await page.locator('.request-details').innerText();
+    for (const text of [longest.operation, 'k'.repeat(255), longest.requestId]) expect(open).toContain(text);
+    expect(visitor.complaints).toEqual([]);
+  },
+);

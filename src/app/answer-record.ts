@@ -13,6 +13,9 @@ import type { UsageService } from '../usage/usage.service.js';
 /** The name of OpenTelemetry for any other method is `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 const UNKNOWN_ROUTE = 'unknown';
+/** Apollo's name of a client, as its tools send it. */
+const CLIENT_HEADER = 'apollographql-client-name';
+const DASHBOARD = 'dashboard';
 /** No answer: the client disconnected before, or its body was refused in the middle. nginx's number for it. */
 const DISCONNECTED = 499;
 
@@ -93,6 +96,7 @@ function answeredRequest(request: FastifyRequest, reply: FastifyReply, atMs: num
   const { caller, standing, errorCode } = request;
   const isAdmitted = standing !== null && 'admitted' in standing && standing.admitted;
   const status = statusOf(reply);
+  const outcome = outcomeOf(request, isAdmitted, status);
   return {
     atMs,
     requestId: request.id,
@@ -104,9 +108,11 @@ function answeredRequest(request: FastifyRequest, reply: FastifyReply, atMs: num
     operation: request.operation ?? OTHER_OPERATION,
     status,
     code: errorCode,
-    outcome: outcomeOf(request, isAdmitted, status),
+    outcome,
     durationMs: reply.elapsedTime,
     paidBy: request.paidBy,
+    isDashboardRead:
+      outcome === 'ok' && request.paidBy === 'management' && request.headers[CLIENT_HEADER] === DASHBOARD,
     units: isAdmitted ? request.units : 0,
   };
 }

@@ -6,11 +6,23 @@ import { type DetailPair, detailPairs } from './audit-detail.js';
 import type { AuditDetail } from './audit-event.entity.js';
 import { type KeyName, keyIdOf, keyLabel, nameOfActor } from './audit-names.js';
 
+/** An act must have every given value. */
+export interface AuditFilter {
+  /** The first part of its action, such as `key`; letters only. */
+  kind?: string;
+  /** The key that acted. */
+  keyId?: bigint;
+}
+
 /** A page of the newest events, or of those before the event `beforeId`. */
 export interface WantedEvents {
   pageSize: number;
   beforeId: bigint | null;
+  filter: AuditFilter;
 }
+
+/** A filter looks at so many events before `beforeId`: one that selects none must not read a whole project's log. */
+export const FILTERED_EVENTS = 5_000;
 
 /** An act as the project's people read it. */
 export interface ShownEvent {
@@ -57,9 +69,7 @@ export class ProjectAudit {
   async read({ caller }: ServiceCall, wanted: readonly WantedEvents[]): Promise<AuditPage[]> {
     requireScope(caller, 'keys');
     const { projectId } = caller;
-    const rows = await this.db.union<Row>(
-      wanted.map(({ pageSize, beforeId }, page) => newestBefore(page, projectId, beforeId, pageSize + 1)),
-    );
+    const rows = await this.db.union<Row>(wanted.map((asked, page) => newestBefore(page, projectId, asked)));
     const keys = await this.keyNames.of(projectId, rows.flatMap(keysIn));
     return wanted.map(({ pageSize }, page) => {
       const ofPage = rows.filter((row) => Number(row.page) === page).map((row) => shown(row, keys));
@@ -69,14 +79,27 @@ export class ProjectAudit {
   }
 }
 
-/** The SQL is the same with and without `beforeId`, so that few texts are prepared. */
-function newestBefore(page: number, projectId: bigint, beforeId: bigint | null, count: number) {
+/** The SQL depends only on the names in the filter, so that few texts are prepared. */
+function newestBefore(page: number, projectId: bigint, { pageSize, beforeId, filter }: WantedEvents) {
+  const { kind, keyId } = filter;
+  const range = [projectId, beforeId ?? INT64_MAX];
+  const conditions: { sql: string; values: readonly (string | bigint)[] }[] = [
+    ...(kind === undefined ? [] : [{ sql: 'action LIKE ?', values: [`${kind}.%`] }]),
+    ...(keyId === undefined ? [] : [{ sql: 'actor = ?', values: [`key:${keyId}`] }]),
+  ];
+  if (conditions.length > 0)
+    conditions.push({ sql: `id >= COALESCE((${OLDEST_FILTERED}), 0)`, values: range });
   return {
     sql: `SELECT ${page} AS page, id, at_ms AS atMs, actor, action, subject, request_id AS requestId, detail
-      FROM audit_events WHERE project_id = ? AND id < ? ORDER BY audit_events.id DESC LIMIT ?`,
-    values: [projectId, beforeId ?? INT64_MAX, count],
+      FROM audit_events WHERE project_id = ? AND id < ?${conditions.map(({ sql }) => ` AND ${sql}`).join('')}
+      ORDER BY audit_events.id DESC LIMIT ?`,
+    values: [...range, ...conditions.flatMap(({ values }) => values), pageSize + 1],
   };
 }
+
+/** The id of the last event that a filter looks at. */
+const OLDEST_FILTERED = `SELECT id FROM audit_events WHERE project_id = ? AND id < ?
+  ORDER BY audit_events.id DESC LIMIT 1 OFFSET ${FILTERED_EVENTS - 1}`;
 
 function keysIn(row: Row): bigint[] {
   return [keyIdOf(row.actor), subjectKeyOf(row)].filter((id) => id !== null);

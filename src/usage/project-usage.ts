@@ -22,6 +22,8 @@ const NEEDED = { points: ['door', 'payer'], total: ['door'], latency: ['latency'
 export interface UsageQuestion {
   window: UsageWindow;
   by: UsageDimension;
+  /** Whether the successful reads of dashboards count. */
+  dashboards: boolean;
   /** The parts of the report that are wanted; the others come out empty. */
   parts: ReadonlySet<string>;
 }
@@ -57,10 +59,11 @@ export class ProjectUsage {
       rows.set(window, rows.get(window) ?? this.usage.read(projectId, range));
     }
     const reports = await Promise.all(
-      questions.map(async ({ window, by }) => {
+      questions.map(async ({ window, by, dashboards }) => {
         const { numbers } = rangeOf(window, [], nowMs);
         const read = (await rows.get(window)) ?? [];
-        return { by, ...usageReport(read, { window, first: numbers[0], by: DIMENSION_OF[by] }) };
+        const asked = { window, first: numbers[0], by: DIMENSION_OF[by], dashboards };
+        return { by, ...usageReport(read, asked) };
       }),
     );
     const ofKeys = reports.filter(({ by }) => by === 'KEY').flatMap(({ series }) => series);

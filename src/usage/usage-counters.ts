@@ -10,6 +10,20 @@ export const DIMENSIONS = ['door', 'key', 'latency', 'operation', 'payer', 'stat
 export type Dimension = (typeof DIMENSIONS)[number];
 const OFF_PLAN = 'management';
 
+/** At the end of a name: the requests are reads of dashboards. No door, id, status or operation has this character. */
+const MARK = '~';
+const MAX_NAME_LENGTH = 100;
+
+/** The name, and whether its requests are reads of dashboards, which a report may leave out. */
+export function unmarkedName(name: string): { name: string; isOfDashboards: boolean } {
+  const isOfDashboards = name.endsWith(MARK);
+  return { name: isOfDashboards ? name.slice(0, -1) : name, isOfDashboards };
+}
+
+function markedName(name: Name): string {
+  return String(name).slice(0, MAX_NAME_LENGTH - 1) + MARK;
+}
+
 /** A project's minute with more operations counts further ones as `other`, so that no project fills the memory. */
 const MAX_OPERATIONS = 1_000;
 
@@ -50,13 +64,14 @@ export class UsageCounters {
 
   count(request: CountedRequest): void {
     const { projectId, atMs, keyId, door, operation, status, outcome, durationMs, paidBy } = request;
+    const named = (name: Name) => (request.isDashboardRead ? markedName(name) : name);
     const tally = this.tallyOf(projectId, numberOf('minute', atMs));
-    this.add(tally.door, door, request);
-    this.add(tally.key, keyId, request);
-    this.add(tally.operation, heldName(tally, operation), request);
-    this.add(tally.status, status, request);
-    if (paidBy !== 'plan') this.add(tally.payer, OFF_PLAN, request);
-    if (outcome !== 'refused') this.add(tally.latency, latencyBucket(durationMs), request);
+    this.add(tally.door, named(door), request);
+    this.add(tally.key, named(keyId), request);
+    this.add(tally.operation, heldName(tally, named(operation)), request);
+    this.add(tally.status, named(status), request);
+    if (paidBy !== 'plan') this.add(tally.payer, named(OFF_PLAN), request);
+    if (outcome !== 'refused') this.add(tally.latency, named(latencyBucket(durationMs)), request);
     if (this.held > this.maxCounts) this.dropOldest();
   }
 
@@ -137,7 +152,7 @@ export function sizeOf(tally: Tally): number {
   return DIMENSIONS.reduce((sum, dimension) => sum + tally[dimension].size, 0);
 }
 
-function heldName({ operation: known }: Tally, operation: string): string {
+function heldName({ operation: known }: Tally, operation: Name): Name {
   return known.size < MAX_OPERATIONS || known.has(operation) ? operation : OTHER_OPERATION;
 }
 

@@ -1,7 +1,7 @@
 import { BUCKETS, USAGE_WINDOWS, type UsageWindow } from './buckets.js';
 import { type Latency, latencyOf } from './latency.js';
 import type { StoredCount } from './usage.store.js';
-import type { Dimension, Outcomes } from './usage-counters.js';
+import { type Dimension, type Outcomes, unmarkedName } from './usage-counters.js';
 import { addOutcomes, MAX_NAMES, OTHER } from './usage-rows.js';
 
 export interface UsagePoint extends Record<'graphql' | 'rest' | 'management', Outcomes> {
@@ -26,15 +26,28 @@ export interface UsageReport {
   latency: Latency;
 }
 
-/** The report of a window that begins with bucket number `first`, made from the rows of the dimensions that it needs. */
+interface Asked {
+  window: UsageWindow;
+  /** The bucket number that the window begins with. */
+  first: number;
+  by: Dimension;
+  /** Whether reads of dashboards count. */
+  dashboards: boolean;
+}
+
+/** The report of a window, made from the rows of the dimensions that it needs. */
 export function usageReport(
   rows: readonly StoredCount[],
-  { window, first, by }: { window: UsageWindow; first: number; by: Dimension },
+  { window, first, by, dashboards }: Asked,
 ): UsageReport {
   const { bucket, points } = USAGE_WINDOWS[window];
   const seriesOf = (dimension: Dimension) => {
     const series = new Map<string, UsageSeries>();
-    for (const row of rows) if (row.dimension === dimension) addRow(series, row, points, first);
+    for (const row of rows) {
+      const { name, isOfDashboards } = unmarkedName(row.name);
+      if (row.dimension !== dimension || (isOfDashboards && !dashboards)) continue;
+      addRow(series, { ...row, name }, points, first);
+    }
     return series;
   };
   const doors = seriesOf('door');

@@ -35,6 +35,35 @@ onEachDatabase((app) => {
     return app().db.transaction((manager) => audit.record(manager, actor, ...all));
   };
 
+  test('Audit-14: a filter selects acts by kind and by the key that acted; its pages follow each other', async () => {
+    const { token, projectId, keyId } = await app().tenant();
+    await acts(projectId, 3);
+    for (const name of ['one', 'two', 'three']) {
+      const document = `mutation { createApiKey(input: {name: "${name}", scopes: [PETS_READ]}) { key { id } } }`;
+      await graphql(app().url, document, { token });
+    }
+    const actions = async (filter: string) =>
+      (await read(token, `(filter: ${filter})`)).nodes.map(({ action }) => action);
+    expect(await actions('{kind: "key"}')).toEqual(['key.create', 'key.create', 'key.create', 'key.create']);
+    expect(await actions('{kind: "test"}')).toEqual(['test.act', 'test.act', 'test.act']);
+    expect(await actions(`{keyId: "${keyId}"}`)).toEqual(['key.create', 'key.create', 'key.create']);
+    expect(await actions(`{kind: "test", keyId: "${keyId}"}`)).toEqual([]);
+    expect(await actions('{keyId: "9223372036854775808"}')).toEqual([]);
+    const first = await read(token, '(first: 2, filter: {kind: "key"})');
+    const after = first.pageInfo.endCursor;
+    const second = await read(token, `(first: 2, after: "${after}", filter: {kind: "key"})`);
+    expect([...first.nodes, ...second.nodes].map(({ action }) => action)).toEqual(
+      Array(4).fill('key.create'),
+    );
+    expect(second.pageInfo.hasNextPage).toBe(false);
+    for (const args of [`after: "${after}"`, 'filter: {kind: "%"}', 'filter: {kind: "key.create"}']) {
+      const { body } = await graphql(app().url, `{ project { auditEvents(${args}) { ${FIELDS} } } }`, {
+        token,
+      });
+      expect([args, body.errors[0].extensions.code]).toEqual([args, 'INVALID_REQUEST']);
+    }
+  });
+
   test('Audit-3: the owner reads acts, newest first, with their actor, subject, request and details as people read them', async () => {
     const { token, slug, keyId, projectId } = await app().tenant();
     const { projects, apiKeys } = app().app.services;
@@ -180,8 +209,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
       await manager.query(kind === 'sqlite' ? 'ANALYZE' : 'ANALYZE TABLE audit_events');
       queries.length = 0;
       const wanted = [
-        { pageSize: 2, beforeId: null },
-        { pageSize: 50, beforeId: ids.next() },
+        { pageSize: 2, beforeId: null, filter: {} },
+        { pageSize: 50, beforeId: ids.next(), filter: { kind: 'key' } },
       ];
       await projectAudit.read(callAs(tenant), wanted);
       const [read] = queries.filter(({ sql }) => sql.includes('FROM audit_events'));

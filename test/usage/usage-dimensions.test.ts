@@ -59,6 +59,37 @@ const names = async (app: TestApp, projectId: bigint, by: UsageDimension) =>
 
 onEachDatabase(
   (app) => {
+    test('Usage-20: without reads of dashboards, each dimension and every point leave them out, stored or not', async () => {
+      const { services } = app().app;
+      const { token, projectId, keyId } = await app().tenant();
+      const headers = { 'apollographql-client-name': 'dashboard' };
+      const query = 'query UsageOf { project { slug } }';
+      await rest(app().url, '/v1/pets', { token });
+      for (let sent = 0; sent < 3; sent += 1) await graphql(app().url, query, { token, headers });
+      // Neither is a read of a dashboard: one spends a unit, one fails, one comes from another client.
+      await graphql(app().url, 'query Pets { pets { nodes { id } } }', { token, headers });
+      await graphql(app().url, 'query Domain { domain(id: "1") { id } }', { token, headers });
+      await graphql(app().url, query, { token });
+      for (const isStored of [false, true]) {
+        if (isStored) await services.usage.flush();
+        for (const [by, expected] of [
+          ['DOOR', { graphql: 3, rest: 1 }],
+          ['KEY', { [String(keyId)]: 4 }],
+          ['OPERATION', { listPets: 1, Pets: 1, Domain: 1, UsageOf: 1 }],
+          ['STATUS', { 200: 4 }],
+        ] as const) {
+          const of = async (dashboards: boolean) => reportOf(services, projectId, 'DAY', by, dashboards);
+          const [without, all] = [await of(false), await of(true)];
+          const counts = without.series.map(({ name, total }) => [name, total.admitted]);
+          expect([isStored, Object.fromEntries(counts)]).toEqual([isStored, expected]);
+          expect([without.total.admitted, all.total.admitted]).toEqual([4, 7]);
+          const managing = (report: typeof all) =>
+            sumOf(report.points.map(({ management }) => management)).admitted;
+          expect([managing(without), managing(all)]).toEqual([2, 5]);
+        }
+      }
+    });
+
     test('Usage-10: each dimension sums to the total, before and after the counts are stored', async () => {
       const { token, slug, projectId, keyId } = await app().tenant();
       const { key, token: other } = await app().app.services.apiKeys.create(TEST_ACTOR, {

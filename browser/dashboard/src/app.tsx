@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { ActivityPage } from './activity/activity-page.js';
 import { DomainPage } from './domains/domain-page.js';
 import { DomainsPage } from './domains/domains-page.js';
 import { client } from './graphql/client.js';
@@ -39,6 +40,7 @@ function CurrentPage() {
   if (path === '/') return <OverviewPage />;
   if (path === '/pets') return <PetsPage />;
   if (path === '/requests') return <RequestsPage />;
+  if (path === '/activity') return <ActivityPage />;
   if (path === '/settings/domains') return <DomainsPage />;
   if (domainId !== undefined) return <DomainPage key={domainId} id={domainId} />;
   if (path === '/settings/keys') return <KeysPage />;

@@ -15,6 +15,7 @@ import './styles/domains.css';
 import './styles/keys.css';
 import './styles/tables.css';
 import './styles/requests.css';
+import './styles/activity.css';
 import './styles/pets.css';
 
 const root = document.getElementById('root');

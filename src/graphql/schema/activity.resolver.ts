@@ -1,11 +1,22 @@
 import { Arg, Ctx, FieldResolver, Int, Resolver } from 'type-graphql';
-import type { AuditPage, ProjectAudit, WantedEvents } from '../../audit/project-audit.js';
+import {
+  type AuditPage,
+  FILTERED_EVENTS,
+  type ProjectAudit,
+  type WantedEvents,
+} from '../../audit/project-audit.js';
 import type { ProjectRequests, RequestPage, WantedRequests } from '../../request-log/project-requests.js';
 import { listName } from '../../request-log/request-filter.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
 import { Statements } from '../operations/statements.js';
-import { AUDIT_LIST, AuditEventConnectionType, presentAuditPage } from './lists/audit-event.type.js';
+import {
+  AuditEventConnectionType,
+  AuditEventFilterInput,
+  auditFilter,
+  auditList,
+  presentAuditPage,
+} from './lists/audit-event.type.js';
 import {
   presentRequestPage,
   RequestConnectionType,
@@ -82,12 +93,19 @@ export class ActivityResolver {
     first: number | null,
     @Arg('after', () => String, {
       nullable: true,
-      description: 'Only events older than this `endCursor` of another page.',
+      description: 'Only events older than this `endCursor` of a page with the same filter.',
     })
     after?: string | null,
+    @Arg('filter', () => AuditEventFilterInput, {
+      nullable: true,
+      description: `Only events with these values, for example \`{kind: "domain"}\`, among the ${FILTERED_EVENTS.toLocaleString('en')} before \`after\`.`,
+    })
+    given?: AuditEventFilterInput | null,
   ): Promise<AuditEventConnectionType> {
-    const wanted = requestedPage(AUDIT_LIST, { first, after });
+    const filter = auditFilter(given);
+    const list = auditList(filter);
+    const wanted = { ...requestedPage(list, { first, after }), filter };
     const page = (await this.audits.join(context, wanted)).get(wanted) as AuditPage;
-    return presentAuditPage(page, wanted.beforeId !== null);
+    return presentAuditPage(page, list, wanted.beforeId !== null);
   }
 }

@@ -19,6 +19,7 @@ export function countedRequest(facts: Partial<CountedRequest> = {}): CountedRequ
     outcome: 'ok',
     durationMs: 1,
     paidBy: 'plan',
+    isDashboardRead: false,
     units: 1,
     ...facts,
   };

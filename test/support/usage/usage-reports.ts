@@ -12,9 +12,10 @@ export async function reportOf(
   projectId: bigint,
   window: UsageWindow,
   by: UsageDimension = 'DOOR',
+  dashboards = true,
 ): Promise<LabelledReport> {
   const call = callAs({ projectId, keyId: 0n });
-  const [report] = await projectUsage.read(call, [{ window, by, parts: PARTS }]);
+  const [report] = await projectUsage.read(call, [{ window, by, dashboards, parts: PARTS }]);
   return report as LabelledReport;
 }
 

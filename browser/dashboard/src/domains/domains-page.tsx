@@ -62,7 +62,8 @@ function Domains({ onAdd }: { onAdd: (() => void) | null }) {
       <div className="empty">
         <p className="empty-title">No domain yet</p>
         <p>
-          The project is available at its generated address. Add your own domain, such as shop.example.com.
+          The project is available at its generated address.
+          {onAdd && ' Add your own domain, such as shop.example.com.'}
         </p>
         {onAdd && (
           <button type="button" onClick={onAdd}>

@@ -30,7 +30,7 @@ export function RecordTable({ records }: Props) {
             </td>
             <td data-head="Value">
               <span className="copyable">
-                <code>{value}</code>
+                <code title={value}>{value}</code>
                 <CopyButton text={value} what={`the value of the ${type} record`} />
               </span>
             </td>
@@ -49,7 +49,7 @@ function Name({ head, text, what }: { head: string; text: string; what: string }
   return (
     <span className="copyable">
       <span className="label">{head}</span>
-      <code>{text}</code>
+      <code title={text}>{text}</code>
       <CopyButton text={text} what={what} />
     </span>
   );

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 interface Props {
   /** A name for the loading content, such as `the pets`. */
   what: string;
-  /** The form of the content: rows of a list, cards side by side, or a plot. */
-  shape?: 'rows' | 'cards' | 'plot';
+  /** The form of the content: rows of a list, cards side by side, a plot, or the overview. */
+  shape?: 'rows' | 'cards' | 'plot' | 'overview';
   /** How many rows or cards. */
   count?: number;
 }

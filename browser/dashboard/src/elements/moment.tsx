@@ -1,4 +1,5 @@
 import { useAtNow } from './now.js';
+import { relativeTo } from './relative-time.js';
 import { Tooltip } from './tooltip.js';
 
 interface Props {
@@ -16,16 +17,10 @@ const EXACT = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
   timeZoneName: 'short',
 });
-const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
-const UNITS = [
-  ['year', 365 * 86_400],
-  ['month', 30 * 86_400],
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-] as const;
-
-/** A point in time, in the user's zone and language: relative, and the exact one with its zone on hover. */
+/**
+ * A point in time, in the user's zone and language: relative within a week, otherwise its date. On hover it is exact, with
+ * its zone.
+ */
 export function Moment({ at, isExact = false }: Props) {
   const exact = EXACT.format(new Date(at));
   const relative = useAtNow((nowMs) => relativeTo(nowMs, Date.parse(at)));
@@ -36,12 +31,4 @@ export function Moment({ at, isExact = false }: Props) {
       </time>
     </Tooltip>
   );
-}
-
-function relativeTo(nowMs: number, atMs: number): string {
-  const seconds = Math.round((atMs - nowMs) / 1000);
-  for (const [unit, length] of UNITS) {
-    if (Math.abs(seconds) >= length) return RELATIVE.format(Math.trunc(seconds / length), unit);
-  }
-  return seconds > 0 ? 'in a moment' : 'just now';
 }

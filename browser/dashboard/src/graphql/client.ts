@@ -9,7 +9,11 @@ import { standingWatch } from './standing.js';
 const withKey = new ApolloLink((operation, forward) => {
   const { token } = session.get();
   operation.setContext(({ headers = {} }) => ({
-    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+    headers: {
+      'apollographql-client-name': 'dashboard',
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
   }));
   return forward(operation);
 });

@@ -37,5 +37,5 @@ export const petsPause = new ApolloLink((operation, forward) => {
 function isAboutPets({ definitions }: DocumentNode): boolean {
   return definitions
     .flatMap((each) => (each.kind === 'OperationDefinition' ? each.selectionSet.selections : []))
-    .some((field) => field.kind === 'Field' && /pets?$/i.test(field.name.value));
+    .some((field) => field.kind === 'Field' && /pet/i.test(field.name.value));
 }

@@ -2,7 +2,7 @@ import { Countdown } from '../elements/countdown.js';
 import { Moment } from '../elements/moment.js';
 import { useNow } from '../elements/now.js';
 import type { KeyPartsFragment } from '../graphql/generated.js';
-import { hasEnded, stateOf } from './key-state.js';
+import { banEndOf, hasEnded, stateOf } from './key-state.js';
 
 interface Props {
   apiKey: KeyPartsFragment;
@@ -12,7 +12,6 @@ interface Props {
 
 const BADGES = {
   valid: { word: 'Valid', tone: 'good' },
-  banned: { word: 'Banned', tone: 'bad' },
   expiring: { word: 'Expires soon', tone: 'warn' },
   replaced: { word: 'Replaced', tone: 'warn' },
   revoked: { word: 'Revoked', tone: 'idle' },
@@ -24,20 +23,24 @@ export function KeyStateCell({ apiKey, keys }: Props) {
   const state = stateOf(apiKey, nowMs);
   const { word, tone } = BADGES[state.kind];
   const isOver = hasEnded(apiKey, nowMs);
+  const bannedUntilMs = isOver ? null : banEndOf(apiKey, nowMs);
   const replaced = keys.find(({ replacedById }) => replacedById === apiKey.id);
   return (
     <div className="key-state">
+      {bannedUntilMs !== null && (
+        <>
+          <span className="badge badge-bad">Banned</span>
+          <span className="muted">
+            Ends in <Countdown untilMs={bannedUntilMs} />
+          </span>
+        </>
+      )}
       <span className={`badge badge-${isOver ? 'idle' : tone}`}>{word}</span>
       <span className="muted">
         {state.kind === 'valid' && state.at === null && 'No expiry'}
         {state.kind === 'valid' && state.at !== null && (
           <>
             Expires <Moment at={state.at} />
-          </>
-        )}
-        {state.kind === 'banned' && (
-          <>
-            Ends in <Countdown untilMs={Date.parse(state.at)} />
           </>
         )}
         {state.kind === 'replaced' && (

@@ -1,4 +1,4 @@
-import { Globe, KeyRound, LayoutDashboard, PawPrint, ScrollText } from 'lucide-react';
+import { Globe, History, KeyRound, LayoutDashboard, PawPrint, ScrollText } from 'lucide-react';
 import { Link } from '../routing/link.js';
 import { usePlace } from '../routing/location.js';
 
@@ -6,6 +6,7 @@ const PAGES = [
   { to: '/', label: 'Overview', icon: LayoutDashboard },
   { to: '/requests', label: 'Requests', icon: ScrollText },
   { to: '/pets', label: 'Pets', icon: PawPrint },
+  { to: '/activity', label: 'Activity', icon: History },
 ];
 const SETTINGS = [
   { to: '/settings/domains', label: 'Domains', icon: Globe },

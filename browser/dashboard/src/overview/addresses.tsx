@@ -1,3 +1,4 @@
+import { Publish } from '../domains/publish.js';
 import { CopyButton } from '../elements/copy-button.js';
 import { Moment } from '../elements/moment.js';
 import { Link } from '../routing/link.js';
@@ -32,14 +33,17 @@ export function Addresses({ primaryUrl }: { primaryUrl: string | null }) {
         ) : (
           'Not published yet. '
         )}
-        {primaryUrl === null ? (
-          <Link to="/settings/domains">Use your own domain</Link>
-        ) : (
+        {primaryUrl !== null ? (
           <>
             Its own domains serve <code>/v1</code> and <code>/graphql</code>, too.
           </>
+        ) : project.plan === 'FREE' ? (
+          'A domain of your own needs the plan Pro or above.'
+        ) : (
+          <Link to="/settings/domains">Use your own domain</Link>
         )}
       </p>
+      <Publish />
     </section>
   );
 }

@@ -13,8 +13,15 @@ import { WINDOW_WORDS } from './usage-choice.js';
 import { useLiveUsage } from './use-live-usage.js';
 
 export function OverviewPage() {
-  const { known, isStale, error, state, refresh } = useLiveUsage();
+  const { known, first, isStale, error, state, refresh } = useLiveUsage();
   const { isBlocked, countdown } = useBlock(error);
+  const inWords = known ? WINDOW_WORDS[known.window] : '';
+  const start = (
+    <div className="grid" key="start">
+      <QuickStart first={first} />
+      <Addresses primaryUrl={known?.usage.primaryUrl ?? null} />
+    </div>
+  );
   return (
     <Page
       title="Overview"
@@ -27,24 +34,29 @@ export function OverviewPage() {
         </>
       }
     >
-      {error && !known ? <ErrorNotice error={error} onRetry={refresh} /> : null}
-      {known ? (
-        <UsageCard known={known} isStale={isStale} />
-      ) : (
-        !error && <Loading what="the usage" shape="plot" />
-      )}
-      <Quota />
+      {!known &&
+        (error ? (
+          <ErrorNotice error={error} onRetry={refresh} />
+        ) : (
+          <Loading what="the usage" shape="overview" count={5} />
+        ))}
       {known && (
-        <div className="grid">
-          <TopKeys series={known.usage.keys?.series} inWords={WINDOW_WORDS[known.window]} />
-          <TopOperations series={known.usage.operations.series} inWords={WINDOW_WORDS[known.window]} />
-        </div>
+        <>
+          {first !== null && start}
+          <UsageCard known={known} isStale={isStale} />
+          <Quota apiKeys={known.apiKeys} />
+          <div className="grid">
+            <TopKeys series={known.usage.keys?.series} apiKeys={known.apiKeys} inWords={inWords} />
+            <TopOperations
+              series={known.usage.operations.series}
+              statuses={known.usage.statuses.series}
+              inWords={inWords}
+            />
+          </div>
+        </>
       )}
-      {!known && !error && <Loading what="the keys and operations" shape="cards" count={2} />}
-      <div className="grid">
-        <QuickStart />
-        <Addresses primaryUrl={known?.usage.primaryUrl ?? null} />
-      </div>
+      {!known && error ? <Quota apiKeys={undefined} /> : null}
+      {(known ? first === null : Boolean(error)) && start}
     </Page>
   );
 }

@@ -1,7 +1,10 @@
+import { CircleCheck, LoaderCircle } from 'lucide-react';
 import { useState } from 'react';
 import { CopyButton } from '../elements/copy-button.js';
 import { Segments } from '../elements/segments.js';
+import { Link } from '../routing/link.js';
 import { useSession } from '../session/signed-in.js';
+import type { LiveUsage } from './use-live-usage.js';
 
 type Language = 'curl' | 'fetch' | 'graphql';
 
@@ -19,7 +22,7 @@ const PAGES = [
 ];
 
 /** A first request to copy. The gateway stores only a digest of a key, so the snippet has its prefix. */
-export function QuickStart() {
+export function QuickStart({ first }: { first: LiveUsage['first'] }) {
   const { project, apiKey } = useSession();
   const [language, setLanguage] = useState<Language>('curl');
   const key = `${apiKey.prefix}…`;
@@ -40,6 +43,7 @@ export function QuickStart() {
         </pre>
         <CopyButton text={snippet} what="the snippet" />
       </div>
+      <FirstRequest first={first} />
       <p className="muted">
         Replace <code>{key}</code> by the whole key, which was shown when it was created.
       </p>
@@ -51,5 +55,25 @@ export function QuickStart() {
         ))}
       </ul>
     </section>
+  );
+}
+
+/** Whether the project's first request has arrived. It changes by itself. */
+function FirstRequest({ first }: { first: LiveUsage['first'] }) {
+  return (
+    <div role="status">
+      {first === 'awaited' && (
+        <p className="first-request">
+          <LoaderCircle size={18} aria-hidden="true" className="turning" />
+          Waiting for your first request…
+        </p>
+      )}
+      {first === 'arrived' && (
+        <p className="first-request is-there">
+          <CircleCheck size={18} aria-hidden="true" />
+          Your first request has arrived. <Link to="/requests">Show it</Link>
+        </p>
+      )}
+    </div>
   );
 }

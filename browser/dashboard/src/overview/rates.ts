@@ -4,7 +4,7 @@ const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFrac
 const WHOLE_PERCENT = new Intl.NumberFormat(undefined, { style: 'percent' });
 const LEAST = 0.001;
 
-export function requestsOf({ admitted, refused }: SumsFragment): number {
+export function requestsOf({ admitted, refused }: Pick<SumsFragment, 'admitted' | 'refused'>): number {
   return admitted + refused;
 }
 

@@ -6,6 +6,8 @@ import { useUsageChoice } from './usage-choice.js';
 
 interface Props {
   series: readonly SeriesSumsFragment[];
+  /** By HTTP status. */
+  statuses: readonly SeriesSumsFragment[];
   /** `in the last hour` */
   inWords: string;
 }
@@ -13,7 +15,7 @@ interface Props {
 const COUNT = new Intl.NumberFormat();
 
 /** Which operation failed most. */
-export function TopOperations({ series, inWords }: Props) {
+export function TopOperations({ series, statuses, inWords }: Props) {
   const { mayReadKeys } = useUsageChoice();
   const rowOf = ({ name, label, total }: SeriesSumsFragment) => ({
     id: name,
@@ -21,7 +23,10 @@ export function TopOperations({ series, inWords }: Props) {
     label: <Name>{nameOfSeries({ name, label }, 'OPERATION')}</Name>,
     to: (outcome?: RequestOutcome) => (mayReadKeys ? requestsOfSeries(name, 'OPERATION', outcome) : null),
   });
-  const [worst] = series.toSorted((a, b) => b.total.failed - a.total.failed);
+  const faults = statuses
+    .filter(({ name }) => name.startsWith('5'))
+    .reduce((sum, { total }) => sum + total.failed, 0);
+  const [worst] = series.toSorted((a, b) => weightOf(b) - weightOf(a));
   return (
     <section className="card" aria-labelledby="top-operations">
       <h2 id="top-operations">Operations</h2>
@@ -36,6 +41,12 @@ export function TopOperations({ series, inWords }: Props) {
           `No operation failed ${inWords}.`
         )}
       </p>
+      {faults > 0 && (
+        <p className="answer">
+          <span className="badge badge-bad">5xx</span> The gateway itself failed {COUNT.format(faults)}{' '}
+          {faults === 1 ? 'request' : 'requests'}: no client is at fault.
+        </p>
+      )}
       {series.length > 0 && (
         <TopTable
           caption={`Usage by operation ${inWords}`}
@@ -46,6 +57,11 @@ export function TopOperations({ series, inWords }: Props) {
       )}
     </section>
   );
+}
+
+/** Ranks by share and number: 3 of 3 requests outweigh 20 of 2,000, and 500 of 1,000 outweigh both. */
+function weightOf({ total }: SeriesSumsFragment): number {
+  return total.failed === 0 ? 0 : total.failed ** 2 / requestsOf(total);
 }
 
 /** The dashboard's own operations as one row; no row without any. */

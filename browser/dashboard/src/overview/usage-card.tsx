@@ -2,6 +2,7 @@ import { Segments } from '../elements/segments.js';
 import { PlotLegend } from '../plot/plot-legend.js';
 import { PlotTable } from '../plot/plot-table.js';
 import { StackedPlot } from '../plot/stacked-plot.js';
+import { DashboardReadsSwitch } from '../requests/dashboard-reads-switch.js';
 import { requestsOf } from './rates.js';
 import { choose, DIMENSIONS, useUsageChoice, WINDOW_WORDS, WINDOWS } from './usage-choice.js';
 import { UsageFacts } from './usage-facts.js';
@@ -46,6 +47,11 @@ export function UsageCard({ known, isStale }: Props) {
           />
         </div>
       </header>
+      <DashboardReadsSwitch
+        isShown={choice.dashboards}
+        hidden={null}
+        onSwitch={(dashboards) => choose({ ...choice, dashboards })}
+      />
       <UsageFacts known={known} />
       <StackedPlot
         title={title}

@@ -1,4 +1,5 @@
 import type { UsageDimension, UsageWindow } from '../graphql/generated.js';
+import { hasDashboardReads } from '../requests/request-filter.js';
 import { go, usePlace } from '../routing/location.js';
 import { useSession } from '../session/signed-in.js';
 
@@ -6,6 +7,8 @@ import { useSession } from '../session/signed-in.js';
 export interface UsageChoice {
   window: UsageWindow;
   by: UsageDimension;
+  /** Whether reads of dashboards count. */
+  dashboards: boolean;
 }
 
 export const WINDOWS: readonly { value: UsageWindow; label: string }[] = [
@@ -29,15 +32,22 @@ export const DIMENSIONS: readonly { value: UsageDimension; label: string }[] = [
 
 /** The chosen view; usage by key needs a scope. */
 export function useUsageChoice(): UsageChoice & { mayReadKeys: boolean } {
-  const { query } = usePlace();
+  const place = usePlace();
+  const { query } = place;
   const mayReadKeys = useSession().apiKey.scopes.includes('KEYS');
   const of = (name: string) => query.get(name)?.toUpperCase();
   const window = WINDOWS.find(({ value }) => value === of('window'))?.value ?? 'HOUR';
   const by = DIMENSIONS.find(({ value }) => value === of('by'))?.value ?? 'DOOR';
-  return { window, by: by === 'KEY' && !mayReadKeys ? 'DOOR' : by, mayReadKeys };
+  return {
+    window,
+    by: by === 'KEY' && !mayReadKeys ? 'DOOR' : by,
+    dashboards: hasDashboardReads(place),
+    mayReadKeys,
+  };
 }
 
-export function choose({ window, by }: UsageChoice): void {
-  const query = new URLSearchParams({ window: window.toLowerCase(), by: by.toLowerCase() });
+export function choose({ window, by, dashboards }: UsageChoice): void {
+  const shown = dashboards ? { dashboard: 'shown' } : {};
+  const query = new URLSearchParams({ window: window.toLowerCase(), by: by.toLowerCase(), ...shown });
   go(`/?${query}`, { replace: true });
 }

@@ -2,18 +2,25 @@ import { useApolloClient } from '@apollo/client/react';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { UsageOfDocument, type UsageOfQuery } from '../graphql/generated.js';
 import { type LiveState, useLive } from '../live/use-live.js';
+import { requestsOf } from './rates.js';
 import { type UsageChoice, useUsageChoice } from './usage-choice.js';
 
-/** Uses a twentieth of a key's operations per minute for everything except pets. */
+/** Uses a tenth of a key's operations per minute for everything except pets. */
 const EVERY_MS = 10_000;
+/** While the first request of a project is awaited: a fifth. */
+const AWAITING_MS = 5_000;
 
 /** The usage as of the newest answer, with the view that it belongs to. */
 export interface KnownUsage extends UsageChoice {
   usage: UsageOfQuery['project'];
+  /** Undefined = the key of the session may not see them. */
+  apiKeys: UsageOfQuery['apiKeys'];
 }
 
-interface LiveUsage {
+export interface LiveUsage {
   known: KnownUsage | null;
+  /** `awaited`: the project had no request in 30 days; `arrived`: its first one came since; null = it had some before. */
+  first: 'awaited' | 'arrived' | null;
   /** The newest answer belongs to a view that was left; the one of the present view is on its way. */
   isStale: boolean;
   error: unknown;
@@ -24,28 +31,36 @@ interface LiveUsage {
 /** The usage of the chosen view, read repeatedly. Spends nothing of the plan. */
 export function useLiveUsage(): LiveUsage {
   const client = useApolloClient();
-  const { window, by, mayReadKeys } = useUsageChoice();
+  const { window, by, dashboards, mayReadKeys } = useUsageChoice();
   const [known, setKnown] = useState<KnownUsage | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const [first, setFirst] = useState<LiveUsage['first']>(null);
+  const isEmpty = useRef(true);
   const wanted = useRef('');
-  wanted.current = `${window}/${by}`;
+  const name = `${window}/${by}/${dashboards}`;
+  wanted.current = name;
   const look = useCallback(async () => {
-    const isWanted = () => wanted.current === `${window}/${by}`;
+    const isWanted = () => wanted.current === name;
     try {
-      const variables = { window, by, withKeys: mayReadKeys };
+      const withMonth = isEmpty.current;
+      const variables = { window, by, dashboards, withKeys: mayReadKeys, withMonth };
       // Not cached: each answer replaces the one before as a whole.
       const { data } = await client.query({ query: UsageOfDocument, variables, fetchPolicy: 'no-cache' });
       if (!isWanted() || !data) return;
-      setKnown({ window, by, usage: data.project });
+      if (data.project.month) {
+        isEmpty.current = requestsOf(data.project.month.total) === 0;
+        setFirst((before) => (isEmpty.current ? 'awaited' : before && 'arrived'));
+      }
+      setKnown({ window, by, dashboards, usage: data.project, apiKeys: data.apiKeys });
       setError(null);
     } catch (refused) {
       if (isWanted()) setError(refused);
       throw refused;
     }
-  }, [client, window, by, mayReadKeys]);
-  const { state, refresh } = useLive(look, EVERY_MS);
-  const isStale = known !== null && (known.window !== window || known.by !== by);
+  }, [client, name, window, by, dashboards, mayReadKeys]);
+  const { state, refresh } = useLive(look, first === 'awaited' ? AWAITING_MS : EVERY_MS);
+  const isStale = known !== null && name !== `${known.window}/${known.by}/${known.dashboards}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another view is read at once.
-  useEffect(() => refresh(), [window, by, refresh]);
-  return { known, isStale, error, state, refresh };
+  useEffect(() => refresh(), [name, refresh]);
+  return { known, first, isStale, error, state, refresh };
 }

@@ -1,13 +1,15 @@
 import { Countdown } from '../elements/countdown.js';
 import { useNow } from '../elements/now.js';
 import { standing } from '../graphql/standing.js';
+import type { KnownUsage } from '../overview/use-live-usage.js';
 import { useSession } from '../session/signed-in.js';
 import { Ban, Strikes } from './ban.js';
+import { BannedKeys } from './banned-keys.js';
 import { QuotaBar } from './quota-bar.js';
 import { currentWindow } from './quota-window.js';
 
 /** Both windows as in the newest response, updated for the time that has passed since, and the ban of the key. */
-export function Quota() {
+export function Quota({ apiKeys }: { apiKeys: KnownUsage['apiKeys'] }) {
   const now = useNow();
   const { plan } = useSession().project;
   const known = standing.use();
@@ -38,6 +40,7 @@ export function Quota() {
         ))}
       </div>
       {isBanned && <Ban />}
+      <BannedKeys keys={apiKeys ?? []} />
     </section>
   );
 }

@@ -41,7 +41,7 @@ const CODES: Record<string, Meaning> = {
   },
   NOT_PUBLISHED: {
     meaning: 'A custom domain was requested before the first deploy of the project.',
-    remedy: 'Publish the project first; the page Domains has a button.',
+    remedy: 'Publish the project once, then repeat the request.',
   },
   GONE: {
     meaning: 'The operation was removed at its sunset.',

@@ -1,15 +1,17 @@
+import { Publish } from '../domains/publish.js';
 import { CopyButton } from '../elements/copy-button.js';
 import { exactTime } from '../elements/exact-time.js';
 import type { RequestFilter, RequestPartsFragment } from '../graphql/generated.js';
 import { Link } from '../routing/link.js';
 import { codeInWords } from './code-in-words.js';
 import { requestsPath } from './request-filter.js';
-import { DOOR_NAMES, durationInWords } from './request-names.js';
+import { answerName, DOOR_NAMES, durationInWords } from './request-names.js';
 
 /** The facts about a request, the meaning of its outcome, and links to similar requests. */
 export function RequestDetails({ request }: { request: RequestPartsFragment }) {
   const { at, requestId, door, operation, status, code, outcome, durationMs, units } = request;
   const { keyId, keyName, keyPrefix } = request;
+  const name = answerName(request);
   const { meaning, remedy } = codeInWords(request);
   const similar: { text: string; filter: RequestFilter }[] = [
     { text: `Status ${status}`, filter: { status } },
@@ -24,10 +26,11 @@ export function RequestDetails({ request }: { request: RequestPartsFragment }) {
     <div className="request-details">
       <section>
         <h2>
-          {status} {code && <code>{code}</code>}
+          {code === name ? <code>{code}</code> : name} {code && code !== name && <code>{code}</code>}
         </h2>
         <p>{meaning}</p>
         {remedy && <p>{remedy}</p>}
+        {code === 'NOT_PUBLISHED' && <Publish />}
         <h3>Show only</h3>
         <ul className="similar">
           {similar.map(({ text, filter }) => (
@@ -47,6 +50,8 @@ export function RequestDetails({ request }: { request: RequestPartsFragment }) {
         <dd>
           <time dateTime={at}>{exactTime(at)}</time>
         </dd>
+        <dt>HTTP status</dt>
+        <dd>{status}</dd>
         <dt>Duration</dt>
         <dd>{durationInWords(durationMs)}</dd>
         <dt>Operation</dt>

@@ -1,6 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 import { X } from 'lucide-react';
-import { type ReactNode, useEffect, useId, useState } from 'react';
+import { useEffect, useState } from 'react';
+import { Choice, Labelled } from '../elements/choice.js';
 import { Segments } from '../elements/segments.js';
 import { RequestChoicesDocument, type RequestFilter } from '../graphql/generated.js';
 import { DOORS, OUTCOMES, showRequests } from './request-filter.js';
@@ -76,35 +77,6 @@ export function RequestFilters({ filter }: { filter: RequestFilter }) {
   );
 }
 
-interface ChoiceProps {
-  label: string;
-  /** The choice without this filter. */
-  all: string;
-  value: string | null | undefined;
-  choices: readonly { value: string; label: string }[];
-  onChange: (value: string | undefined) => void;
-}
-
-function Choice({ label, all, value, choices, onChange }: ChoiceProps) {
-  // A value from the URL may be none of the recent ones.
-  const isKnown = !value || choices.some((choice) => choice.value === value);
-  return (
-    <Labelled label={label}>
-      {(id) => (
-        <select id={id} value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)}>
-          <option value="">{all}</option>
-          {!isKnown && value && <option value={value}>{value}</option>}
-          {choices.map((choice) => (
-            <option key={choice.value} value={choice.value}>
-              {choice.label}
-            </option>
-          ))}
-        </select>
-      )}
-    </Labelled>
-  );
-}
-
 interface RequestIdProps {
   value: string;
   onSubmit: (requestId: string | undefined) => void;
@@ -143,17 +115,5 @@ function RequestIdField({ value, onSubmit }: RequestIdProps) {
         )}
       </Labelled>
     </form>
-  );
-}
-
-function Labelled({ label, children }: { label: string; children: (id: string) => ReactNode }) {
-  const id = useId();
-  return (
-    <div className="filter">
-      <label htmlFor={id} className="label">
-        {label}
-      </label>
-      {children(id)}
-    </div>
   );
 }

@@ -6,6 +6,7 @@ import type { RequestFilter } from '../graphql/generated.js';
 import { LiveBadge } from '../live/live-badge.js';
 import { usePlace } from '../routing/location.js';
 import { isDashboardRead } from './dashboard-reads.js';
+import { DashboardReadsSwitch } from './dashboard-reads-switch.js';
 import { LeftOut } from './left-out.js';
 import { NoRequests } from './no-requests.js';
 import { hasDashboardReads, showDashboardReads, showRequests } from './request-filter.js';
@@ -53,22 +54,11 @@ export function RequestLog({ filter, filters }: Props) {
       <div className="log-head" ref={top}>
         {page?.isOn !== false && <LiveBadge state={state} />}
         {page?.isOn && <LeftOut count={page.leftOut} />}
-        {hidden > 0 && (
-          <p className="left-out muted">
-            {hidden === 1 ? '1 read of a dashboard is' : `${hidden} reads of dashboards are`} hidden.
-            <button type="button" className="quiet small" onClick={() => showDashboardReads(filter)}>
-              Show
-            </button>
-          </p>
-        )}
-        {place.query.has('dashboard') && (
-          <p className="left-out muted">
-            Reads of dashboards are shown.
-            <button type="button" className="quiet small" onClick={() => showRequests(filter)}>
-              Hide
-            </button>
-          </p>
-        )}
+        <DashboardReadsSwitch
+          isShown={place.query.has('dashboard')}
+          hidden={hidden}
+          onSwitch={(isShown) => (isShown ? showDashboardReads(filter) : showRequests(filter))}
+        />
       </div>
       {!page && error ? <ErrorNotice error={error} onRetry={refresh} /> : null}
       {!page && !error && <Loading what="the requests" count={8} />}

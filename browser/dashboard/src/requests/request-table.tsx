@@ -4,7 +4,7 @@ import { clockTime } from '../elements/exact-time.js';
 import { Moment } from '../elements/moment.js';
 import type { RequestPartsFragment } from '../graphql/generated.js';
 import { RequestDetails } from './request-details.js';
-import { DOOR_NAMES, durationInWords, OUTCOME_TONES } from './request-names.js';
+import { answerName, DOOR_NAMES, durationInWords, OUTCOME_TONES } from './request-names.js';
 
 interface Props {
   requests: readonly RequestPartsFragment[];
@@ -21,7 +21,12 @@ export function RequestTable({ requests, openId, onOpen }: Props) {
       <thead>
         <tr>
           {COLUMNS.map((column) => (
-            <th key={column} scope="col" className={column === 'Duration' ? 'number' : undefined}>
+            <th
+              key={column}
+              scope="col"
+              data-head={column}
+              className={column === 'Duration' ? 'number' : undefined}
+            >
               {column}
             </th>
           ))}
@@ -60,6 +65,7 @@ interface RowProps {
 
 function RequestRow({ request, isOpen, onToggle }: RowProps) {
   const { id, at, status, code, outcome, operation, door, keyName, keyPrefix, durationMs } = request;
+  const name = answerName(request);
   return (
     // The button in the row does the same for the keyboard.
     <tr
@@ -73,8 +79,10 @@ function RequestRow({ request, isOpen, onToggle }: RowProps) {
       </td>
       <td data-head="Status">
         <span className="request-status">
-          <span className={`badge badge-${OUTCOME_TONES[outcome]}`}>{status}</span>
-          {code && <code>{code}</code>}
+          <span className={`badge badge-${OUTCOME_TONES[outcome]}`} title={`HTTP ${status}`}>
+            {name}
+          </span>
+          {code && code !== name && <code title={code}>{code}</code>}
         </span>
       </td>
       <th scope="row" data-head="Operation">
@@ -89,12 +97,14 @@ function RequestRow({ request, isOpen, onToggle }: RowProps) {
           }}
         >
           <ChevronRight size={15} aria-hidden="true" />
-          <span className="request-operation">{operation}</span>
+          <span className="request-operation" title={operation}>
+            {operation}
+          </span>
         </button>
       </th>
       <td data-head="API">{DOOR_NAMES[door]}</td>
       <td data-head="API key">
-        <span className="request-key">
+        <span className="request-key" title={`${keyName} (${keyPrefix}…)`}>
           <bdi>{keyName}</bdi> <code>{keyPrefix}…</code>
         </span>
       </td>

@@ -1,6 +1,8 @@
 import { GraphQLDateTime } from 'graphql-scalars';
-import { Field, ID, ObjectType } from 'type-graphql';
-import type { AuditPage, ShownEvent } from '../../../audit/project-audit.js';
+import { Field, ID, InputType, ObjectType } from 'type-graphql';
+import type { AuditFilter, AuditPage, ShownEvent } from '../../../audit/project-audit.js';
+import { invalidRequest } from '../../../kernel/errors.js';
+import { parseInt64 } from '../../../kernel/int64.js';
 import { PLAIN } from '../../execution/plain.js';
 import { COUNTED_BY_FIRST, Entries } from '../../operations/entries.js';
 import { PageInfoType } from './page-info.type.js';
@@ -8,8 +10,9 @@ import { pageInfo } from './requested-page.js';
 
 /** An act has at most as many details; of those, a key's creation has three. */
 const USUAL_DETAILS = 3;
-/** Names the list in cursors. */
-export const AUDIT_LIST = 'audit';
+/** No key has it: ids are never negative. */
+const NO_KEY_ID = -1n;
+const KIND = /^[a-z]{1,20}$/;
 
 @ObjectType('AuditDetail', {
   description: 'A fact about an act, for example `plan` with the value `PRO`.',
@@ -25,6 +28,41 @@ export class AuditDetailType {
       'Its value as text, times in ISO 8601; null = not set, such as the expiry of a key without one.',
   })
   value!: string | null;
+}
+
+@InputType('AuditEventFilter', {
+  description:
+    'An act must have every given value, for example `{kind: "key"}`. A null, and a value left out, asks for nothing.',
+})
+export class AuditEventFilterInput {
+  @Field(() => String, {
+    nullable: true,
+    description: 'The first part of its `action`: such as `key` for `key.create` and `key.revoke`.',
+  })
+  kind?: string | null;
+
+  @Field(() => ID, {
+    nullable: true,
+    description: 'The `id` of the API key that acted, such as `4711`. An unknown one selects nothing.',
+  })
+  keyId?: string | null;
+}
+
+/** Throws `AppError invalid_request`. */
+export function auditFilter(given: AuditEventFilterInput | null | undefined): AuditFilter {
+  const { kind, keyId } = given ?? {};
+  if (typeof kind === 'string' && !KIND.test(kind)) {
+    throw invalidRequest([{ field: 'filter.kind', message: 'must be 1 to 20 letters from a to z' }]);
+  }
+  return {
+    ...(typeof kind === 'string' ? { kind } : {}),
+    ...(typeof keyId === 'string' ? { keyId: parseInt64(keyId) ?? NO_KEY_ID } : {}),
+  };
+}
+
+/** Names the filtered list in cursors. */
+export function auditList({ kind, keyId }: AuditFilter): string {
+  return `audit/${kind ?? ''}/${keyId ?? ''}`;
 }
 
 @ObjectType('AuditEvent', {
@@ -85,10 +123,10 @@ export class AuditEventConnectionType {
   pageInfo!: PageInfoType;
 }
 
-export function presentAuditPage({ events, hasNextPage }: AuditPage, isContinued: boolean) {
+export function presentAuditPage({ events, hasNextPage }: AuditPage, list: string, isContinued: boolean) {
   return {
     nodes: events.map(presentAuditEvent),
-    pageInfo: pageInfo(AUDIT_LIST, events, { isContinued, hasNextPage }),
+    pageInfo: pageInfo(list, events, { isContinued, hasNextPage }),
   };
 }
 

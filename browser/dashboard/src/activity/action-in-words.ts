@@ -1,0 +1,44 @@
+import type { ActPartsFragment } from '../graphql/generated.js';
+
+/** The kinds of acts, by the first part of their action. */
+export const KINDS = [
+  { value: 'key', label: 'API keys' },
+  { value: 'domain', label: 'Domains' },
+  { value: 'project', label: 'Project' },
+  { value: 'pets', label: 'Pets' },
+] as const;
+
+const WORDS: Record<string, string> = {
+  'key.create': 'created the key',
+  'key.rename': 'renamed the key',
+  'key.roll': 'rolled the key',
+  'key.revoke': 'revoked the key',
+  'key.ban': 'banned the key',
+  'key.unban': 'ended the ban of the key',
+  'domain.add': 'added the domain',
+  'domain.remove': 'removed the domain',
+  'domain.configure': 'set the primary domain and redirects of',
+  'domain.move_away': 'took over the domain',
+  'project.create': 'created the project',
+  'project.change': 'changed the plan of',
+  'project.publish': 'published the project',
+  'pets.import': 'imported pets from',
+};
+
+/** An act in words, and what it changed. An action that is newer than this page is shown as it is. */
+export function inWords({ action, subject, detail }: ActPartsFragment): { verb: string; object: string } {
+  const key = detail.find(({ name }) => name === 'key')?.value;
+  return { verb: WORDS[action] ?? action, object: key ?? subject };
+}
+
+/** The facts besides the changed thing. */
+export function factsOf({ detail }: ActPartsFragment): { name: string; value: string }[] {
+  return detail.flatMap(({ name, value }) =>
+    name === 'key' ? [] : [{ name: nameInWords(name), value: value ?? 'none' }],
+  );
+}
+
+/** `expiresAt` → `expires at`. */
+function nameInWords(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
