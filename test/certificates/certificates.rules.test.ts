@@ -4,7 +4,7 @@ import { AcmeProblem, AcmeUnreachable, parseRetryAfter } from '../../src/certifi
 import { UnusableCertificate } from '../../src/certificates/orders/issued-chain.js';
 import { orderFailure } from '../../src/certificates/orders/order-problem.js';
 import { momentIn, renewAtMs } from '../../src/certificates/orders/renewal.js';
-import { Sealer } from '../../src/certificates/store/sealer.js';
+import { certificateKeyContext, Sealer } from '../../src/certificates/store/sealer.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
@@ -196,18 +196,18 @@ describe('private keys at rest', () => {
 
   test('a changed text or another context does not open', () => {
     const sealer = new Sealer([older]);
-    const sealed = sealer.seal('a private key', 'certificate:a.test');
-    expect(() => sealer.open(sealed, 'certificate:b.test')).toThrow();
+    const sealed = sealer.seal('a private key', certificateKeyContext('a.test'));
+    expect(() => sealer.open(sealed, certificateKeyContext('b.test'))).toThrow();
     const [version, id, body = ''] = sealed.split('.');
     const bytes = Buffer.from(body, 'base64url');
     for (let index = 0; index < bytes.length; index += 1) {
       const changed = Buffer.from(bytes);
       changed[index] = (changed[index] ?? 0) ^ 1;
       const text = `${version}.${id}.${changed.toString('base64url')}`;
-      expect(() => sealer.open(text, 'certificate:a.test')).toThrow();
+      expect(() => sealer.open(text, certificateKeyContext('a.test'))).toThrow();
     }
     for (const text of ['', 'v1', `v1.${id}`, `v1.${id}.`, `v1.${id}.AAAA`, `v2.${id}.${body}`]) {
-      expect(() => sealer.open(text, 'certificate:a.test')).toThrow();
+      expect(() => sealer.open(text, certificateKeyContext('a.test'))).toThrow();
     }
   });
 

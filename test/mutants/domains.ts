@@ -2,13 +2,20 @@ import type { Mutant } from './mutant.js';
 
 export const DOMAINS: readonly Mutant[] = [
   {
-    id: 'config-of-any-project',
-    file: 'domains/domain.service.ts',
-    find: 'const attached = await store.list(projectId);\n    const checked',
-    replace:
-      'const attached = await store.list(projectId);\n    attached.push(...(await store.list(projectId + 1n)));\n    const checked',
-    breaks: 'setDomains knows only the own domains.',
-    tests: ['Domains-Config-4'],
+    id: 'check-of-another-project',
+    file: 'domains/store/domain.store.ts',
+    find: 'findOneBy({ id, projectId, removedAtMs: IsNull() })',
+    replace: 'findOneBy({ id, removedAtMs: IsNull() })',
+    breaks: 'A domain of another project is not found.',
+    tests: ['Tenancy-7'],
+  },
+  {
+    id: 'redirect-to-a-removed-domain',
+    file: 'domains/store/domain.store.ts',
+    find: 'const where = { projectId, redirectTo: hostname,',
+    replace: "const where = { projectId, redirectTo: '',",
+    breaks: 'Redirects to a removed domain end with it.',
+    tests: ['Domains-10'],
   },
   {
     id: 'loop-accepted',
@@ -68,11 +75,11 @@ export const DOMAINS: readonly Mutant[] = [
     tests: ['Domains-Host-2', 'Domains-Host-16'],
   },
   {
-    id: 'forwarded-host-over-tls',
-    file: 'ingress/ingress.ts',
-    find: "isEncrypted(request.raw) ? (request.headers.host ?? '') : request.host",
-    replace: 'request.host',
-    breaks: 'Over our TLS no proxy header changes the host.',
+    id: 'forwarded-address-over-tls',
+    file: 'http/reception.ts',
+    find: "['x-forwarded-for', ",
+    replace: '[',
+    breaks: 'Over our TLS no proxy header changes the address.',
     tests: ['Domains-TLS-7'],
   },
   {
@@ -87,7 +94,7 @@ export const DOMAINS: readonly Mutant[] = [
     id: 'removed-takes-the-new-owner',
     file: 'domains/hosts/host-table.ts',
     find: 'if (before?.domainId !== row.id) return null;',
-    replace: '',
+    replace: 'if (before === null) return null;',
     breaks: 'A removed domain deletes only its own entry.',
     tests: ['Domains-Removal-2'],
   },
@@ -105,7 +112,7 @@ export const DOMAINS: readonly Mutant[] = [
     find: 'lifetimeMs < SHORT_LIFETIME_MS ? 2 : 3',
     replace: 'lifetimeMs < SHORT_LIFETIME_MS ? 2 : 30',
     breaks: 'A certificate is renewed with a third of its life left.',
-    tests: ['renewal is at'],
+    tests: ['when to renew'],
   },
   {
     id: 'ari-past-the-end',
@@ -158,17 +165,17 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'key-swapped-between-rows',
     file: 'certificates/store/sealer.ts',
-    find: 'cipher = createCipheriv(ALGORITHM, current.key, iv).setAAD(Buffer.from(context))',
-    replace: 'cipher = createCipheriv(ALGORITHM, current.key, iv).setAAD(Buffer.from(context.slice(0, 11)))',
+    find: '`certificate:${hostname}`',
+    replace: "'certificate'",
     breaks: 'A sealed key opens only for its own host.',
     tests: ['a changed text or another context does not open'],
   },
   {
     id: 'challenge-of-another-host',
-    file: 'certificates/challenges/challenge-store.ts',
-    find: 'expiresAtMs: this.now() + KEPT_MS',
-    replace: 'expiresAtMs: this.now()',
-    breaks: 'A challenge is answered until its order ends.',
+    file: 'certificates/challenges/open-challenges.ts',
+    find: 'challenge?.hostname === hostname && challenge.expiresAtMs',
+    replace: 'challenge !== undefined && challenge.expiresAtMs',
+    breaks: 'A challenge is answered for its host only.',
     tests: ['Domains-Host-9'],
   },
 ];

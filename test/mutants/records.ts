@@ -167,7 +167,7 @@ export const RECORDS: readonly Mutant[] = [
     find: 'units: isAdmitted ? request.units : 0',
     replace: 'units: request.units',
     breaks: 'A refused request spends no units.',
-    tests: ['Record-5'],
+    tests: ['Usage-1', 'Requests-1'],
   },
   {
     id: 'log-left-out-twice',

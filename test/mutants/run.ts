@@ -53,11 +53,12 @@ try {
 async function judgeAll(all: readonly Selected[]): Promise<Result[]> {
   const sources = await testSources(tree.root);
   const problems = await tree.check(all.map(({ mutant }) => mutant));
-  await requireGreen(all, sources);
+  const red = await redTests(all, sources);
   const results: Result[] = [];
   for (const { area, mutant } of all) {
     const beganAtMs = performance.now();
-    const problem = problems.get(mutant.id);
+    const redTest = red.find((name) => mutant.tests.some((test) => name.startsWith(beginningOf(test))));
+    const problem = problems.get(mutant.id) ?? (redTest && `fails without the mutant: ${redTest}`);
     const verdict = problem === undefined ? await judge(mutant, sources) : broken(problem);
     const seconds = Math.round((performance.now() - beganAtMs) / 100) / 10;
     results.push({ id: mutant.id, area, ...verdict, seconds });
@@ -69,13 +70,13 @@ async function judgeAll(all: readonly Selected[]): Promise<Result[]> {
   return results;
 }
 
-/** Throws unless the tests pass without a mutant: otherwise each mutant would seem to be killed. */
-async function requireGreen(all: readonly Selected[], sources: ReadonlyMap<string, string>): Promise<void> {
+/** The tests that fail without a mutant, and therefore say nothing about one. Throws when a file does not run. */
+async function redTests(all: readonly Selected[], sources: ReadonlyMap<string, string>): Promise<string[]> {
   const tests = [...new Set(all.flatMap(({ mutant }) => mutant.tests))];
   console.error(`        ${tests.length} tests without a mutant`);
   const { failed, problem, isLate } = await run(tests, sources);
-  if (failed.length === 0 && problem === null && !isLate) return;
-  throw new Error(`the tests fail without a mutant: ${isLate ? 'too late' : (problem ?? failed.join(', '))}`);
+  if (problem !== null || isLate) throw new Error(problem ?? 'the tests take too long');
+  return failed;
 }
 
 async function judge(mutant: Mutant, sources: ReadonlyMap<string, string>): Promise<Verdict> {
