@@ -117,10 +117,10 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'ari-past-the-end',
     file: 'certificates/orders/renewal.ts',
-    find: 'if (endMs >= notAfterMs) return null;',
-    replace: '',
+    find: 'Math.min(window.endMs, notAfterMs - leftMs(notBeforeMs, notAfterMs) * (1 - JITTER_SHARE))',
+    replace: 'window.endMs',
     breaks: 'Advice past the end is ignored.',
-    tests: ['renewal is at a moment'],
+    tests: ['Renewal-2'],
   },
   {
     id: 'backoff-first-step-skipped',
@@ -133,8 +133,8 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'backoff-ignores-the-authority',
     file: 'domains/lifecycle/back-off.ts',
-    find: 'retryAtMs ?? 0)',
-    replace: '0)',
+    find: 'let earliestMs = retryAtMs ?? 0;',
+    replace: 'let earliestMs = 0;',
     breaks: 'No order before the time that the authority names.',
     tests: ['a retry time of the authority overrides both'],
   },

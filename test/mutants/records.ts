@@ -4,8 +4,8 @@ export const RECORDS: readonly Mutant[] = [
   {
     id: 'audit-of-another-project',
     file: 'audit/project-audit.ts',
-    find: 'FROM audit_events WHERE project_id = ? AND id < ?',
-    replace: 'FROM audit_events WHERE project_id >= ? AND id < ?',
+    find: 'FROM audit_events WHERE project_id = ? AND id < ?$',
+    replace: 'FROM audit_events WHERE project_id >= ? AND id < ?$',
     breaks: 'A project reads only its own acts.',
     tests: ['Audit-5'],
   },
