@@ -92,7 +92,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   web: ['web/pages', 'web/reference', 'http', 'http/content', 'projects'],
   rest: ['http', 'http/content', 'admission', 'response-cache', 'scheduling', 'pets'],
   'graphql/execution': ['http', 'http/content', 'admission', 'rate-limit/rules'],
-  'graphql/documents': ['admission', 'response-cache'],
+  'graphql/documents': ['http/content', 'admission', 'response-cache'],
   'graphql/operations': [
     'graphql/documents',
     'graphql/execution',

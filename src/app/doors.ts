@@ -6,6 +6,7 @@ import { openGraphQLDoor } from '../graphql/graphql.door.js';
 import { DEMO_QUERY } from '../graphql/schema/demo-query.js';
 import { defaultMaxConnections } from '../http/connections/descriptor-limit.js';
 import { OpenConnections } from '../http/connections/open-connections.js';
+import { BodiesInFlight } from '../http/content/bodies-in-flight.js';
 import { KeptBodies } from '../http/content/kept-bodies.js';
 import { isLocalOrigin, originHeaders } from '../http/cors.js';
 import { Drain } from '../http/drain.js';
@@ -78,9 +79,10 @@ export async function openDoors(around: Surroundings, parts: Parts, addresses: (
   const pages = await openPages(parts, { kept, schema, addresses });
   // Shared by both doors, so that a turn of the event loop has only one piece of such work.
   const turns = new EventLoopTurns();
-  const closeGraphQL = await openGraphQL(http, { around, parts, schema, pages, turns });
+  const bodies = new BodiesInFlight();
+  const closeGraphQL = await openGraphQL(http, { around, parts, schema, pages, turns, bodies });
   await openKeylessDoors(http, parts, pages);
-  await openRest(http, { parts, kept, turns, addresses });
+  await openRest(http, { parts, kept, turns, bodies, addresses });
   parts.metrics?.addReadings({
     version: version(),
     isReady: async () => !drain.isDraining && (await db.isReady().catch(() => false)),
@@ -164,17 +166,18 @@ interface GraphQLParts {
   schema: GraphQLSchema;
   pages: Pages;
   turns: EventLoopTurns;
+  bodies: BodiesInFlight;
 }
 
 async function openGraphQL(
   http: FastifyInstance,
-  { around, parts, schema, pages, turns }: GraphQLParts,
+  { around, parts, schema, pages, turns, bodies }: GraphQLParts,
 ): Promise<() => Promise<void>> {
   const { admission, meter, cache, tracing } = parts;
   const page: Pages['sandbox'] = (request, reply) => pages.sandbox(request, reply);
-  const graphql = await openGraphQLDoor({ schema, meter, cache, turns, page, log: around.logger });
+  const graphql = await openGraphQLDoor({ schema, meter, cache, turns, bodies, page, log: around.logger });
   const open = async (door: FastifyInstance) => {
-    addGraphQLHooks(door, { admission, tracing });
+    addGraphQLHooks(door, { admission, bodies, tracing });
     graphql.routes(door);
   };
   await http.register(open, { prefix: '/graphql' });
@@ -202,14 +205,18 @@ interface RestParts {
   parts: Parts;
   kept: KeptBodies;
   turns: EventLoopTurns;
+  bodies: BodiesInFlight;
   addresses: () => Addresses;
 }
 
-async function openRest(http: FastifyInstance, { parts, kept, turns, addresses }: RestParts): Promise<void> {
+async function openRest(
+  http: FastifyInstance,
+  { parts, kept, turns, bodies, addresses }: RestParts,
+): Promise<void> {
   const { services, admission, cache, tracing } = parts;
   const document = () => JSON.stringify(openApiDocument(addresses()));
   const open = async (door: FastifyInstance) => {
-    addRestHooks(door, { admission, cache, tracing });
+    addRestHooks(door, { admission, cache, bodies, tracing });
     restDoor(door, {
       turns,
       pets: services.pets,

@@ -5,6 +5,7 @@ import { isPage } from '../graphql/is-page.js';
 
 import { UNANSWERED } from '../http/answer-notes.js';
 import type { OpenConnections } from '../http/connections/open-connections.js';
+import type { BodiesInFlight } from '../http/content/bodies-in-flight.js';
 import { allowNoOrigin, allowOrigins } from '../http/cors.js';
 import type { EarlyRefusals } from '../http/early-refusals.js';
 import { labelAnswer, startAnswerTimer, stopAnswerTimer } from '../http/server.js';
@@ -52,6 +53,7 @@ export function addServerHooks(
     isPipelined: false,
     answerTimer: undefined,
     shareResponse: null,
+    bodyShare: null,
   };
   // Each request has all of them from the start: V8 reads objects of one shape fastest.
   for (const [name, value] of Object.entries(notes)) server.decorateRequest(name, value);
@@ -79,10 +81,11 @@ export function addServerHooks(
 interface RestHooks {
   admission: Admission;
   cache: ResponseCache;
+  bodies: BodiesInFlight;
   tracing: Tracing | null;
 }
 
-export function addRestHooks(door: FastifyInstance, { admission, cache, tracing }: RestHooks): void {
+export function addRestHooks(door: FastifyInstance, { admission, cache, bodies, tracing }: RestHooks): void {
   // Before admission refuses: `Vary` and the deprecation of a route belong on refusals too.
   door.addHook('onRequest', announceAnswer);
   // Identifies the caller and charges the request.
@@ -93,6 +96,8 @@ export function addRestHooks(door: FastifyInstance, { admission, cache, tracing 
   if (tracing) door.addHook('onRequest', resumeTrace(tracing));
   // After the charge: an answer from memory is not free.
   door.addHook('onRequest', answerFromMemory(cache));
+  // Before the body is received.
+  door.addHook('preParsing', bodies.expectBody);
 
   // Before the answer may become a 304, which has no body to keep.
   door.addHook('onSend', keepAnswer);
@@ -102,12 +107,15 @@ export function addRestHooks(door: FastifyInstance, { admission, cache, tracing 
 
 interface GraphQLHooks {
   admission: Admission;
+  bodies: BodiesInFlight;
   tracing: Tracing | null;
 }
 
-export function addGraphQLHooks(door: FastifyInstance, { admission, tracing }: GraphQLHooks): void {
+export function addGraphQLHooks(door: FastifyInstance, { admission, bodies, tracing }: GraphQLHooks): void {
   // Identifies the caller. The door charges, when it knows the cost of the operation.
   door.addHook('onRequest', admission.admitCallers({ isChargedByDoor: true, isPublic: isPage }));
+  // Before the body is received.
+  door.addHook('preParsing', bodies.expectBody);
   if (!tracing) return;
   // Last before the handler, so that the operation's span covers exactly the handler.
   door.addHook('preHandler', startOperationTrace(tracing));

@@ -8,10 +8,9 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest, RouteHandlerMetho
 import type { GraphQLSchema } from 'graphql';
 import { ONE_UNIT } from '../admission/cost.js';
 import type { Meter } from '../admission/meter.js';
-import { JsonText } from '../http/content/json-body.js';
+import { JsonBody } from '../http/content/json-body.js';
 import type { EventLoopTurns } from '../scheduling/event-loop-turns.js';
-import { DocumentGate } from './documents/document-gate.js';
-import { KnownDocuments } from './documents/known-documents.js';
+import type { KnownDocuments } from './documents/known-documents.js';
 import type { PersistedQueries } from './documents/persisted-queries.js';
 import { persistedQueryProblem } from './documents/persisted-query-problem.js';
 import { parametersOf } from './documents/request-parameters.js';
@@ -32,6 +31,7 @@ interface ApolloOptions {
   schema: GraphQLSchema;
   meter: Meter;
   charges: OperationCharges;
+  documents: KnownDocuments;
   persistedQueries: PersistedQueries;
   known: KnownOperations;
   turns: EventLoopTurns;
@@ -44,7 +44,6 @@ export class Apollo {
 
   private constructor(
     private readonly server: ApolloServer<Context>,
-    private readonly gate: DocumentGate,
     private readonly meter: Meter,
     private readonly turns: EventLoopTurns,
   ) {
@@ -58,8 +57,7 @@ export class Apollo {
   }
 
   static async start({ meter, turns, persistedQueries, ...options }: ApolloOptions): Promise<Apollo> {
-    const { schema, charges, known, log } = options;
-    const documents = new KnownDocuments();
+    const { schema, charges, documents, known, log } = options;
     const server = new ApolloServer<Context>({
       schema,
       formatError,
@@ -85,25 +83,28 @@ export class Apollo {
       logger: log,
     });
     await server.start();
-    const gate = new DocumentGate(schema, meter, documents, persistedQueries);
-    return new Apollo(server, gate, meter, turns);
+    return new Apollo(server, meter, turns);
   }
 
   /** Parses, charges and executes the request. Returns the body. */
   async handleRequest(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { caller } = request;
-    // A request that is not charged yet is not known: parsing it may take milliseconds. Requests that shared a failed read
-    // do not wait, so that they share the next read.
-    if (caller && request.paidBy === null) await this.turns.next(caller.projectId);
-    if (request.body instanceof JsonText) request.body = request.body.parse();
+    const body = request.body instanceof JsonBody ? request.body : null;
+    // A request that is not charged yet is not known: parsing its document may take milliseconds. Requests that shared a
+    // failed read do not wait, so that they share the next read. A large body has waited already.
+    if (caller && request.paidBy === null && !body?.isLarge) {
+      body?.forgetValue();
+      await this.turns.next(caller.projectId);
+    }
+    // Apollo refuses the other methods.
+    request.body = request.method === 'POST' ? body?.parse() : undefined;
     request.operation ??= givenName(parametersOf(request).operationName);
-    await this.gate.pass(request, reply);
-    const body = await this.executeRequest.call(request.server, request, reply);
-    if (reply.statusCode >= 400) request.errorCode ??= codeIn(body);
+    const response = await this.executeRequest.call(request.server, request, reply);
+    if (reply.statusCode >= 400) request.errorCode ??= codeIn(response);
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     // A request that Apollo refused before the operation was known costs one unit; nothing was executed.
     if (caller && request.paidBy === null) await this.meter.charge(request, reply, ONE_UNIT);
-    if (reply.statusCode !== 304) return body;
+    if (reply.statusCode !== 304) return response;
     return reply.removeHeader('content-type').removeHeader('content-length').send();
   }
 

@@ -1,16 +1,21 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Meter } from '../admission/meter.js';
-import { acceptJson, JsonText, withNumbersOrText } from '../http/content/json-body.js';
+import type { BodiesInFlight } from '../http/content/bodies-in-flight.js';
+import { acceptJson, JsonBody, withNumbersOrText } from '../http/content/json-body.js';
 import { refuseUnknownPaths } from '../http/unknown-paths.js';
 import type { ResponseCache } from '../response-cache/response-cache.js';
 import type { EventLoopTurns } from '../scheduling/event-loop-turns.js';
 import { Apollo } from './apollo.js';
+import { DocumentGate } from './documents/document-gate.js';
+import { KnownDocuments } from './documents/known-documents.js';
 import { PersistedQueries } from './documents/persisted-queries.js';
+import { countParameterValues, parametersOf } from './documents/request-parameters.js';
 import { contextOf } from './execution/context.js';
 import { isPage } from './is-page.js';
 import { KnownOperations } from './operations/known-operations.js';
 import { OperationCharges } from './operations/operation-charges.js';
+import { givenName } from './operations/operation-name.js';
 import { refuseRequest } from './refuse-request.js';
 
 interface GraphQLDoorOptions {
@@ -18,6 +23,7 @@ interface GraphQLDoorOptions {
   meter: Meter;
   cache: ResponseCache;
   turns: EventLoopTurns;
+  bodies: BodiesInFlight;
   /** The page for browsers. */
   page: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
   log: FastifyBaseLogger;
@@ -31,17 +37,44 @@ interface GraphQLDoor {
 
 /** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */
 export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<GraphQLDoor> {
-  const { schema, meter, cache, turns, page, log } = options;
+  const { schema, meter, cache, turns, bodies, page, log } = options;
   const persistedQueries = new PersistedQueries();
   const charges = new OperationCharges(schema);
   const known = new KnownOperations({ schema, charges, persistedQueries, cache, turns });
-  const apollo = await Apollo.start({ schema, meter, charges, persistedQueries, known, turns, log });
+  const documents = new KnownDocuments();
+  const gate = new DocumentGate(schema, meter, documents, persistedQueries);
+  const apollo = await Apollo.start({
+    schema,
+    meter,
+    charges,
+    documents,
+    persistedQueries,
+    known,
+    turns,
+    log,
+  });
 
-  const answerKnown = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { body, caller } = request;
-    if (request.method !== 'POST' || !(body instanceof JsonText)) return null;
-    if (body.isLarge && caller) await turns.next(caller.projectId);
-    return known.answer(request, body, contextOf(request, reply, meter));
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { body, caller, method } = request;
+    const posted = method === 'POST' && body instanceof JsonBody ? body : null;
+    if (method === 'GET') request.bodyShare?.set(0, countParameterValues(request));
+    if (posted?.isLarge && caller) await turns.next(caller.projectId);
+    // The request was refused, and charged, while it waited.
+    if (reply.sent) return reply;
+    if (meter.isRefused(request)) {
+      const parameters = parametersOf(request);
+      request.operation = givenName(parameters.operationName);
+      const document = await gate.pass(request, reply, parameters);
+      const context = contextOf(request, reply, meter);
+      const isCharged =
+        document === null || (await charges.chargeDocument(document, parameters.operationName, context));
+      // The plan pays at least one unit.
+      if (!isCharged) await meter.admitUnread(request, reply, false);
+    }
+    const response = posted && (await known.answer(request, posted, contextOf(request, reply, meter)));
+    if (!response) return apollo.handleRequest(request, reply);
+    reply.headers(response.headers);
+    return response.body;
   };
   const routes = (app: FastifyInstance) => {
     acceptJson(app, (body) => body, withNumbersOrText);
@@ -53,10 +86,8 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
       method: app.supportedMethods.filter((method) => method !== 'OPTIONS'),
       handler: async (request, reply) => {
         if (isPage(request)) return page(request, reply);
-        const response = await answerKnown(request, reply);
-        if (!response) return apollo.handleRequest(request, reply);
-        reply.headers(response.headers);
-        return response.body;
+        const share = bodies.shareOf(request, reply);
+        return share ? share.during(() => answer(request, reply)) : answer(request, reply);
       },
     });
   };

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { acceptJson, type JsonText, withBigInts } from '../http/content/json-body.js';
+import { acceptJson, type JsonBody, withBigInts } from '../http/content/json-body.js';
 import type { KeptBody } from '../http/content/kept-body.js';
 import { restrictMethods } from '../http/methods.js';
 import { refuseUnknownPaths } from '../http/unknown-paths.js';
@@ -32,6 +32,10 @@ export function restDoor(app: FastifyInstance, options: RestDoorOptions): void {
   refuseUnknownPaths(app);
 }
 
-function parseInTurn(body: JsonText, { caller }: FastifyRequest, turns: EventLoopTurns): unknown {
-  return body.isLarge && caller ? turns.next(caller.projectId).then(() => body.parse()) : body.parse();
+function parseInTurn(body: JsonBody, { caller, bodyShare }: FastifyRequest, turns: EventLoopTurns): unknown {
+  if (!body.isLarge || !caller || !bodyShare) return body.parse();
+  return bodyShare.during(async () => {
+    await turns.next(caller.projectId);
+    return body.parse();
+  });
 }

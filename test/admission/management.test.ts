@@ -204,6 +204,34 @@ onEachDatabase(
       expect((await ask('{ project { slug } } # newer'))[0]).toBe(200);
     });
 
+    test('Management-12: a refused key learns so before its variables are parsed, for each kind of known document', async () => {
+      nextHour();
+      const { token } = await app().tenant({ plan: 'FREE' });
+      const create = 'mutation ($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }';
+      const known = [PETS, PROJECT, '{ __schema { queryType { name } } }', create];
+      for (const query of known) await graphql(app().url, query, { token, variables: { name: 'Rex' } });
+      const askUnparsable = async (query: string) => {
+        const answer = await fetch(`${app().url}/graphql`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: `{"variables":{"name":,"a":[{"query":1}]},"query":${JSON.stringify(query)}}`,
+        });
+        const { errors } = (await answer.json()) as { errors: { extensions: { code: string } }[] };
+        return errors[0]?.extensions.code;
+      };
+      for (const query of known) expect(await askUnparsable(query)).toBe('INVALID_REQUEST');
+      // The last four cost a unit each.
+      for (let sent = 0; sent < 60; sent += 1) await list(token);
+      for (const query of [PETS, create]) expect(await askUnparsable(query)).toBe('RATE_LIMITED_MINUTE');
+      expect((await graphql(app().url, PROJECT, { token })).status).toBe(200);
+      const managed = `{ ${Array.from({ length: 20 }, (_, at) => `a${at}: project { id }`).join(' ')} }`;
+      for (let sent = 0; sent < 7; sent += 1) await graphql(app().url, managed, { token });
+      const spend = () => graphql(app().url, PROJECT, { token });
+      for (let sent = 0; sent < 20; sent += 1) await spend();
+      expect((await spend()).body.errors[0].extensions).toMatchObject({ limit: PER_MINUTE });
+      expect(await askUnparsable(PROJECT)).toBe('RATE_LIMITED_MINUTE');
+    });
+
     test('Management-11: a raised plan counts at once, also for documents that were never read', async () => {
       nextHour();
       const { token, slug } = await app().tenant({ plan: 'FREE' });

@@ -6,20 +6,26 @@ import type { Meter } from '../../src/admission/meter.js';
 import { DocumentGate } from '../../src/graphql/documents/document-gate.js';
 import { KnownDocuments } from '../../src/graphql/documents/known-documents.js';
 import { PersistedQueries } from '../../src/graphql/documents/persisted-queries.js';
+import { parametersOf } from '../../src/graphql/documents/request-parameters.js';
+import { JsonBody, withNumbersOrText } from '../../src/http/content/json-body.js';
 
-const SOURCE = '{ pets { nodes { id } } }';
+const SOURCE = '{ __schema { queryType { name } } }';
 const HASH = createHash('sha256').update(SOURCE).digest('hex');
 const persistedQuery = { version: 1, sha256Hash: HASH };
 const json = JSON.stringify({ persistedQuery });
 
+const posted = (body: object) => ({
+  method: 'POST',
+  body: new JsonBody(Buffer.from(JSON.stringify(body)), withNumbersOrText, null),
+});
+
 /** The requests of a refused key that bring a document to parse, in every spelling of its hash. */
 const REQUESTS: Record<string, object> = {
-  'the text itself': { method: 'POST', body: { query: SOURCE } },
-  'a hash in a POST': { method: 'POST', body: { extensions: { persistedQuery } } },
-  'a hash after another one': {
-    method: 'POST',
-    body: { extensions: { other: { sha256Hash: 'f'.repeat(64) }, persistedQuery } },
-  },
+  'the text itself': posted({ variables: {}, query: SOURCE }),
+  'a hash in a POST': posted({ extensions: { persistedQuery } }),
+  'a hash after another one': posted({
+    extensions: { other: { sha256Hash: 'f'.repeat(64) }, persistedQuery },
+  }),
   'a hash in a GET': { method: 'GET', query: { extensions: json } },
   'an escaped hash in a GET': { method: 'GET', query: { extensions: json.replace('sha', '\\u0073ha') } },
 };
@@ -29,16 +35,15 @@ test.each(Object.entries(REQUESTS))(
   async (_, request) => {
     const persistedQueries = new PersistedQueries();
     await persistedQueries.set(`apq:${HASH}`, SOURCE);
-    let asked = 0;
+    const asked: boolean[] = [];
     const meter = {
-      isRefused: () => true,
-      admitUnread: () => {
-        asked += 1;
+      admitUnread: (_: FastifyRequest, __: FastifyReply, mayManage: boolean) => {
+        asked.push(mayManage);
       },
     } as unknown as Meter;
     const schema = buildSchema('type Query { pets: Int }');
     const gate = new DocumentGate(schema, meter, new KnownDocuments(), persistedQueries);
-    gate.pass(request as FastifyRequest, {} as FastifyReply);
-    expect(asked).toBe(1);
+    await gate.pass(request as FastifyRequest, {} as FastifyReply, parametersOf(request as FastifyRequest));
+    expect(asked).toEqual([true]);
   },
 );

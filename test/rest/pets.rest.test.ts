@@ -65,6 +65,8 @@ onEachDatabase((app, kind) => {
       ['{"name":"Rex","categoryId":9223372036854775808}', ['categoryId']],
       ['{"name":"Rex","categoryId":-9223372036854775809}', ['categoryId']],
       ['{"name":"Rex","categoryId":1e400}', ['categoryId']],
+      ['{"name":"Rex","categoryId":1e19}', ['categoryId']],
+      [`{"name":"Rex","categoryId":${'9'.repeat(90_000)}}`, ['categoryId']],
       ['{"name":"Rex","categoryId":[1]}', ['categoryId']],
       ['{"name":"Rex","categoryId":1,"status":"dead"}', ['status']],
       ['{"name":"Rex","categoryId":1,"status":"Available"}', ['status']],

@@ -1,14 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { Meter } from '../../admission/meter.js';
 import type { KnownDocuments } from './known-documents.js';
 import type { PersistedQueries } from './persisted-queries.js';
-import { parametersOf } from './request-parameters.js';
+import type { RequestParameters } from './request-parameters.js';
 import { fieldsOfKind } from './root-fields.js';
 
 /**
- * Checks the requests of refused keys before the parser, because a document's cost is known only after parsing. A refused
- * key may send known documents, and per minute a limited number of new documents that name a field outside the plan.
+ * Checks the requests of refused keys before anything of them is parsed, because the cost of a new document is known only
+ * after parsing. A refused key may send known documents, and per minute a limited number of new documents that name a
+ * field outside the plan.
  */
 export class DocumentGate {
   private readonly managing: RegExp;
@@ -23,17 +24,25 @@ export class DocumentGate {
     this.managing = new RegExp(`\\b(?:${names.join('|')})\\b`);
   }
 
-  /** Returns no promise if nothing has to wait. Throws, or rejects with, `AppError` 429. */
-  pass(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-    if (!this.meter.isRefused(request)) return undefined;
-    const source = this.sourceOf(request);
-    // Without a source there is nothing to parse.
-    if (source === null || this.documents.knows(source)) return undefined;
-    return this.meter.admitUnread(request, reply, this.managing.test(source));
+  /**
+   * Returns the document of the request if it is known and costs the same for all variables: the caller charges it before
+   * it parses them. Rejects with `AppError` 429.
+   */
+  async pass(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parameters: RequestParameters,
+  ): Promise<DocumentNode | null> {
+    const source = this.sourceOf(parameters);
+    const known = source === null ? null : this.documents.of(source);
+    // @skip and @include leave out fields.
+    if (source !== null && known) return source.includes('@') ? null : known;
+    // The plan pays for a request without a document.
+    await this.meter.admitUnread(request, reply, source !== null && this.managing.test(source));
+    return null;
   }
 
-  private sourceOf(request: FastifyRequest): string | null {
-    const { query, persistedQuery } = parametersOf(request);
+  private sourceOf({ query, persistedQuery }: RequestParameters): string | null {
     if (typeof query === 'string') return query;
     const hash = (persistedQuery as { sha256Hash?: unknown } | null | undefined)?.sha256Hash;
     return typeof hash === 'string' ? (this.persistedQueries.sourceOf(hash) ?? null) : null;

@@ -26,8 +26,9 @@ export class KnownDocuments {
   });
   private readonly valid = new WeakSet<DocumentNode>();
 
-  knows(source: string): boolean {
-    return this.known.has(createHash('sha256').update(source).digest('hex'));
+  /** Null = not known. */
+  of(source: string): DocumentNode | null {
+    return this.known.get(createHash('sha256').update(source).digest('hex'))?.document ?? null;
   }
 
   isValid(document: DocumentNode): boolean {

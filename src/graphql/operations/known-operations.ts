@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import type { JsonText } from '../../http/content/json-body.js';
+import type { JsonBody } from '../../http/content/json-body.js';
 import { type KeptResponse, type ResponseCache, textBytes } from '../../response-cache/response-cache.js';
 import type { EventLoopTurns } from '../../scheduling/event-loop-turns.js';
 import type { PersistedQueries } from '../documents/persisted-queries.js';
@@ -59,7 +59,7 @@ export class KnownOperations {
     // A known request may still reference it.
     dispose: (operation) => operation.evict(),
   });
-  /** Keyed by the text of the request. */
+  /** Keyed by the request. */
   private readonly requests = new LRUCache<string, KnownRequest>({
     max: MAX_REQUESTS,
     maxSize: MAX_REQUESTS_BYTES,
@@ -92,8 +92,8 @@ export class KnownOperations {
    * Charges a request for a known operation, and answers it. Null = Apollo answers; a charge stays charged. Rejects with
    * `AppError` 429 if the quota is spent.
    */
-  async answer(request: FastifyRequest, body: JsonText, context: Context): Promise<Answer> {
-    const text = `${request.headers.accept ?? ''}\n${context.origin ?? ''}\n${body.text}`;
+  async answer(request: FastifyRequest, body: JsonBody, context: Context): Promise<Answer> {
+    const text = `${request.headers.accept ?? ''}\n${context.origin ?? ''}\n${body.key}`;
     const before = this.requests.get(text);
     const known = before ?? this.recognize(request, body);
     if (!known) return null;
@@ -111,7 +111,7 @@ export class KnownOperations {
   }
 
   /** Null = the operation is not known, not yet worth compiling, or too large with these variables. */
-  private recognize({ headers }: FastifyRequest, body: JsonText): KnownRequest | null {
+  private recognize({ headers }: FastifyRequest, body: JsonBody): KnownRequest | null {
     const posted = postedOperationIn(body.parse());
     const source = posted && (posted.query ?? this.parts.persistedQueries.sourceOf(posted.queryHash));
     if (!source) return null;
@@ -125,7 +125,7 @@ export class KnownOperations {
     return { operation, measured, contentType };
   }
 
-  private async execute(known: KnownRequest, body: JsonText, context: Context): Promise<Answer> {
+  private async execute(known: KnownRequest, body: JsonBody, context: Context): Promise<Answer> {
     const { operation, contentType, measured } = known;
     const nextTurn = () => this.parts.turns.next(context.caller.projectId);
     if (!operation.isCompiled || measured.isLarge) await nextTurn();

@@ -1,4 +1,9 @@
-import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  getOperationAST,
+  type OperationDefinitionNode,
+} from 'graphql';
 import type { Cost } from '../../admission/cost.js';
 import type { AppError } from '../../kernel/errors.js';
 import { allRootFields, fieldsOfKind } from '../documents/root-fields.js';
@@ -81,6 +86,20 @@ export class OperationCharges {
   measureConstant(read: OperationInDocument): MeasuredOperation | null {
     const size = constantSize(read.document, read.operation, this.pages);
     return size && this.measure(read, {}, false);
+  }
+
+  /**
+   * Spends the cost of a valid document without directives, before its variables are parsed. Resolves with false if they
+   * affect the cost. Rejects with `AppError` 429.
+   */
+  async chargeDocument(document: DocumentNode, operationName: unknown, context: Context): Promise<boolean> {
+    const operation = getOperationAST(document, operationName as string | undefined);
+    if (!operation) return false;
+    const { cost, name, type } = this.measure({ document, operation }, {}, false);
+    context.noteOperation(name, type);
+    if (type === 'mutation' && cost.pets > 0) return false;
+    await context.chargeOnce(cost);
+    return true;
   }
 
   /**

@@ -1,82 +1,115 @@
 import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parse } from 'lossless-json';
 import { AppError, invalidRequest } from '../../kernel/errors.js';
+import type { BodyShare } from './bodies-in-flight.js';
+import { scanJson } from './json-scan.js';
 
 /** RFC 8259 §8.1: not part of the text, and may be ignored. */
 const BYTE_ORDER_MARK = /^\uFEFF/;
-
-/** Deeper nesting would exceed the stack of code that reads the variables. */
-const MAX_DEPTH_NATIVE = 4_096;
-
-const [OPENING_BRACKET, OPENING_BRACE] = [0x5b, 0x7b];
 
 /**
  * A string or a number of JSON. The end of a string is optional: otherwise the search would restart at each quotation
  * mark, and a body that is not JSON would take seconds.
  */
 const SCALARS = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** Parsing a larger body takes a millisecond or more. */
-const LARGE_CHARACTERS = 8_192;
+/** Reading a larger body takes up to a millisecond. */
+const LARGE_BYTES = 8_192;
+/** Longer members are looked at only if they are strings. */
+const MAX_MEMBER_CHARACTERS = 1_000;
 const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
+/** More digits are outside of int64: as a number they are, too. */
+const INTEGER = /^\s*-?\d{1,19}\s*$/;
 
-/** Parses a body with the door's form of integers. Throws the problem if the text is not JSON. */
+/** Parses a body with the door's form of integers. Throws a SyntaxError if the text is not JSON. */
 type ReadJson = (text: string) => unknown;
 
-/** REST's ids are 64-bit JSON integers: every integer arrives as bigint. */
-export const withBigInts: ReadJson = (text) => parse(text, null, (digits) => numberIn(digits, BigInt));
+/**
+ * REST's ids are 64-bit JSON integers: each integer of the outermost object arrives as bigint. Refuses an object that has
+ * a name twice.
+ */
+export const withBigInts: ReadJson = (text) => {
+  const value = JSON.parse(text);
+  let members = 0;
+  scanJson('body', text, (name, digits) => {
+    members += 1;
+    if (INTEGER.test(digits)) value[JSON.parse(name)] = BigInt(digits);
+  });
+  if (members > 0 && Object.keys(value).length < members) throw new SyntaxError('A name is repeated');
+  return value;
+};
 
 /**
  * GraphQL's ids are strings, and its Int has 32 bits: an integer that a number can't represent stays text, digit for
- * digit.
+ * digit. If a name is repeated, the last one wins.
  */
 export const withNumbersOrText: ReadJson = (text) => {
-  // Node's own parser is several times as fast and makes flat strings, but rounds integers of 16 digits: these become
-  // text. If a key is repeated, the last one wins.
-  if (isShallow(text)) {
-    try {
-      const value = JSON.parse(text);
-      const exact = /\d{16}/.test(text) ? text.replace(SCALARS, longIntegerAsText) : text;
-      // Only after the text itself was parsed: otherwise an integer in place of a key would become a key.
-      return exact === text ? value : JSON.parse(exact);
-    } catch {
-      // The other parser describes the problem without repeating the text.
-    }
-  }
-  return parse(text, null, (digits) => numberIn(digits, numberOrText));
+  const value = JSON.parse(text);
+  const exact = /\d{16}/.test(text) ? text.replace(SCALARS, longIntegerAsText) : text;
+  // Only after the text itself was parsed: otherwise an integer in place of a name would become a name.
+  return exact === text ? value : JSON.parse(exact);
 };
-
-function isShallow(text: string): boolean {
-  let opened = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text.charCodeAt(index);
-    if (character === OPENING_BRACKET || character === OPENING_BRACE) opened += 1;
-  }
-  return opened <= MAX_DEPTH_NATIVE;
-}
 
 function longIntegerAsText(scalar: string): string {
   return LONG_INTEGER.test(scalar) && !Number.isSafeInteger(Number(scalar)) ? `"${scalar}"` : scalar;
 }
 
-/** A body of valid UTF-8, which is parsed as JSON only on demand. */
-export class JsonText {
-  private parsed: { value: unknown } | null = null;
+/** A body of valid UTF-8. It stays bytes until its value is asked for. */
+export class JsonBody {
+  private value: { parsed: unknown } | null = null;
+  private knownKey: string | null = null;
 
   constructor(
-    readonly text: string,
+    private readonly bytes: Buffer,
     private readonly read: ReadJson,
+    private readonly share: BodyShare | null,
   ) {}
 
-  /** A large body is parsed in a turn of `EventLoopTurns`. */
+  /** A large body is read in a turn of `EventLoopTurns`. */
   get isLarge(): boolean {
-    return this.text.length > LARGE_CHARACTERS;
+    return this.bytes.length > LARGE_BYTES;
   }
 
-  /** Throws `AppError invalid_request` unless the text is JSON. Parses once. */
+  /** Names the content: the text itself, or the SHA-256 of a large one. */
+  get key(): string {
+    this.knownKey ??= this.isLarge ? hash('sha256', this.bytes, 'base64url') : this.text();
+    return this.knownKey;
+  }
+
+  /** Parses once. Throws `AppError`: `invalid_request` for bad JSON, `unavailable` if its values find no room. */
   parse(): unknown {
-    this.parsed ??= { value: parseJson(this.text, this.read) };
-    return this.parsed.value;
+    if (this.value === null) {
+      const text = this.text();
+      const values = scanJson('body', text);
+      this.share?.set(this.bytes.length, values);
+      this.value = { parsed: parseJson(text, this.read) };
+    }
+    return this.value.parsed;
+  }
+
+  /** Drops the parsed value, before a wait: only the bytes wait. */
+  forgetValue(): void {
+    this.value = null;
+    this.share?.set(this.bytes.length);
+  }
+
+  /**
+   * Parses only these members of the outermost object: strings, and what is short. All others, and those that are not JSON,
+   * are undefined.
+   */
+  members(...names: readonly string[]): Record<string, unknown> {
+    const members: Record<string, unknown> = {};
+    scanJson('body', this.text(), (quoted, value) => {
+      const name = jsonOrUndefined(quoted);
+      if (typeof name !== 'string' || !names.includes(name)) return;
+      const isParsed = value.length <= MAX_MEMBER_CHARACTERS || value.trimStart().startsWith('"');
+      members[name] = isParsed ? jsonOrUndefined(value) : undefined;
+    });
+    return members;
+  }
+
+  private text(): string {
+    return this.bytes.toString().replace(BYTE_ORDER_MARK, '');
   }
 }
 
@@ -86,7 +119,7 @@ export class JsonText {
  */
 export function acceptJson(
   app: FastifyInstance,
-  read: (body: JsonText, request: FastifyRequest) => unknown,
+  read: (body: JsonBody, request: FastifyRequest) => unknown,
   readJson: ReadJson,
 ): void {
   app.removeAllContentTypeParsers();
@@ -101,7 +134,8 @@ export function acceptJson(
       if (!isUtf8(body)) return done(notJson());
       let value: unknown;
       try {
-        value = read(new JsonText(body.toString().replace(BYTE_ORDER_MARK, ''), readJson), request);
+        request.bodyShare?.set(body.length);
+        value = read(new JsonBody(body, readJson, request.bodyShare), request);
       } catch (error) {
         return done(error as Error);
       }
@@ -115,21 +149,20 @@ function parseJson(text: string, read: ReadJson): unknown {
   try {
     return read(text);
   } catch (error) {
-    // Also a RangeError, caused by nesting deeper than the stack.
-    const reason = error instanceof SyntaxError ? `: ${error.message}` : '';
-    throw notJson(reason);
+    // V8 repeats the text after the problem.
+    const [problem] = (error as Error).message.split(/, (?:\.\.\.)?"| is not valid JSON/);
+    throw notJson(`: ${problem}`);
+  }
+}
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
 function notJson(reason = ''): AppError {
   return invalidRequest([{ field: 'body', message: `must be valid JSON in UTF-8${reason}` }]);
-}
-
-function numberIn(text: string, readInteger: (text: string) => unknown): unknown {
-  return /^-?\d+$/.test(text) ? readInteger(text) : Number(text);
-}
-
-function numberOrText(text: string): unknown {
-  const number = Number(text);
-  return Number.isSafeInteger(number) ? number : text;
 }
