@@ -79,7 +79,7 @@ export function createCustomDomains({
         projects,
         authority,
         certificates,
-        ask: (question, signal) => resolver.ask(question, { signal }),
+        ask: (question, asker) => resolver.ask(question, { asker }),
         platformHost,
         announce,
       },

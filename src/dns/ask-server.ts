@@ -3,26 +3,45 @@ import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { DnsServer } from '../config/config.js';
 import { startDeadline } from '../kernel/deadline.js';
+import { EventLoopTurns } from '../scheduling/event-loop-turns.js';
 import { FairSemaphore } from '../scheduling/fair-semaphore.js';
 import type { Answer, Question } from './dns-message.js';
-import { decodeReply, encodeQuery, type Query, type Reply } from './dns-packets.js';
+import {
+  decodeReply,
+  encodeQuery,
+  isFormatError,
+  isReplyTo,
+  isTruncated,
+  MAX_MESSAGE_BYTES,
+} from './dns-packets.js';
 import { DnsUnreachable, type Silence } from './dns-unreachable.js';
+import { Tally } from './tally.js';
 
 /** After this time without an answer the packet is sent again, once. */
 const RESEND_MS = 250;
-/** Each question takes a file descriptor; this is a quarter of a process's default limit. */
-const SOCKETS = new FairSemaphore({ most: 256 });
+/** Each question takes a file descriptor; 256 are a quarter of a process's default limit. */
+const SOCKETS = new FairSemaphore({ most: 256, mostOfKey: 128 });
 /** Bounds packets that are not the answer: forged ones, or a flood from a hostile server. */
 const MAX_STRAY_PACKETS = 100;
+/** Exchanges of each project in a minute: questions over UDP and over TCP. Each takes at most 0.5 ms of processor time. */
+export const EXCHANGES = new Tally<bigint>(60_000);
+/** In a turn of the event loop at most this many sockets are opened and messages decoded: 4 ms. */
+const TURNS = new EventLoopTurns(8);
+
+/** The project for which DNS is asked, and the end of its interest. */
+export interface Asker {
+  projectId: bigint;
+  signal: AbortSignal;
+}
 
 export interface AskOptions {
   recursionDesired: boolean;
   checkingDisabled?: boolean;
   timeoutMs: number;
-  signal?: AbortSignal | undefined;
-  /** Scarce sockets are shared equally among askers. */
-  asker?: unknown;
+  /** Projects share sockets equally. */
+  asker: Asker;
   now: () => number;
+  monotonicNow?: () => number;
 }
 
 /**
@@ -32,20 +51,30 @@ export interface AskOptions {
 export async function askServer(
   server: DnsServer,
   question: Question,
-  { recursionDesired, checkingDisabled = false, timeoutMs, signal, asker = server, now }: AskOptions,
+  { recursionDesired, checkingDisabled = false, timeoutMs, asker, now, monotonicNow }: AskOptions,
 ): Promise<Answer> {
-  const deadline = startDeadline(timeoutMs, signal);
-  const query = (hasEdns: boolean): Query => {
-    return { id: randomInt(0x10000), question, recursionDesired, checkingDisabled, hasEdns };
+  const { projectId, signal } = asker;
+  const deadline = startDeadline(timeoutMs, signal, monotonicNow);
+  const inTurn = async <T>(work: () => T): Promise<Awaited<T>> => {
+    await TURNS.next(projectId);
+    if (deadline.isOver()) throw new Failure('timeout');
+    return await work();
+  };
+  const ask = async (over: typeof overUdp, hasEdns: boolean): Promise<Buffer> => {
+    const id = randomInt(0x10000);
+    const query = encodeQuery({ id, question, recursionDesired, checkingDisabled, hasEdns });
+    EXCHANGES.add(projectId);
+    const message = await inTurn(() => over(server, query, deadline.signal));
+    if (isTruncated(message) && over === overUdp) return ask(overTcp, hasEdns);
+    return isFormatError(message) && hasEdns ? ask(overUdp, false) : message;
   };
   try {
-    const exchanged = await SOCKETS.run(asker, deadline.signal, async () => {
-      const reply = await exchange(server, query(true), deadline.signal);
-      return reply.rcode === 'FORMERR' ? exchange(server, query(false), deadline.signal) : reply;
+    const exchanged = await SOCKETS.run(projectId, deadline.signal, async () => {
+      const message = await ask(overUdp, true);
+      return inTurn(() => decodeReply(message));
     });
     if (exchanged === null) throw new Failure('not asked');
-    const { isTruncated: _, ...said } = exchanged.result;
-    return { server, question, ...said, atMs: now() };
+    return { server, question, ...exchanged.result, atMs: now() };
   } catch (error) {
     const reason = error instanceof Failure ? error.reason : 'malformed';
     throw new DnsUnreachable(server, question, reason, now());
@@ -60,24 +89,18 @@ class Failure extends Error {
   }
 }
 
-async function exchange(server: DnsServer, query: Query, end: AbortSignal): Promise<Reply> {
-  const reply = await overUdp(server, query, end);
-  return reply.isTruncated ? overTcp(server, query, end) : reply;
-}
-
 /** Each query has a new socket, so the system chooses a random source port: a forger must guess the port and the id. */
-function overUdp(server: DnsServer, query: Query, end: AbortSignal): Promise<Reply> {
-  const message = encodeQuery(query);
+function overUdp(server: DnsServer, query: Buffer, end: AbortSignal): Promise<Buffer> {
   const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4');
-  const send = () => socket.send(message, (error) => error && socket.emit('error', error));
+  const send = () => socket.send(query, (error) => error && socket.emit('error', error));
   let resend: NodeJS.Timeout | undefined;
   let strays = 0;
-  return settled<Reply>(
+  return settled<Buffer>(
     end,
     (resolve, reject) => {
       socket.on('error', () => reject(new Failure('unreachable')));
       socket.on('message', (datagram) => {
-        answered(datagram, query, resolve, reject);
+        if (isReplyTo(query, datagram)) resolve(datagram);
         strays += 1;
         if (strays > MAX_STRAY_PACKETS) reject(new Failure('malformed'));
       });
@@ -96,13 +119,12 @@ function overUdp(server: DnsServer, query: Query, end: AbortSignal): Promise<Rep
   );
 }
 
-function overTcp(server: DnsServer, query: Query, end: AbortSignal): Promise<Reply> {
-  const message = encodeQuery(query);
+function overTcp(server: DnsServer, query: Buffer, end: AbortSignal): Promise<Buffer> {
   const length = Buffer.alloc(2);
-  length.writeUInt16BE(message.length);
+  length.writeUInt16BE(query.length);
   const socket = connect({ host: server.address, port: server.port });
   let received = Buffer.alloc(0);
-  return settled<Reply>(
+  return settled<Buffer>(
     end,
     (resolve, reject) => {
       socket.on('error', () => reject(new Failure('unreachable')));
@@ -110,29 +132,17 @@ function overTcp(server: DnsServer, query: Query, end: AbortSignal): Promise<Rep
       socket.on('data', (bytes) => {
         received = Buffer.concat([received, bytes]);
         if (received.length < 2) return;
-        const whole = 2 + received.readUInt16BE(0);
-        if (received.length < whole) return;
-        answered(received.subarray(2, whole), query, resolve, reject);
+        const end = 2 + received.readUInt16BE(0);
+        const isTooLarge = end > 2 + MAX_MESSAGE_BYTES;
+        if (received.length < end && !isTooLarge) return;
+        const message = received.subarray(2, end);
+        if (!isTooLarge && isReplyTo(query, message)) resolve(message);
         reject(new Failure('malformed'));
       });
-      socket.write(Buffer.concat([length, message]));
+      socket.write(Buffer.concat([length, query]));
     },
     () => socket.destroy(),
   );
-}
-
-function answered(
-  message: Buffer,
-  query: Query,
-  resolve: (reply: Reply) => void,
-  reject: (reason: Failure) => void,
-): void {
-  try {
-    const reply = decodeReply(message, query);
-    if (reply) resolve(reply);
-  } catch {
-    reject(new Failure('malformed'));
-  }
 }
 
 /** A promise that settles no later than `end` aborts, and always cleans up. */

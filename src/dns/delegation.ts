@@ -1,3 +1,4 @@
+import type { Asker } from './ask-server.js';
 import type { Answer } from './dns-message.js';
 import { DnsUnreachable } from './dns-unreachable.js';
 import type { NameServer, NameServers, Zone } from './name-servers.js';
@@ -22,22 +23,22 @@ export interface Delegation {
 export async function delegationOf(
   nameServers: NameServers,
   zone: Zone,
-  signal: AbortSignal,
+  asker: Asker,
 ): Promise<Delegation | null> {
   const question = { name: zone.name, type: 'NS' } as const;
   const ask = async (server: NameServer) => ({
     name: server.name,
-    answer: await nameServers.ask(server, question, signal).catch(silence),
+    answer: await nameServers.ask(server, question, asker).catch(silence),
   });
-  const parent = await zoneAbove(nameServers, zone.name, signal);
+  const parent = await zoneAbove(nameServers, zone.name, asker);
   if (!parent) return null;
-  const above = await nameServers.serversOf(firstOf(parent, MAX_PARENT_SERVERS), signal);
+  const above = await nameServers.serversOf(firstOf(parent, MAX_PARENT_SERVERS), asker);
   const referral = (await Promise.all(above.map(ask))).find(({ answer }) => delegatedBy(answer).length > 0);
   if (!referral?.answer) return null;
 
   const delegated = delegatedBy(referral.answer);
   const wanted = firstOf({ ...zone, nameServers: delegated }, MAX_DELEGATED_ASKED);
-  const said = await Promise.all((await nameServers.serversOf(wanted, signal)).map(ask));
+  const said = await Promise.all((await nameServers.serversOf(wanted, asker)).map(ask));
   const lame = said.flatMap(({ name, answer }) =>
     answer && !answer.isAuthoritative ? [{ name, answer }] : [],
   );
@@ -54,12 +55,12 @@ export async function delegationOf(
 }
 
 /** The parent zone. When the direct parent name is not a zone (`city.kawasaki.jp`), the next zone up. */
-async function zoneAbove(nameServers: NameServers, name: string, signal: AbortSignal): Promise<Zone | null> {
+async function zoneAbove(nameServers: NameServers, name: string, asker: Asker): Promise<Zone | null> {
   const parent = name.slice(name.indexOf('.') + 1);
   if (parent === name) return null;
-  const { zone } = await nameServers.cutOf(parent, signal);
+  const { zone } = await nameServers.cutOf(parent, asker);
   if (!zone || zone.nameServers.length > 0) return zone;
-  return (await nameServers.cutOf(zone.name, signal)).zone;
+  return (await nameServers.cutOf(zone.name, asker)).zone;
 }
 
 /** The NS names of a referral. A server with both zones answers for the child zone, which says nothing about the parent. */

@@ -1,10 +1,24 @@
 import { SocketAddress } from 'node:net';
-import packet from 'dns-packet';
-import type { Answer, Question, ResourceRecord } from './dns-message.js';
+import type { Answer, CaaRecord, Question, ResourceRecord } from './dns-message.js';
 
+/** A zone with 60 TXT records at its apex answers with 5 KB. No signatures are requested, so DNSSEC adds nothing. */
+export const MAX_MESSAGE_BYTES = 8_192;
+/** A hundred, and the one of EDNS0. */
+const MAX_RECORDS = 101;
+/** Labels and compression pointers of all names together: 100 records may have names of 18 labels. */
+const MAX_NAME_STEPS = 2_000;
+const MAX_NAME_BYTES = 255;
+const MAX_LABEL_BYTES = 63;
 /** The size that avoids IP fragmentation (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1232;
 const EXTENDED_ERROR_OPTION = 15;
+const HEADER_BYTES = 12;
+const IN = 1;
+const FLAGS = { response: 0x8000, authoritative: 0x400, truncated: 0x200, recursion: 0x100, unchecked: 0x10 };
+const TYPES = { A: 1, NS: 2, CNAME: 5, SOA: 6, TXT: 16, AAAA: 28, DNAME: 39, OPT: 41, CAA: 257 };
+const TYPE_NAMES = new Map(Object.entries(TYPES).map(([name, number]) => [number, name]));
+const RCODES =
+  'NOERROR FORMERR SERVFAIL NXDOMAIN NOTIMP REFUSED YXDOMAIN YXRRSET NXRRSET NOTAUTH NOTZONE'.split(' ');
 
 export interface Query {
   id: number;
@@ -16,48 +30,66 @@ export interface Query {
   hasEdns: boolean;
 }
 
-export type Reply = Omit<Answer, 'server' | 'question' | 'atMs'> & { isTruncated: boolean };
+type Reply = Omit<Answer, 'server' | 'question' | 'atMs'>;
 
 /** Throws `RangeError` when the name can't be sent. */
 export function encodeQuery({ id, question, recursionDesired, checkingDisabled, hasEdns }: Query): Buffer {
-  // The codec does not check label lengths, and would encode another name.
   if (!isSendable(question.name)) throw new RangeError(`not a name: ${question.name}`);
-  return packet.encode({
-    type: 'query',
-    id,
-    flags:
-      (recursionDesired ? packet.RECURSION_DESIRED : 0) | (checkingDisabled ? packet.CHECKING_DISABLED : 0),
-    questions: [{ name: question.name, type: question.type }],
-    additionals: hasEdns
-      ? [
-          {
-            type: 'OPT',
-            name: '.',
-            udpPayloadSize: UDP_PAYLOAD_BYTES,
-            extendedRcode: 0,
-            ednsVersion: 0,
-            flags: 0,
-            flag_do: false,
-            options: [],
-          },
-        ]
-      : [],
-  });
+  const flags = (recursionDesired ? FLAGS.recursion : 0) | (checkingDisabled ? FLAGS.unchecked : 0);
+  const labels = question.name === '' ? [] : question.name.split('.');
+  return Buffer.concat([
+    numbers16(id, flags, 1, 0, 0, hasEdns ? 1 : 0),
+    ...labels.map((label) => Buffer.from(String.fromCharCode(label.length) + label)),
+    Buffer.of(0),
+    numbers16(TYPES[question.type], IN),
+    ...(hasEdns ? [Buffer.of(0), numbers16(TYPES.OPT, UDP_PAYLOAD_BYTES, 0, 0, 0)] : []),
+  ]);
 }
 
-/** Null = not the answer to this query: late or forged. Throws when the message is malformed. */
-export function decodeReply(message: Buffer, { id, question }: Query): Reply | null {
-  if (message.length < 12 || message.readUInt16BE(0) !== id) return null;
-  const decoded = packet.decode(message) as packet.DecodedPacket & { rcode: string };
-  if (!decoded.flag_qr || !repeats(decoded, question)) return null;
-  const edns = decoded.additionals?.find((record) => record.type === 'OPT');
+/**
+ * Whether the message answers the query: neither late nor forged. Servers that refuse a query often omit its question. A
+ * message with several questions is left to `decodeReply`, which refuses it.
+ */
+export function isReplyTo(query: Buffer, message: Buffer): boolean {
+  if (message.length < HEADER_BYTES || message.readUInt16BE(0) !== query.readUInt16BE(0)) return false;
+  const flags = message.readUInt16BE(2);
+  if ((flags & FLAGS.response) === 0) return false;
+  const questions = message.readUInt16BE(4);
+  if (questions === 0) return !['NOERROR', 'NXDOMAIN'].includes(RCODES[flags & 0xf] ?? '');
+  const end = query.indexOf(0, HEADER_BYTES) + 5;
+  const questionOf = (bytes: Buffer) => bytes.toString('latin1', HEADER_BYTES, end).toLowerCase();
+  return questions > 1 || questionOf(message) === questionOf(query);
+}
+
+/** Whether the rest of the answer must be fetched over TCP. */
+export function isTruncated(message: Buffer): boolean {
+  return (message.readUInt16BE(2) & FLAGS.truncated) !== 0;
+}
+
+export function isFormatError(message: Buffer): boolean {
+  return RCODES[message.readUInt8(3) & 0xf] === 'FORMERR';
+}
+
+/** Throws when the message is malformed or exceeds a bound. */
+export function decodeReply(message: Buffer): Reply {
+  const [flags = 0, questions = 0, ...counts] = [2, 4, 6, 8, 10].map((at) => message.readUInt16BE(at));
+  if (message.length > MAX_MESSAGE_BYTES || questions > 1 || counts.reduce((a, b) => a + b) > MAX_RECORDS) {
+    throw new RangeError('the message is too large');
+  }
+  const reader = new Reader(message);
+  if (questions === 1) reader.skipQuestion();
+  const [records = [], authority = [], additional = []] = counts.map((count) =>
+    Array.from({ length: count }, () => reader.record()),
+  );
+  const edns = additional.find(({ type }) => type === TYPES.OPT);
+  // The upper eight bits of the code are in the EDNS0 record.
+  const rcode = (((edns?.ttl ?? 0) >>> 24) << 4) | (flags & 0xf);
   return {
-    rcode: edns && edns.extendedRcode > 0 ? extendedRcode(message, edns) : decoded.rcode,
-    isAuthoritative: decoded.flag_aa,
-    isTruncated: decoded.flag_tc,
-    records: recordsOf(decoded.answers),
-    authority: recordsOf(decoded.authorities),
-    extendedError: edns ? extendedError(edns.options) : null,
+    rcode: RCODES[rcode] ?? `RCODE_${rcode}`,
+    isAuthoritative: (flags & FLAGS.authoritative) !== 0,
+    records: records.map((raw) => recordOf(raw, reader)),
+    authority: authority.map((raw) => recordOf(raw, reader)),
+    extendedError: edns ? extendedError(edns.data) : null,
   };
 }
 
@@ -66,76 +98,132 @@ export function isSendable(name: string): boolean {
   return name === '' || (name.length <= 253 && labels.every((label) => /^[\x21-\x7e]{1,63}$/.test(label)));
 }
 
-/** Whether the reply repeats the question. Servers that refuse a query often omit it. */
-function repeats({ questions = [], rcode }: packet.Packet & { rcode: string }, question: Question): boolean {
-  const [repeated, ...more] = questions;
-  if (!repeated) return rcode !== 'NOERROR' && rcode !== 'NXDOMAIN';
-  return more.length === 0 && plainName(repeated.name) === question.name && repeated.type === question.type;
+interface RawRecord {
+  name: string;
+  type: number;
+  ttl: number;
+  data: Buffer;
+  /** Where `data` begins in the message. */
+  at: number;
 }
 
-function recordsOf(answers: readonly packet.Answer[] = []): ResourceRecord[] {
-  return answers.flatMap((answer) => (answer.type === 'OPT' ? [] : [recordOf(answer)]));
-}
+/** Reads a message from its first question on. Throws at the end of the message. */
+class Reader {
+  private at = HEADER_BYTES;
+  private stepsLeft = MAX_NAME_STEPS;
 
-function recordOf(answer: Exclude<packet.Answer, packet.OptAnswer>): ResourceRecord {
-  const ttlSeconds = answer.ttl ?? 0;
-  return {
-    name: plainName(answer.name),
-    type: answer.type,
-    // RFC 2181 §8: a TTL with the highest bit set means 0.
-    ttlSeconds: ttlSeconds > 0x7fffffff ? 0 : ttlSeconds,
-    value: presentation(answer),
-    caa:
-      answer.type === 'CAA'
-        ? {
-            isCritical: answer.data.issuerCritical === true,
-            tag: answer.data.tag.toLowerCase(),
-            value: answer.data.value,
-          }
-        : null,
-  };
-}
+  constructor(private readonly bytes: Buffer) {}
 
-function presentation(answer: Exclude<packet.Answer, packet.OptAnswer>): string {
-  switch (answer.type) {
-    case 'A':
-      return answer.data;
-    case 'AAAA':
-      return plainAddress(answer.data);
-    case 'CNAME':
-    case 'DNAME':
-    case 'NS':
-    case 'PTR':
-      return plainName(answer.data);
-    case 'SOA': {
-      const { mname, rname, serial, refresh, retry, expire, minimum } = answer.data;
-      return [plainName(mname), plainName(rname), serial, refresh, retry, expire, minimum].join(' ');
+  skipQuestion(): void {
+    this.at = this.nameAt(this.at).end + 4;
+  }
+
+  record(): RawRecord {
+    const { name, end } = this.nameAt(this.at);
+    const at = end + 10;
+    this.at = at + this.bytes.readUInt16BE(end + 8);
+    if (this.at > this.bytes.length) throw new RangeError('the record is cut off');
+    const [type, ttl] = [this.bytes.readUInt16BE(end), this.bytes.readUInt32BE(end + 4)];
+    return { name, type, ttl, data: this.bytes.subarray(at, this.at), at };
+  }
+
+  /** The name in lower case, without a trailing dot, and the place behind it. The steps end a loop of pointers. */
+  nameAt(start: number): { name: string; end: number } {
+    const labels: string[] = [];
+    let end = 0;
+    let size = 0;
+    for (let at = start; ; ) {
+      const length = this.bytes.readUInt8(at);
+      if (length === 0) return { name: labels.join('.').toLowerCase(), end: end || at + 1 };
+      const isPointer = length >= 0xc0;
+      this.stepsLeft -= 1;
+      size += isPointer ? 0 : 1 + length;
+      if (this.stepsLeft < 0 || size >= MAX_NAME_BYTES || (length > MAX_LABEL_BYTES && !isPointer)) {
+        throw new RangeError('the name is too long');
+      }
+      if (isPointer) {
+        end ||= at + 2;
+        at = this.bytes.readUInt16BE(at) & 0x3fff;
+      } else {
+        at += 1 + length;
+        const label = this.bytes.toString('latin1', at - length, at);
+        labels.push(label.includes('.') ? label.replaceAll('.', '\\.') : label);
+      }
     }
-    case 'TXT':
-      return Buffer.concat([answer.data].flat().map((part) => Buffer.from(part))).toString('utf8');
-    case 'CAA':
-      return `${answer.data.flags ?? 0} ${answer.data.tag} "${answer.data.value}"`;
-    default:
-      return Buffer.isBuffer(answer.data) ? `\\# ${answer.data.length}` : JSON.stringify(answer.data);
   }
 }
 
-/** The upper eight bits are in the EDNS0 record. */
-function extendedRcode(message: Buffer, edns: packet.OptAnswer): string {
-  return `RCODE_${(edns.extendedRcode << 4) | (message.readUInt8(3) & 0x0f)}`;
+function recordOf(raw: RawRecord, reader: Reader): ResourceRecord {
+  const caa = raw.type === TYPES.CAA ? caaOf(raw.data) : null;
+  return {
+    name: raw.name,
+    type: TYPE_NAMES.get(raw.type) ?? `TYPE${raw.type}`,
+    // RFC 2181 §8: a TTL with the highest bit set means 0.
+    ttlSeconds: raw.ttl > 0x7fffffff ? 0 : raw.ttl,
+    value: caa ? `${raw.data[0]} ${caa.tag} "${caa.value}"` : presentation(raw, reader),
+    caa,
+  };
 }
 
-function extendedError(options: readonly packet.PacketOpt[]): string | null {
-  const option = options.find(({ code }) => (code as number) === EXTENDED_ERROR_OPTION);
-  if (!option?.data || option.data.length < 2) return null;
-  return `${option.data.readUInt16BE(0)} ${option.data.toString('utf8', 2)}`.trim();
+function presentation({ type, data, at }: RawRecord, reader: Reader): string {
+  switch (type) {
+    case TYPES.A:
+      return sized(data, 4).join('.');
+    case TYPES.AAAA: {
+      const groups = sized(data, 16).toString('hex').match(/.{4}/g) ?? [];
+      // The canonical spelling.
+      return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
+    }
+    case TYPES.CNAME:
+    case TYPES.DNAME:
+    case TYPES.NS:
+      return reader.nameAt(at).name;
+    case TYPES.SOA: {
+      const primary = reader.nameAt(at);
+      const mailbox = reader.nameAt(primary.end);
+      const numbers = [0, 4, 8, 12, 16].map((offset) => data.readUInt32BE(mailbox.end - at + offset));
+      return [primary.name, mailbox.name, ...numbers].join(' ');
+    }
+    case TYPES.TXT:
+      return Buffer.concat(stringsOf(data)).toString();
+    default:
+      return `\\# ${data.length}`;
+  }
 }
 
-function plainName(name: string): string {
-  return name.toLowerCase().replace(/\.$/, '');
+function sized(data: Buffer, size: number): Buffer {
+  if (data.length !== size) throw new RangeError('the address has another size');
+  return data;
 }
 
-/** The canonical spelling of an IPv6 address. */
-function plainAddress(address: string): string {
-  return new SocketAddress({ address, family: 'ipv6' }).address;
+function stringsOf(data: Buffer): Buffer[] {
+  const strings: Buffer[] = [];
+  for (let at = 0; at < data.length; ) {
+    const end = at + 1 + data.readUInt8(at);
+    strings.push(data.subarray(at + 1, end));
+    at = end;
+  }
+  return strings;
+}
+
+function caaOf(data: Buffer): CaaRecord {
+  const end = 2 + data.readUInt8(1);
+  const tag = data.toString('latin1', 2, end).toLowerCase();
+  return { isCritical: (data.readUInt8(0) & 0x80) !== 0, tag, value: data.toString('utf8', end) };
+}
+
+function extendedError(options: Buffer): string | null {
+  for (let at = 0; at < options.length; ) {
+    const end = at + 4 + options.readUInt16BE(at + 2);
+    const isError = options.readUInt16BE(at) === EXTENDED_ERROR_OPTION && end >= at + 6;
+    if (isError) return `${options.readUInt16BE(at + 4)} ${options.toString('utf8', at + 6, end)}`.trim();
+    at = end;
+  }
+  return null;
+}
+
+function numbers16(...values: number[]): Buffer {
+  const bytes = Buffer.alloc(2 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeUInt16BE(value, 2 * index);
+  return bytes;
 }

@@ -1,15 +1,17 @@
 import type { Config, DnsServer } from '../config/config.js';
-import { askServer } from './ask-server.js';
+import { type Asker, askServer } from './ask-server.js';
 import type { Answer, Question, RecordType } from './dns-message.js';
 import { DnsUnreachable } from './dns-unreachable.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Resolver } from './resolver.js';
-import { Targets } from './targets.js';
+import { Tally } from './tally.js';
 
 const MAX_NAME_SERVERS = 8;
 /** How many names are tried as the zone: the name itself, then its parents. */
 const MAX_CUTS = 6;
 const QUESTION_MS = 500;
+/** Zone owners choose the addresses: zones that name a foreign machine must not make us flood it. */
+const MAX_QUESTIONS_A_SECOND = { toAddress: 40, toZone: 100 };
 
 export interface Zone {
   name: string;
@@ -27,12 +29,13 @@ export interface ZoneCut {
 export interface NameServer {
   /** Host name. */
   name: string;
+  zone: string;
   server: DnsServer;
 }
 
 /** Finds the name servers of a zone, and asks each of them directly, without caches. */
 export class NameServers {
-  private readonly targets = new Targets();
+  private readonly questions = new Tally<string>(1_000);
 
   constructor(
     private readonly resolver: Resolver,
@@ -41,12 +44,12 @@ export class NameServers {
   ) {}
 
   /** The zone that contains `name`. Never throws. */
-  async cutOf(name: string, signal?: AbortSignal): Promise<ZoneCut> {
+  async cutOf(name: string, asker?: Asker): Promise<ZoneCut> {
     const cuts = await Promise.all(
       namesUpward(name).map(async (cut) => {
         const [soa, ns] = await Promise.all([
-          this.askResolver(cut, 'SOA', signal),
-          this.askResolver(cut, 'NS', signal),
+          this.askResolver(cut, 'SOA', asker),
+          this.askResolver(cut, 'NS', asker),
         ]);
         return { cut, soa, ns };
       }),
@@ -63,12 +66,12 @@ export class NameServers {
    * The zone's name servers that may be asked, at most 8, with one address each. Servers with private addresses are left
    * out: a zone's owner could otherwise direct packets into our network. Never throws.
    */
-  async serversOf(zone: Zone, signal?: AbortSignal): Promise<NameServer[]> {
+  async serversOf(zone: Zone, asker?: Asker): Promise<NameServer[]> {
     const found = await Promise.all(
       zone.nameServers.slice(0, MAX_NAME_SERVERS).map(async (name) => {
         const answers = await Promise.all([
-          this.askResolver(name, 'A', signal),
-          this.askResolver(name, 'AAAA', signal),
+          this.askResolver(name, 'A', asker),
+          this.askResolver(name, 'AAAA', asker),
         ]);
         const addresses = answers.flatMap((answer) =>
           (answer?.records ?? [])
@@ -76,7 +79,8 @@ export class NameServers {
             .map(({ value }) => value),
         );
         const address = addresses.find((ip) => this.settings.privateNameServers || !isPrivateAddress(ip));
-        return address ? [{ name, server: { address, port: this.settings.nameServerPort } }] : [];
+        const server = { address: address ?? '', port: this.settings.nameServerPort };
+        return address ? [{ name, zone: zone.name, server }] : [];
       }),
     );
     // Several names with one address would multiply the questions to that server.
@@ -85,23 +89,23 @@ export class NameServers {
   }
 
   /** A name server's own answer. Throws `DnsUnreachable` after at most 500 ms. */
-  async ask({ server }: NameServer, question: Question, signal?: AbortSignal): Promise<Answer> {
-    if (!this.targets.mayAsk(server.address)) {
+  async ask({ server, zone }: NameServer, question: Question, asker: Asker): Promise<Answer> {
+    const { toAddress, toZone } = MAX_QUESTIONS_A_SECOND;
+    if (this.questions.add(`zone ${zone}`) > toZone || this.questions.add(server.address) > toAddress) {
       throw new DnsUnreachable(server, question, 'not asked', this.now());
     }
     return askServer(server, question, {
       recursionDesired: false,
       timeoutMs: QUESTION_MS,
-      signal,
-      asker: signal ?? this,
+      asker,
       now: this.now,
     });
   }
 
   /** Null = DNS could not be asked. */
-  private async askResolver(name: string, type: RecordType, signal?: AbortSignal): Promise<Answer | null> {
+  private async askResolver(name: string, type: RecordType, asker?: Asker): Promise<Answer | null> {
     try {
-      return await this.resolver.ask({ name, type }, { signal });
+      return await this.resolver.ask({ name, type }, { asker });
     } catch (error) {
       if (error instanceof DnsUnreachable) return null;
       throw error;

@@ -1,7 +1,7 @@
 import { getServers } from 'node:dns';
 import type { DnsServer } from '../config/config.js';
 import { startDeadline } from '../kernel/deadline.js';
-import { askServer } from './ask-server.js';
+import { type Asker, askServer } from './ask-server.js';
 import type { Answer, Question } from './dns-message.js';
 import { DnsUnreachable } from './dns-unreachable.js';
 
@@ -10,8 +10,11 @@ const QUESTION_MS = 1_000;
 /** After this time without an answer the next server is asked too; the first good answer wins. */
 const HEAD_START_MS = 400;
 
+/** The platform itself. */
+const NO_PROJECT = 0n;
+
 interface ResolverAsk {
-  signal?: AbortSignal | undefined;
+  asker?: Asker | undefined;
   /** Also returns answers that fail DNSSEC validation. */
   checkingDisabled?: boolean;
   timeoutMs?: number;
@@ -34,20 +37,18 @@ export class Resolver {
    */
   async ask(
     question: Question,
-    { signal, checkingDisabled = false, timeoutMs = QUESTION_MS }: ResolverAsk = {},
+    { asker, checkingDisabled = false, timeoutMs = QUESTION_MS }: ResolverAsk = {},
   ): Promise<Answer> {
-    const deadline = startDeadline(timeoutMs, signal);
+    const deadline = startDeadline(timeoutMs, asker?.signal);
     const end = deadline.signal;
     const attempts: Promise<Answer | DnsUnreachable>[] = [];
     try {
       for (const server of this.servers) {
-        const asker = signal ?? this;
         const options = {
           recursionDesired: true,
           checkingDisabled,
           timeoutMs,
-          signal: end,
-          asker,
+          asker: { projectId: asker?.projectId ?? NO_PROJECT, signal: end },
           now: this.now,
         };
         const attempt = askServer(server, question, options).catch((error: DnsUnreachable) => error);

@@ -3,18 +3,26 @@ import { setMaxListeners } from 'node:events';
 export interface Deadline {
   /** Aborted when the time is up, when the given signal aborts, and by `cancelWork`. */
   signal: AbortSignal;
+  /** Whether the time is up, also when the event loop was blocked and the timer is late. */
+  isOver(): boolean;
   /** Aborts everything that still waits for the signal. */
   cancelWork(): void;
 }
 
 /** A time limit shared by several operations. */
-export function startDeadline(ms: number, signal?: AbortSignal): Deadline {
+export function startDeadline(
+  ms: number,
+  signal?: AbortSignal,
+  monotonicNow: () => number = () => performance.now(),
+): Deadline {
+  const endsAtMs = monotonicNow() + ms;
   const { controller, disarm } = arm(ms, signal);
   const cancelWork = () => {
     disarm();
     controller.abort();
   };
-  return { signal: controller.signal, cancelWork };
+  const isOver = () => controller.signal.aborted || monotonicNow() >= endsAtMs;
+  return { signal: controller.signal, isOver, cancelWork };
 }
 
 /**

@@ -1,12 +1,14 @@
 import { RoundRobin } from './round-robin.js';
 
 /**
- * Runs one piece of work that may take milliseconds per turn of the event loop, so that other requests are served in
- * between. Projects are served in rotation: a project with many requests delays only itself.
+ * Runs one piece of work that may take milliseconds per turn of the event loop, or several smaller ones, so that other
+ * requests are served in between. Projects are served in rotation: a project with many requests delays only itself.
  */
 export class EventLoopTurns {
   private readonly waiting = new RoundRobin<bigint, () => void>();
   private isScheduled = false;
+
+  constructor(private readonly perTurn = 1) {}
 
   next(projectId: bigint): Promise<void> {
     this.schedule();
@@ -23,8 +25,8 @@ export class EventLoopTurns {
   }
 
   private give(): void {
-    const resolve = this.waiting.takeNext();
+    const next = Array.from({ length: this.perTurn }, () => this.waiting.takeNext());
     if (!this.waiting.isEmpty) this.schedule();
-    resolve?.();
+    for (const resolve of next) resolve?.();
   }
 }

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterEach, expect, test } from '@jest/globals';
 import type { DnsServer } from '../../src/config/config.js';
-import { askServer } from '../../src/dns/ask-server.js';
+import { type Asker, askServer } from '../../src/dns/ask-server.js';
 import type { Question } from '../../src/dns/dns-message.js';
 import { DnsUnreachable } from '../../src/dns/dns-unreachable.js';
 import { NameServers } from '../../src/dns/name-servers.js';
@@ -25,10 +25,17 @@ async function start(options: { address?: string; port?: number } = {}): Promise
   return server;
 }
 
-const ask = (server: DnsServer, question = SHOP, more: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
+const askerUntil = (signal = new AbortController().signal): Asker => ({ projectId: 1n, signal });
+interface More {
+  timeoutMs?: number;
+  asker?: Asker;
+  monotonicNow?: () => number;
+}
+const ask = (server: DnsServer, question = SHOP, more: More = {}) =>
   askServer({ address: server.address, port: server.port }, question, {
     recursionDesired: true,
     timeoutMs: 1_000,
+    asker: askerUntil(),
     now: () => NOON_MS,
     ...more,
   });
@@ -164,10 +171,10 @@ test('Dns-7: an aborted question ends at once, and no socket stays open', async 
   const dns = await start();
   dns.fault('drop');
   const giveUp = new AbortController();
-  const asked = took(resolver(dns).ask(SHOP, { signal: giveUp.signal }));
+  const asked = took(resolver(dns).ask(SHOP, { asker: askerUntil(giveUp.signal) }));
   setTimeout(() => giveUp.abort(), 30);
   expect(await asked).toBeLessThan(200);
-  expect(await took(ask(dns, SHOP, { signal: AbortSignal.abort() }))).toBeLessThan(100);
+  expect(await took(ask(dns, SHOP, { asker: askerUntil(AbortSignal.abort()) }))).toBeLessThan(100);
 });
 
 test('Dns-8: SERVFAIL, REFUSED and NOTIMP are answers, and the extended error is quoted', async () => {
@@ -234,7 +241,7 @@ test('Dns-10: the resolver is asked with recursion, name servers without', async
     isApex: false,
   });
   const found = zone ? await nameServers.serversOf(zone) : [];
-  const answers = await Promise.all(found.map((server) => nameServers.ask(server, SHOP)));
+  const answers = await Promise.all(found.map((server) => nameServers.ask(server, SHOP, askerUntil())));
   expect(answers).toMatchObject([
     { server: { address: '127.0.0.2' }, rcode: 'NOERROR', isAuthoritative: true },
     { server: { address: '127.0.0.3' }, rcode: 'NXDOMAIN', isAuthoritative: true },

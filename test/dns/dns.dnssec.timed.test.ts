@@ -141,7 +141,7 @@ describe('the inspector with these real servers', () => {
       'shops.platform.test',
       Date.now,
     );
-    return inspector.inspect({ hostname: 'www.signed.test', isApex: false, ownership: null });
+    return inspector.inspect({ projectId: 1n, hostname: 'www.signed.test', isApex: false, ownership: null });
   };
 
   test('Domains-DNS-1: DNSSEC_BROKEN: a broken chain of trust is reported in the words of the resolver', async () => {

@@ -10,7 +10,7 @@ const MAX_VALUE = 300;
 const SILENCES = {
   timeout: 'timeout',
   unreachable: 'unreachable',
-  malformed: 'malformed answer',
+  malformed: 'malformed or too large answer',
   'not asked': 'not asked: too many questions at once',
 } as const;
 

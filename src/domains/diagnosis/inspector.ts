@@ -61,14 +61,14 @@ export class Inspector {
    * The state of a name in DNS before its owner gets instructions. `leadsHere` is true for any record that already brings
    * visitors of the name here. Answers within 1.5 s.
    */
-  async survey(hostname: string): Promise<Survey> {
+  async survey(projectId: bigint, hostname: string): Promise<Survey> {
     const deadline = startDeadline(INSPECTION_MS);
     try {
-      const { signal } = deadline;
-      const ask: Ask = (question) => replyTo(this.resolver.ask(question, { signal }));
+      const asker = { projectId, signal: deadline.signal };
+      const ask: Ask = (question) => replyTo(this.resolver.ask(question, { asker }));
       const beside = siblingOf(hostname);
       const [cut, host, sibling, platform] = await Promise.all([
-        this.nameServers.cutOf(hostname, signal),
+        this.nameServers.cutOf(hostname, asker),
         lookUp(hostname, ask),
         lookUp(beside, ask),
         lookUp(this.platformHost, ask),
@@ -87,18 +87,18 @@ export class Inspector {
   }
 
   /** The TXT records at `name`, which is in the zone of `hostname`; no other records. Answers within 1.5 s. */
-  async proofs(hostname: string, name: string): Promise<Proofs> {
+  async proofs(projectId: bigint, hostname: string, name: string): Promise<Proofs> {
     const deadline = startDeadline(INSPECTION_MS);
     try {
-      const { signal } = deadline;
+      const asker = { projectId, signal: deadline.signal };
       const question = { name, type: 'TXT' } as const;
       const [cached, { zone }] = await Promise.all([
-        replyTo(this.resolver.ask(question, { signal })),
-        this.nameServers.cutOf(hostname, signal),
+        replyTo(this.resolver.ask(question, { asker })),
+        this.nameServers.cutOf(hostname, asker),
       ]);
       const isOwn = zone !== null && !isPublicSuffix(zone.name);
-      const servers = isOwn ? await this.nameServers.serversOf(zone, signal) : [];
-      const said = servers.map((server) => replyTo(this.nameServers.ask(server, question, signal)));
+      const servers = isOwn ? await this.nameServers.serversOf(zone, asker) : [];
+      const said = servers.map((server) => replyTo(this.nameServers.ask(server, question, asker)));
       const direct = (await Promise.all(said)).filter(isAuthority).flatMap(textsOf);
       return {
         seen: [...direct, ...textsOf(cached)],

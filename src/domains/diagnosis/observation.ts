@@ -1,4 +1,5 @@
 import { getDomain } from 'tldts';
+import type { Asker } from '../../dns/ask-server.js';
 import { type Delegation, delegationOf } from '../../dns/delegation.js';
 import type { Question } from '../../dns/dns-message.js';
 import { isSendable } from '../../dns/dns-packets.js';
@@ -21,6 +22,7 @@ import {
 
 /** The domain to observe. */
 export interface Subject {
+  projectId: bigint;
   hostname: string;
   /** The previous knowledge, used when DNS can't be asked. */
   isApex: boolean;
@@ -80,15 +82,16 @@ interface Setting {
 /** The delegation takes the most round trips, and is not worth the whole time of an inspection. */
 const DELEGATION_MS = 900;
 
-/** Asks all questions in parallel, until `signal` aborts. Only resolvers and name servers get packets, never the host. */
+/** Asks all questions in parallel, until the asker's signal aborts. Only resolvers and name servers get packets, never the host. */
 export async function observe(
   { resolver, nameServers, platformHost, now }: Setting,
-  { hostname, isApex, ownership }: Subject,
+  { projectId, hostname, isApex, ownership }: Subject,
   signal: AbortSignal,
 ): Promise<Observation> {
-  const ask: Ask = (question) => replyTo(resolver.ask(question, { signal }));
+  const asker = { projectId, signal };
+  const ask: Ask = (question) => replyTo(resolver.ask(question, { asker }));
   const registrable = getDomain(hostname) ?? hostname;
-  const cutting = nameServers.cutOf(hostname, signal);
+  const cutting = nameServers.cutOf(hostname, asker);
   const looking = lookUp(hostname, ask);
 
   const zonesOf = async () => {
@@ -117,7 +120,7 @@ export async function observe(
       (reply) => !(reply instanceof DnsUnreachable) && reply.rcode === 'SERVFAIL',
     );
     const [unvalidated, chain] = await Promise.all([
-      refused ? replyTo(resolver.ask(refused.question, { signal, checkingDisabled: true })) : null,
+      refused ? replyTo(resolver.ask(refused.question, { asker, checkingDisabled: true })) : null,
       followCnames(host, ask),
     ]);
     return { host, unvalidated, chain };
@@ -136,8 +139,8 @@ export async function observe(
     lookUp(platformHost, ask),
     lookUp(siblingOf(hostname), ask),
     doubling(),
-    cutting.then((found) => askNameServers(nameServers, found, { hostname, ownership, signal })),
-    cutting.then((found) => askDelegation(nameServers, found, signal)),
+    cutting.then((found) => askNameServers(nameServers, found, { hostname, ownership, asker })),
+    cutting.then((found) => askDelegation(nameServers, found, asker)),
     owning(),
   ]);
   const isOrphan = cut.zone !== null && isPublicSuffix(cut.zone.name);
@@ -168,18 +171,18 @@ export function isApexOf({ zone, isApex }: ZoneCut): boolean | null {
 }
 
 interface Errand extends Pick<Subject, 'hostname' | 'ownership'> {
-  signal: AbortSignal;
+  asker: Asker;
 }
 
 async function askDelegation(
   nameServers: NameServers,
   { zone }: ZoneCut,
-  signal: AbortSignal,
+  { projectId, signal }: Asker,
 ): Promise<Delegation | null> {
   if (!zone || isPublicSuffix(zone.name)) return null;
   const deadline = startDeadline(DELEGATION_MS, signal);
   try {
-    return await delegationOf(nameServers, zone, deadline.signal);
+    return await delegationOf(nameServers, zone, { projectId, signal: deadline.signal });
   } finally {
     deadline.cancelWork();
   }
@@ -188,11 +191,11 @@ async function askDelegation(
 async function askNameServers(
   nameServers: NameServers,
   { zone }: ZoneCut,
-  { hostname, ownership, signal }: Errand,
+  { hostname, ownership, asker }: Errand,
 ): Promise<Observation['nameServers']> {
-  const servers = zone && !isPublicSuffix(zone.name) ? await nameServers.serversOf(zone, signal) : [];
+  const servers = zone && !isPublicSuffix(zone.name) ? await nameServers.serversOf(zone, asker) : [];
   const answers = servers.map(async (server: NameServer) => {
-    const ask = (question: Question) => replyTo(nameServers.ask(server, question, signal));
+    const ask = (question: Question) => replyTo(nameServers.ask(server, question, asker));
     const [lookup, txt] = await Promise.all([
       lookUp(hostname, ask),
       ownership ? ask({ name: ownership.name, type: 'TXT' }) : null,

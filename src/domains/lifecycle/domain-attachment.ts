@@ -65,7 +65,7 @@ export class DomainAttachment {
     if (attached >= MAX_DOMAINS) throw tooMany();
     if (removed >= MAX_REMOVED_A_DAY) throw tooManyRemoved();
     if (holder) await this.requireProof(projectId, holder);
-    const survey = await ownerChecks.runCheck(projectId, () => inspector.survey(name.hostname));
+    const survey = await ownerChecks.runCheck(projectId, () => inspector.survey(projectId, name.hostname));
     const wasClaimed =
       !holder && (await store.wasHeldByAnother(name.hostname, projectId, this.now() - CLAIM_MS));
     // Null = could not be asked, so the name may point here.
@@ -122,7 +122,9 @@ export class DomainAttachment {
   private async requireProof(projectId: bigint, { hostname, ...holder }: Domain): Promise<void> {
     const { name, value } = ownershipRecord(projectId, hostname);
     const { inspector, ownerChecks } = this.parts;
-    const { seen, fresh } = await ownerChecks.runCheck(projectId, () => inspector.proofs(hostname, name));
+    const { seen, fresh } = await ownerChecks.runCheck(projectId, () =>
+      inspector.proofs(projectId, hostname, name),
+    );
     if (!seen.includes(value)) throw attachedElsewhere(projectId, hostname);
     const other = ownershipRecord(holder.projectId, hostname).value;
     if (fresh.includes(other)) throw provedTwice(hostname, name, other);

@@ -47,8 +47,8 @@ export class DomainCheck {
     domain: Domain,
     { isAsked, signal }: { isAsked: boolean; signal?: AbortSignal },
   ): Promise<Domain> {
-    const { hostname, isApex } = domain;
-    const subject = { hostname, isApex, ownership: proofOf(domain) };
+    const { projectId, hostname, isApex } = domain;
+    const subject = { projectId, hostname, isApex, ownership: proofOf(domain) };
     const inspection = await this.parts.inspector.inspect(subject, signal);
     // An interrupted inspection says nothing about the records.
     signal?.throwIfAborted();

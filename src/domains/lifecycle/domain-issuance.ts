@@ -5,6 +5,7 @@ import {
 } from '../../certificates/certificate-authority.js';
 import type { NewCertificate } from '../../certificates/store/certificate.entity.js';
 import type { CertificateStore } from '../../certificates/store/certificate.store.js';
+import type { Asker } from '../../dns/ask-server.js';
 import type { Answer, Question } from '../../dns/dns-message.js';
 import { startDeadline } from '../../kernel/deadline.js';
 import { allowsCustomDomains } from '../../projects/plans.js';
@@ -31,7 +32,7 @@ interface IssuanceParts {
   projects: ProjectService;
   authority: CertificateAuthority;
   certificates: CertificateStore;
-  ask(question: Question, signal: AbortSignal): Promise<Answer>;
+  ask(question: Question, asker: Asker): Promise<Answer>;
   platformHost: string;
   /** Called after each new certificate. */
   announce(): Promise<void>;
@@ -125,14 +126,15 @@ export class DomainIssuance {
     return null;
   }
 
-  private async caaFindings({ hostname }: Domain, signal: AbortSignal): Promise<Diagnosis[]> {
+  private async caaFindings({ projectId, hostname }: Domain, signal: AbortSignal): Promise<Diagnosis[]> {
     const { authority, ask, platformHost } = this.parts;
     const { accountUrl } = await authority.account(signal);
     const identities = await authority.caaIdentities(signal);
     const deadline = startDeadline(CAA_MS, signal);
     const rule = { identities, accountUrl, method: 'http-01' as const, platformHost, now: this.now };
     try {
-      return await checkCaa((question) => ask(question, deadline.signal), hostname, rule);
+      const asker = { projectId, signal: deadline.signal };
+      return await checkCaa((question) => ask(question, asker), hostname, rule);
     } finally {
       deadline.cancelWork();
     }

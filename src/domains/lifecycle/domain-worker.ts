@@ -1,5 +1,6 @@
 import { In, IsNull, LessThanOrEqual, Not } from 'typeorm';
 import type { Database } from '../../database/database.js';
+import { EXCHANGES } from '../../dns/ask-server.js';
 import { Domain } from '../store/domain.entity.js';
 import type { DomainStore } from '../store/domain.store.js';
 import type { DomainCheck } from './domain-check.js';
@@ -11,8 +12,10 @@ const EVERY_MS = 1_000;
 /** The number of due domains in one read. */
 const CANDIDATES = 40;
 const PAUSE_MS = 20;
+/** A project's checks wait for the next minute; 100 domains with four name servers have half of this. */
+const MAX_EXCHANGES = 6_000;
 /** Separate from `ORDERS`, so that a CA that hangs does not delay DNS checks. */
-const CHECKS = { most: 20, mostOfProject: 4 };
+const CHECKS = { most: 20, mostOfProject: 4, resting: () => EXCHANGES.atLeast(MAX_EXCHANGES) };
 /** Slow orders of one project leave slots for other projects. */
 const ORDERS = { most: 20, mostOfProject: 6 };
 /** When a process dies during a check, another process repeats the check after this time. */

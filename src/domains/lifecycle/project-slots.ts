@@ -3,6 +3,8 @@ interface Bounds {
   most: number;
   /** Maximum number of concurrent works of one project. */
   mostOfProject: number;
+  /** Projects that may start nothing for now. */
+  resting?: () => bigint[];
 }
 
 /** Slots for work on domains, limited for each project, so that one project's slow domains do not block others. */
@@ -18,12 +20,14 @@ export class ProjectSlots {
 
   /** Projects without a free slot. */
   fullProjects(): bigint[] {
-    return [...this.runningOf].flatMap(([id, count]) => (count >= this.bounds.mostOfProject ? [id] : []));
+    const { mostOfProject, resting = () => [] } = this.bounds;
+    return [...this.runningOf]
+      .flatMap(([id, count]) => (count >= mostOfProject ? [id] : []))
+      .concat(resting());
   }
 
   hasRoomFor({ id, projectId }: { id: bigint; projectId: bigint }): boolean {
-    const ofProject = this.runningOf.get(projectId) ?? 0;
-    return this.free > 0 && !this.running.has(id) && ofProject < this.bounds.mostOfProject;
+    return this.free > 0 && !this.running.has(id) && !this.fullProjects().includes(projectId);
   }
 
   /** `work` must not reject. */

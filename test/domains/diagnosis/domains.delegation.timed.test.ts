@@ -88,7 +88,9 @@ test("Domains-DNS-7: a referral of a real server is understood, and compared wit
   const settings = { nameServerPort: knot.port, privateNameServers: true };
   const nameServers = new NameServers(resolver, settings, Date.now);
   const zone = { name: 'customer.test', nameServers: ['ns1.customer.test'] };
-  expect(await delegationOf(nameServers, zone, new AbortController().signal)).toMatchObject({
+  expect(
+    await delegationOf(nameServers, zone, { projectId: 1n, signal: new AbortController().signal }),
+  ).toMatchObject({
     parent: 'test',
     delegated: ['ns.old.test', 'ns1.customer.test'],
     own: ['ns1.customer.test'],

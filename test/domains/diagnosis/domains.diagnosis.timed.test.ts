@@ -474,7 +474,7 @@ test('Domains-DNS-36: DNS_UNREACHABLE: the check waits 1.5 s for slow DNS, with 
   expect(late.result).toMatchObject({ leadsHere: true });
   expect(late.tookMs).toBeLessThan(1_500);
   const givenUp = await inspector.inspect(
-    { hostname: SHOP, isApex: false, ownership: null },
+    { projectId: 1n, hostname: SHOP, isApex: false, ownership: null },
     AbortSignal.timeout(30),
   );
   expect(givenUp.leadsHere).toBeNull();
@@ -532,7 +532,7 @@ test('Domains-DNS-40: WILDCARD_DNS: any name below the zone points here', async 
       },
     ],
   });
-  expect(await inspector.survey(SHOP)).toEqual({ isApex: false, leadsHere: true, isUnderWildcard: true });
+  expect(await inspector.survey(1n, SHOP)).toEqual({ isApex: false, leadsHere: true, isUnderWildcard: true });
   dns.set(APEX, 'A', OURS);
   expect(await inspect(APEX)).toMatchObject({
     isUnderWildcard: false,
@@ -577,16 +577,20 @@ test('Domains-DNS-43: a name server with the TXT record proves ownership before 
 
 test('Domains-DNS-44: a survey says where the zone begins and whether the name already points here', async () => {
   const { inspector, dns } = await start();
-  expect(await inspector.survey(SHOP)).toEqual({ isApex: false, leadsHere: false, isUnderWildcard: false });
+  expect(await inspector.survey(1n, SHOP)).toEqual({
+    isApex: false,
+    leadsHere: false,
+    isUnderWildcard: false,
+  });
   dns.zone('sub.customer.test');
   dns.set('sub.customer.test', 'A', [OURS, FOREIGN]);
-  expect(await inspector.survey('sub.customer.test')).toEqual({
+  expect(await inspector.survey(1n, 'sub.customer.test')).toEqual({
     isApex: true,
     leadsHere: true,
     isUnderWildcard: false,
   });
   dns.fault('drop');
-  const { result, tookMs } = await inOwnTicks(() => inspector.survey(SHOP));
+  const { result, tookMs } = await inOwnTicks(() => inspector.survey(1n, SHOP));
   expect(result).toEqual({ isApex: null, leadsHere: null, isUnderWildcard: null });
   expect(tookMs).toBeLessThan(1_500);
 });
@@ -594,7 +598,7 @@ test('Domains-DNS-44: a survey says where the zone begins and whether the name a
 test('Domains-DNS-45: the zone of a registry does not tell whether an unregistered domain is an apex', async () => {
   const { inspector, inspect, dns } = await start();
   dns.zone('test');
-  expect((await inspector.survey('unregistered.test')).isApex).toBeNull();
+  expect((await inspector.survey(1n, 'unregistered.test')).isApex).toBeNull();
   for (const hostname of ['unregistered.test', 'www.unregistered.test']) {
     const [finding] = (await inspect(hostname, { isApex: hostname === 'unregistered.test' })).diagnoses;
     expect(finding).toMatchObject({

@@ -44,7 +44,7 @@ export async function startDnsRig({ nameServers: count = 0, areAsked = true } = 
       for (const server of [dns, ...nameServers]) server.set(...record);
     },
     inspect: (hostname, more = {}) =>
-      inspector.inspect({ hostname, isApex: false, ownership: null, ...more }),
+      inspector.inspect({ projectId: 1n, hostname, isApex: false, ownership: null, ...more }),
     async stop() {
       await Promise.all([dns, ...nameServers].map((server) => server.stop()));
     },

@@ -15,6 +15,7 @@ import { DnsZones, type DoubleType, type Said } from './dns-zones.js';
  * `no edns`: FORMERR to EDNS0.
  * `delayMs`: the right answer, late.
  * `dropFirst`: the first packets are lost, later ones are answered.
+ * `hostile`: the UDP answer says to ask by TCP, where this function has the connection.
  */
 type DnsFault =
   | 'servfail'
@@ -30,7 +31,8 @@ type DnsFault =
   | 'garbage'
   | 'no edns'
   | { delayMs: number }
-  | { dropFirst: number };
+  | { dropFirst: number }
+  | { hostile: (query: Buffer, socket: TcpSocket) => void };
 
 /** Selects questions, for a fault or in the log; an omitted field matches all. */
 interface Which {
@@ -94,13 +96,20 @@ export async function startDnsServer({ address = '127.0.0.1', port = 0 } = {}): 
   const log: LoggedQuery[] = [];
   const faults: { fault: DnsFault; which: Which }[] = [];
 
-  const respond = (bytes: Buffer, protocol: 'udp' | 'tcp', send: (message: Buffer) => void): void => {
+  const respond = (bytes: Buffer, protocol: 'udp' | TcpSocket, send: (message: Buffer) => void): void => {
     const query = packet.decode(bytes);
     const question = query.questions?.[0];
     if (!question) return;
     const { type } = question;
     const name = question.name.toLowerCase();
-    log.push({ name, type, protocol, recursionDesired: query.flag_rd, checkingDisabled: query.flag_cd });
+    const isUdp = protocol === 'udp';
+    log.push({
+      name,
+      type,
+      protocol: isUdp ? 'udp' : 'tcp',
+      recursionDesired: query.flag_rd,
+      checkingDisabled: query.flag_cd,
+    });
     const active = faults.findLast(
       ({ which }) => (which.name ?? name) === name && (which.type ?? type) === type,
     )?.fault;
@@ -109,8 +118,18 @@ export async function startDnsServer({ address = '127.0.0.1', port = 0 } = {}): 
       return;
     }
     if (active === 'drop') return;
+    const isHostile = typeof active === 'object' && 'hostile' in active;
+    if (isHostile && !isUdp) {
+      active.hostile(bytes, protocol);
+      return;
+    }
     const said = zones.answer(name, type, query.flag_rd);
-    const message = messageFor({ query, said, fault: active, protocol });
+    const message = messageFor({
+      query,
+      said,
+      fault: isHostile ? 'truncate' : active,
+      protocol: isUdp ? 'udp' : 'tcp',
+    });
     if (typeof active === 'object' && 'delayMs' in active) setTimeout(send, active.delayMs, message).unref();
     else send(message);
   };
@@ -130,7 +149,7 @@ export async function startDnsServer({ address = '127.0.0.1', port = 0 } = {}): 
         const whole = 2 + received.readUInt16BE(0);
         respond(
           received.subarray(2, whole),
-          'tcp',
+          socket,
           (message) => socket.writable && socket.write(framed(message)),
         );
         received = received.subarray(whole);
@@ -211,7 +230,8 @@ function idOf({ id = 0 }: DecodedPacket): Buffer {
   return bytes;
 }
 
-function framed(message: Buffer): Buffer {
+/** A message with its length before it, as TCP carries it. */
+export function framed(message: Buffer): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(message.length);
   return Buffer.concat([length, message]);
