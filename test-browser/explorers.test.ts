@@ -339,3 +339,32 @@ test('Explorers-12: where Apollo cannot be reached the page offers GraphiQL, wit
   await page.getByRole('heading', { name: 'Petstore Gateway' }).waitFor();
   await leave();
 });
+
+test.each([390, 1280, 1920])(
+  'Explorers-16: while GraphiQL loads at %i px, the layout shifts by less than 0.1',
+  async (width) => {
+    const { page, leave } = await visit(browser, app.url, { width });
+    await page.addInitScript(() => {
+      const shifts: object[] = [];
+      Object.assign(window, { shifts });
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) {
+          const { value, sources } = entry as PerformanceEntry & {
+            value: number;
+            sources: { node: Element | null }[];
+          };
+          shifts.push({ value, of: sources.map(({ node }) => node?.className) });
+        }
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    await page.goto(`${app.url}/graphiql`);
+    await page.getByText('ListPets').first().waitFor();
+    if (width > 1200) await page.getByText('Root Types').waitFor();
+    // A turn of the observer after the last frame.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    const shifts = (await page.evaluate('shifts')) as { value: number }[];
+    const sum = shifts.reduce((total, { value }) => total + value, 0);
+    expect([shifts, sum < 0.1]).toEqual([shifts, true]);
+    await leave();
+  },
+);

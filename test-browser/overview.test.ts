@@ -103,7 +103,7 @@ test('Dashboard-46: the time and the dimension are kept in the address, and ever
     return numbers.reduce((sum, text) => sum + Number(text.replace(/\D/g, '')), 0);
   };
   for (const [dimension, name] of [
-    ['Door', 'door'],
+    ['API', 'API'],
     ['Key', 'key'],
     ['Operation', 'operation'],
     ['Status', 'status'],

@@ -34,7 +34,7 @@ Examples:
   $ petstore keys create shop
   $ petstore keys create shop --scopes ${SCOPES.join(',')}   # everything in the dashboard
   $ petstore keys create shop --scopes pets:read --name storefront --expires 90d
-  $ KEY=$(petstore keys create shop --json | jq -r .key)`,
+  $ API_KEY=$(petstore keys create shop --json | jq -r .key)`,
     )
     .action(async (slug: string, { scopes, name, expires, rehearse }: CreateOptions) => {
       const { key, token } = await withServices(async ({ projects, apiKeys }) => {

@@ -5,7 +5,7 @@ export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
 /**
- * An animal of a project. The primary key begins with the project, so a project's list is one range of the clustered index.
+ * A pet of a project. The primary key begins with the project, so a project's list is one range of the clustered index.
  * A cluster that shards by project answers each query from one shard.
  */
 @Entity('pets', { withoutRowid: true })

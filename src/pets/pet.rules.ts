@@ -16,14 +16,14 @@ export const PAGE_SIZE = { minimum: 1, maximum: MAX_PAGE_SIZE, default: 20 } as 
 
 const name = {
   ...NAME,
-  description: "The animal's name. It must not be only blanks.",
+  description: "The pet's name. It must not be only blanks.",
   examples: ['Rex'],
 } as const;
 
 const categoryIdSchema = {
   type: 'integer',
   format: 'int64',
-  description: 'Identifier of the category the animal belongs to.',
+  description: 'Identifier of the category the pet belongs to.',
   examples: [3],
   rule: 'must be an integer from -9223372036854775808 to 9223372036854775807',
 } as const;
@@ -39,7 +39,7 @@ export const petStatusSchema = {
 export const pageSizeSchema = {
   type: 'integer',
   ...PAGE_SIZE,
-  description: 'Maximum number of animals returned.',
+  description: 'Maximum number of pets returned.',
   rule: `must be a whole number from ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}`,
 } as const;
 

@@ -30,7 +30,7 @@ export const HEADERS = {
     'RFC 8288: related pages.',
     '<http://127.0.0.1:4000/v1/pets?limit=20&cursor=cGV0OjQy>; rel="next"',
   ),
-  Location: text('The address of the created animal.', 'http://127.0.0.1:4000/v1/pets/4711'),
+  Location: text('The address of the created pet.', 'http://127.0.0.1:4000/v1/pets/4711'),
   [IGNORED_PARAMETERS]: text(
     'Query parameters that the operation does not know and has ignored, percent-encoded: at most 10, each cut to 30 characters. `...` stands for further ones.',
     'page, sort',

@@ -38,14 +38,14 @@ export function openApiDocument({ production, staging }: ServerAddresses): objec
     info: {
       title: 'Petstore Gateway',
       version: '1.0.0',
-      summary: 'Browse and manage animals available for adoption.',
+      summary: 'Browse and manage pets available for adoption.',
       description:
         'Every request needs an API key as a bearer token. Integers of format int64 are exact over their whole range: read them with a parser that keeps every digit.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [server('Production', production), ...(staging === null ? [] : [server('Staging', staging)])],
     security: [{ apiKey: [] }],
-    tags: [{ name: 'animals', description: 'Animals of the project that the API key belongs to.' }],
+    tags: [{ name: 'animals', description: 'Pets of the project that the API key belongs to.' }],
     paths: {
       '/pets': { get: listPets(), post: createPet() },
       '/pets/{petId}': { get: getPet() },
@@ -61,7 +61,7 @@ export function openApiDocument({ production, staging }: ServerAddresses): objec
         },
       },
       schemas: {
-        NewPet: { description: 'An animal to create.', ...newPetSchema },
+        NewPet: { description: 'A pet to create.', ...newPetSchema },
         Pet: petSchema,
         Pets: { ...petsSchema, items: { $ref: '#/components/schemas/Pet' } },
         RateLimit: rateLimitSchema,
@@ -80,7 +80,7 @@ function listPets(): object {
   return {
     operationId: 'listPets',
     summary: 'List all animals',
-    description: 'A page of animals, oldest first. The `Link` header has the URL of the next page.',
+    description: 'A page of pets, oldest first. The `Link` header has the URL of the next page.',
     tags: ['animals'],
     security: needs('pets:read'),
     parameters: Object.entries(listQuerySchema.properties).map(([name, { description, ...schema }]) => ({
@@ -91,7 +91,7 @@ function listPets(): object {
       schema,
     })),
     responses: {
-      200: ok('A page of animals.', 'Pets', LIST_HEADERS),
+      200: ok('A page of pets.', 'Pets', LIST_HEADERS),
       304: {
         description: 'Not modified: the client has this page.',
         headers: headers(LIST_HEADERS),
@@ -106,7 +106,7 @@ function createPet(): object {
     operationId: 'createPet',
     summary: 'Add an animal',
     description:
-      'With an `Idempotency-Key` the request can be repeated when its answer got lost: only the first one creates an animal.',
+      'With an `Idempotency-Key` the request can be repeated when its answer got lost: only the first one creates a pet.',
     tags: ['animals'],
     security: needs('pets:write'),
     parameters: [
@@ -127,11 +127,7 @@ function createPet(): object {
     ],
     requestBody: { required: true, content: json('NewPet') },
     responses: {
-      201: ok('The created animal with its assigned `id`.', 'Pet', [
-        'Location',
-        REPLAYED,
-        IGNORED_PARAMETERS,
-      ]),
+      201: ok('The created pet with its assigned `id`.', 'Pet', ['Location', REPLAYED, IGNORED_PARAMETERS]),
       ...errorResponses('createPet', [
         ...EVERY_OPERATION,
         'conflict',
@@ -159,14 +155,14 @@ function getPet(): object {
         name: 'petId',
         in: 'path',
         required: true,
-        description: 'The identifier of the animal.',
+        description: 'The identifier of the pet.',
         schema: { type: 'integer', format: 'int64', examples: [4711] },
       },
     ],
     responses: {
-      200: ok('The animal.', 'Pet', PET_HEADERS),
+      200: ok('The pet.', 'Pet', PET_HEADERS),
       304: {
-        description: 'Not modified: the client has this animal.',
+        description: 'Not modified: the client has this pet.',
         headers: headers(PET_HEADERS),
       },
       ...errorResponses('getPet', codes, SUNSET_HEADERS),

@@ -5,7 +5,7 @@ import { newPetSchema, pageSizeSchema, petStatusSchema } from '../pets/pet.rules
 /** SPEC's resources as JSON Schema: Fastify serializes with them, and the OpenAPI document shows them. */
 export const petSchema = {
   type: 'object',
-  description: 'An animal.',
+  description: 'A pet.',
   required: ['id', 'name', 'categoryId'],
   properties: {
     id: {
@@ -18,7 +18,7 @@ export const petSchema = {
   },
 } as const;
 
-export const petsSchema = { type: 'array', description: 'A page of animals.', items: petSchema } as const;
+export const petsSchema = { type: 'array', description: 'A page of pets.', items: petSchema } as const;
 
 export const errorSchema = {
   type: 'object',

@@ -228,7 +228,7 @@ test('Pages-15: /docs leads to the reference', async () => {
   expect([status, headers.get('location')]).toEqual([301, '/v1/docs']);
 });
 
-test('Pages-7: the front page says what the product is, and links to its three doors and to its state', async () => {
+test('Pages-7: the front page says what the product is, and links to the three ways in and to its state', async () => {
   const { text } = await page('/');
   for (const path of ['/dashboard/', '/graphql', '/graphiql', '/v1/docs', '/v1/openapi.json', '/readyz']) {
     expect(text).toContain(`href="${path}"`);

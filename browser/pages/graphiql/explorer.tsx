@@ -18,11 +18,12 @@ const WIDE = '(min-width: 75rem)';
 export function Explorer() {
   const [budget, setBudget] = useState('');
   const schema = usePublicSchema();
-  const isLoaded = schema !== null;
+  const [isShown, setShown] = useState(false);
   useEffect(() => {
-    if (isLoaded) openDocumentation();
-  }, [isLoaded]);
-
+    if (schema === undefined) return;
+    openDocumentation();
+    setShown(true);
+  }, [schema]);
   const fetcher = useCallback(async (request: object, options?: { headers?: Record<string, string> }) => {
     const key = apiKey.read() || (await askForKey());
     if (key === '') return NOT_SENT;
@@ -37,14 +38,15 @@ export function Explorer() {
     return answer.json();
   }, []);
   return (
-    <div className="workbench">
+    // The documentation pushes the editor aside when it opens, so both are shown together.
+    <div className={isShown ? 'workbench' : 'workbench workbench-loading'}>
       <div className="workbench-bar">
         <h1>GraphiQL</h1>
         <output aria-label="Remaining quota">{budget}</output>
       </div>
       <GraphiQL
         fetcher={fetcher}
-        schema={schema}
+        schema={schema ?? null}
         dangerouslyAssumeSchemaIsValid
         defaultQuery={FIRST?.query ?? ''}
         defaultTabs={[{ query: FIRST?.query ?? '', variables: JSON.stringify(FIRST?.variables, null, 2) }]}
@@ -68,15 +70,15 @@ function openDocumentation(): void {
   document.querySelector<HTMLElement>('[aria-label="Show Documentation Explorer"]')?.click();
 }
 
-/** The printed schema, which needs no key; null until it is loaded. Introspection would need a key. */
-function usePublicSchema(): GraphQLSchema | null {
-  const [schema, setSchema] = useState<GraphQLSchema | null>(null);
+/** The printed schema, which needs no key; null if it can't be read. Introspection would need a key. */
+function usePublicSchema(): GraphQLSchema | null | undefined {
+  const [schema, setSchema] = useState<GraphQLSchema | null>();
   useEffect(() => {
     const load = async () => {
       const answer = await fetch(SCHEMA);
-      if (answer.ok) setSchema(buildSchema(await answer.text(), { assumeValidSDL: true }));
+      return answer.ok ? buildSchema(await answer.text(), { assumeValidSDL: true }) : null;
     };
-    void load();
+    load().then(setSchema, () => setSchema(null));
   }, []);
   return schema;
 }

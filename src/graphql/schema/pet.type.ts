@@ -20,16 +20,16 @@ registerEnumType(PetStatusEnum, {
   },
 });
 
-@ObjectType('Pet', { description: 'An animal.', ...PLAIN })
+@ObjectType('Pet', { description: 'A pet.', ...PLAIN })
 export class PetType {
   @Field(() => ID, { description: 'Unique identifier assigned on creation: the digits of a 64-bit integer.' })
   id!: string;
 
-  @Field(() => String, { description: "The animal's name." })
+  @Field(() => String, { description: "The pet's name." })
   name!: string;
 
   @Field(() => ID, {
-    description: 'Identifier of the category the animal belongs to: the digits of a 64-bit integer.',
+    description: 'Identifier of the category the pet belongs to: the digits of a 64-bit integer.',
   })
   categoryId!: string;
 
@@ -39,7 +39,7 @@ export class PetType {
   })
   status!: PetStatus | null;
 
-  @Field(() => GraphQLDateTime, { description: 'When the animal was added.' })
+  @Field(() => GraphQLDateTime, { description: 'When the pet was added.' })
   createdAt!: Date;
 }
 
@@ -76,7 +76,7 @@ export class DeletedPetType {
 }
 
 @InputType('NewPet', {
-  description: 'An animal to create, for example `{name: "Rex", categoryId: "1", status: available}`.',
+  description: 'A pet to create, for example `{name: "Rex", categoryId: "1", status: available}`.',
 })
 export class NewPetInput {
   @Field(() => String, { description: `Its name: 1 to ${NAME.maxLength} characters.` })
@@ -90,7 +90,7 @@ export class NewPetInput {
 }
 
 @InputType('PetChanges', {
-  description: 'Changes to an animal; a field left out stays as it is. For example `{status: sold}`.',
+  description: 'Changes to a pet; a field left out stays as it is. For example `{status: sold}`.',
 })
 export class PetChangesInput {
   @Field(() => String, {

@@ -88,13 +88,13 @@ export class UsagePointType {
 }
 
 @ObjectType('UsageSeries', {
-  description: 'The requests of one key, operation, door or status, for example of the operation `listPets`.',
+  description: 'The requests of one key, operation, API or status, for example of the operation `listPets`.',
   ...PLAIN,
 })
 export class UsageSeriesType {
   @Field(() => String, {
     description:
-      'By door `GRAPHQL` or `REST`, by key its id, by operation its name, by status the number. `other` stands for all that are not listed by name.',
+      'By API `GRAPHQL` or `REST`, by key its id, by operation its name, by status the number. `other` stands for all that are not listed by name.',
   })
   name!: string;
 
@@ -136,7 +136,7 @@ export class UsageType {
   @Entries(MAX_USAGE_POINTS)
   @Field(() => [UsagePointType], {
     description:
-      'Every minute, hour or day of the window, oldest first, including those without requests, for plots by door.',
+      'Every minute, hour or day of the window, oldest first, including those without requests, for plots by API.',
   })
   points!: UsagePointType[];
 

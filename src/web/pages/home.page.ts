@@ -4,13 +4,13 @@ import { type Html, html } from './html.js';
 import { pageText } from './layout.js';
 import type { PageAssets } from './page-assets.js';
 
-interface Door {
+interface Way {
   name: string;
   what: string;
   links: readonly [path: string, label: string][];
 }
 
-const DOORS: readonly Door[] = [
+const WAYS: readonly Way[] = [
   {
     name: 'GraphQL',
     what: 'A typed schema at /graphql for frontend teams: cursors, exact ids, and the cost of each operation known before it runs.',
@@ -37,7 +37,7 @@ const DOORS: readonly Door[] = [
 
 const ANSWER = JSON.stringify([{ id: 4711, name: 'Rex', categoryId: 3, status: 'available' }], null, 2);
 
-/** `/` of the platform: what it is, its three doors, a first request, and the state of the gateway. */
+/** `/` of the platform: what it is, the three ways in, a first request, and the state of the gateway. */
 export function homePage(assets: PageAssets, base: string): string {
   const body = html`<main id="content" tabindex="-1" class="home">
 <section class="hero">
@@ -50,10 +50,10 @@ export function homePage(assets: PageAssets, base: string): string {
 <div class="hero-code">
 ${codeChoice('first', 'First request', firstRequests(base))}${codeBlock({ label: 'Answer', language: 'json', text: ANSWER })}</div>
 </section>
-<section aria-labelledby="doors">
-<h2 id="doors">Three doors</h2>
-<ul class="doors">
-${DOORS.map(door)}</ul>
+<section aria-labelledby="ways">
+<h2 id="ways">Three ways in</h2>
+<ul class="ways">
+${WAYS.map(wayIn)}</ul>
 </section>
 <section aria-labelledby="steps">
 <h2 id="steps">From here to the first answer</h2>
@@ -86,10 +86,10 @@ ${codeBlock({ label: 'Headers of the answer', language: 'http', text: 'X-RateLim
   });
 }
 
-function door({ name, what, links }: Door): Html {
-  return html`<li class="door"><h3>${name}</h3>
+function wayIn({ name, what, links }: Way): Html {
+  return html`<li class="way"><h3>${name}</h3>
 <p>${what}</p>
-<p class="door-links">${links.map(([path, label]) => html`<a href="${path}">${label}</a> `)}</p></li>
+<p class="way-links">${links.map(([path, label]) => html`<a href="${path}">${label}</a> `)}</p></li>
 `;
 }
 

@@ -27,9 +27,9 @@ export function QuickStart({ first }: { first: LiveUsage['first'] }) {
   const [language, setLanguage] = useState<Language>('curl');
   const key = `${apiKey.prefix}…`;
   const snippet = {
-    curl: `KEY='${key}'  # the whole key\ncurl "${project.apiUrl}/pets?limit=3" \\\n  -H "Authorization: Bearer $KEY"`,
+    curl: `API_KEY='${key}'  # the whole key\ncurl "${project.apiUrl}/pets?limit=3" \\\n  -H "Authorization: Bearer $API_KEY"`,
     fetch: `const key = '${key}'; // the whole key\nconst response = await fetch('${project.apiUrl}/pets?limit=3', {\n  headers: { Authorization: \`Bearer \${key}\` },\n});\nconsole.log(await response.json());`,
-    graphql: `KEY='${key}'  # the whole key\ncurl ${project.graphqlUrl} \\\n  -H "Authorization: Bearer $KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"query":"{ pets(first: 3) { nodes { id name } } }"}'`,
+    graphql: `API_KEY='${key}'  # the whole key\ncurl ${project.graphqlUrl} \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"query":"{ pets(first: 3) { nodes { id name } } }"}'`,
   }[language];
   return (
     <section className="card quick-start" aria-labelledby="quick-start">

@@ -22,7 +22,9 @@ const COUNT = new Intl.NumberFormat();
 /** The requests of the chosen time, stacked by the chosen dimension, with their rates and latency. */
 export function UsageCard({ known, isStale }: Props) {
   const choice = useUsageChoice();
-  const by = DIMENSIONS.find(({ value }) => value === known.by)?.label.toLowerCase();
+  const by = DIMENSIONS.find(({ value }) => value === known.by)?.label.replace(/^[A-Z](?=[a-z])/, (letter) =>
+    letter.toLowerCase(),
+  );
   const title = `Requests ${WINDOW_WORDS[known.window]}, by ${by}`;
   const layers = layersOf(known, choice.mayReadKeys);
   const points = pointsOf(known);

@@ -24,7 +24,7 @@ export const WINDOW_WORDS: Record<UsageWindow, string> = {
 };
 
 export const DIMENSIONS: readonly { value: UsageDimension; label: string }[] = [
-  { value: 'DOOR', label: 'Door' },
+  { value: 'DOOR', label: 'API' },
   { value: 'KEY', label: 'Key' },
   { value: 'OPERATION', label: 'Operation' },
   { value: 'STATUS', label: 'Status' },
