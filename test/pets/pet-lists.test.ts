@@ -335,7 +335,7 @@ onEachDatabase((app) => {
     ]);
   });
 
-  test('PetList-14: petCount is the length of the list with the same filters, of the own project only', async () => {
+  test('PetList-16: petCount is the length of the list with the same filters, of the own project only', async () => {
     const count = async (filters: List, by = owner) => {
       const { body } = await graphql(app().url, COUNT, { token: by.token, variables: { ...filters } });
       return body.data.petCount;

@@ -24,7 +24,7 @@ import {
 } from './pet.type.js';
 import { PetListArgs, parseListArgs } from './pet-list.args.js';
 
-/** A count reads an index entry for each pet: 100,000 take about 10 ms. */
+/** A count reads an index entry for each pet: 100,000 take about 4 ms on SQLite. */
 const MAX_COUNT = 100_000;
 
 @Resolver(() => PetType)

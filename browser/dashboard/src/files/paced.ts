@@ -3,7 +3,7 @@ import { standing } from '../graphql/standing.js';
 
 /** Why a long task waits, and until when. */
 export interface Wait {
-  reason: 'quota' | 'refused' | 'away';
+  reason: 'quota' | 'day' | 'refused' | 'away';
   untilMs: number;
 }
 
@@ -21,8 +21,10 @@ export const SPARED = 0.1;
 const WINDOW_MS = 60_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
-/** Refusals that end within a minute or so, then the same request may be sent again. `CONFLICT`: the first attempt still runs. */
-const TEMPORARY = ['RATE_LIMITED_MINUTE', 'FIELD_RATE_LIMITED', 'UNAVAILABLE', 'CONFLICT'];
+/** Refusals that change nothing and end at a known time. */
+export const NOT_YET = ['RATE_LIMITED_MINUTE', 'RATE_LIMITED_DAY', 'KEY_BANNED', 'FIELD_RATE_LIMITED'];
+/** Refusals that end by themselves, then the same request may be sent again. `CONFLICT`: the first attempt still runs. */
+const TEMPORARY = [...NOT_YET, 'UNAVAILABLE', 'CONFLICT'];
 
 /**
  * Sends a request of a long task when there is room for it, and again after each temporary failure, until it is answered.
@@ -30,8 +32,9 @@ const TEMPORARY = ['RATE_LIMITED_MINUTE', 'FIELD_RATE_LIMITED', 'UNAVAILABLE', '
  */
 export async function paced<Answer>(send: () => Promise<Answer>, pace: Pace): Promise<Answer> {
   for (let failures = 0; ; failures += 1) {
-    const roomAtMs = nextRoomMs(pace);
-    if (roomAtMs > Date.now()) await wait({ reason: 'quota', untilMs: roomAtMs }, pace);
+    for (let room = waitForRoom(pace); room.untilMs > Date.now(); room = waitForRoom(pace)) {
+      await wait(room, pace);
+    }
     pace.signal.throwIfAborted();
     try {
       return await send();
@@ -42,13 +45,18 @@ export async function paced<Answer>(send: () => Promise<Answer>, pace: Pace): Pr
   }
 }
 
-/** When the window has room; 0 = now. Never spends the last units, as a 429 would hit the other clients too. */
-function nextRoomMs({ of, units }: Pace): number {
-  const left = standing.get()?.[of];
-  if (!left || left.remaining === left.limit) return 0;
-  if (left.remaining - units >= left.limit * SPARED) return 0;
+/** When the windows have room. Never spends the last units of a minute, as a 429 would hit the other clients too. */
+function waitForRoom({ of, units }: Pace): Wait {
+  const known = standing.get();
+  const day = of === 'minute' ? known?.day : null;
+  if (day && day.remaining < units && Date.parse(day.resetAt) > Date.now()) {
+    return { reason: 'day', untilMs: Date.parse(day.resetAt) };
+  }
+  const left = known?.[of];
+  const hasRoom = !left || left.remaining === left.limit || left.remaining - units >= left.limit * SPARED;
   // The clock of this computer may differ from the gateway's.
-  return Math.min(Date.parse(left.resetAt), Date.now() + WINDOW_MS);
+  const untilMs = hasRoom ? 0 : Math.min(Date.parse(left.resetAt), Date.now() + WINDOW_MS);
+  return { reason: 'quota', untilMs };
 }
 
 function waitAfter(error: unknown, failures: number): Wait {

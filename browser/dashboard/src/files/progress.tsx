@@ -13,6 +13,7 @@ interface Props {
 
 const REASONS: Record<Wait['reason'], string> = {
   quota: 'Waits for the next minute, so that other clients keep a part of the quota',
+  day: 'The quota of today is spent; goes on after midnight UTC',
   refused: 'The gateway asked to wait',
   away: 'The gateway can’t be reached; tries again',
 };

@@ -17,19 +17,22 @@ interface Tools {
   onWait: (wait: Wait | null) => void;
 }
 
-/** A task that takes a while and can be stopped. It stops with its component, and the browser asks before it leaves the page. */
-export function useTask(run: (tools: Tools) => Promise<void>): Task {
+/**
+ * A task that takes a while and can be stopped. It stops with its component. The browser asks before it leaves the page,
+ * unless a reload continues the task.
+ */
+export function useTask(run: (tools: Tools) => Promise<void>, { outlivesPage = false } = {}): Task {
   const [state, setState] = useState<TaskState | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [wait, setWait] = useState<Wait | null>(null);
   const controller = useRef<AbortController | null>(null);
   useEffect(() => () => controller.current?.abort(), []);
   useEffect(() => {
-    if (state !== 'running') return;
+    if (state !== 'running' || outlivesPage) return;
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener('beforeunload', ask);
     return () => removeEventListener('beforeunload', ask);
-  }, [state]);
+  }, [state, outlivesPage]);
   const start = async () => {
     const mine = new AbortController();
     controller.current = mine;

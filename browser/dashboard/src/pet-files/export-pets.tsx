@@ -1,16 +1,12 @@
-import { useApolloClient } from '@apollo/client/react';
-import { useEffect, useRef, useState } from 'react';
+import { useQuery } from '@apollo/client/react';
 import { Dialog } from '../elements/dialog.js';
-import { tellDone } from '../elements/toaster.js';
+import { Loading } from '../elements/loading.js';
 import { ErrorNotice } from '../errors/error-notice.js';
-import { useBlock } from '../errors/use-block.js';
-import { Progress } from '../files/progress.js';
-import { datedName, saveFile } from '../files/save-file.js';
-import { useTask } from '../files/use-task.js';
+import { PetCountDocument } from '../graphql/generated.js';
 import type { PetSelection } from '../pets/pet-browsing.js';
-import { useSession } from '../session/signed-in.js';
-import { PETS_HEADER, petLine } from './pet-line.js';
-import { readPages } from './read-pages.js';
+import { currentExport } from './export-card.js';
+import { PAGE_SIZE } from './read-pages.js';
+import { StartTask } from './start-task.js';
 
 interface Props {
   /** The order is always from the oldest pet on, or by name. */
@@ -18,54 +14,56 @@ interface Props {
   onClose: () => void;
 }
 
-/** Reads the pets of the list, page by page, and saves them as a file. */
-export function ExportPets({ selection: { status, nameStartsWith }, onClose }: Props) {
-  const client = useApolloClient();
-  const { project } = useSession();
-  const [progress, setProgress] = useState<{ count: number; share: number | null }>({
-    count: 0,
-    share: null,
-  });
-  const task = useTask(async (tools) => {
-    const lines = [PETS_HEADER];
-    for await (const { pets, share } of readPages(client, { status, nameStartsWith }, tools)) {
-      lines.push(...pets.map(petLine));
-      setProgress({ count: lines.length - 1, share });
-    }
-    saveFile(datedName(`pets-${project.slug}`, Date.now()), lines);
-    tellDone(`Exported ${(lines.length - 1).toLocaleString()} pets.`);
-    onClose();
-  });
-  const { isBlocked, countdown } = useBlock(task.error);
-  const begin = useRef(task.start);
-  useEffect(() => begin.current(), []);
+/** The gateway counts no further. */
+const MAX_COUNT = 100_000;
+
+/** Shows what an export of the list costs, and starts it. */
+export function ExportPets({ selection, onClose }: Props) {
+  const { status, nameStartsWith } = selection;
   const isPart = status !== null || nameStartsWith !== null;
   return (
-    <Dialog
-      title={isPart ? 'Export the pets of this list' : 'Export all pets'}
-      onClose={onClose}
-      isPinned={task.state === 'running'}
-    >
-      {task.error ? (
-        <ErrorNotice error={task.error} />
+    <Dialog title={isPart ? 'Export the pets of this list' : 'Export all pets'} onClose={onClose}>
+      {currentExport.use() ? (
+        <p>An export is running: see the corner of the page.</p>
       ) : (
-        <Progress
-          label="Export of pets"
-          share={progress.share}
-          text={`${progress.count.toLocaleString()} pets read`}
-          wait={task.wait}
-        />
+        <Offer selection={selection} onClose={onClose} />
       )}
-      <div className="actions">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        {task.state === 'failed' && (
-          <button type="button" className="primary" disabled={isBlocked} onClick={task.start}>
-            Try again{countdown}
-          </button>
-        )}
-      </div>
     </Dialog>
+  );
+}
+
+function Offer({ selection, onClose }: Props) {
+  const { status, nameStartsWith } = selection;
+  const { data, error, refetch } = useQuery(PetCountDocument, {
+    variables: { status, nameStartsWith },
+    fetchPolicy: 'no-cache',
+  });
+  if (error) return <ErrorNotice error={error} onRetry={() => void refetch().catch(() => {})} />;
+  if (!data) return <Loading what="the number of pets" count={2} />;
+  const { petCount } = data;
+  const counted = (count: number) => {
+    const isMore = count === petCount && petCount === MAX_COUNT;
+    return `${isMore ? 'at least ' : ''}${count === 1 ? '1 pet' : `${count.toLocaleString()} pets`}`;
+  };
+  const start = (count: number) => {
+    const isUnknown = count === petCount && petCount === MAX_COUNT;
+    // Names that are added meanwhile can stand before others, so a whole list may take a page more.
+    const pages = Math.ceil(count / PAGE_SIZE) + (count === petCount ? 1 : 0);
+    currentExport.set({ selection, total: count, maxPages: isUnknown ? Number.POSITIVE_INFINITY : pages });
+    onClose();
+  };
+  return (
+    <>
+      <p>
+        {petCount === 1 ? 'There is' : 'There are'} {counted(petCount)} to export, as a CSV file.
+      </p>
+      <StartTask
+        verb="Export"
+        work={{ count: petCount, perUnit: PAGE_SIZE, unitsPerRequest: 1 }}
+        counted={counted}
+        onStart={start}
+        onClose={onClose}
+      />
+    </>
   );
 }

@@ -22,6 +22,7 @@ export interface RefusedRow {
 
 export interface PetFile {
   name: string;
+  text: string;
   pets: readonly ReadPet[];
   /** Rows that the gateway would refuse. */
   refused: readonly RefusedRow[];
@@ -42,7 +43,12 @@ export async function readPetFile(file: File): Promise<PetFile> {
   if (file.size > MAX_BYTES) {
     throw new Error('It is larger than 5 MB. Import it on the command line: petstore pets import.');
   }
-  const [head, ...records] = csvRecords(decoded(await file.arrayBuffer()));
+  return petFileOf(file.name, decoded(await file.arrayBuffer()));
+}
+
+/** As `readPetFile`, for a text that was read before. */
+export function petFileOf(name: string, text: string): PetFile {
+  const [head, ...records] = csvRecords(text);
   const header = headerOf(head);
   const refusedHeader = csvLine(header.includes(PROBLEM) ? header : [...header, PROBLEM]);
   const pets: ReadPet[] = [];
@@ -52,7 +58,7 @@ export async function readPetFile(file: File): Promise<PetFile> {
     if ('input' in read) pets.push(read);
     else refused.push(read);
   }
-  return { name: file.name, pets, refused, refusedHeader };
+  return { name, text, pets, refused, refusedHeader };
 }
 
 function decoded(bytes: ArrayBuffer): string {

@@ -9,16 +9,19 @@ interface Props {
 
 const SHOWN = 100;
 
-/** The rows that were not imported, with the reason and as a file to correct. */
+/** Saves rows that were not imported, with the reason, as a file to correct. */
+export function saveRefused(file: PetFile, rows: readonly RefusedRow[]): void {
+  const name = file.name.replace(/(\.refused)?\.csv$/i, '');
+  const lines = [file.refusedHeader, ...rows.map(({ text }) => text)];
+  saveFile(
+    `${name}.refused.csv`,
+    lines.map((line) => `${line}\n`),
+  );
+}
+
+/** The rows that are not imported, with the reason and as a file to correct. */
 export function RefusedRows({ file, rows }: Props) {
   if (rows.length === 0) return null;
-  const save = () => {
-    const name = file.name.replace(/(\.refused)?\.csv$/i, '');
-    saveFile(
-      `${name}.refused.csv`,
-      [file.refusedHeader, ...rows.map(({ text }) => text)].map((line) => `${line}\n`),
-    );
-  };
   return (
     <div className="refused-rows">
       <p className="refused-head">
@@ -26,7 +29,7 @@ export function RefusedRows({ file, rows }: Props) {
           {rows.length === 1 ? '1 row is refused.' : `${rows.length.toLocaleString()} rows are refused.`}{' '}
           Correct them in the file, and import that file.
         </span>
-        <button type="button" className="small" onClick={save}>
+        <button type="button" className="small" onClick={() => saveRefused(file, rows)}>
           <Download size={15} aria-hidden="true" />
           Download refused rows
         </button>

@@ -1,21 +1,10 @@
 import type { ApolloClient } from '@apollo/client';
-import { CombinedGraphQLErrors } from '@apollo/client/errors';
 import { refusalOf } from '../errors/refusal.js';
-import { paced, type Wait } from '../files/paced.js';
-import { ImportPetDocument, ImportPetsDocument, type NewPet } from '../graphql/generated.js';
+import { NOT_YET, paced, type Wait } from '../files/paced.js';
+import { ImportPetsDocument } from '../graphql/generated.js';
 import { standing } from '../graphql/standing.js';
-import type { ReadPet, RefusedRow } from './pet-file.js';
-
-/** An import that can be interrupted and continued. */
-export interface Sending {
-  pets: readonly ReadPet[];
-  /** Identifies its requests, so that none of them adds a pet twice. */
-  key: string;
-  /** How many pets were sent. */
-  done: number;
-  added: number;
-  refused: RefusedRow[];
-}
+import { type ImportJob, saveProgress } from './import-job.js';
+import type { ReadPet } from './pet-file.js';
 
 interface Tools {
   signal: AbortSignal;
@@ -23,83 +12,104 @@ interface Tools {
   onProgress: () => void;
 }
 
-/** An operation may have 20 statements, and each pet needs three with its Idempotency-Key. */
-const ALIASES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
-/** The pet itself is the problem, so no repetition helps. */
-const OF_ROW = ['INVALID_REQUEST', 'BAD_USER_INPUT'];
+/** Pets for which the gateway asks one unit. */
+export const PETS_PER_UNIT = 10;
+/** The gateway accepts 100 pets in a request. */
+export const UNITS_PER_REQUEST = 10;
+/** The gateway accepts bodies of 100 KB. */
+const MAX_BYTES = 80_000;
+/** The gateway keeps an Idempotency-Key for 24 hours; then the same request would add its pets again. */
+const KEY_KEPT_MS = 23 * 3_600_000;
 
-/** Sends the pets that are left, in their order. `sending` always tells how far it is; call again to continue. */
-export async function sendPets(client: ApolloClient, sending: Sending, tools: Tools): Promise<void> {
-  while (sending.done < sending.pets.length) {
-    // A continued import has the same batches, so that each pet keeps its key.
-    const start = sending.done - (sending.done % ALIASES.length);
-    const batch = sending.pets.slice(start, start + ALIASES.length);
-    const key = `${sending.key}-${start}`;
-    // The rest of the day is spent to the last pet.
-    const isRoom = (standing.get()?.day?.remaining ?? ALIASES.length) >= ALIASES.length;
-    const isWhole = batch.length === ALIASES.length && sending.done === start && isRoom;
-    if (isWhole && (await sendTogether(client, batch, key, tools))) {
-      sending.added += batch.length;
-      sending.done += batch.length;
-      tools.onProgress();
-    } else {
-      await sendEach(client, batch, key, sending, tools);
-    }
-  }
-}
-
-/** False = a pet of the batch is refused. The pets before it were added. */
-async function sendTogether(
-  client: ApolloClient,
-  batch: readonly ReadPet[],
-  key: string,
-  tools: Tools,
-): Promise<boolean> {
-  const variables = Object.fromEntries(ALIASES.map((alias, at) => [alias, batch[at]?.input])) as Record<
-    (typeof ALIASES)[number],
-    NewPet
-  >;
-  const context = { headers: { 'idempotency-key': key } };
-  try {
-    await paced(
-      () => client.mutate({ mutation: ImportPetsDocument, variables, context, fetchPolicy: 'no-cache' }),
-      { ...tools, of: 'minute', units: batch.length },
-    );
-    return true;
-  } catch (error) {
-    if (isOfRow(error)) return false;
-    throw error;
-  }
-}
-
-/** Sends the pets of the batch that are left. A pet that was added already is not added again. */
-async function sendEach(
-  client: ApolloClient,
-  batch: readonly ReadPet[],
-  key: string,
-  sending: Sending,
-  tools: Tools,
-): Promise<void> {
-  for (let at = sending.done % ALIASES.length; at < batch.length; at += 1) {
-    const pet = batch[at] as ReadPet;
-    // The gateway adds the alias to the key of an operation with several fields.
-    const context = { headers: { 'idempotency-key': `${key}:${ALIASES[at]}` } };
-    const variables = { input: pet.input };
-    try {
-      await paced(
-        () => client.mutate({ mutation: ImportPetDocument, variables, context, fetchPolicy: 'no-cache' }),
-        { ...tools, of: 'minute', units: 1 },
-      );
-      sending.added += 1;
-    } catch (error) {
-      if (!isOfRow(error)) throw error;
-      sending.refused.push(pet.refused(refusalOf(error)?.message ?? ''));
-    }
-    sending.done += 1;
+/** Sends the pets that are left, in their order. `job` always tells how far it is; call again to continue. */
+export async function sendPets(client: ApolloClient, job: ImportJob, tools: Tools): Promise<void> {
+  while (job.done < job.total) {
+    job.batch ??= { count: nextCount(job), sentAtMs: null };
+    const batch = job.file.pets.slice(job.done, job.done + job.batch.count);
+    job.added += await sendBatch(client, job, { batch, tools });
+    job.done += batch.length;
+    job.batch = null;
+    await saveProgress(job);
     tools.onProgress();
   }
 }
 
-function isOfRow(error: unknown): boolean {
-  return CombinedGraphQLErrors.is(error) && OF_ROW.includes(refusalOf(error)?.code ?? '');
+/** How many pets the next request has: whole units that the plan can pay, in a body of an allowed size. */
+function nextCount({ file: { pets }, done, total }: ImportJob): number {
+  const { minute, day } = standing.get() ?? {};
+  // After the quota is spent it will be full again.
+  const payable = [UNITS_PER_REQUEST, minute?.limit, day?.remaining || day?.limit];
+  const units = Math.min(...payable.filter((each) => typeof each === 'number'));
+  const most = Math.min(units * PETS_PER_UNIT, total - done);
+  let bytes = 0;
+  for (let count = 0; count < most; count += 1) {
+    bytes += new TextEncoder().encode(JSON.stringify(pets[done + count]?.input)).length;
+    if (bytes > MAX_BYTES) return count - (count % PETS_PER_UNIT);
+  }
+  return most;
+}
+
+interface Sending {
+  batch: readonly ReadPet[];
+  tools: Tools;
+}
+
+/** Sends a batch until the gateway has it, without the pets that the gateway refuses. Returns how many were added. */
+async function sendBatch(client: ApolloClient, job: ImportJob, { batch, tools }: Sending): Promise<number> {
+  for (;;) {
+    const refusedLines = new Set(job.refused.map(({ line }) => line));
+    const rows = batch.filter(({ line }) => !refusedLines.has(line));
+    if (rows.length === 0) return 0;
+    try {
+      const units = Math.ceil(rows.length / PETS_PER_UNIT);
+      await paced(() => sendOnce(client, job, rows), { ...tools, of: 'minute', units });
+      return rows.length;
+    } catch (error) {
+      const refused = error instanceof LostAnswer ? error.rows : refusedBy(error, rows);
+      if (refused.length === 0) throw error;
+      job.refused.push(...refused.map(([pet, problem]) => pet.refused(problem)));
+      if (job.batch) job.batch.sentAtMs = null;
+      await saveProgress(job);
+    }
+  }
+}
+
+async function sendOnce(client: ApolloClient, job: ImportJob, rows: readonly ReadPet[]): Promise<void> {
+  const batch = job.batch as NonNullable<ImportJob['batch']>;
+  if (batch.sentAtMs === null) {
+    batch.sentAtMs = Date.now();
+    await saveProgress(job);
+  } else if (batch.sentAtMs + KEY_KEPT_MS < Date.now()) {
+    throw new LostAnswer(rows);
+  }
+  const variables = { inputs: rows.map(({ input }) => input) };
+  const context = { headers: { 'idempotency-key': `${job.key}-${job.done}` } };
+  try {
+    await client.mutate({ mutation: ImportPetsDocument, variables, context, fetchPolicy: 'no-cache' });
+  } catch (error) {
+    if (NOT_YET.includes(refusalOf(error)?.code ?? '')) batch.sentAtMs = null;
+    throw error;
+  }
+}
+
+type Refused = readonly [pet: ReadPet, problem: string];
+
+/** The rows that the gateway names as the problem: `inputs.17.name`. */
+function refusedBy(error: unknown, rows: readonly ReadPet[]): Refused[] {
+  return rows.flatMap((pet, at): Refused[] => {
+    const start = `inputs.${at}.`;
+    const own = refusalOf(error)?.errors?.filter(({ field }) => field.startsWith(start)) ?? [];
+    const problem = own.map(({ field, message }) => `${field.slice(start.length)} ${message}`).join('; ');
+    return problem === '' ? [] : [[pet, problem]];
+  });
+}
+
+/** The pets were sent so long ago that the gateway cannot tell any more whether it has them. */
+class LostAnswer extends Error {
+  readonly rows: readonly Refused[];
+
+  constructor(rows: readonly ReadPet[]) {
+    super('the answer was lost');
+    this.rows = rows.map((pet) => [pet, 'was sent, but its answer was lost; look whether the pet exists']);
+  }
 }

@@ -1,0 +1,132 @@
+import { useApolloClient } from '@apollo/client/react';
+import { Download } from 'lucide-react';
+import { useEffect, useReducer, useRef, useState } from 'react';
+import { ErrorNotice } from '../errors/error-notice.js';
+import { useBlock } from '../errors/use-block.js';
+import { Progress } from '../files/progress.js';
+import { TaskCard } from '../files/task-card.js';
+import { useTask } from '../files/use-task.js';
+import { PetsDocument } from '../graphql/generated.js';
+import { catchUp, forgetImport, type ImportJob, saveProgress, whileAlone } from './import-job.js';
+import { saveRefused } from './refused-rows.js';
+import { sendPets } from './send-pets.js';
+
+/** An import that runs while the dashboard is used, and what became of it. */
+export function ImportCard({ job }: { job: ImportJob }) {
+  const client = useApolloClient();
+  const [, draw] = useReducer((drawn: number) => drawn + 1, 0);
+  const [isElsewhere, setElsewhere] = useState(false);
+  const task = useTask(
+    async ({ signal, onWait }) => {
+      const later = setTimeout(() => setElsewhere(true), 500);
+      await whileAlone(job, signal, async () => {
+        clearTimeout(later);
+        setElsewhere(false);
+        await catchUp(job);
+        if (job.state !== 'running') return;
+        await sendPets(client, job, { signal, onWait, onProgress: draw });
+        job.state = 'over';
+        await saveProgress(job);
+      }).finally(() => {
+        clearTimeout(later);
+        void client.refetchQueries({ include: [PetsDocument] });
+      });
+    },
+    { outlivesPage: true },
+  );
+  const { isBlocked, countdown } = useBlock(task.error);
+  const begin = useRef(job.state === 'running' ? task.start : null);
+  useEffect(() => begin.current?.(), []);
+  const change = (state: ImportJob['state']) => {
+    job.state = state;
+    void saveProgress(job);
+    if (state === 'running') task.start();
+    else task.stop();
+    draw();
+  };
+  const isRunning = task.state === 'running';
+  const { file, total, added, done } = job;
+  if (job.state === 'over' && !isRunning) return <Ended job={job} />;
+  return (
+    <TaskCard
+      label="Import of pets"
+      title={
+        <>
+          Importing <bdi>{file.name}</bdi>
+        </>
+      }
+    >
+      <Progress
+        label="Import of pets"
+        share={done / total}
+        text={`${added.toLocaleString()} of ${counted(total)} imported`}
+        wait={task.wait}
+      />
+      {isElsewhere && isRunning && <p className="muted">Another tab imports it.</p>}
+      {task.error ? <ErrorNotice error={task.error} /> : null}
+      <div className="actions">
+        {isRunning ? (
+          <button
+            type="button"
+            className="small"
+            disabled={job.state !== 'running'}
+            onClick={() => change('paused')}
+          >
+            {job.state === 'running' ? 'Pause' : 'Stopping…'}
+          </button>
+        ) : (
+          <button
+            type="button"
+            className="small primary"
+            disabled={isBlocked}
+            onClick={() => change('running')}
+          >
+            Continue{countdown}
+          </button>
+        )}
+        <button
+          type="button"
+          className="small"
+          disabled={job.state === 'over'}
+          onClick={() => change('over')}
+        >
+          Cancel import
+        </button>
+      </div>
+    </TaskCard>
+  );
+}
+
+function Ended({ job }: { job: ImportJob }) {
+  const { file, added, done, refused } = job;
+  const unsent = file.pets.slice(done).map((pet) => pet.refused('was not sent'));
+  const rows = [...file.refused, ...refused, ...unsent].sort((a, b) => a.line - b.line);
+  return (
+    <TaskCard
+      label="Import of pets"
+      title={<span role="status">Imported {counted(added)}.</span>}
+      onDismiss={() => void forgetImport(job)}
+    >
+      {rows.length > 0 && (
+        <>
+          <p>
+            {rows.length === 1
+              ? '1 row was not imported.'
+              : `${rows.length.toLocaleString()} rows were not imported.`}{' '}
+            {unsent.length > 0 ? 'Import their file later.' : 'Correct them, and import their file.'}
+          </p>
+          <div className="actions">
+            <button type="button" className="small" onClick={() => saveRefused(file, rows)}>
+              <Download size={15} aria-hidden="true" />
+              Download the other rows
+            </button>
+          </div>
+        </>
+      )}
+    </TaskCard>
+  );
+}
+
+export function counted(pets: number): string {
+  return pets === 1 ? '1 pet' : `${pets.toLocaleString()} pets`;
+}
