@@ -135,6 +135,12 @@ describe('back-off', () => {
     expect(nextOrderAtMs({ ...first, failures: 1, retryAtMs }, T0)).toBe(retryAtMs);
   });
 
+  test('Renewal-5: a retry time of the authority takes at most half of what is left of a certificate', () => {
+    const failed = { ...first, failures: 1, retryAtMs: T0 + 2 * DAY_MS };
+    expect(nextOrderAtMs({ ...failed, certificateEndsAtMs: T0 + DAY_MS }, T0)).toBe(T0 + DAY_MS / 2);
+    expect(nextOrderAtMs({ ...failed, certificateEndsAtMs: T0 + 5 * DAY_MS }, T0)).toBe(failed.retryAtMs);
+  });
+
   test('a certificate of any lifetime gets several renewal attempts before its end', () => {
     for (const leftMs of [8_000, HOUR_MS, 2 * DAY_MS]) {
       let at = T0;

@@ -113,6 +113,19 @@ test('Domains-Removal-1: a domain that is no longer served is refused even on co
     agent.destroy();
   }));
 
+test.each(VERSIONS)(
+  'Domains-Removal-5: a resumed session (%s) of a host whose certificate has expired is closed',
+  (maxVersion) =>
+    withShop('sqlite', async (app, shop) => {
+      const session = await sessionOf(await handshake(app, HOST, { maxVersion }));
+      await change(app, shop.id, { certificateEndsAtMs: app.clock.now - 1 });
+      await eventually('refused', () => isServed(app).then((served) => !served));
+      const resumed = await handshake(app, HOST, { maxVersion, session });
+      expect(resumed.isSessionReused()).toBe(true);
+      await eventually('closed', () => resumed.destroyed, 5_000);
+    }),
+);
+
 test('Domains-Removal-2: the name can be attached to another project at once, and is served for that project only', () =>
   withShop('sqlite', async (app, shop) => {
     const next = await app.tenant({ plan: 'PRO' });

@@ -301,6 +301,29 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     await expect(ownerOf(rig, churning).add('next.customer.test')).rejects.toThrow(/500 domains in a day/);
   });
 
+  test('Domains-Ownership-1: a name that another project had in the last 90 days needs a proof for this reason alone', async () => {
+    const tenants = await Promise.all([publishedTenant(rig), publishedTenant(rig)]);
+    const [former, next] = tenants.map((tenant) => ownerOf(rig, tenant));
+    const statusOf = async (daysAgo: number) => {
+      const hostname = `had-${daysAgo}-days-ago.customer.test`;
+      const removedAtMs = rig.clock.now - daysAgo * DAY_MS;
+      const row = domainRow(tenants[0]?.projectId ?? 0n, hostname, removedAtMs - DAY_MS);
+      await rig.db.repository(Domain).insert({ ...row, attachedHostname: null, removedAtMs });
+      // Nothing in DNS points here.
+      const { id, status } = (await next?.add(hostname)) ?? {};
+      await next?.remove(id);
+      return [status, (await former?.add(hostname))?.status];
+    };
+    expect(await statusOf(89)).toEqual(['OWNERSHIP_REQUIRED', 'OWNERSHIP_REQUIRED']);
+    // The other project has it for a moment, so that it needs a proof again.
+    expect(await statusOf(91)).toEqual(['PENDING_DNS', 'OWNERSHIP_REQUIRED']);
+    expect((await former?.add('own.customer.test'))?.status).toBe('PENDING_DNS');
+    const own = rig.db.repository(Domain);
+    const { id } = await own.findOneByOrFail({ attachedHostname: 'own.customer.test' });
+    await former?.remove(String(id));
+    expect((await former?.add('own.customer.test'))?.status).toBe('PENDING_DNS');
+  });
+
   test('a removed domain and its timeline are deleted after 90 days, and no other domain', async () => {
     const tenant = await publishedTenant(rig);
     const rowOf = (name: string, removedAtMs: number | null) => {

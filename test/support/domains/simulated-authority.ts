@@ -4,7 +4,8 @@ import { AcmeProblem, AcmeUnreachable } from '../../../src/certificates/acme/acm
 import type { Order, RenewalWindow } from '../../../src/certificates/acme/acme-resources.js';
 
 const HOUR_MS = 3_600_000;
-const WEEK_MS = 7 * 24 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
 const CA_URL = 'https://ca.test';
 
 /** How the authority works at present. */
@@ -29,6 +30,21 @@ interface IssuedCertificate {
   /** Ordered with `replaces`. */
   isReplacement: boolean;
 }
+
+/** A third of the lifetime before the end, half of a short one, as Let's Encrypt advises. */
+export const usualWindow: Policy['window'] = ({ notBeforeMs, notAfterMs }) => {
+  const lifetimeMs = notAfterMs - notBeforeMs;
+  const idealMs = notAfterMs - lifetimeMs / (lifetimeMs < 10 * DAY_MS ? 2 : 3);
+  return { startMs: idealMs - lifetimeMs / 100, endMs: idealMs + lifetimeMs / 100 };
+};
+/** Let's Encrypt in January 2027. */
+export const PRESENT: Policy = {
+  lifetimeMs: 90 * DAY_MS,
+  reuseMs: 30 * DAY_MS,
+  window: usualWindow,
+  reach: 'whole',
+  knowsReplaced: true,
+};
 
 interface PlacedOrder extends Pick<Order, 'url' | 'status'> {
   hostname: string;

@@ -1,0 +1,82 @@
+import { createCertificateAuthority } from '../../../src/app/certificate-authority.js';
+import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
+import { createServices } from '../../../src/app/services.js';
+import { AcmeChallenge } from '../../../src/certificates/challenges/acme-challenge.entity.js';
+import { CertificateStore } from '../../../src/certificates/store/certificate.store.js';
+import { Sealer } from '../../../src/certificates/store/sealer.js';
+import { loadConfig } from '../../../src/config/config.js';
+import { Database } from '../../../src/database/database.js';
+import type { Inspection, Inspector } from '../../../src/domains/diagnosis/inspector.js';
+import { DomainCheck } from '../../../src/domains/lifecycle/domain-check.js';
+import { DomainIssuance } from '../../../src/domains/lifecycle/domain-issuance.js';
+import { DomainLeases } from '../../../src/domains/lifecycle/domain-lease.js';
+import { OwnerChecks } from '../../../src/domains/lifecycle/owner-checks.js';
+import { DomainStore } from '../../../src/domains/store/domain.store.js';
+import { Timeline } from '../../../src/domains/store/timeline.js';
+import { TEST_ACTOR } from '../start-app.js';
+import { attach } from './served-domain.js';
+import { createSimulatedAuthority, PRESENT } from './simulated-authority.js';
+
+/**
+ * The real issuance on an SQLite database, with a simulated clock, a simulated CA, and DNS that always points here. Nothing
+ * runs until the test runs it.
+ */
+export async function startSimulatedIssuance(startMs: number) {
+  const clock = { now: startMs };
+  const now = () => clock.now;
+  const random = seededRandom();
+  const config = loadConfig({ DATABASE_URL: 'sqlite::memory:', SECRET_KEY: 'ab'.repeat(32) });
+  const db = await Database.open(config.database, DATABASE_SCHEMA);
+  const { projects, ids } = createServices(db, now);
+  const policy = { ...PRESENT };
+  const challengeAnswer = async (token: string, hostname: string) =>
+    (await db.repository(AcmeChallenge).findOneBy({ token, hostname }))?.keyAuthorization ?? null;
+  const ca = createSimulatedAuthority({ now, policy, challengeAnswer });
+  const { client } = ca;
+  const sealer = new Sealer(config.secretKeys);
+  const wait = async (ms: number) => {
+    clock.now += ms;
+  };
+  const authority = createCertificateAuthority({ client, db, sealer, ids, now, random, wait });
+  const store = new DomainStore(db, ids, new Timeline(ids, now, () => {}), now);
+  const certificates = new CertificateStore(db, ids);
+  const right = { leadsHere: true, isOwnershipProved: null, isUnderWildcard: false, isApex: false };
+  const inspect = async (): Promise<Inspection> => ({ ...right, diagnoses: [], atMs: now() });
+  const inspector = { inspect } as Partial<Inspector> as Inspector;
+  const ownerChecks = new OwnerChecks();
+  const check = new DomainCheck({ store, projects, inspector, ownerChecks, onDue() {} }, now);
+  // No CAA record.
+  const ask = async () => ({ rcode: 'NOERROR', records: [] }) as never;
+  const leases = new DomainLeases(db, now);
+  const announce = async () => {};
+  const issuance = new DomainIssuance(
+    { store, leases, check, projects, authority, certificates, ask, platformHost: 'petstore.test', announce },
+    now,
+  );
+  const wanted = { slug: 'owner', name: null, plan: 'PRO', perMinute: null, perDay: null } as const;
+  const project = await projects.create(TEST_ACTOR, wanted);
+  return {
+    clock,
+    now,
+    random,
+    policy,
+    ca,
+    db,
+    store,
+    certificates,
+    issuance,
+    /** A verified domain without a certificate, whose first order is due. */
+    attach: (hostname: string) =>
+      attach({ db, clock, config }, project.id, { hostname, certificate: false, nextOrderAtMs: now() }),
+    stop: () => db.close(),
+  };
+}
+
+/** Returns the same numbers in each run. */
+function seededRandom(): () => number {
+  let state = 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
