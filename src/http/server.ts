@@ -12,8 +12,9 @@ import Fastify, {
 import type { OpenConnections } from './connections/open-connections.js';
 import type { EarlyRefusals } from './early-refusals.js';
 import { originForm, routable } from './early-refusals.js';
-import { AnswerTooLate, replyWithError } from './error-reply.js';
+import { AnswerTooLate, logFault, replyWithError } from './error-reply.js';
 import { HTTP_LIMITS, type Reception } from './reception.js';
+import { toAppError } from './to-app-error.js';
 
 const BODY_BYTES = 100 * 1024;
 /** A response must come within 5 s, whatever the database does. */
@@ -108,6 +109,16 @@ export function labelAnswer(connections: OpenConnections): onRequestHookHandler 
 function refuseLate(reply: FastifyReply): void {
   // A client that has disconnected gets no response.
   if (reply.sent || reply.raw.destroyed) return;
-  if (reply.raw.headersSent) reply.raw.destroy();
-  else reply.send(new AnswerTooLate());
+  if (reply.raw.headersSent) {
+    reply.raw.destroy();
+    return;
+  }
+  reply.send(new AnswerTooLate());
+  reply.log = lateLog(reply.request);
+}
+
+/** The handler ends after this reply. Fastify drops its answer and would warn of it; only a fault belongs in the log. */
+function lateLog(request: FastifyRequest): FastifyBaseLogger {
+  const error = ({ err }: { err: unknown }) => logFault(request, toAppError(err));
+  return Object.assign(Object.create(request.log), { warn() {}, error });
 }
