@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { expect, test } from '@jest/globals';
+import { expect } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { Database } from '../../src/database/database.js';
 import { createTestDatabase } from '../support/databases.js';
 import { type Fault, startFaultProxy } from '../support/http/fault-proxy.js';
+import { testOnMysql as test } from '../support/on-databases.js';
 
 /** Also the deadline of a new connection, on a machine with other work. */
 const DEADLINE_MS = 1_000;

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/kernel/package-root.js';
 import { createTestDatabase } from '../support/databases.js';
 import { buildImage, type Image, sizeOf } from '../support/image.js';
+import { testOnMysql } from '../support/on-databases.js';
 import { slowness } from '../support/own-time.js';
 
 /** The base image takes about 150 MB of the 250 MB. */
@@ -61,7 +62,7 @@ test(`Image-1: the files take at most ${MAX_MB} MB, with production packages onl
   expect(packages).not.toContain('jest');
 });
 
-test('Image-2: an unprivileged user serves MySQL from a tree that cannot be written', async () => {
+testOnMysql('Image-2: an unprivileged user serves MySQL from a tree that cannot be written', async () => {
   const database = await createTestDatabase('mysql');
   try {
     const gateway = await start({ DATABASE_URL: database.url, DEMO: '0' });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createTestDatabase, type DatabaseKind } from '../support/databases.js';
+import { createTestDatabase, databaseKinds } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { createTenant, type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { type Habit, PetLoad } from '../support/pet-load.js';
@@ -55,14 +55,14 @@ async function startProcesses(ports: readonly number[], databaseUrl: string, red
 }
 
 // On SQLite the new process serves beside the old one for a few seconds; the two count quotas separately then.
-test.each<DatabaseKind>(['mysql', 'sqlite'])(
+test.each(databaseKinds())(
   'Deploy-1: processes on %s are replaced one by one behind the proxy, and no request fails or is lost',
   async (kind) => {
     const stops: (() => Promise<unknown>)[] = [];
     try {
       const database = await createTestDatabase(kind);
       stops.push(() => database.remove());
-      const redis = kind === 'mysql' ? await startRedis() : null;
+      const redis = kind === 'sqlite' ? null : await startRedis();
       stops.push(async () => redis?.stop());
       const ports = await Promise.all(Array.from({ length: PROCESSES + 1 }, freePort));
       const proxy = await startProxy(ports);

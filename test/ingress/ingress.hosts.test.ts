@@ -72,6 +72,30 @@ describe.each(databaseKinds())('on %s', (kind) => {
     }
   });
 
+  test("Domains-Host-22: another project's key is refused on a project's hosts also when it has to be looked up", async () => {
+    const ask = { [`${owner.slug}.petstore.localhost`]: plain, 'shop.example.com': visit };
+    const query = { method: 'POST', body: '{"query":"{project{slug}}"}' };
+    const headers = { 'content-type': 'application/json' };
+    for (const [host, send] of Object.entries(ask)) {
+      for (const [{ token }, status] of [
+        [stranger, 401],
+        [owner, 200],
+      ] as const) {
+        for (const [path, init] of [
+          ['/v1/pets', {}],
+          ['/graphql', { ...query, headers }],
+        ] as const) {
+          app.app.services.apiKeys.callers.clear();
+          expect([host, path, (await send(app, host, path, { ...init, token })).status]).toEqual([
+            host,
+            path,
+            status,
+          ]);
+        }
+      }
+    }
+  });
+
   test('Domains-Host-3: on a custom domain a foreign key is refused like no key, at both doors, and charged to its address', async () => {
     const at = (token?: string, path = '/v1/pets') =>
       visit(app, 'shop.example.com', path, token === undefined ? {} : { token });

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { type Connection, createConnection } from 'mysql2/promise';
 import { digestOf, newToken } from '../../src/api-keys/token.js';
 import { RequestFlood } from '../support/attacks/request-flood.js';
 import { eventually } from '../support/eventually.js';
 import { rest } from '../support/http/client.js';
+import { testOnMysql as test } from '../support/on-databases.js';
 import { freePort } from '../support/servers/daemon.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 

@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { createTenant, type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { type FaultProxy, startFaultProxy } from '../support/http/fault-proxy.js';
 import { KeepAliveClient } from '../support/http/keep-alive-client.js';
+import { testOnMysql } from '../support/on-databases.js';
 import { type Habit, PetLoad } from '../support/pet-load.js';
 
 const SHUTDOWN_SECONDS = 6;
@@ -114,7 +115,7 @@ test('Reliability-13: an in-flight request at SIGTERM is answered, even after th
     expect(await endsWithin(gateway, SHUTDOWN_SECONDS * 1000)).toEqual({ code: 0, signal: null });
   }));
 
-test.each(['while requests wait for it', 'while no request is in flight'])(
+testOnMysql.each(['while requests wait for it', 'while no request is in flight'])(
   'Reliability-14: SIGTERM ends with 0 in time although the database is silent, %s',
   (when) =>
     withGateway({ proxied: true }, async (gateway, token, proxy) => {

@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config/config.js';
 import { createDataSource } from '../../src/database/data-source.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
 import { createTenant, ready, spawnGateway, startGateway } from '../support/gateway-process.js';
+import { testOnMysql } from '../support/on-databases.js';
 import { atMachineSpeed } from '../support/own-time.js';
 
 const READY_WITHIN_MS = 2_000;
@@ -66,15 +67,18 @@ test.concurrent.each([REFUSING, SILENT, CLOSING])(
   },
 );
 
-test.concurrent('Start-9: a password that the database refuses ends the process with 1 and one line without the password', async () => {
-  const database = await createTestDatabase('mysql');
-  const url = database.url.replace('root@', `root:${PASSWORD}@`);
-  const { code, output } = await outcomeOf({ DATABASE_URL: url });
-  await database.remove();
-  expect(code).toBe(1);
-  expect(output).toMatch(/^[^\n]*DATABASE_URL[^\n]*\n$/);
-  expect(output).not.toContain(PASSWORD);
-});
+testOnMysql(
+  'Start-9: a password that the database refuses ends the process with 1 and one line without the password',
+  async () => {
+    const database = await createTestDatabase('mysql');
+    const url = database.url.replace('root@', `root:${PASSWORD}@`);
+    const { code, output } = await outcomeOf({ DATABASE_URL: url });
+    await database.remove();
+    expect(code).toBe(1);
+    expect(output).toMatch(/^[^\n]*DATABASE_URL[^\n]*\n$/);
+    expect(output).not.toContain(PASSWORD);
+  },
+);
 
 test.each(databaseKinds())(
   'Start-4: two processes that start at once on an empty database both become ready, and create its schema once, on %s',

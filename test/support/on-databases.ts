@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from '@jest/globals';
+import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { type DatabaseKind, databaseKinds } from './databases.js';
 import { startApp, type TestApp } from './start-app.js';
 
@@ -16,3 +16,6 @@ export function onEachDatabase(
     define(() => running, kind);
   });
 }
+
+/** For a promise that only MySQL can break. A run without MySQL reports such tests as skipped. */
+export const testOnMysql = databaseKinds().includes('mysql') ? test : test.skip;

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
 import { RequestFlood } from '../../support/attacks/request-flood.js';
 import { eventually } from '../../support/eventually.js';
+import { testOnMysql as test } from '../../support/on-databases.js';
 
 /** More than the queue of the database pool has places. */
 const CONNECTIONS = 800;

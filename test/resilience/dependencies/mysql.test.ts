@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { eventually } from '../../support/eventually.js';
 import { createTenant, type GatewayProcess, startGateway } from '../../support/gateway-process.js';
 import { KeepAliveClient } from '../../support/http/keep-alive-client.js';
+import { testOnMysql as test } from '../../support/on-databases.js';
 import { startMysql } from '../../support/servers/mysql.js';
 import type { SqlServer } from '../../support/servers/sql-server.js';
 
