@@ -81,7 +81,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ['http/connections', 'http/content', 'database'],
   admission: ['http', 'api-keys', 'rate-limit/rules'],
   tracing: ['admission', 'rate-limit/rules', 'response-cache'],
-  ingress: ['http', 'domains/hosts', 'certificates/store', 'database', 'projects'],
+  ingress: ['http', 'domains/hosts', 'certificates/store', 'database', 'projects', 'scheduling'],
   // What the pages show runs on both sides.
   '../browser/pages': [],
   '../browser/pages/reference': [],

@@ -3,15 +3,21 @@ import { LRUCache } from 'lru-cache';
 import type { CertificateStore } from '../certificates/store/certificate.store.js';
 import { certificateKeyContext, type Sealer } from '../certificates/store/sealer.js';
 import type { Host } from '../domains/hosts/host-table.js';
+import { FairSemaphore } from '../scheduling/fair-semaphore.js';
 
 /** About 26 KB each. */
 const MAX_CONTEXTS = 1_000;
 /** After a failed load the next attempt waits this long. */
 const FAILED_MS = 1_000;
+/** A client can ask for thousands of names, and each costs a statement and a millisecond: projects share the loads. */
+const LOADS = { most: 4, mostOfKey: 2 };
+/** Less than a handshake may last. */
+const PATIENCE_MS = 2_000;
 
 /** A cache of TLS contexts by certificate id. A context is loaded at the first handshake for its host. */
 export class SecureContexts {
   private readonly contexts = new LRUCache<bigint, Promise<SecureContext>>({ max: MAX_CONTEXTS });
+  private readonly loads = new FairSemaphore(LOADS);
 
   constructor(
     private readonly certificates: CertificateStore,
@@ -20,11 +26,16 @@ export class SecureContexts {
 
   /** Rejects when the host has no certificate, its key can't be decrypted, or the database does not answer. */
   of(host: Host): Promise<SecureContext> {
-    const { certificateId } = host;
-    if (certificateId === null) return Promise.reject(new Error(`${host.hostname} has no certificate`));
+    const { certificateId, hostname, projectId } = host;
+    if (certificateId === null) return Promise.reject(new Error(`${hostname} has no certificate`));
     const known = this.contexts.get(certificateId);
     if (known) return known;
-    const loading = this.load(certificateId, host.hostname);
+    const loading = this.loads
+      .runWithin(PATIENCE_MS, projectId, () => this.load(certificateId, hostname))
+      .then((loaded) => {
+        if (loaded) return loaded.result;
+        throw new Error('too many certificates are being loaded');
+      });
     this.contexts.set(certificateId, loading);
     loading.catch(() => {
       if (this.contexts.peek(certificateId) === loading) {

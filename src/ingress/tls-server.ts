@@ -6,7 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { HostIndex } from '../domains/hosts/host-index.js';
 import type { Host } from '../domains/hosts/host-table.js';
 import { HTTP_LIMITS } from '../http/reception.js';
-import { HandshakeTurns } from './handshake-turns.js';
+import { EventLoopTurns } from '../scheduling/event-loop-turns.js';
 import { hostnameOf } from './ingress.js';
 import type { SecureContexts } from './secure-contexts.js';
 
@@ -22,7 +22,8 @@ const GROUPS = 'X25519:P-256:P-384';
 export class TlsServer {
   readonly server;
   private readonly sockets = new Map<string, Set<TLSSocket>>();
-  private readonly turns = new HandshakeTurns();
+  /** A signature and a key agreement take milliseconds, and a client can have hundreds of handshakes ready at once. */
+  private readonly turns = new EventLoopTurns();
 
   constructor(
     private readonly index: HostIndex,
@@ -64,7 +65,7 @@ export class TlsServer {
       return;
     }
     this.contexts.of(host).then(
-      (context) => this.turns.next().then(() => done(null, context)),
+      (context) => this.turns.next(host.projectId).then(() => done(null, context)),
       (error) => {
         this.log.warn({ domain: host.hostname, reason: String(error) }, 'no certificate to serve with');
         done(null, undefined);

@@ -101,6 +101,38 @@ test('Domains-TLS-4: a certificate is loaded once for many handshakes, and a bro
     expect(loads()).toBeLessThanOrEqual(2 + (performance.now() - startedAt) / 1_000);
   }));
 
+test('Domains-TLS-8: handshakes for many hosts of one project load two certificates at a time, and delay no other project', () =>
+  withShop(async (app) => {
+    const { certificates } = app.app.customDomains;
+    const find = certificates.findCertificate.bind(certificates);
+    const [flooded, other] = [await app.tenant(), await app.tenant()];
+    const names = Array.from({ length: 20 }, (_, index) => `shop-${index}.example.org`);
+    for (const hostname of names) await attach(app, flooded.projectId, { hostname });
+    await attach(app, other.projectId, { hostname: 'other.example.net' });
+    await app.app.hosts.sync();
+    let [running, most] = [0, 0];
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    certificates.findCertificate = async (id, hostname) => {
+      running += 1;
+      most = Math.max(most, running);
+      if (names.includes(hostname)) await gate;
+      running -= 1;
+      return find(id, hostname);
+    };
+    const flood = Promise.all(names.map((name) => handshake(app, name)));
+    await eventually('the loads wait', () => running === 2);
+    expect((await handshake(app, 'other.example.net')).getPeerCertificate().subject.CN).toBe(
+      'other.example.net',
+    );
+    expect(most).toBe(3);
+    open();
+    expect(await flood).toHaveLength(names.length);
+    certificates.findCertificate = find;
+  }));
+
 test('Domains-TLS-5: an invalid request gets the same refusal over TLS as over plain HTTP', () =>
   withShop(async (app) => {
     const say = async (head: string) => {
