@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const HERE = import.meta.dirname;
 
+const THEME = join(HERE, 'design/theme.js');
 const GRAPHIQL_STYLES = /node_modules\/graphiql\/.*\.css$/;
 
 /** Nothing here imports Vite, so that `build.js` loads it only when it builds. */
@@ -35,6 +38,7 @@ const pages = {
         'sandbox.ts',
         'page.css',
         '../design/icon.svg',
+        '../design/theme.js',
       ].map((name) => join(HERE, 'pages', name)),
     },
   },
@@ -46,6 +50,7 @@ const dashboard = {
   root: join(HERE, 'dashboard'),
   base: '/dashboard/',
   cacheDir: join(HERE, '../node_modules/.vite'),
+  plugins: [withTheme()],
   // For `npx vite`: the gateway runs separately.
   server: { proxy: { '/graphql': 'http://127.0.0.1:4000' } },
   build: { ...SHARED.build, target: 'es2022' },
@@ -63,5 +68,24 @@ function withoutFonts() {
     name: 'without-fonts',
     enforce: 'pre',
     transform: (code, id) => (GRAPHIQL_STYLES.test(id) ? code.replace(/@font-face\s*\{[^}]*\}/g, '') : null),
+  };
+}
+
+/** Vite bundles only modules, which run after the first paint: too late for the theme. */
+function withTheme() {
+  const source = readFileSync(THEME, 'utf8');
+  const fileName = `assets/theme-${createHash('sha256').update(source).digest('hex').slice(0, 8)}.js`;
+  return {
+    name: 'with-theme',
+    transformIndexHtml: (_, { server }) => [
+      {
+        tag: 'script',
+        attrs: { src: server ? `/@fs${THEME}` : `/dashboard/${fileName}` },
+        injectTo: 'head-prepend',
+      },
+    ],
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName, source });
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { GraphiQL } from 'graphiql';
 import { buildSchema, type GraphQLSchema } from 'graphql';
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { apiKey } from '../../api-key.js';
 import { budgetOf } from '../budget.js';
 import { askForKey, replaceKey } from '../sign-in.js';
@@ -19,6 +19,7 @@ export function Explorer() {
   const [budget, setBudget] = useState('');
   const schema = usePublicSchema();
   const [isShown, setShown] = useState(false);
+  const theme = useSyncExternalStore(watchTheme, shownTheme);
   useEffect(() => {
     if (schema === undefined) return;
     openDocumentation();
@@ -53,7 +54,7 @@ export function Explorer() {
         isHeadersEditorEnabled
         shouldPersistHeaders={false}
         showPersistHeadersSettings={false}
-        forcedTheme="system"
+        forcedTheme={theme}
         storage={sessionStorage}
       >
         <GraphiQL.Logo>
@@ -62,6 +63,17 @@ export function Explorer() {
       </GraphiQL>
     </div>
   );
+}
+
+/** `design/theme.js` sets it. */
+function shownTheme(): 'light' | 'dark' {
+  return document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light';
+}
+
+function watchTheme(listener: () => void): () => void {
+  const observer = new MutationObserver(listener);
+  observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  return () => observer.disconnect();
 }
 
 /** Where it fits beside the editor. GraphiQL opens it only by its button. */

@@ -27,6 +27,7 @@ export function pageText(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" type="image/svg+xml" href="${assets.urlOf('../design/icon.svg')}">
+<script src="${assets.urlOf('../design/theme.js')}"></script>
 ${styles.map((url) => html`<link rel="stylesheet" href="${url}">\n`)}<script type="module" src="${assets.urlOf(script)}"></script>
 </head>
 <body${bodyClass !== undefined && html` class="${bodyClass}"`}>

@@ -37,5 +37,6 @@ ${context !== null && html`<div class="site-context">${context}</div>\n`}<nav cl
 <ul>
 ${links.map(({ href, label }) => html`<li><a href="${href}"${href === current && html` aria-current="true"`}>${label}</a></li>\n`)}</ul>
 </nav>
+<theme-switch></theme-switch>
 ${current !== '/graphql' && SIGN_IN}</header>`;
 }

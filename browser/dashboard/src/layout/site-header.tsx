@@ -1,6 +1,15 @@
 import type { ReactNode } from 'react';
 import { Logo } from './logo.js';
 
+declare module 'react' {
+  namespace JSX {
+    interface IntrinsicElements {
+      /** Defined by `design/theme.js`. */
+      'theme-switch': HTMLAttributes<HTMLElement>;
+    }
+  }
+}
+
 const PAGES = [
   { href: '/dashboard/', label: 'Dashboard' },
   { href: '/v1/docs', label: 'REST' },
@@ -25,6 +34,7 @@ export function SiteHeader({ children }: { children?: ReactNode }) {
           ))}
         </ul>
       </nav>
+      <theme-switch />
     </header>
   );
 }
