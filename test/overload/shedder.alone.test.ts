@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
+import { type AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ShedPlan } from '../../src/overload/shed-counts.js';
@@ -157,4 +157,39 @@ test('Overload-15: health checks are never refused, and the limit ends two secon
   await eventually('calm', async () => limits.at(-1) === null, 10_000);
   expect(performance.now() - endedAtMs).toBeLessThan(2_500);
   expect(servedPart(others)).toBe(1);
+});
+
+/** Hands requests to the shedder in one turn of the event loop. Returns the paths that it admits, in their order. */
+async function admittedOf(paths: readonly string[]): Promise<string[]> {
+  const admitted: string[] = [];
+  const listener = shedder.guard(({ url: path = '' }) => admitted.push(path));
+  for (const path of paths) {
+    const request = Object.assign(new IncomingMessage(new Socket()), { url: path });
+    listener(request, new ServerResponse(request));
+  }
+  await pause(1);
+  return admitted;
+}
+
+test('Overload-34: of the requests of one turn the most important ones begin first, whatever came first', async () => {
+  const busy = flood('/ENTERPRISE/1', 4 * CONNECTIONS);
+  await overload();
+  await busy.stop();
+  await eventually('answered', async () => queued() === 0);
+  const turn = ['FREE', 'ENTERPRISE'].flatMap((plan, at) =>
+    Array.from({ length: 300 }, () => `/${plan}/${at + 7}`),
+  );
+  const admitted = await admittedOf(turn);
+  expect(admitted[0]).toBe('/ENTERPRISE/8');
+  expect(admitted.length).toBeLessThan(turn.length);
+  const ofFree = admitted.filter((path) => path === '/FREE/7').length;
+  expect(ofFree).toBeGreaterThan(0);
+  expect(ofFree).toBeLessThan(admitted.length / 4);
+});
+
+test('Overload-35: no health check is refused, however many arrive in one turn', async () => {
+  flood('/ENTERPRISE/1', 4 * CONNECTIONS);
+  await overload();
+  const checks = Array.from({ length: 300 }, () => '/healthz');
+  expect(await admittedOf(checks)).toEqual(checks);
 });
