@@ -175,6 +175,20 @@ describe('with Redis', () => {
       }
       expect(ends).toEqual([60, 120, 180]);
     });
+
+    test('Limits-Redis-15: each quiet hour forgets one step of the ladder, not all of them', async () => {
+      now = NOON_MS;
+      const limiter = new RedisLimiter(redis, { now: () => now });
+      const subject = newSubject();
+      const refuse = () => limiter.charge(charge({ subject, quota: { perMinute: 0, perDay: null } }));
+      for (const banMinutes of [1, 5, 30]) {
+        let decision = await refuse();
+        while (decision.ban?.untilSeconds === null) decision = await refuse();
+        now += banMinutes * MINUTE_MS;
+      }
+      now += 120 * MINUTE_MS;
+      expect(await refuse()).toMatchObject({ ban: { strikes: 0, nextStepMinutes: 5 } });
+    });
   });
 
   test('Limits-Redis-14: a clock set back over midnight opens no day again', async () => {

@@ -64,6 +64,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   test('Limits-Stored-2: bans, strikes and steps survive a restart', async () => {
     const before = await startProcess();
     ban(before.limiter);
+    await before.store.flush();
     for (let sent = 0; sent < 5; sent += 1) before.limiter.charge(charge({ quota: NONE, keyId: '2' }));
     await before.store.close();
     now += 1_000;
@@ -153,6 +154,19 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const rows = await db.repository(RateWindow).find();
     expect(rows).toHaveLength(600);
     expect(rows.every(({ dayUsed }) => dayUsed === 3)).toBe(true);
+    expect(await db.repository(KeyBanRow).countBy({ keyId: '9' })).toBe(1);
+  });
+
+  test('Limits-Stored-9: a count whose write failed is written later, also without another request', async () => {
+    const { limiter, store } = await startProcess();
+    limiter.charge(charge());
+    ban(limiter, '9');
+    const { manager } = db.repository(RateWindow);
+    await manager.query('ALTER TABLE rate_windows RENAME TO away');
+    await store.flush();
+    await manager.query('ALTER TABLE away RENAME TO rate_windows');
+    await store.close();
+    expect(await db.repository(RateWindow).find()).toMatchObject([{ dayUsed: 1 }]);
     expect(await db.repository(KeyBanRow).countBy({ keyId: '9' })).toBe(1);
   });
 });
