@@ -145,7 +145,7 @@ export const LIMITS: readonly Mutant[] = [
     find: 'if (known.length > 0) await this.db.write(() => this.upsertBans(known));',
     replace: 'if (known.length > 1) await this.db.write(() => this.upsertBans(known));',
     breaks: 'Bans survive a restart.',
-    tests: ['Limits-Stored-2', 'Limits-12'],
+    tests: ['Limits-Stored-2'],
   },
   {
     id: 'failed-store-loses-counts',
@@ -153,7 +153,7 @@ export const LIMITS: readonly Mutant[] = [
     find: 'this.limiter.putBack(changes);\n',
     replace: '',
     breaks: 'Counters that could not be stored are stored later.',
-    tests: ['Limits-Stored-8'],
+    tests: ['Limits-Stored-9'],
   },
   {
     id: 'management-shared-by-keys',
@@ -209,7 +209,7 @@ export const LIMITS: readonly Mutant[] = [
     find: 'math.max(0, step - quiet)',
     replace: '0',
     breaks: 'In Redis a quiet hour forgets one step.',
-    tests: ['Limits-Redis-1'],
+    tests: ['Limits-Redis-15'],
   },
   {
     id: 'redis-away-refuses',
@@ -249,7 +249,7 @@ export const LIMITS: readonly Mutant[] = [
     find: 'b.usablePart - a.usablePart',
     replace: 'a.usablePart - b.usablePart',
     breaks: 'The most important requests of a turn begin first.',
-    tests: ['Overload-12', 'Overload-13'],
+    tests: ['Overload-34'],
   },
   {
     id: 'overload-health-refused',
@@ -257,6 +257,6 @@ export const LIMITS: readonly Mutant[] = [
     find: "if (!this.limit.isEnforced || HEALTH.test(request.url ?? ''))",
     replace: 'if (!this.limit.isEnforced)',
     breaks: 'Health checks answer during an overload.',
-    tests: ['Overload-15'],
+    tests: ['Overload-35'],
   },
 ];

@@ -38,7 +38,9 @@ const selected = Object.entries(MUTANTS)
 if (selected.length === 0) refuse('no mutant has this area and id');
 
 const interrupt = new AbortController();
-process.once('SIGINT', () => interrupt.abort(new Error('interrupted')));
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => interrupt.abort(new Error('interrupted')));
+}
 const tree = await TreeCopy.make(interrupt.signal);
 try {
   const results = await judgeAll(selected);
