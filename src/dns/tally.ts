@@ -23,6 +23,10 @@ export class Tally<Key extends NonNullable<unknown>> {
     return known?.count ?? 1;
   }
 
+  of(key: Key): number {
+    return this.counts.get(key)?.count ?? 0;
+  }
+
   /** The keys with at least this count. */
   atLeast(count: number): Key[] {
     return [...this.counts.entries()].flatMap(([key, known]) => (known.count >= count ? [key] : []));

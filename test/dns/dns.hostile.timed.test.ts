@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import packet, { type Answer } from 'dns-packet';
@@ -23,6 +24,7 @@ const QUERY = encodeQuery({
 const AFTER_HEAD = answerHead(QUERY, 0).length;
 const [A, CNAME, SOA, TXT] = [1, 5, 6, 16];
 const asker = { projectId: 1n, signal: new AbortController().signal };
+setMaxListeners(0, asker.signal);
 const started: DnsServerDouble[] = [];
 
 afterEach(async () => {

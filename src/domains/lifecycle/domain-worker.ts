@@ -15,7 +15,7 @@ const PAUSE_MS = 20;
 /** A project's checks wait for the next minute; 100 domains with four name servers have half of this. */
 const MAX_EXCHANGES = 6_000;
 /** Separate from `ORDERS`, so that a CA that hangs does not delay DNS checks. */
-const CHECKS = { most: 20, mostOfProject: 4, resting: () => EXCHANGES.atLeast(MAX_EXCHANGES) };
+const CHECKS = { most: 20, mostOfProject: 4 };
 /** Slow orders of one project leave slots for other projects. */
 const ORDERS = { most: 20, mostOfProject: 6 };
 /** When a process dies during a check, another process repeats the check after this time. */
@@ -137,14 +137,15 @@ export class DomainWorker {
     }
   }
 
-  /** Skips projects without a free slot: their many due domains would hide other projects' domains. */
+  /** Skips projects that may start nothing now: their many due domains would hide other projects' domains. */
   private due(moment: Moment, slots: ProjectSlots): Promise<Domain[]> {
     const atMs = this.now();
+    const resting = moment === 'nextCheckAtMs' ? EXCHANGES.atLeast(MAX_EXCHANGES) : [];
     return this.table.find({
       where: {
         [moment]: LessThanOrEqual(atMs),
         removedAtMs: IsNull(),
-        projectId: Not(In(slots.fullProjects())),
+        projectId: Not(In([...slots.fullProjects(), ...resting])),
         ...(moment === 'nextOrderAtMs' ? { leaseUntilMs: LessThanOrEqual(atMs) } : {}),
       },
       order: { [moment]: 'ASC' },

@@ -15,7 +15,7 @@ export class OwnerChecks {
 
   /** Throws `AppError unavailable` when the project gets no slot within 3 s, or has spent its exchanges. */
   async runCheck<T>(projectId: bigint, check: () => Promise<T>): Promise<T> {
-    if (EXCHANGES.atLeast(MAX_EXCHANGES).includes(projectId)) throw tooMany(EXCHANGES.leftMs(projectId));
+    if (EXCHANGES.of(projectId) >= MAX_EXCHANGES) throw tooMany(EXCHANGES.leftMs(projectId));
     const done = await this.semaphore.runWithin(PATIENCE_MS, projectId, check);
     if (done !== null) return done.result;
     throw tooMany(0);

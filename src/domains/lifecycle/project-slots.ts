@@ -3,8 +3,6 @@ interface Bounds {
   most: number;
   /** Maximum number of concurrent works of one project. */
   mostOfProject: number;
-  /** Projects that may start nothing for now. */
-  resting?: () => bigint[];
 }
 
 /** Slots for work on domains, limited for each project, so that one project's slow domains do not block others. */
@@ -20,14 +18,12 @@ export class ProjectSlots {
 
   /** Projects without a free slot. */
   fullProjects(): bigint[] {
-    const { mostOfProject, resting = () => [] } = this.bounds;
-    return [...this.runningOf]
-      .flatMap(([id, count]) => (count >= mostOfProject ? [id] : []))
-      .concat(resting());
+    return [...this.runningOf].flatMap(([id, count]) => (count >= this.bounds.mostOfProject ? [id] : []));
   }
 
   hasRoomFor({ id, projectId }: { id: bigint; projectId: bigint }): boolean {
-    return this.free > 0 && !this.running.has(id) && !this.fullProjects().includes(projectId);
+    const ofProject = this.runningOf.get(projectId) ?? 0;
+    return this.free > 0 && !this.running.has(id) && ofProject < this.bounds.mostOfProject;
   }
 
   /** `work` must not reject. */

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { EXCHANGES } from '../../../src/dns/ask-server.js';
+import { NameServers } from '../../../src/dns/name-servers.js';
+import { Resolver } from '../../../src/dns/resolver.js';
 import { Tally } from '../../../src/dns/tally.js';
+import { Inspector } from '../../../src/domains/diagnosis/inspector.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { type DnsServerDouble, startDnsServer } from '../../support/dns/dns-server.js';
 import { ownerOf, PLATFORM_HOST, publishedTenant } from '../../support/domains/domain-rig.js';
@@ -76,4 +79,27 @@ test('Attack-53: a count begins anew when its window ends, and says when', () =>
   clock.ms = 61_001;
   expect(tally.atLeast(1)).toEqual([]);
   expect(tally.add('a')).toBe(1);
+});
+
+test('Attack-54: a zone with 100 name servers costs a bounded number of questions, few of them to any one address', async () => {
+  const port = dns.port;
+  const servers = await Promise.all(
+    Array.from({ length: 4 }, (_, index) => startDnsServer({ address: `127.0.7.${index + 1}`, port })),
+  );
+  const now = () => app.clock.now;
+  const resolver = new Resolver([{ address: dns.address, port }], now);
+  const settings = { nameServerPort: port, privateNameServers: true };
+  const inspector = new Inspector(resolver, new NameServers(resolver, settings, now), PLATFORM_HOST, now);
+  const names = Array.from({ length: 100 }, (_, index) => [`ns${index}.elsewhere.test`, null] as const);
+  dns.zone('many.test', Object.fromEntries(names));
+  // The names lead to four machines, which are not the attacker's.
+  for (const [index, [name]] of names.entries()) dns.set(name, 'A', `127.0.7.${1 + (index % 4)}`);
+  dns.log.splice(0);
+  await inspector.inspect({ projectId: 1n, hostname: 'shop.many.test', isApex: false, ownership: null });
+  expect(dns.log.length).toBeLessThan(80);
+  for (const { log } of servers) {
+    expect(log.length).toBeGreaterThan(0);
+    expect(log.length).toBeLessThanOrEqual(6);
+  }
+  await Promise.all(servers.map((server) => server.stop()));
 });
