@@ -48,7 +48,7 @@ const signIn = async (page: Page, token: string) => {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 };
 
-describe.each([1280, 390, 1600])('at %i px', (width) => {
+describe.each([1280, 390, 1920])('at %i px', (width) => {
   test.each(PAGES)(
     'Explorers-1: $path has no accessibility violation, no console error, no overflow and no request to another host',
     async ({ name, path, until }) => {

@@ -50,7 +50,7 @@ test('Dashboard-3: the plot shows real traffic of both doors, and updates withou
   visitor = await visit(browser, app.url);
   const { page } = visitor;
   await visitor.signIn(token);
-  await plot('Requests in the last hour, by door').waitFor();
+  await plot('Requests in the last hour, by API').waitFor();
   expect(await counted('REST')).toBeNull();
 
   for (let sent = 0; sent < 7; sent += 1) await rest(app.url, '/v1/pets', { token });
@@ -62,8 +62,8 @@ test('Dashboard-3: the plot shows real traffic of both doors, and updates withou
   expect(await fact('Errors')).toMatch(/0%/);
   expect(await fact('Latency p95')).toMatch(/\d m?s/);
   for (const [time, title] of [
-    ['24 hours', 'Requests in the last 24 hours, by door'],
-    ['30 days', 'Requests in the last 30 days, by door'],
+    ['24 hours', 'Requests in the last 24 hours, by API'],
+    ['30 days', 'Requests in the last 30 days, by API'],
   ] as const) {
     await choose(time);
     await plot(title).waitFor();
@@ -71,7 +71,7 @@ test('Dashboard-3: the plot shows real traffic of both doors, and updates withou
   }
   // A table shows the same numbers to people who cannot see the plot.
   await page.locator('summary', { hasText: 'Show as a table' }).click();
-  const table = page.getByRole('table', { name: 'Requests in the last 30 days, by door' });
+  const table = page.getByRole('table', { name: 'Requests in the last 30 days, by API' });
   expect(await table.getByRole('row').count()).toBe(31);
   expect(await table.getByRole('row').nth(1).innerText()).toMatch(/\w{3},? \d+ \w+[\s\S]*UTC[\s\S]*\t7\t/);
   expect(visitor.complaints).toEqual([]);
@@ -112,9 +112,9 @@ test('Dashboard-46: the time and the dimension are kept in the address, and ever
     await plot(`Requests in the last 24 hours, by ${name}`).waitFor();
     expect(await fact('Requests')).toMatch(new RegExp(`^Requests\\s+${await sums()}\\s`));
   }
-  // A link without a choice, or with an unknown one, shows the last hour by door.
+  // A link without a choice, or with an unknown one, shows the last hour by API.
   await visitor.open('/?window=century&by=moon');
-  await plot('Requests in the last hour, by door').waitFor();
+  await plot('Requests in the last hour, by API').waitFor();
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -233,9 +233,9 @@ test('Dashboard-49: the quick start has the prefix of the key, and is copied; th
   await visitor.signIn(token);
   const quickStart = page.getByRole('region', { name: 'Quick start' });
   for (const [language, pattern] of [
-    ['curl', /^KEY='(pk_\w+)…'[\s\S]*curl "http[^"]+\/v1\/pets\?limit=3"/],
+    ['curl', /^API_KEY='(pk_\w+)…'[\s\S]*curl "http[^"]+\/v1\/pets\?limit=3"/],
     ['fetch', /^const key = '(pk_\w+)…'[\s\S]*await fetch\('http[^']+\/v1\/pets\?limit=3'/],
-    ['GraphQL', /^KEY='(pk_\w+)…'[\s\S]*curl http\S+\/graphql[\s\S]*pets\(first: 3\)/],
+    ['GraphQL', /^API_KEY='(pk_\w+)…'[\s\S]*curl http\S+\/graphql[\s\S]*pets\(first: 3\)/],
   ] as const) {
     await choose(language);
     await quickStart.getByRole('button', { name: 'Copy the snippet' }).click();
@@ -261,7 +261,7 @@ test('Dashboard-50: a key without the scope keys sees everything except the usag
   const { page } = visitor;
   await visitor.signIn(token);
   await visitor.open('/?window=hour&by=key');
-  await plot('Requests in the last hour, by door').waitFor();
+  await plot('Requests in the last hour, by API').waitFor();
   expect(await page.getByRole('radio', { name: 'Key', exact: true }).count()).toBe(0);
   await page.getByText('This API key may not see the usage by key.').waitFor();
   expect(visitor.complaints).toEqual([]);
@@ -273,7 +273,7 @@ test('Dashboard-51: a spent allowance disables the button and counts down, under
   visitor = await visit(browser, app.url, { provokes: [429] });
   const { page } = visitor;
   await visitor.signIn(token);
-  await plot('Requests in the last hour, by door').waitFor();
+  await plot('Requests in the last hour, by API').waitFor();
   const spend = () => graphql(app.url, '{ project { slug } }', { token });
   await eventually('the allowance is spent', async () => (await spend()).status === 429);
   await refresh();
@@ -283,7 +283,7 @@ test('Dashboard-51: a spent allowance disables the button and counts down, under
   await page.getByText('This key has no operations left in this minute.').waitFor();
   expect(await page.locator('.notice').count()).toBe(1);
   // The page keeps its content.
-  await plot('Requests in the last hour, by door').waitFor();
+  await plot('Requests in the last hour, by API').waitFor();
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -293,7 +293,7 @@ test('Dashboard-79: the overview leaves out the reads of dashboards, and the swi
   visitor = await visit(browser, app.url);
   const { page } = visitor;
   await visitor.signIn(token);
-  await plot('Requests in the last hour, by door').waitFor();
+  await plot('Requests in the last hour, by API').waitFor();
   for (const name of ['Refresh', 'Refresh']) await page.getByRole('button', { name }).click();
   await page.waitForLoadState('networkidle');
   expect([await counted('REST'), await counted('GraphQL')]).toEqual([3, null]);
@@ -318,7 +318,7 @@ test('Dashboard-80: a fresh project shows the quick start first; it waits for th
   await page.getByText('Your first request has arrived.').waitFor();
   expect((await heads())[0]).toBe('Quick start');
   await page.reload();
-  await plot('Requests in the last hour, by door').waitFor();
+  await plot('Requests in the last hour, by API').waitFor();
   expect((await heads())[0]).toBe('Usage');
   expect(await page.getByText('first request').count()).toBe(0);
   expect(visitor.complaints).toEqual([]);
@@ -340,7 +340,7 @@ test.each([390, 1280, 1920])(
       }).observe({ type: 'layout-shift', buffered: true });
     });
     await page.reload();
-    await plot('Requests in the last hour, by door').waitFor();
+    await plot('Requests in the last hour, by API').waitFor();
     await page.waitForLoadState('networkidle');
     const shift = await page.evaluate(() => (window as unknown as { shift: number }).shift);
     expect(shift).toBeLessThan(0.1);
@@ -392,7 +392,7 @@ test('Dashboard-19: the open overview spends nothing of the plan, at most a tent
   });
   await page.clock.install();
   await visitor.signIn(token);
-  await plot('Requests in the last hour, by door').waitFor();
+  await plot('Requests in the last hour, by API').waitFor();
   asked = 0;
   for (let second = 0; second < 60; second += 5) {
     await page.clock.runFor(5_000);

@@ -62,7 +62,7 @@ test('Dashboard-14: with a spent day quota the dashboard opens, says what still 
   await visitor.signIn(owner.token);
   await page.getByText('The quota of today is spent.').waitFor();
   await page.getByText('Keys, domains and usage still work').waitFor();
-  await page.getByRole('img', { name: 'Requests in the last hour, by door' }).waitFor();
+  await page.getByRole('img', { name: 'Requests in the last hour, by API' }).waitFor();
   expect(await violationsOn(page)).toEqual([]);
   await page.screenshot({ path: 'screenshots/spent-day-overview.png', fullPage: true });
   await revokeLeakedKey();

@@ -39,7 +39,8 @@ export class ResponseCache {
   constructor(maxBytes = MAX_BYTES) {
     this.kept = new LRUCache({
       maxSize: maxBytes,
-      sizeCalculation: ({ body }, key) => textBytes(body) + textBytes(key) + ENTRY_BYTES,
+      sizeCalculation: ({ body, headers }, key) =>
+        textBytes(body) + textBytes(key) + Object.values(headers).join('').length + ENTRY_BYTES,
     });
   }
 

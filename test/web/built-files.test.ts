@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 /** Sends the path as it is: `fetch` would resolve its dots. */
-const get = (path: string) => plain(app, 'localhost', path, { headers: { accept: 'text/html' } });
+const get = (path: string) => plain(app, 'localhost', path, { headers: { accept: '*/*' } });
 
 const TRAVERSALS = [
   ...['../package.json', '../../package.json', '../../../package.json', '../pages/manifest.json'],

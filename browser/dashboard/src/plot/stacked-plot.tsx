@@ -3,7 +3,7 @@ import { type Layer, type PlotPoint, scaleTop, segmentsAt, totalAt } from './lay
 import { inOneSentence, PlotTooltip } from './plot-tooltip.js';
 
 interface Props {
-  /** The title of the plot, such as `Requests in the last hour, by door`. */
+  /** The title of the plot, such as `Requests in the last hour, by API`. */
   title: string;
   /** The sums in words. */
   description: string;
