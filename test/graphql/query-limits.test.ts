@@ -125,6 +125,21 @@ describe('the GraphQL door', () => {
     expect((await graphql(app.url, query, { token: tenant.token, variables: valid })).status).toBe(200);
   });
 
+  test('Limits-GraphQL-14: the deepest branch counts, and a first that is no number counts as the largest page', () => {
+    const sizeOf = (source: string, variables = {}) => {
+      const document = parse(source);
+      const [operation] = document.definitions as [OperationDefinitionNode];
+      return measureOperation(document, operation, variables, new Map([['pets', 20]]));
+    };
+    for (const source of ['{ a { b { c } } d { e } }', '{ d { e } a { b { c } } }']) {
+      expect(sizeOf(source).depth).toBe(3);
+    }
+    expect(sizeOf('{ pets { id } }').cost).toBe(21);
+    for (const first of ['null', '"x"', '0', '101', '-1', '$n', '$absent']) {
+      expect(sizeOf(`{ pets(first: ${first}) { id } }`, { n: null }).cost).toBe(101);
+    }
+  });
+
   test('Limits-GraphQL-8: measuring an invalid document ends, and unknown fields count as nothing', () => {
     const sizeOf = (source: string) => {
       const document = parse(source);

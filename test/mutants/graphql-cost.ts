@@ -47,7 +47,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     find: ': MAX_PAGE_SIZE;\n}',
     replace: ': 1;\n}',
     breaks: 'A first that is no number counts as the largest page.',
-    tests: ['Limits-GraphQL-2'],
+    tests: ['Limits-GraphQL-14'],
   },
   {
     id: 'depth-of-first-branch',
@@ -55,7 +55,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     find: 'depth: Math.max(total.depth, counts.depth)',
     replace: 'depth: total.depth || counts.depth',
     breaks: 'The deepest branch counts.',
-    tests: ['Limits-GraphQL-1'],
+    tests: ['Limits-GraphQL-14'],
   },
   {
     id: 'aliases-in-fragments',
@@ -95,7 +95,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     find: 'await context.chargeOnce(unitOf(cost));\n      throw problem;',
     replace: 'throw problem;',
     breaks: 'An operation that is too large costs a unit.',
-    tests: ['Limits-7', 'Limits-GraphQL-12'],
+    tests: ['CreatePets-6'],
   },
   {
     id: 'twenty-one-root-fields',
