@@ -63,6 +63,15 @@ describe('the GraphQL door', () => {
     expect((await ask(100)).body.errors[0].extensions).toEqual({ code: 'INVALID_REQUEST', status: 400 });
   });
 
+  test('Limits-GraphQL-15: each alias of a mutation counts its statements, and two more with an Idempotency-Key', async () => {
+    const create = async (count: number, headers: Record<string, string> = {}) => {
+      const fields = repeat(count, (at) => `p${at}: createPet(input: {name: "x", categoryId: 1}) { id }`);
+      return (await graphql(app.url, `mutation { ${fields} }`, { token: tenant.token, headers })).status;
+    };
+    const keyed = { 'idempotency-key': 'many' };
+    expect([await create(20), await create(6, keyed), await create(7, keyed)]).toEqual([200, 200, 400]);
+  });
+
   test('Limits-GraphQL-6: a known and compiled operation is measured again when its variables count', async () => {
     const query = `query($n: Int = 7, $no: Boolean = false) { ${repeat(
       10,

@@ -111,7 +111,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     find: 'placesOf([selectionSet], fragments, responseName)',
     replace: 'placesOf([selectionSet], fragments, ({ name }) => name.value)',
     breaks: 'Each alias of a mutation counts its statements.',
-    tests: ['Statements-3'],
+    tests: ['Limits-GraphQL-15'],
   },
   {
     id: 'idempotency-statements',
@@ -119,7 +119,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     find: 'const OF_IDEMPOTENCY_KEY = 2;',
     replace: 'const OF_IDEMPOTENCY_KEY = 0;',
     breaks: 'An Idempotency-Key counts two statements.',
-    tests: ['Statements-4'],
+    tests: ['Limits-GraphQL-15'],
   },
   {
     id: 'known-operation-measured-once',
