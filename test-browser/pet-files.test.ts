@@ -451,6 +451,43 @@ test('PetFiles-11: of two tabs one imports, and the other one takes over when it
   expect(visitor.complaints).toEqual([]);
 });
 
+test('PetFiles-14: an import that was paused here, and ended and replaced in another tab, adds nothing when it is continued', async () => {
+  const tenant = await app.tenant();
+  await enterprise(tenant, 50, 100_000);
+  ahead.aheadMs += 60_000 - ((Date.now() + ahead.aheadMs) % 60_000);
+  visitor = await visit(browser, app.url);
+  const { page } = visitor;
+  await openPets(tenant.token);
+  await page.getByText('No pet yet').waitFor();
+  await chooseFile(fileOf(numbered(600)));
+  await dialog().getByRole('button', { name: 'Import 600 pets' }).click();
+  await card()
+    .getByText(/Waits for the next minute/)
+    .waitFor();
+  await card().getByRole('button', { name: 'Pause' }).click();
+  await card().getByText('Paused:').waitFor();
+  const before = (await petsOf(tenant)).length;
+
+  const second = await visitor.context.newPage();
+  await second.goto(page.url());
+  const other = second.getByRole('region', { name: 'Import of pets' });
+  await other.getByText(`${before} of 600 pets imported`).waitFor();
+  await other.getByRole('button', { name: 'Cancel import' }).click();
+  await other.getByText(`Imported ${before} pets.`).waitFor();
+  await other.getByRole('button', { name: 'Dismiss' }).click();
+  await second.getByRole('button', { name: 'Import', exact: true }).click();
+  await second
+    .getByLabel('CSV file')
+    .setInputFiles({ name: 'new.csv', mimeType: 'text/csv', buffer: Buffer.from('name,categoryId\nLuna,1') });
+  await second.getByRole('button', { name: 'Import 1 pet' }).click();
+  await other.getByText('Imported 1 pet.').waitFor();
+
+  await card().getByRole('button', { name: 'Continue' }).click();
+  await card().getByText('Imported 1 pet.').waitFor();
+  expect(await petsOf(tenant)).toHaveLength(before + 1);
+  expect(visitor.complaints).toEqual([]);
+});
+
 test('PetFiles-12: names of any length fit into a request; a pet that only the gateway refuses costs only its row', async () => {
   const tenant = await app.tenant();
   visitor = await visit(browser, app.url);

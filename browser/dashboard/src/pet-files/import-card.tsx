@@ -7,7 +7,14 @@ import { Progress } from '../files/progress.js';
 import { TaskCard } from '../files/task-card.js';
 import { useTask } from '../files/use-task.js';
 import { PetsDocument } from '../graphql/generated.js';
-import { catchUp, forgetImport, type ImportJob, saveProgress, whileAlone } from './import-job.js';
+import {
+  catchUp,
+  currentImport,
+  forgetImport,
+  type ImportJob,
+  saveProgress,
+  whileAlone,
+} from './import-job.js';
 import { saveRefused } from './refused-rows.js';
 import { sendPets } from './send-pets.js';
 
@@ -16,6 +23,8 @@ export function ImportCard({ job }: { job: ImportJob }) {
   const client = useApolloClient();
   const [, draw] = useReducer((drawn: number) => drawn + 1, 0);
   const [isElsewhere, setElsewhere] = useState(false);
+  const [isStopping, setStopping] = useState(false);
+  const isContinued = useRef(false);
   const task = useTask(
     async ({ signal, onWait }) => {
       const later = setTimeout(() => setElsewhere(true), 500);
@@ -23,6 +32,9 @@ export function ImportCard({ job }: { job: ImportJob }) {
         clearTimeout(later);
         setElsewhere(false);
         await catchUp(job);
+        if (isContinued.current && job.state === 'paused' && currentImport.get() === job)
+          job.state = 'running';
+        isContinued.current = false;
         if (job.state !== 'running') return;
         await sendPets(client, job, { signal, onWait, onProgress: draw });
         job.state = 'over';
@@ -37,14 +49,20 @@ export function ImportCard({ job }: { job: ImportJob }) {
   const { isBlocked, countdown } = useBlock(task.error);
   const begin = useRef(job.state === 'running' ? task.start : null);
   useEffect(() => begin.current?.(), []);
-  const change = (state: ImportJob['state']) => {
+  const isRunning = task.state === 'running';
+  const proceed = () => {
+    isContinued.current = true;
+    setStopping(false);
+    task.start();
+  };
+  const end = async (state: 'paused' | 'over') => {
+    setStopping(true);
+    if (!isRunning) await catchUp(job);
     job.state = state;
     void saveProgress(job);
-    if (state === 'running') task.start();
-    else task.stop();
+    task.stop();
     draw();
   };
-  const isRunning = task.state === 'running';
   const { file, total, added, done } = job;
   if (job.state === 'over' && !isRunning) return <Ended job={job} />;
   return (
@@ -52,7 +70,7 @@ export function ImportCard({ job }: { job: ImportJob }) {
       label="Import of pets"
       title={
         <>
-          Importing <bdi>{file.name}</bdi>
+          {isRunning ? 'Importing' : 'Paused:'} <bdi>{file.name}</bdi>
         </>
       }
     >
@@ -64,31 +82,21 @@ export function ImportCard({ job }: { job: ImportJob }) {
       />
       {isElsewhere && isRunning && <p className="muted">Another tab imports it.</p>}
       {task.error ? <ErrorNotice error={task.error} /> : null}
-      <div className="actions">
+      <div className="actions" hidden={isElsewhere && isRunning}>
         {isRunning ? (
-          <button
-            type="button"
-            className="small"
-            disabled={job.state !== 'running'}
-            onClick={() => change('paused')}
-          >
-            {job.state === 'running' ? 'Pause' : 'Stopping…'}
+          <button type="button" className="small" disabled={isStopping} onClick={() => void end('paused')}>
+            {isStopping ? 'Stopping…' : 'Pause'}
           </button>
         ) : (
-          <button
-            type="button"
-            className="small primary"
-            disabled={isBlocked}
-            onClick={() => change('running')}
-          >
+          <button type="button" className="small primary" disabled={isBlocked} onClick={proceed}>
             Continue{countdown}
           </button>
         )}
         <button
           type="button"
           className="small"
-          disabled={job.state === 'over'}
-          onClick={() => change('over')}
+          disabled={isRunning && isStopping}
+          onClick={() => void end('over')}
         >
           Cancel import
         </button>

@@ -4,6 +4,8 @@ import { type PetFile, petFileOf, type RefusedRow } from './pet-file.js';
 
 /** How far an import is. */
 interface Progress {
+  /** Begins the Idempotency-Key of each of its requests, so that none adds a pet twice. */
+  key: string;
   /** How many rows were sent. */
   done: number;
   added: number;
@@ -15,8 +17,6 @@ interface Progress {
 
 /** An import that a reload continues. */
 export interface ImportJob extends Progress {
-  /** Begins the Idempotency-Key of each of its requests, so that none adds a pet twice. */
-  key: string;
   /** The slug of the project. */
   project: string;
   file: PetFile;
@@ -27,7 +27,6 @@ export interface ImportJob extends Progress {
 interface StoredFile {
   name: string;
   text: string;
-  key: string;
   total: number;
   startedAtMs: number;
 }
@@ -35,15 +34,16 @@ interface StoredFile {
 const KEPT_MS = 7 * 86_400_000;
 /** Later the person has perhaps forgotten it, or is another one. */
 const RESUMED_MS = 3_600_000;
-const BEGINNING: Progress = { done: 0, added: 0, refused: [], batch: null, state: 'running' };
+const BEGINNING = { done: 0, added: 0, refused: [], batch: null, state: 'running' } as const;
 
 /** The import of this tab; null = none. A project has one at a time. */
 export const currentImport = createStore<ImportJob | null>(null);
 
 export async function beginImport(job: Pick<ImportJob, 'key' | 'project' | 'file' | 'total'>): Promise<void> {
-  const { key, project, file, total } = job;
-  const stored: StoredFile = { name: file.name, text: file.text, key, total, startedAtMs: Date.now() };
-  const begun = { ...job, ...structuredClone(BEGINNING) };
+  const { project, file, total } = job;
+  const stored: StoredFile = { name: file.name, text: file.text, total, startedAtMs: Date.now() };
+  const begun: ImportJob = { ...job, ...BEGINNING, refused: [] };
+  await removeRecords(project);
   await writeRecord(project, 'file', stored);
   await saveProgress(begun);
   currentImport.set(begun);
@@ -60,9 +60,8 @@ export async function storedImport(project: string): Promise<ImportJob | null> {
   }
   const { savedAtMs, ...known } = progress;
   const isOld = known.state === 'running' && savedAtMs + RESUMED_MS < Date.now();
-  const { name, text, key, total } = stored;
+  const { name, text, total } = stored;
   return {
-    key,
     project,
     total,
     file: petFileOf(name, text),
@@ -71,28 +70,33 @@ export async function storedImport(project: string): Promise<ImportJob | null> {
   };
 }
 
-export async function saveProgress({
-  project,
-  done,
-  added,
-  refused,
-  batch,
-  state,
-}: ImportJob): Promise<void> {
-  await writeRecord(project, 'progress', { done, added, refused, batch, state, savedAtMs: Date.now() });
+/** Does nothing if another tab has begun another import since. */
+export async function saveProgress(job: ImportJob): Promise<void> {
+  if (await isReplaced(job)) return;
+  const { key, project, done, added, refused, batch, state } = job;
+  await writeRecord(project, 'progress', { key, done, added, refused, batch, state, savedAtMs: Date.now() });
 }
 
-/** Takes over what another tab has done since. */
+/** Takes over what another tab has done since, or the other import that it has begun. */
 export async function catchUp(job: ImportJob): Promise<void> {
+  if (await isReplaced(job)) {
+    job.state = 'paused';
+    return currentImport.set(await storedImport(job.project));
+  }
   const known = await readRecord<Progress>(job.project, 'progress');
   if (!known) return;
   const { done, added, refused, batch, state } = known;
   Object.assign(job, { done, added, refused, batch, state });
 }
 
-export async function forgetImport({ project }: ImportJob): Promise<void> {
+export async function forgetImport(job: ImportJob): Promise<void> {
   currentImport.set(null);
-  await removeRecords(project);
+  if (!(await isReplaced(job))) await removeRecords(job.project);
+}
+
+async function isReplaced({ project, key }: ImportJob): Promise<boolean> {
+  const known = await readRecord<Progress>(project, 'progress');
+  return known !== undefined && known.key !== key;
 }
 
 /** Runs the work in one tab at a time. Without a secure page there are no locks; the keys of the requests still protect. */
