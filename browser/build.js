@@ -8,7 +8,7 @@ import { BUILDS } from './vite.config.js';
 
 const HERE = import.meta.dirname;
 const ROOT = join(HERE, '..');
-/** Not `dist/browser`: there the tests compile the sources of the pages that they import. */
+/** Not `dist/browser`: there TypeScript compiles the sources that the server and the tests import. */
 const OUT = join(ROOT, 'dist/public');
 /** The files that both builds depend on. */
 const SHARED = [

@@ -15,7 +15,7 @@ apiKey.subscribe(() => {
   const { token: known } = session.get();
   if (token === known) return;
   // Another key may see other data: nothing of the old page stays.
-  if (token !== null && known !== null) location.reload();
+  if (token !== null && known !== null) return location.reload();
   session.set({ token, farewell: token === null ? 'You were signed out in another tab.' : null });
 });
 
@@ -25,6 +25,8 @@ export function begin(token: string): void {
 }
 
 export function end(farewell: string | null = null): void {
+  const { token } = session.get();
   session.set({ token: null, farewell });
-  apiKey.end();
+  // Another tab may have begun a session with another key meanwhile.
+  if (apiKey.read() === token) apiKey.end();
 }
