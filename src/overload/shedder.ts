@@ -12,6 +12,7 @@ const PART_FOR_STRANGERS = 1 / 16;
 const PART_FOR_STANDING = 1.25;
 /** Later than every deadline of a request. */
 const LONGEST_WORK_MS = 5_000;
+const LARGE_BODY_BYTES = 8_192;
 const HEALTH = /^\/(?:healthz|readyz|\.well-known\/acme-challenge\/.*)(?:\?|$)/;
 const STANDING = /^\/v1\/rate_limit(?:\?|$)/;
 const GRAPHQL = /^\/graphql(?:[/?]|$)/;
@@ -146,6 +147,9 @@ export class Shedder {
     response.once('close', () => {
       if (!response.writableEnded) return atEndOfWork(response, () => this.count(waiting, -1));
       this.count(waiting, -1);
+      // In the same turn, but after Node reads the connection again.
+      if (!this.around.hasProxies && isRefusedBody(request, response))
+        setImmediate(() => this.resting.rest(request.socket));
       // A full queue refuses at once: that is no fast answer.
       if (response.statusCode !== 503) this.limit.noteAnswer(beganAtMs, performance.now());
     });
@@ -171,6 +175,12 @@ export class Shedder {
     this.projects.endWindow();
     this.counts.report(nowMs, this.limit.value);
   };
+}
+
+/** A large body was refused: to receive the next one costs more than to refuse it. */
+function isRefusedBody({ headers }: IncomingMessage, { statusCode }: ServerResponse): boolean {
+  if (statusCode !== 429 && statusCode !== 503) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > LARGE_BODY_BYTES;
 }
 
 /** The client has disconnected; its request keeps its place as long as it causes work. */

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, Socket } from 'node:net';
+import { setImmediate as nextLoop, setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { RestingConnections } from '../../src/overload/resting-connections.js';
+import { Shedder } from '../../src/overload/shedder.js';
 import { RequestFlood } from '../support/attacks/request-flood.js';
 import { eventually } from '../support/eventually.js';
 
@@ -35,3 +36,40 @@ test('Overload-24: a flood gets no more refusals than the process can afford, an
   server.closeAllConnections();
   server.close();
 });
+
+test.each([
+  ['large', '9000', 429, false, true],
+  ['large', '9000', 503, false, true],
+  ['large', '9000', 400, false, false],
+  ['small', '8000', 429, false, false],
+  ['large', '9000', 429, true, false],
+])(
+  'Overload-36: a flood of %s bodies (%s bytes) with %i, behind proxies: %j, is read less often: %j',
+  async (_, length, statusCode, hasProxies, rests) => {
+    const shedder = new Shedder({
+      tenantOf: () => null,
+      queuedStatements: () => 0,
+      forms: { rest: String, graphql: String, headers: () => ({}), ofOrigin: () => [] },
+      onShed: () => {},
+      hasProxies,
+    });
+    const serve = shedder.guard((__, response) => {
+      response.statusCode = statusCode;
+      response.end();
+      response.emit('close');
+    });
+    const sockets = Array.from({ length: 50 }, () => new Socket());
+    for (const socket of sockets) {
+      const request = new IncomingMessage(socket);
+      request.headers['content-length'] = length;
+      serve(request, new ServerResponse(request));
+    }
+    await nextLoop();
+    // The first few are within the rate.
+    const resting = sockets.filter((socket) => socket.isPaused()).length;
+    expect(resting > 40).toBe(rests);
+    expect(resting > 0).toBe(rests);
+    shedder.stop();
+    expect(sockets.filter((socket) => socket.isPaused())).toEqual([]);
+  },
+);
