@@ -17,7 +17,7 @@ const WORDS: Record<string, string> = {
   'key.unban': 'ended the ban of the key',
   'domain.add': 'added the domain',
   'domain.remove': 'removed the domain',
-  'domain.configure': 'set the primary domain and redirects of',
+  'domain.configure': 'changed the primary domain and redirects of',
   'domain.move_away': 'took over the domain',
   'project.create': 'created the project',
   'project.change': 'changed the plan of',
@@ -31,10 +31,10 @@ export function inWords({ action, subject, detail }: ActPartsFragment): { verb: 
   return { verb: WORDS[action] ?? action, object: key ?? subject };
 }
 
-/** The facts besides the changed thing. */
+/** The facts besides the changed thing, without values that are not set. */
 export function factsOf({ detail }: ActPartsFragment): { name: string; value: string }[] {
   return detail.flatMap(({ name, value }) =>
-    name === 'key' ? [] : [{ name: nameInWords(name), value: value ?? 'none' }],
+    name === 'key' || value === null ? [] : [{ name: nameInWords(name), value: value.replaceAll(',', ', ') }],
   );
 }
 

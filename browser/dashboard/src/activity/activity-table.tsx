@@ -4,6 +4,8 @@ import { requestsPath } from '../requests/request-filter.js';
 import { Link } from '../routing/link.js';
 import { factsOf, inWords } from './action-in-words.js';
 
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
 /** Who did what and when, newest first. */
 export function ActivityTable({ acts }: { acts: readonly ActPartsFragment[] }) {
   return (
@@ -30,7 +32,7 @@ export function ActivityTable({ acts }: { acts: readonly ActPartsFragment[] }) {
                   <span className="act-facts">
                     {factsOf(act).map(({ name, value }) => (
                       <span key={name}>
-                        {name} <bdi>{value}</bdi>
+                        {name} {TIME.test(value) ? <Moment at={value} isExact /> : <bdi>{value}</bdi>}
                       </span>
                     ))}
                   </span>
@@ -42,7 +44,7 @@ export function ActivityTable({ acts }: { acts: readonly ActPartsFragment[] }) {
               <td data-head="When">
                 <Moment at={act.at} />
               </td>
-              <td data-head="Request">
+              <td data-head="Request" className={act.requestId === null ? 'no-request' : undefined}>
                 {act.requestId === null ? (
                   <span className="muted">none</span>
                 ) : (
