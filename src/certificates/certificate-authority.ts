@@ -27,7 +27,17 @@ interface Surroundings {
   timeoutMs?: number;
 }
 
+interface About {
+  /** Null = not about one host. */
+  hostname: string | null;
+  signal: AbortSignal;
+  /** Default: that of an order. */
+  timeoutMs?: number;
+}
+
 const ORDER_TIMEOUT_MS = 60_000;
+/** A check waits for the advice, and other checks for its slot. */
+const ADVICE_TIMEOUT_MS = 5_000;
 
 /**
  * The certificate authority for domains. Its orders have a timeout, survive their process, and fail with a reason: every
@@ -41,17 +51,17 @@ export class CertificateAuthority {
 
   /** The account for orders, created if there is none. A CAA record may name it (RFC 8657). */
   account(signal: AbortSignal): Promise<{ accountUrl: string }> {
-    return this.explained(null, async () => {
-      const { accountUrl } = await this.parts.accounts.current(signal);
+    return this.bounded({ hostname: null, signal }, async (deadline) => {
+      const { accountUrl } = await this.parts.accounts.current(deadline);
       return { accountUrl };
     });
   }
 
   /** The CA's issuer names; a CAA record must allow one of them. Empty = neither the settings nor the CA name any. */
   caaIdentities(signal: AbortSignal): Promise<readonly string[]> {
-    return this.explained(null, async () => {
+    return this.bounded({ hostname: null, signal }, async (deadline) => {
       const { client } = this.parts;
-      if (client.settings.caaIdentities.length === 0) await client.directory(signal);
+      if (client.settings.caaIdentities.length === 0) await client.directory(deadline);
       return client.caaIdentities;
     });
   }
@@ -61,17 +71,11 @@ export class CertificateAuthority {
    * without a request to the CA.
    */
   order(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<NewCertificate> {
-    const { client, orders } = this.parts;
-    const { timeoutMs = ORDER_TIMEOUT_MS } = this.surroundings;
-    const url = request.resume?.orderUrl ?? client.settings.directoryUrl;
-    const onTimeout = () => new AcmeUnreachable(`the order did not end within ${timeoutMs} ms`, { url });
-    return this.explained(request.hostname, () =>
-      withinDeadline(signal, { timeoutMs, onTimeout }, async (deadline) => {
-        const resumed = await orders.resume(request, deadline);
-        const hooks = { signal: deadline, onOrdered };
-        return resumed ?? orders.place(request, hooks);
-      }),
-    );
+    const { orders } = this.parts;
+    return this.bounded({ hostname: request.hostname, signal }, async (deadline) => {
+      const resumed = await orders.resume(request, deadline);
+      return resumed ?? orders.place(request, { signal: deadline, onOrdered });
+    });
   }
 
   /** A random time in the CA's renewal window; null = `plannedMs` stays. RFC 9773. */
@@ -81,8 +85,8 @@ export class CertificateAuthority {
     signal: AbortSignal,
   ): Promise<number | null> {
     const { renewalId, hostname } = certificate;
-    return this.explained(hostname, async () => {
-      const window = renewalId === null ? null : await this.parts.client.renewalWindow(renewalId, signal);
+    return this.bounded({ hostname, signal, timeoutMs: ADVICE_TIMEOUT_MS }, async (deadline) => {
+      const window = renewalId === null ? null : await this.parts.client.renewalWindow(renewalId, deadline);
       const { now, random } = this.surroundings;
       return window && momentIn(window, certificate, { plannedMs, nowMs: now(), random });
     });
@@ -98,12 +102,16 @@ export class CertificateAuthority {
     this.parts.client.close();
   }
 
-  private async explained<T>(hostname: string | null, work: () => Promise<T>): Promise<T> {
+  private async bounded<T>(about: About, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+    const { now, timeoutMs: orderTimeoutMs = ORDER_TIMEOUT_MS } = this.surroundings;
+    const { hostname, signal, timeoutMs = orderTimeoutMs } = about;
+    const { client } = this.parts;
+    const url = client.settings.directoryUrl;
+    const onTimeout = () => new AcmeUnreachable(`the CA did not finish within ${timeoutMs} ms`, { url });
     try {
-      return await work();
+      return await withinDeadline(signal, { timeoutMs, onTimeout }, work);
     } catch (error) {
-      const { now } = this.surroundings;
-      throw explained(error, { hostname, identities: this.parts.client.caaIdentities, nowMs: now() });
+      throw explained(error, { hostname, identities: client.caaIdentities, nowMs: now() });
     }
   }
 }

@@ -86,6 +86,25 @@ describe('a CA that fails', () => {
     expect(rig.proxy.calls.filter(isPoll).length).toBeLessThan(5);
   });
 
+  test('Attack-61: an order that never becomes ready, and nonces that are always wrong, cost a bounded number of requests', async () => {
+    const never = (type: string): AcmeFault => ({
+      kind: 'answer',
+      status: 403,
+      headers: { 'content-type': 'application/problem+json', 'replay-nonce': 'wrong' },
+      body: JSON.stringify({ type: `urn:ietf:params:acme:error:${type}` }),
+    });
+    const requests = async (hostname: string, resource: string, fault: AcmeFault) => {
+      const isHostile = (call: { hostname: string | null; resource: string }) =>
+        call.hostname === hostname && call.resource === resource;
+      const stop = rig.proxy.inject(isHostile, fault);
+      expect((await failureOf(hostname, { orderTimeoutMs: 3_000 })).code).toBe('CA_DOWN');
+      stop();
+      return rig.proxy.calls.filter(isHostile).length;
+    };
+    expect(await requests('never.ready.test', 'finalize', never('orderNotReady'))).toBeLessThan(8);
+    expect(await requests('never.right.test', 'newOrder', never('badNonce'))).toBeLessThanOrEqual(25);
+  });
+
   test('any fault of the directory or of the renewal advice is reported in time', async () => {
     const insecure = {
       newNonce: 'http://ca.test/',

@@ -4,9 +4,10 @@ import { withinDeadline } from '../../kernel/deadline.js';
 import { AcmeProblem, AcmeUnreachable, parseRetryAfter } from './acme-problem.js';
 
 const TIMEOUT_MS = 10_000;
-const LONGEST_BODY_BYTES = 1_000_000;
-/** More than there are concurrent orders, so a hanging order does not block another. */
-const SOCKETS = 32;
+/** Longer than a chain that fits into the database. */
+const LONGEST_BODY_BYTES = 100_000;
+/** More than there are concurrent orders and checks, so those that hang do not block another. */
+const SOCKETS = 48;
 /** A CA can name URLs on any number of hosts. */
 const SOCKETS_IN_ALL = 64;
 /** Shorter than the idle timeout of any CA: an order would fail if the CA closed its connection at that moment. */
@@ -138,19 +139,19 @@ function exchange({ method, url, body, signal }: AcmeCall, agent: Agent): Promis
     sent.on('error', fail);
     sent.on('response', (response) => {
       hasAnswer = true;
-      const chunks: Buffer[] = [];
+      // One Buffer, because a chunk can have one byte and costs a hundred.
+      const answer = Buffer.allocUnsafe(LONGEST_BODY_BYTES);
       let bytes = 0;
       response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk);
-        bytes += chunk.length;
-        if (bytes > LONGEST_BODY_BYTES) {
+        if (bytes + chunk.length > LONGEST_BODY_BYTES) {
           sent.destroy(new Error(`the answer is larger than ${LONGEST_BODY_BYTES} bytes`));
         }
+        bytes += chunk.copy(answer, bytes);
       });
       response.on('error', fail);
       response.on('end', () => {
         const { statusCode: status = 0, headers } = response;
-        resolve({ url, status, headers, body: Buffer.concat(chunks).toString('utf8') });
+        resolve({ url, status, headers, body: answer.toString('utf8', 0, bytes) });
       });
     });
     sent.end(body ?? undefined);

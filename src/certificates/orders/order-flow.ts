@@ -48,6 +48,7 @@ export class OrderFlow {
     let { order } = placed;
     let waitMs = FIRST_POLL_MS;
     let isAsked = false;
+    let csr: Buffer | null = null;
     for (;;) {
       if (order.status === 'invalid') throw await this.reasonOf(signer, order, signal);
       if (order.status === 'valid' && order.certificate !== null) {
@@ -58,9 +59,10 @@ export class OrderFlow {
         for (const url of order.authorizations) tokens.push(...(await this.answer(placed, url, signal)));
         waitMs = FIRST_POLL_MS;
       } else if (order.status === 'ready') {
-        const csr = await certificateRequest(hostname, keyPem);
+        // A CA can stay at `ready`: only the first time is followed by a short wait.
+        if (csr === null) waitMs = FIRST_POLL_MS;
+        csr ??= await certificateRequest(hostname, keyPem);
         order = await this.finalize(signer, order, csr, signal);
-        waitMs = FIRST_POLL_MS;
         if (order.status === 'valid') continue;
       }
       await this.wait(waitMs, signal);

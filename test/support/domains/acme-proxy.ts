@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, createServer, request } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Pebble } from '../servers/pebble.js';
 
 /** A proxy in front of Pebble that counts requests and injects the faults of real CAs. */
@@ -37,6 +37,8 @@ export type AcmeFault =
   /** Reads the request and never answers. */
   | { kind: 'hang' }
   | { kind: 'answer'; status: number; headers?: Record<string, string>; body: string }
+  /** Takes over the connection, for what is not an answer of HTTP. */
+  | { kind: 'say'; say(connection: Socket): void }
   /** Handles the request and loses the answer. */
   | { kind: 'lose-answer' };
 
@@ -179,6 +181,11 @@ function withCaaRefusal({ resource, hostname }: AcmeCall, body: string): string 
 
 function misbehave(fault: Exclude<AcmeFault, { kind: 'lose-answer' }>, outgoing: ServerResponse): void {
   if (fault.kind === 'hang') return;
+  if (fault.kind === 'say') {
+    const { socket } = outgoing;
+    if (socket) fault.say(socket);
+    return;
+  }
   if (fault.kind === 'reset') {
     outgoing.socket?.resetAndDestroy();
     return;
