@@ -5,9 +5,12 @@ import { compressedFlood } from '../../support/dns/hostile-messages.js';
 
 const NAME_SERVERS = 8;
 const DOMAINS = 8;
+/** An owner may verify 60 times a minute. */
+const MOST_ROUNDS = 7;
 const GOOD_WITHIN_MS = 2_000;
-/** A blocked event loop delays the reads of a neighbour. */
-const NEIGHBOUR_P99_MS = 250;
+const ANSWERS = 100;
+/** Processor time of the gateway for each hostile answer, with all else that a check does. Decoding one took up to 200 ms. */
+const ANSWER_MS = 30;
 
 const open: { stop(): Promise<unknown> }[] = [];
 afterEach(async () => {
@@ -31,7 +34,7 @@ async function startHostileZone({ dns }: AttackedDomains, zone: string): Promise
   return servers;
 }
 
-test('Attack-50: hostile name servers block neither the event loop nor the domains of other projects', async () => {
+test('Attack-50: hostile name servers cost milliseconds, and delay no domain of another project', async () => {
   const domains = await startAttackedDomains();
   open.push(domains);
   const { dns, attacked, newOwner } = domains;
@@ -45,19 +48,26 @@ test('Attack-50: hostile name servers block neither the event loop nor the domai
     ids.push((await attacker.add(`shop-${index}.hostile.test`)).id);
   }
   attacked.neighbour.startOver();
-  const attack = Promise.allSettled(ids.map((id) => attacker.verify(id)));
+  const usedBeforeMs = await attacked.processorMs();
+  const overTcp = () => servers.flatMap(({ log }) => log.filter(({ protocol }) => protocol === 'tcp')).length;
+  let rounds = 0;
+  const attack = (async () => {
+    // On a busy machine the first checks may end before their answers.
+    while (overTcp() < ANSWERS && rounds < MOST_ROUNDS) {
+      rounds += 1;
+      await Promise.all(ids.map((id) => attacker.verify(id)));
+    }
+  })();
   let slowestMs = 0;
   for (let turn = 0; turn < 5; turn += 1) {
     const startedMs = performance.now();
     expect((await neighbour.verify(good.id)).status).not.toBe('DNS_FAILED');
     slowestMs = Math.max(slowestMs, performance.now() - startedMs);
   }
-  const verdicts = await attack;
+  await attack;
   expect(slowestMs).toBeLessThan(GOOD_WITHIN_MS);
   expect(attacked.neighbour.failures()).toEqual([]);
-  expect(attacked.neighbour.p99Ms()).toBeLessThan(NEIGHBOUR_P99_MS);
-  // The attack took place: name servers were asked over TCP.
-  const overTcp = servers.flatMap(({ log }) => log.filter(({ protocol }) => protocol === 'tcp'));
-  expect(overTcp.length).toBeGreaterThan(NAME_SERVERS);
-  expect(verdicts.filter(({ status }) => status === 'rejected')).toEqual([]);
+  const usedMs = (await attacked.processorMs()) - usedBeforeMs;
+  expect(overTcp()).toBeGreaterThanOrEqual(ANSWERS);
+  expect(usedMs / overTcp()).toBeLessThan(ANSWER_MS);
 });
