@@ -23,7 +23,7 @@ const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
 /** Refusals that change nothing and end at a known time. */
 export const NOT_YET = ['RATE_LIMITED_MINUTE', 'RATE_LIMITED_DAY', 'KEY_BANNED', 'FIELD_RATE_LIMITED'];
-/** Refusals that end by themselves, then the same request may be sent again. `CONFLICT`: the first attempt still runs. */
+/** Refusals that end automatically; then the same request may be sent again. `CONFLICT`: the first attempt still runs. */
 const TEMPORARY = [...NOT_YET, 'UNAVAILABLE', 'CONFLICT'];
 
 /**

@@ -15,7 +15,7 @@ export interface Spending {
   units: number;
   /** Units of today; null = the plan has no limit for a day. */
   left: number | null;
-  /** What other clients have left today. */
+  /** Units that are left today for other clients. */
   leaves: number | null;
   /** Of what is left today, from 0 to 1. */
   share: number;
@@ -25,7 +25,7 @@ export interface Spending {
   duration: string;
 }
 
-/** What the work costs now; null = the quota is not known yet. */
+/** The cost of the work now; null = the quota is not known yet. */
 export function spendingOf(work: Work, known: StandingFragment | null, nowMs: number): Spending | null {
   if (!known) return null;
   const units = Math.max(1, Math.ceil(work.count / work.perUnit));
