@@ -6,7 +6,7 @@ import { factsOf, inWords } from './action-in-words.js';
 
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** Who did what and when, newest first. */
+/** The acts with their actors and times, newest first. */
 export function ActivityTable({ acts }: { acts: readonly ActPartsFragment[] }) {
   return (
     <table className="stacked activity">

@@ -12,7 +12,7 @@ const PREFIX_LENGTH = 9;
 export const standing = createStore<StandingFragment | null>(stored());
 standing.subscribe(() => sessionStorage.setItem(STORED_AS, JSON.stringify([keyPrefix(), standing.get()])));
 
-/** What the tab last knew about the key that is signed in. */
+/** The state of the signed-in key that the tab knew before a reload. */
 function stored(): StandingFragment | null {
   const [prefix, known] = JSON.parse(sessionStorage.getItem(STORED_AS) ?? '[]');
   return prefix !== undefined && prefix === keyPrefix() ? known : null;
