@@ -23,15 +23,7 @@ export const CACHE: readonly Mutant[] = [
     find: 'if (standing.dataVersion === null) return null;',
     replace: '',
     breaks: 'During a write no answer is shared.',
-    tests: ['Cache-1', 'Cache-2'],
-  },
-  {
-    id: 'cache-refused-request-gets-a-hit',
-    file: 'response-cache/response-cache.ts',
-    find: '|| !standing.admitted) return null;',
-    replace: ') return null;',
-    breaks: 'A refused request is not answered from the cache.',
-    tests: ['Cache-1', 'Cache-2'],
+    tests: ['Cache-7'],
   },
   {
     id: 'cache-failure-stays-in-flight',
@@ -39,7 +31,7 @@ export const CACHE: readonly Mutant[] = [
     find: 'produced.then(finish, () => finish(null))',
     replace: 'produced.then(finish, () => null)',
     breaks: 'A failed read is not shared for ever.',
-    tests: ['Staleness-8'],
+    tests: ['Cache-2'],
   },
   {
     id: 'cache-keeps-null',

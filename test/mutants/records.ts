@@ -106,10 +106,10 @@ export const RECORDS: readonly Mutant[] = [
     tests: ['Audit-12'],
   },
   {
-    id: 'log-fifty-one-a-second',
-    file: 'request-log/unstored-requests.ts',
-    find: 'collected.ok + collected.errors >= MAX_PER_SECOND',
-    replace: 'collected.ok + collected.errors > MAX_PER_SECOND',
+    id: 'log-sixty-a-second',
+    file: 'request-log/log-bounds.ts',
+    find: 'MAX_PER_SECOND = 50',
+    replace: 'MAX_PER_SECOND = 60',
     breaks: 'A second keeps 50 requests of a project.',
     tests: ['Requests-5'],
   },
@@ -135,7 +135,7 @@ export const RECORDS: readonly Mutant[] = [
     find: 'this.unstored.release(batch.rows);',
     replace: '',
     breaks: 'Stored rows free their room in memory.',
-    tests: ['RequestWriter-5'],
+    tests: ['RequestWriter-9'],
   },
   {
     id: 'log-two-days-is-one',

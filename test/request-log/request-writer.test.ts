@@ -151,6 +151,17 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await outcomes(projectId)).toEqual({ ok: 1_024, errors: 12, leftOut: 0 });
   });
 
+  test('RequestWriter-9: rows that are stored take no room: of 1,200 requests none is left out', async () => {
+    const { writer, note } = writerOn(db, clock);
+    const projectId = newProject();
+    for (let second = 0; second < 24; second += 1) {
+      note(projectId, 50);
+      clock.now += 1_000;
+      await writer.flush();
+    }
+    expect(await db.repository(LoggedRequest).countBy({ projectId })).toBe(1_200);
+  });
+
   test('RequestWriter-4: 10,000 rows of a project stay; a row that is deleted before 48 hours counts as left out', async () => {
     const { writer, retention, note } = writerOn(db, clock);
     const projectId = newProject();

@@ -9,7 +9,7 @@ type Response = KeptResponse | null;
 const response = (body: string): KeptResponse => ({ body, headers: {} });
 
 /** An admitted request of one project and key, at a version of its data. */
-function requestAt(dataVersion: string) {
+function requestAt(dataVersion: string | null) {
   const caller: Caller = {
     keyId: 1n,
     projectId: 7n,
@@ -57,6 +57,20 @@ test('Cache-2: simultaneous equal requests share one result, also when it is not
   }
   await respond(cache, 'v1', 'nothing to share', null);
   expect((await respond(cache, 'v1', 'nothing to share', null)).isProduced).toBe(true);
+  expect((await respond(cache, 'v1', 'failed', null)).isProduced).toBe(true);
+});
+
+test('Cache-7: during a write no response is shared or cached', async () => {
+  const cache = new ResponseCache();
+  let produced = 0;
+  const produce = async () => {
+    produced += 1;
+    return response(String(produced));
+  };
+  const ask = () => cache.respond(requestAt(null), '/pets', produce);
+  await Promise.all([ask(), ask(), ask()]);
+  await ask();
+  expect(produced).toBe(4);
 });
 
 test('Cache-3: the cache stays within its bytes for any requests', async () => {
