@@ -35,7 +35,7 @@ ${parameters.map(({ name, in: place, required = false, description: about, schem
 }${
   body &&
   html`<section aria-labelledby="body"><h2 id="body">Request body</h2>
-<p>${typeOf(body)}, as <code>application/json</code> in UTF-8, of at most 100 KB. Unknown fields are ignored.</p>
+<p>${typeOf(body)}, as <code>application/json</code> in UTF-8, of at most 100 KB and 5,000 values. Unknown fields are ignored.</p>
 ${fieldsOf(resolved(body, document))}</section>
 `
 }<section aria-labelledby="responses"><h2 id="responses">Responses</h2>
