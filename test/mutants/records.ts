@@ -230,7 +230,7 @@ export const RECORDS: readonly Mutant[] = [
     id: 'usage-of-all-projects',
     file: 'usage/usage.store.ts',
     find: 'WHERE project_id = ? AND bucket = ?',
-    replace: 'WHERE project_id >= ? AND bucket = ?',
+    replace: 'WHERE (project_id = ? OR 1 = 1) AND bucket = ?',
     breaks: 'A report has only the own requests.',
     tests: ['Usage-3'],
   },
@@ -256,7 +256,7 @@ export const RECORDS: readonly Mutant[] = [
     find: 'this.counters.putBack(tallies);',
     replace: 'this.counters.putBack([...this.batch, ...tallies]);',
     breaks: 'A batch whose commit lost its answer is stored once.',
-    tests: ['Usage-7'],
+    tests: ['Usage-18'],
   },
   {
     id: 'usage-percentile-by-buckets',

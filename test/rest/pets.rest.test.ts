@@ -489,6 +489,20 @@ onEachDatabase((app, kind) => {
       }
     });
 
+    test('Caching-2: a list from memory has its Link, and its 304 has no Content-Type', async () => {
+      const { token } = await app().tenant();
+      for (let made = 0; made < 2; made += 1) {
+        await rest(app().url, '/v1/pets', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
+      }
+      for (let time = 0; time < 4; time += 1) {
+        const { headers } = await rest(app().url, '/v1/pets?limit=1', { token });
+        expect(headers.get('link')).toContain('rel="next"');
+        const known = { 'if-none-match': headers.get('etag') ?? '' };
+        const unchanged = await rest(app().url, '/v1/pets?limit=1', { token, headers: known });
+        expect([unchanged.status, unchanged.headers.get('content-type')]).toEqual([304, null]);
+      }
+    });
+
     test('Caching-1: answers are private and vary by key, refusals are not stored', async () => {
       const read = await get('/v1/pets?limit=1');
       expect(read.headers.get('cache-control')).toBe('private, no-cache');
