@@ -224,7 +224,7 @@ export const RECORDS: readonly Mutant[] = [
     find: "if (outcome !== 'refused') this.add(tally.latency",
     replace: 'this.add(tally.latency',
     breaks: 'Latency counts only admitted requests.',
-    tests: ['Usage-14'],
+    tests: ['Usage-20'],
   },
   {
     id: 'usage-of-all-projects',
@@ -240,7 +240,7 @@ export const RECORDS: readonly Mutant[] = [
     find: "bucket: 'hour', points: 24",
     replace: "bucket: 'hour', points: 25",
     breaks: 'DAY has 24 points.',
-    tests: ['Usage-1', 'Usage-5'],
+    tests: ['Usage-20'],
   },
   {
     id: 'usage-put-back-lost',
@@ -249,14 +249,6 @@ export const RECORDS: readonly Mutant[] = [
     replace: '',
     breaks: 'Counts that could not be stored are stored later.',
     tests: ['Usage-7'],
-  },
-  {
-    id: 'usage-batch-twice',
-    file: 'usage/usage.service.ts',
-    find: 'this.counters.putBack(tallies);',
-    replace: 'this.counters.putBack([...this.batch, ...tallies]);',
-    breaks: 'A batch whose commit lost its answer is stored once.',
-    tests: ['Usage-18'],
   },
   {
     id: 'usage-percentile-by-buckets',

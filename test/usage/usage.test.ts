@@ -5,6 +5,7 @@ import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/config/config.js';
 import { ChangeSequence } from '../../src/database/change-sequence.entity.js';
 import { Database } from '../../src/database/database.js';
+import { USAGE_WINDOWS } from '../../src/usage/buckets.js';
 import { UsageService } from '../../src/usage/usage.service.js';
 import { UsageStore } from '../../src/usage/usage.store.js';
 import { UsageCount } from '../../src/usage/usage-count.entity.js';
@@ -109,6 +110,7 @@ onEachDatabase(
       const mine = await app().tenant();
       const theirs = await app().tenant();
       await list(theirs.token);
+      await app().app.services.usage.flush();
       const points = await usage(app().url, mine.token, 'MONTH');
       expect(points.every(({ rest }) => rest.admitted === 0)).toBe(true);
     });
@@ -291,6 +293,19 @@ for (const kind of databaseKinds().filter((name) => name !== 'sqlite')) {
     }
   });
 }
+
+test('Usage-20: latency counts admitted requests only, and the windows are 60 minutes, 24 hours and 30 days', () => {
+  const counters = new UsageCounters(100);
+  counters.count(countedRequest({ projectId: 1n, outcome: 'refused' }));
+  expect(counters.of(1n)[0]?.latency.size).toBe(0);
+  counters.count(countedRequest({ projectId: 1n }));
+  expect(counters.of(1n)[0]?.latency.size).toBe(1);
+  expect(Object.values(USAGE_WINDOWS)).toEqual([
+    { bucket: 'minute', points: 60 },
+    { bucket: 'hour', points: 24 },
+    { bucket: 'day', points: 30 },
+  ]);
+});
 
 test('Usage-8: memory holds at most its limit of counts, and of the operations of a minute', () => {
   const counters = new UsageCounters(5_000);
