@@ -139,7 +139,7 @@ function exchange({ method, url, body, signal }: AcmeCall, agent: Agent): Promis
     sent.on('error', fail);
     sent.on('response', (response) => {
       hasAnswer = true;
-      // One Buffer, because a chunk can have one byte and costs a hundred.
+      // The body has a single Buffer: a chunk of one byte costs a hundred.
       const answer = Buffer.allocUnsafe(LONGEST_BODY_BYTES);
       let bytes = 0;
       response.on('data', (chunk: Buffer) => {
