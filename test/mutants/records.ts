@@ -224,7 +224,7 @@ export const RECORDS: readonly Mutant[] = [
     find: "if (outcome !== 'refused') this.add(tally.latency",
     replace: 'this.add(tally.latency',
     breaks: 'Latency counts only admitted requests.',
-    tests: ['Usage-20'],
+    tests: ['Usage-25'],
   },
   {
     id: 'usage-of-all-projects',
@@ -240,7 +240,7 @@ export const RECORDS: readonly Mutant[] = [
     find: "bucket: 'hour', points: 24",
     replace: "bucket: 'hour', points: 25",
     breaks: 'DAY has 24 points.',
-    tests: ['Usage-20'],
+    tests: ['Usage-25'],
   },
   {
     id: 'usage-put-back-lost',

@@ -294,7 +294,7 @@ for (const kind of databaseKinds().filter((name) => name !== 'sqlite')) {
   });
 }
 
-test('Usage-20: latency counts admitted requests only, and the windows are 60 minutes, 24 hours and 30 days', () => {
+test('Usage-25: latency counts admitted requests only, and the windows are 60 minutes, 24 hours and 30 days', () => {
   const counters = new UsageCounters(100);
   counters.count(countedRequest({ projectId: 1n, outcome: 'refused' }));
   expect(counters.of(1n)[0]?.latency.size).toBe(0);
