@@ -20,6 +20,7 @@ import { UsageDimensions1770000007000 } from '../migrations/1770000007000-usage-
 import { RequestLog1770000008000 } from '../migrations/1770000008000-request-log.js';
 import { ImportedFiles1770000009000 } from '../migrations/1770000009000-imported-files.js';
 import { UsageUnits1770000010000 } from '../migrations/1770000010000-usage-units.js';
+import { CoveringPetIndexes1770000011000 } from '../migrations/1770000011000-covering-pet-indexes.js';
 import { ImportedFile } from '../pets/import/imported-file.entity.js';
 import { PetImport } from '../pets/import/pet-import.entity.js';
 import { Pet } from '../pets/pet.entity.js';
@@ -42,6 +43,7 @@ const MIGRATIONS = [
   RequestLog1770000008000,
   ImportedFiles1770000009000,
   UsageUnits1770000010000,
+  CoveringPetIndexes1770000011000,
 ];
 
 const ENTITIES = [
