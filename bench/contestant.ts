@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -40,16 +40,25 @@ interface GatewayOptions {
   cores?: number | null;
   /** Where V8 writes its profile at the end of the process; null = no profile. */
   profileFolder?: string | null;
+  /** Of the build; by default the working tree. */
+  folder?: string;
 }
 
 /** Starts the gateway as a user does: all settings have their defaults, except the address of the database. */
 export function startGateway(tenant: Tenant, options: GatewayOptions = {}): Promise<Contestant> {
-  const { name = GATEWAY, redisUrl, env = {}, cores = CONTESTANT_CORE, profileFolder = null } = options;
+  const {
+    name = GATEWAY,
+    redisUrl,
+    env = {},
+    cores = CONTESTANT_CORE,
+    profileFolder = null,
+    folder = '.',
+  } = options;
   const profile = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
   return start({
     name,
     cores,
-    command: [process.execPath, ...profile, 'dist/src/main.js'],
+    command: [process.execPath, ...profile, join(folder, 'dist/src/main.js')],
     env: {
       DATABASE_URL: tenant.databaseUrl,
       DEMO: '0',
@@ -69,8 +78,38 @@ export function startPeer(name: Peer, { databaseUrl, projectId }: Tenant): Promi
     // Several frameworks are slower without NODE_ENV=production; the gateway is not.
     env: { DATABASE_URL: databaseUrl, PROJECT_ID: projectId, NODE_ENV: 'production' },
     token: null,
-    readOrigin: (output) => /^(\d+)$/m.exec(output)?.[1]?.replace(/^/, 'http://127.0.0.1:'),
+    readOrigin: originOfPort,
   });
+}
+
+/** An answer of the gateway, with the headers that it sets. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Starts a bare `node:http` that sends this answer to every request. */
+export async function startFloor(answer: Answer): Promise<Contestant> {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-floor-'));
+  const file = join(folder, 'answer.json');
+  await writeFile(file, JSON.stringify(answer));
+  const env = { ANSWER_FILE: file };
+  const command = [process.execPath, 'bench/peers/floor.js'];
+  const contestant = await start({
+    name: 'floor',
+    cores: CONTESTANT_CORE,
+    command,
+    env,
+    token: null,
+    readOrigin: originOfPort,
+  });
+  await rm(folder, { recursive: true });
+  return contestant;
+}
+
+function originOfPort(output: string): string | undefined {
+  return /^(\d+)$/m.exec(output)?.[1]?.replace(/^/, 'http://127.0.0.1:');
 }
 
 interface StartOptions {

@@ -1,11 +1,8 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { type Connection, createConnection } from 'mysql2/promise';
-import { DATABASE_SCHEMA } from '../src/app/database-schema.js';
-import { createServices } from '../src/app/services.js';
-import { loadConfig } from '../src/config/config.js';
-import { Database } from '../src/database/database.js';
-import { migrate } from '../src/database/migrate.js';
-import { SCOPES } from '../src/kernel/caller.js';
-import type { Plan } from '../src/projects/plans.js';
+
+const runFile = promisify(execFile);
 
 /** A project with pets, in a database with the gateway's own schema. */
 export interface Tenant {
@@ -19,16 +16,22 @@ const QUOTA = 1_000_000_000;
 /** Ids are far apart, as the gateway's own are, so that each request can ask for another position between two pets. */
 const FIRST_ID = 100_000_000_000;
 const ID_STEP = 1_000;
+/** A third of the pets is available, a third is pending, and a third has no status. */
+export const SOLD_EVERY = 1_000;
 const BATCH_ROWS = 100_000;
 
 /** The id of the nth pet; n starts at 1. */
 export const idOf = (nth: number) => FIRST_ID + nth * ID_STEP;
 
+/** The name of the pet with this id or the nearest lower one. */
+export const nameOf = (id: number) => `Pet ${Math.floor((id - FIRST_ID) / ID_STEP)}`;
+
 /** Replaces the database. `serverUrl` names no database. Only ENTERPRISE has a quota that no run reaches. */
 export async function createDataset(
   serverUrl: string,
   name: string,
-  projects: readonly { pets: number; plan?: Plan }[],
+  projects: readonly { pets: number; plan?: string }[],
+  folder = '.',
 ): Promise<Tenant[]> {
   const databaseUrl = `${serverUrl}/${name}`;
   const connection = await createConnection({ uri: serverUrl });
@@ -36,11 +39,10 @@ export async function createDataset(
     await connection.query(`DROP DATABASE IF EXISTS ${name}`);
     await connection.query(`CREATE DATABASE ${name}`);
     await connection.query(`USE ${name}`);
-    await migrate(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
     await createNumbers(connection);
     const tenants: Tenant[] = [];
     for (const [index, { pets, plan = 'ENTERPRISE' }] of projects.entries()) {
-      const tenant = { databaseUrl, pets, ...(await createProject(databaseUrl, `bench-${index}`)) };
+      const tenant = { databaseUrl, pets, ...(await createProject(folder, databaseUrl, `bench-${index}`)) };
       // The service refuses own quotas with another plan than ENTERPRISE.
       await connection.query('UPDATE projects SET plan = ? WHERE id = ?', [plan, tenant.projectId]);
       await fill(connection, tenant);
@@ -61,18 +63,20 @@ export async function dropDataset(serverUrl: string, name: string): Promise<void
 }
 
 async function createProject(
+  folder: string,
   databaseUrl: string,
   slug: string,
 ): Promise<Pick<Tenant, 'projectId' | 'token'>> {
-  const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
-  const { projects, apiKeys } = createServices(db, Date.now);
-  const actor = { name: 'bench', requestId: null };
-  const quota = { plan: 'ENTERPRISE', perMinute: QUOTA, perDay: QUOTA } as const;
-  const { id } = await projects.create(actor, { slug, name: null, ...quota });
-  const wanted = { projectId: id, name: 'bench', scopes: SCOPES, expiresAtMs: null };
-  const { token } = await apiKeys.create(actor, wanted);
-  await db.close();
-  return { projectId: String(id), token };
+  const petstore = async (...args: string[]) => {
+    const command = ['dist/src/cli/main.js', ...args, '--json'];
+    const env = { ...process.env, DATABASE_URL: databaseUrl };
+    return JSON.parse((await runFile(process.execPath, command, { cwd: folder, env })).stdout);
+  };
+  await petstore('migrate');
+  const quota = ['--per-minute', String(QUOTA), '--per-day', String(QUOTA)];
+  const { id } = await petstore('projects', 'create', slug, '--plan', 'enterprise', ...quota);
+  const { key } = await petstore('keys', 'create', slug);
+  return { projectId: String(id), token: key };
 }
 
 /** Fills a table with 1 to `BATCH_ROWS`, by doubling. */
@@ -92,9 +96,9 @@ async function fill(connection: Connection, { projectId, pets }: Tenant): Promis
   for (let done = 0; done < pets; done += BATCH_ROWS) {
     await connection.query(
       `INSERT INTO pets (project_id, id, name, category_id, status, created_at_ms)
-       SELECT ?, ? + n * ?, CONCAT('Pet ', ? + n), 1 + n % 5, ELT(1 + n % 4, 'available', 'pending', 'sold'), ?
+       SELECT ?, ? + n * ?, CONCAT('Pet ', ? + n), 1 + n % 5, IF(n % ? = 0, 'sold', ELT(1 + n % 3, 'available', 'pending')), ?
        FROM numbers WHERE n <= ? ORDER BY n`,
-      [projectId, idOf(done), ID_STEP, done, Date.now(), pets - done],
+      [projectId, idOf(done), ID_STEP, done, SOLD_EVERY, Date.now(), pets - done],
     );
   }
 }

@@ -8,6 +8,8 @@ import { moveTo, OTHER_CORE } from './processes.js';
 /** The servers behind the contestants and their data sets; each is created at its first use. */
 export interface Environment {
   mysqlVersion: string;
+  /** Without the name of a database. */
+  mysqlUrl: string;
   /** A project with 20,000 pets. */
   listed(): Promise<Tenant>;
   /** An empty project in the same table: pets created here do not change that list. */
@@ -25,7 +27,7 @@ export interface Environment {
 }
 
 /** The large project fits into the buffer pool: the rows measure indexes, not disks. */
-const MYSQL_ARGS = ['--innodb-buffer-pool-size=3G', '--innodb-redo-log-capacity=1G'];
+const MYSQL_ARGS = ['--innodb-buffer-pool-size=3G', '--innodb-redo-log-capacity=1G', '--max-connections=500'];
 const DATABASES = { lists: 'petstore_bench', large: 'petstore_bench_large', plans: 'petstore_bench_plans' };
 
 const PLANS = ['FREE', 'BUSINESS', 'ENTERPRISE'] as const;
@@ -53,6 +55,7 @@ export async function startEnvironment({ largeRows }: { largeRows: number }): Pr
 
   return {
     mysqlVersion: version,
+    mysqlUrl: mysql.url,
     listed: () => nth(lists(), 0),
     written: () => nth(lists(), 1),
     large: () => nth(large(), 0),

@@ -1,7 +1,10 @@
 import { PetCursors } from '../src/pets/pet-cursor.js';
 import { oldestFirst } from '../src/pets/pet-list.js';
+import { nameOf } from './dataset.js';
 
+/** Lists by id share their cursors. */
 const CURSORS = new PetCursors(oldestFirst(null));
+const cursorsByName = new Map<string, PetCursors>();
 
 /** The input of the load generator. */
 export interface LoadJob {
@@ -32,6 +35,8 @@ export interface Positions {
   toId: number;
   /** The gateway takes cursors, peers plain ids. */
   asCursor: boolean;
+  /** Null = the list is ordered by id. */
+  namePrefix: string | null;
 }
 
 /** The output of the load generator. */
@@ -61,9 +66,14 @@ export function requestsOf(template: RequestTemplate, count: number): PlainReque
   });
 }
 
-function position({ fromId, toId, asCursor }: Positions): string {
+function position({ fromId, toId, asCursor, namePrefix }: Positions): string {
   const id = Math.floor(fromId + Math.random() * (toId - fromId));
-  return asCursor ? CURSORS.encode({ id: BigInt(id), name: null }) : String(id);
+  if (!asCursor) return String(id);
+  if (namePrefix === null) return CURSORS.encode({ id: BigInt(id), name: null });
+  const cursors =
+    cursorsByName.get(namePrefix) ?? new PetCursors({ ...oldestFirst(null), nameStartsWith: namePrefix });
+  cursorsByName.set(namePrefix, cursors);
+  return cursors.encode({ id: BigInt(id), name: nameOf(id) });
 }
 
 export function summary(latenciesMs: number[], elapsedSeconds: number): LoadResult {

@@ -27,6 +27,7 @@ export interface Pace {
   seconds: number;
   /** The minimum: the warm-up repeats, up to `MOST_WARM_UPS` times, until the contestant has answered often enough. */
   warmUpSeconds: number;
+  warmUpAnswers?: number;
   /** Null = the load generator runs on any core. */
   loadCore?: number | null;
 }
@@ -36,9 +37,9 @@ const MOST_WARM_UPS = 4;
 
 /** The contestants run alternately within each round, so that other work on the machine slows all of them. */
 export async function measureInTurns(subjects: readonly Subject[], pace: Pace): Promise<Measured[]> {
-  const { rounds, seconds, warmUpSeconds, loadCore = OTHER_CORE } = pace;
+  const { rounds, seconds, loadCore = OTHER_CORE } = pace;
   const runs = subjects.map((subject) => ({ subject, results: [] as Omit<Measured, 'name'>[] }));
-  for (const { subject } of runs) await warmUp(subject, warmUpSeconds, loadCore);
+  for (const { subject } of runs) await warmUp(subject, pace, loadCore);
   for (let round = 0; round < rounds; round += 1) {
     for (const { subject, results } of runs) {
       const result = await runOnce(subject, seconds, loadCore);
@@ -65,8 +66,12 @@ export async function measureInTurns(subjects: readonly Subject[], pace: Pace): 
  * V8 optimizes code after many calls, so a slow server needs a longer warm-up. On a busy machine the first answers may
  * take longer than one warm-up run.
  */
-async function warmUp(subject: Subject, seconds: number, loadCore: number | null): Promise<void> {
-  const wanted = WARM_UP_ANSWERS * subject.processIds.length;
+async function warmUp(
+  subject: Subject,
+  { warmUpSeconds: seconds, warmUpAnswers = WARM_UP_ANSWERS }: Pace,
+  loadCore: number | null,
+): Promise<void> {
+  const wanted = warmUpAnswers * subject.processIds.length;
   // At a fixed pace a server that is not warm may never catch up.
   const unpaced = { ...subject, job: { ...subject.job, requestsPerSecond: null } };
   let answered = 0;

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import type { AgainstRow } from './against.js';
 import { chart } from './chart.js';
 import type { Measured, Pace } from './measure.js';
 import { type Goal, isMet, type RowResult } from './row.js';
@@ -71,6 +72,26 @@ export async function writeResults(result: RunResult): Promise<void> {
   await writeFile('bench/results.json', `${JSON.stringify(result, null, 2)}\n`);
   await writeFile('bench/results.svg', chart(result));
   console.log('Written: bench/results.json, bench/results.svg');
+}
+
+/** Prints a row of `--against`. */
+export function printComparison(row: AgainstRow | { name: string; problem: string }): void {
+  if ('problem' in row) {
+    console.log(`${row.name}: NOT COMPARED, ${row.problem}`);
+    return;
+  }
+  const { name, before, after, floor, comparison, verdict } = row;
+  const side = (measured: Measured) =>
+    `${measured.name} ${Math.round(measured.requestsPerSecond).toLocaleString('en')}/s ${microsOf(measured)} µs`;
+  const above = floor ? `; floor ${microsOf(floor)} µs` : '';
+  const { ratio, probability } = comparison;
+  console.log(
+    `${name}: ${verdict.toUpperCase()}, ${ratio.toFixed(2)} × (p ${probability.toFixed(3)}; ${side(before)}; ${side(after)}${above})`,
+  );
+}
+
+function microsOf({ cpuMicros }: Measured): string {
+  return cpuMicros === null ? NO_NUMBER : String(Math.round(cpuMicros));
 }
 
 function contestantRow({ name, requestsPerSecond, p50Ms, p99Ms, cpuMicros, busyCores }: Measured) {

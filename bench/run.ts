@@ -2,14 +2,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAgainst } from './against.js';
 import { startEnvironment } from './environment.js';
 import { canPin } from './processes.js';
 import { printProfile } from './profile.js';
-import { FULL_ROWS, machineOf, printRow, printTable, type RunResult, writeResults } from './report.js';
+import {
+  FULL_ROWS,
+  machineOf,
+  printComparison,
+  printRow,
+  printTable,
+  type RunResult,
+  writeResults,
+} from './report.js';
 import { ROWS } from './rows.js';
 
 const USAGE = `npm run bench                          every row; writes bench/results.json and bench/results.svg
 npm run bench -- quick                 shorter rounds, a smaller project, no peers without a goal
+npm run bench -- quick --against <commit>   the working tree against a commit, in turns; exit 1 if a row is slower
 npm run bench -- --only 'list, cold'   the rows with this text in their name, no peers without a goal; writes nothing
   --rounds <n>  --seconds <n>          number of rounds, and their length
   --rows <n>                           pets in the large project, at least 250,000
@@ -27,6 +37,7 @@ const { values: options, positionals } = (() => {
         rows: { type: 'string' },
         peers: { type: 'boolean', default: false },
         profile: { type: 'boolean', default: false },
+        against: { type: 'string' },
       },
     });
   } catch (error) {
@@ -35,6 +46,7 @@ const { values: options, positionals } = (() => {
 })();
 const isQuick = positionals[0] === 'quick';
 if (positionals.length > (isQuick ? 1 : 0)) refuse(`unknown: ${positionals.join(' ')}`);
+if (options.against !== undefined && !isQuick) refuse('--against needs quick');
 if (options.profile && options.only === undefined) refuse('--profile needs --only');
 const isShort = isQuick || options.only !== undefined;
 const pace = {
@@ -51,6 +63,11 @@ const failed: string[] = [];
 const environment = await startEnvironment({ largeRows });
 const profileFolder = options.profile ? await mkdtemp(join(tmpdir(), 'petstore-profile-')) : null;
 try {
+  if (options.against !== undefined) {
+    const isKept = await measureAgainst(options.against, environment.mysqlUrl, printComparison);
+    await environment.stop();
+    process.exit(isKept ? 0 : 1);
+  }
   const machine = machineOf(environment.mysqlVersion, canPin);
   const result: RunResult = { isQuick: isShort, pace, largeRows, machine, rows: [] };
   for (const { name, goal, isInChart = false, run } of rows) {
