@@ -115,6 +115,19 @@ describe.each(databaseKinds())('from %s', (kind) => {
     expect((await petstoreHere(['migrate'], { databaseUrl: into })).stderr).toContain('was interrupted');
   });
 
+  test('Backup-10: a table of several pages is whole, at the end of a page too', async () => {
+    const large = await backups.migrated(kind);
+    const values = Array.from({ length: 2_000 }, (_, at) => `(7, ${at}, 'Rex', 1, NULL, 1)`);
+    await onDatabase(large, (data) =>
+      data.query(
+        `INSERT INTO pets (project_id, id, name, category_id, status, created_at_ms) VALUES ${values}`,
+      ),
+    );
+    const whole = backups.newFile();
+    await backup(large, whole);
+    expect(JSON.parse((await linesOf(whole)).at(-1) ?? '').rows.pets).toBe(2_000);
+  });
+
   test('Restore-3: an older backup gets the newer migrations after its rows', async () => {
     const older = backups.newFile();
     const table = (name: string, columns: string[]) => ({ table: name, columns });

@@ -280,7 +280,7 @@ export const RECORDS: readonly Mutant[] = [
     find: 'if (rows.length < this.pageRows) return;',
     replace: 'if (rows.length <= this.pageRows) return;',
     breaks: 'A backup has all pages of a table.',
-    tests: ['Backup-1'],
+    tests: ['Backup-10'],
   },
   {
     id: 'backup-checksum-ignored',
