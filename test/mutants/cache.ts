@@ -111,7 +111,7 @@ export const CACHE: readonly Mutant[] = [
     find: '`${part.length}:${part}`',
     replace: 'part',
     breaks: 'Two lists of parts have different tags.',
-    tests: ['Introspection-6'],
+    tests: ['Cache-8'],
   },
   {
     id: 'version-unchanged-after-failed-write',

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { strongTag } from '../../src/http/content/entity-tag.js';
 import type { Caller } from '../../src/kernel/caller.js';
 import { VERSION_MS } from '../../src/kernel/data-versions.js';
 import { MemoryVersions } from '../../src/rate-limit/memory/memory-versions.js';
@@ -127,4 +128,9 @@ test('Cache-6: a project that was evicted never gets an old version again', asyn
   end();
   await write;
   expect(versions.current('project:1')).not.toBe(meanwhile);
+});
+
+test('Cache-8: two lists of parts have different tags, also when their texts are equal in sum', () => {
+  expect(strongTag('ab', 'c')).not.toBe(strongTag('a', 'bc'));
+  expect(strongTag('ab', 'c')).toBe(strongTag('ab', 'c'));
 });
