@@ -25,8 +25,8 @@ const SOCKETS = new FairSemaphore({ most: 256, mostOfKey: 128 });
 const MAX_STRAY_PACKETS = 100;
 /** Exchanges of each project in a minute: questions over UDP and over TCP. Each takes at most 0.5 ms of processor time. */
 export const EXCHANGES = new Tally<bigint>(60_000);
-/** In a turn of the event loop at most this many sockets are opened and messages decoded: 10 ms, or 3 of usual messages. */
-const TURNS = new EventLoopTurns(24);
+/** In a turn of the event loop at most this many sockets are opened and messages decoded: 4 ms, or 1 of usual messages. */
+const TURNS = new EventLoopTurns(8);
 
 /** The project for which DNS is asked, and the end of its interest. */
 export interface Asker {
