@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildSchema } from 'graphql';
 import { costOf } from '../../src/graphql/operations/operation-cost.js';
@@ -231,6 +234,33 @@ onEachDatabase(
       expect((await spend()).body.errors[0].extensions).toMatchObject({ limit: PER_MINUTE });
       expect(await askUnparsable(PROJECT)).toBe('RATE_LIMITED_MINUTE');
     });
+
+    test.each([
+      {
+        sign: 'a "%" that encodes nothing',
+        known: { query: '{a:__type(name:"%zz%22){name}pets{nodes{name}}b:__type(name:%22"){name}}' },
+        target: '{a:__type(name:"%zz%22){name}pets{nodes{name}}b:__type(name:%22"){name}}',
+      },
+      {
+        sign: 'a "#"',
+        known: { query: 'query A{pets{nodes{name}}}#\nquery B{project{slug}}', operationName: 'B' },
+        target: 'query+A{pets{nodes{name}}}#%0Aquery+B{project{slug}}&operationName=B',
+      },
+    ])(
+      'Management-13: a refused key pays for the document that is executed, also in a GET with $sign',
+      async ({ known, target }) => {
+        nextHour();
+        const { token } = await app().tenant({ plan: 'FREE' });
+        const first = await rest(app().url, '/graphql', { method: 'POST', token, body: known });
+        expect(first.body.errors).toBeUndefined();
+        for (let sent = 0; sent < 61; sent += 1) await list(token);
+        // Not `fetch`, which encodes the target.
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+        const asked = get(app().url, { path: `/graphql?query=${target}`, headers });
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+        expect([answer.statusCode, await text(answer)]).toEqual([429, expect.not.stringContaining('nodes')]);
+      },
+    );
 
     test('Management-11: a raised plan counts at once, also for documents that were never read', async () => {
       nextHour();

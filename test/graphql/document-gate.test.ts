@@ -19,6 +19,11 @@ const posted = (body: object) => ({
   body: new JsonBody(Buffer.from(JSON.stringify(body)), withNumbersOrText, null),
 });
 
+const got = (parameters: Record<string, string>) => ({
+  method: 'GET',
+  url: `/graphql?${new URLSearchParams(parameters)}`,
+});
+
 /** The requests of a refused key that bring a document to parse, in every spelling of its hash. */
 const REQUESTS: Record<string, object> = {
   'the text itself': posted({ variables: {}, query: SOURCE }),
@@ -26,8 +31,8 @@ const REQUESTS: Record<string, object> = {
   'a hash after another one': posted({
     extensions: { other: { sha256Hash: 'f'.repeat(64) }, persistedQuery },
   }),
-  'a hash in a GET': { method: 'GET', query: { extensions: json } },
-  'an escaped hash in a GET': { method: 'GET', query: { extensions: json.replace('sha', '\\u0073ha') } },
+  'a hash in a GET': got({ extensions: json }),
+  'an escaped hash in a GET': got({ extensions: json.replace('sha', '\\u0073ha') }),
 };
 
 test.each(Object.entries(REQUESTS))(
