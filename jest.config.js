@@ -19,6 +19,8 @@ export const PROJECT = {
     ],
   },
   setupFiles: ['reflect-metadata'],
+  // Builds of other commits are there.
+  modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   // No promise about time, only the end of patience with a slow machine.
   testTimeout: 300_000,
 };
