@@ -24,6 +24,12 @@ interface Request {
   authenticated: boolean;
 }
 
+/** Whether nothing in the request is a reason for this header. Two random requests can have the same key, so a replay is possible. */
+function isAbsent(name: string, { url }: Request): boolean {
+  if (name === 'Idempotent-Replayed') return true;
+  return name === 'Petstore-Ignored-Parameters' && !url.includes('other=');
+}
+
 let app: TestApp;
 let tenant: Tenant;
 let validate: (request: Request, answer: Awaited<ReturnType<typeof rest>>) => string[];
@@ -42,6 +48,7 @@ beforeAll(async () => {
     const problems = Object.keys(response.headers ?? {})
       // The last page of a list has no next link, but always a first link.
       .filter((name) => !answer.headers.has(name) && !(name === 'Retry-After' && answer.status === 409))
+      .filter((name) => !isAbsent(name, request))
       .map((name) => `${answer.status} lacks the header ${name}`);
     const schema = response.content?.['application/json']?.schema;
     if (!schema) return problems;
