@@ -2,6 +2,10 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BodiesInFlight, type BodyShare } from '../../src/http/content/bodies-in-flight.js';
+import { RawClient } from '../support/attacks/raw-client.js';
+import { eventually } from '../support/eventually.js';
+import { rest } from '../support/http/client.js';
+import { startApp } from '../support/start-app.js';
 
 const MAX_BYTES = 15_000;
 
@@ -78,4 +82,36 @@ test('Bodies-5: the rest of a body that arrives after its response holds nothing
   close();
   share.set(3_000);
   ask(1n).share.set(3_000);
+});
+
+test('Bodies-6: a client that disconnects before its key is known holds nothing', async () => {
+  const running = await startApp();
+  const { callers } = running.app.services.apiKeys;
+  const { token } = await running.tenant();
+  const port = Number(new URL(running.url).port);
+  const identify = callers.identify.bind(callers);
+  let asked = 0;
+  let proceed = () => {};
+  const mayProceed = new Promise<void>((resolve) => {
+    proceed = resolve;
+  });
+  callers.identify = async (digest) => {
+    asked += 1;
+    await mayProceed;
+    return identify(digest);
+  };
+  try {
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n`;
+    const clients = Array.from({ length: 150 }, () => new RawClient({ port }).send(head));
+    await eventually('all keys are looked up', () => asked === clients.length);
+    for (const client of clients) client.leave();
+    const { server } = running.app.http;
+    const open = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+    await eventually('all have disconnected', async () => (await open()) === 0);
+    proceed();
+    const body = { name: 'Rex', categoryId: 1, about: 'a'.repeat(99_900) };
+    expect((await rest(running.url, '/v1/pets', { method: 'POST', token, body })).status).toBe(201);
+  } finally {
+    await running.stop();
+  }
 });

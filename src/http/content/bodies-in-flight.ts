@@ -29,7 +29,9 @@ export class BodiesInFlight {
     const { caller } = request;
     if (!request.bodyShare && caller) {
       const share = new BodyShare((bytes) => this.add(caller.projectId, bytes));
-      reply.raw.once('close', () => share.end());
+      // The client may have disconnected during admission.
+      if (reply.raw.destroyed) share.end();
+      else reply.raw.once('close', () => share.end());
       request.bodyShare = share;
     }
     return request.bodyShare;
