@@ -82,7 +82,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   admission: ['http', 'api-keys', 'rate-limit/rules'],
   tracing: ['admission', 'rate-limit/rules', 'response-cache'],
   ingress: ['http', 'domains/hosts', 'certificates/store', 'database', 'projects', 'scheduling'],
-  // What the pages show runs on both sides.
+  // Code for the pages runs on both sides.
   '../browser/pages': [],
   '../browser/pages/reference': [],
   'web/pages': ['../browser/pages'],

@@ -32,7 +32,7 @@ export class Tally<Key extends NonNullable<unknown>> {
     return [...this.counts.entries()].flatMap(([key, known]) => (known.count >= count ? [key] : []));
   }
 
-  /** Until the count of the key begins anew. */
+  /** Until the count of the key begins again at zero. */
   leftMs(key: Key): number {
     return this.counts.getRemainingTTL(key);
   }

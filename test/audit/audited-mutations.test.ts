@@ -55,7 +55,7 @@ const MUTATIONS: Readonly<Record<string, Row>> = {
     scope: 'keys',
     acts: ['key.rename'],
   },
-  // One act for each of the two keys: the history of every key begins with its creation.
+  // Each of the two keys has an act: the history of every key begins with its creation.
   rollApiKey: {
     mutation: ({ keyId }) => `rollApiKey(id: "${keyId}") { key { id } }`,
     scope: 'keys',

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, preParsingHookHandler } from 'fastif
 import { AppError } from '../../kernel/errors.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** A parsed value without its text. The largest is an object with a name of its own. */
+/** A parsed value without its text. The largest is an object whose name no other has. */
 const VALUE_BYTES = 100;
 /**
  * A project may have this part of what then stays free. So one project alone gets a fifth of all, and ten greedy ones leave

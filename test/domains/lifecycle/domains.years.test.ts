@@ -25,7 +25,7 @@ const late: Policy['window'] = ({ notAfterMs }) => ({
 });
 
 const SIX_DAYS = { lifetimeMs: 160 * HOUR_MS };
-/** What changes at the CA, and when. */
+/** The changes at the CA. */
 const CALENDAR: [at: string, change: Partial<Policy>][] = [
   ['2027-02-10', { lifetimeMs: 64 * DAY_MS, reuseMs: 10 * DAY_MS }],
   // Two days away, in which the first renewals are due. Some orders began before.

@@ -10,7 +10,7 @@ export interface PetsPause {
   untilMs: number;
 }
 
-/** The pause that follows from what is known; null = requests for pets may be sent. */
+/** The pause that the last answers ask for; null = requests for pets may be sent. */
 export function pauseOf(known: StandingFragment | null, nowMs: number): PetsPause | null {
   if (!known) return null;
   const { ban, day, minute } = known;

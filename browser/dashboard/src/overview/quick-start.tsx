@@ -58,7 +58,7 @@ export function QuickStart({ first }: { first: LiveUsage['first'] }) {
   );
 }
 
-/** Whether the project's first request has arrived. It changes by itself. */
+/** Whether the project's first request has arrived. The text changes without a reload. */
 function FirstRequest({ first }: { first: LiveUsage['first'] }) {
   return (
     <div role="status">
