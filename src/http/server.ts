@@ -79,6 +79,11 @@ export function createHttpServer({
   // Known methods reach the routes and get their 405; Node does not pass CONNECT on.
   const missing = METHODS.filter((name) => name !== 'CONNECT' && !app.supportedMethods.includes(name));
   for (const method of missing) app.addHttpMethod(method, { hasBody: true });
+  // Only a project's bodies are bounded (`BodiesInFlight`), and a preflight has no key.
+  app.addHttpMethod('OPTIONS', { hasBody: false, overrideExisting: true });
+  // The doors that ask for a key accept bodies.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_, __, done) => done(null));
   app.setErrorHandler(replyWithError);
   return app;
 }

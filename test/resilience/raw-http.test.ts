@@ -23,6 +23,8 @@ const get = (...headers: string[]) => request('GET /v1/pets HTTP/1.1', ...header
 const post = (...headers: string[]) =>
   request('POST /v1/pets HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', ...headers);
 const request = (line: string, ...headers: string[]) => keptAlive(line, ...headers, 'Connection: close');
+const endless = (line: string) =>
+  request(line, 'Host: localhost', 'Content-Type: application/json', 'Content-Length: 90000');
 const keptAlive = (line: string, ...headers: string[]) =>
   [line, ...headers, 'Authorization: Bearer TOKEN', '', ''].join('\r\n');
 const many = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: 1`);
@@ -102,6 +104,7 @@ const REFUSED: [what: string, sent: string, status: number][] = [
   ['a path with broken percent encoding', request('GET /v1/pets/%zz HTTP/1.1', 'Host: localhost'), 400],
   ['GET *', request('GET * HTTP/1.1', 'Host: localhost'), 400],
   ['an unknown path', request('GET /nowhere HTTP/1.1', 'Host: localhost'), 404],
+  ['a body that never ends, at an unknown path', endless('POST /nowhere HTTP/1.1'), 404],
   ['lines that end with a line feed only', get('Host: localhost').replaceAll('\r', ''), 400],
 ];
 
@@ -115,6 +118,8 @@ const SERVED: [what: string, sent: string, status: number][] = [
   ],
   ['a chunked body', `${post('Transfer-Encoding: chunked')}1b\r\n${PET}\r\n0\r\n\r\n`, 201],
   ['OPTIONS *', request('OPTIONS * HTTP/1.1', 'Host: localhost'), 200],
+  ['OPTIONS with a body that never ends', endless('OPTIONS /v1/pets HTTP/1.1'), 204],
+  ['OPTIONS with a body that never ends, without a door', endless('OPTIONS /healthz HTTP/1.1'), 204],
   ['100 headers', get('Host: localhost', ...many(97)), 200],
   ['an unknown expectation', get('Host: localhost', 'Expect: tea'), 200],
   ['an upgrade', get('Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket'), 200],
