@@ -166,6 +166,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     await db.repository(AcmeOrder).insert(rows);
     const own = (isRenewal: boolean) => ({ ...order('next.own.test', isRenewal), projectId: 77n });
     expect(await freeAtMs(own(false))).toBe(START_MS + 3 * HOUR_MS);
+    expect(await freeAtMs({ ...own(false), isCertified: true })).toBe(START_MS + 3 * HOUR_MS);
     expect(await freeAtMs(own(true))).toBeNull();
     expect(await freeAtMs(order('others.test'))).toBeNull();
   });

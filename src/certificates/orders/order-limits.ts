@@ -87,7 +87,8 @@ export const ORDER_LIMITS: readonly Limit[] = [
     // The limit of the whole platform, so that a project leaves orders to the others.
     mostOfCa: 300,
     windowMs: 3 * HOUR_MS,
-    exempts: certified,
+    // Failed renewals of 100 names count below, so they must not use up the platform's orders.
+    exempts: named,
     counts: ({ projectId }) => ({ projectId, isRenewal: false }),
     outcomes: [ISSUED, ...FAILED_VALIDATION],
     countsInFlight: true,
