@@ -21,8 +21,8 @@ import { Tally } from './tally.js';
 const RESEND_MS = 250;
 /** Each question takes a file descriptor; 256 are a quarter of a process's default limit. */
 const SOCKETS = new FairSemaphore({ most: 256, mostOfKey: 128 });
-/** Bounds packets that are not the answer: forged ones, or a flood from a hostile server. */
-const MAX_STRAY_PACKETS = 100;
+/** Bounds packets that are not the answer, and the pieces of one over TCP. 8 KB in the smallest usual packets are 17. */
+const MAX_PACKETS = 32;
 /** Exchanges of each project in a minute: questions over UDP and over TCP. Each takes at most 0.5 ms of processor time. */
 export const EXCHANGES = new Tally<bigint>(60_000);
 /** In a turn of the event loop at most this many sockets are opened and messages decoded: 4 ms, or 1 of usual messages. */
@@ -94,15 +94,15 @@ function overUdp(server: DnsServer, query: Buffer, end: AbortSignal): Promise<Bu
   const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4');
   const send = () => socket.send(query, (error) => error && socket.emit('error', error));
   let resend: NodeJS.Timeout | undefined;
-  let strays = 0;
+  let packets = 0;
   return settled<Buffer>(
     end,
     (resolve, reject) => {
       socket.on('error', () => reject(new Failure('unreachable')));
       socket.on('message', (datagram) => {
         if (isReplyTo(query, datagram)) resolve(datagram);
-        strays += 1;
-        if (strays > MAX_STRAY_PACKETS) reject(new Failure('malformed'));
+        packets += 1;
+        if (packets >= MAX_PACKETS) reject(new Failure('malformed'));
       });
       // On a connected socket the system drops packets from other senders, and reports a closed port.
       socket.on('connect', () => {
@@ -124,6 +124,7 @@ function overTcp(server: DnsServer, query: Buffer, end: AbortSignal): Promise<Bu
   length.writeUInt16BE(query.length);
   const socket = connect({ host: server.address, port: server.port });
   let received = Buffer.alloc(0);
+  let packets = 0;
   return settled<Buffer>(
     end,
     (resolve, reject) => {
@@ -131,6 +132,8 @@ function overTcp(server: DnsServer, query: Buffer, end: AbortSignal): Promise<Bu
       socket.on('close', () => reject(new Failure('unreachable')));
       socket.on('data', (bytes) => {
         received = Buffer.concat([received, bytes]);
+        packets += 1;
+        if (packets > MAX_PACKETS) reject(new Failure('malformed'));
         if (received.length < 2) return;
         const end = 2 + received.readUInt16BE(0);
         const isTooLarge = end > 2 + MAX_MESSAGE_BYTES;

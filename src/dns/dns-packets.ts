@@ -93,9 +93,10 @@ export function decodeReply(message: Buffer): Reply {
   };
 }
 
+/** False for a name with an escaped character, which no host has. */
 export function isSendable(name: string): boolean {
   const labels = name.split('.');
-  return name === '' || (name.length <= 253 && labels.every((label) => /^[\x21-\x7e]{1,63}$/.test(label)));
+  return name === '' || (name.length <= 253 && labels.every((label) => /^[!-[\]-~]{1,63}$/.test(label)));
 }
 
 interface RawRecord {
@@ -147,7 +148,7 @@ class Reader {
       } else {
         at += 1 + length;
         const label = this.bytes.toString('latin1', at - length, at);
-        labels.push(label.includes('.') ? label.replaceAll('.', '\\.') : label);
+        labels.push(/[.\\]/.test(label) ? label.replaceAll(/[.\\]/g, '\\$&') : label);
       }
     }
   }

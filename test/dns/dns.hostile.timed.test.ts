@@ -4,7 +4,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import packet, { type Answer } from 'dns-packet';
 import fc from 'fast-check';
 import { askServer } from '../../src/dns/ask-server.js';
-import { decodeReply, encodeQuery } from '../../src/dns/dns-packets.js';
+import { decodeReply, encodeQuery, isSendable } from '../../src/dns/dns-packets.js';
 import { DnsUnreachable } from '../../src/dns/dns-unreachable.js';
 import { NameServers } from '../../src/dns/name-servers.js';
 import { Resolver } from '../../src/dns/resolver.js';
@@ -92,6 +92,24 @@ test.each<[string, Buffer]>([
   expect(() => decodeReply(message)).toThrow(expect.objectContaining({ name: 'RangeError' }));
 });
 
+test('Dns-25: a dot or a backslash in a label is no border of a label, and such a name is never asked', () => {
+  const name = (...labels: string[]) =>
+    Buffer.concat([
+      ...labels.map((label) => Buffer.from(String.fromCharCode(label.length) + label)),
+      Buffer.of(0),
+    ]);
+  const { records } = decodeReply(
+    answerOf(
+      wireRecord(owner, CNAME, name('a.customer', 'test')),
+      wireRecord(owner, CNAME, name('a\\', 'customer', 'test')),
+      wireRecord(owner, CNAME, name('a', 'customer', 'test')),
+    ),
+  );
+  const values = records.map(({ value }) => value);
+  expect(values).toEqual(['a\\.customer.test', 'a\\\\.customer.test', 'a.customer.test']);
+  expect(values.map(isSendable)).toEqual([false, false, true]);
+});
+
 test('Dns-21: any bytes are decoded or refused', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ minLength: 12, maxLength: 400 }),
@@ -166,6 +184,19 @@ test.each<[string, string, (query: Buffer, socket: Socket) => void]>([
       const bytes = [...framed(answerHead(query, 0))];
       const timer = setInterval(() => socket.write(Buffer.of(bytes.shift() ?? 0)), 50);
       socket.on('close', () => clearInterval(timer));
+    },
+  ],
+  [
+    'sends each byte in a packet of its own',
+    'malformed',
+    (query, socket) => {
+      const bytes = [...framed(answerHead(query, 0))];
+      socket.setNoDelay(true);
+      const send = () => {
+        const byte = bytes.shift();
+        if (byte !== undefined) socket.write(Buffer.of(byte), () => setImmediate(send));
+      };
+      send();
     },
   ],
   [
