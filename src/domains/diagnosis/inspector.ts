@@ -7,9 +7,8 @@ import type { Reply } from './evidence.js';
 import { addressSet } from './judgement.js';
 import { type Ask, isPublicSuffix, type Lookup, lookUp, replyTo, siblingOf } from './lookup.js';
 import { isApexOf, observe, type Subject } from './observation.js';
-import { textsOf } from './ownership-findings.js';
+import { repliesThatCount, textsOf } from './ownership-findings.js';
 import { leadsTo } from './record-findings.js';
-import { isAuthority } from './server-findings.js';
 
 /** Below the 1.5 s in which the caller must have the answer, even when DNS hangs. */
 const INSPECTION_MS = 1_300;
@@ -25,14 +24,6 @@ export interface Survey {
   /** Null = DNS could not be asked. */
   leadsHere: boolean | null;
   isUnderWildcard: boolean | null;
-}
-
-/** The TXT records at the name of an ownership proof. */
-export interface Proofs {
-  /** Values from any server: a new record may be on one server only. */
-  seen: string[];
-  /** Values from the zone's name servers, or from the resolver when these can't be asked. */
-  fresh: string[];
 }
 
 /** Inspects a host name in DNS. Never sends anything to the host itself. */
@@ -86,8 +77,8 @@ export class Inspector {
     }
   }
 
-  /** The TXT records at `name`, which is in the zone of `hostname`; no other records. Answers within 1.5 s. */
-  async proofs(projectId: bigint, hostname: string, name: string): Promise<Proofs> {
+  /** The TXT records at `name`, which is in the zone of `hostname`, from any of its servers. Answers within 1.5 s. */
+  async proofs(projectId: bigint, hostname: string, name: string): Promise<string[]> {
     const deadline = startDeadline(INSPECTION_MS);
     try {
       const asker = { projectId, signal: deadline.signal };
@@ -99,11 +90,7 @@ export class Inspector {
       const isOwn = zone !== null && !isPublicSuffix(zone.name);
       const servers = isOwn ? await this.nameServers.serversOf(zone, asker) : [];
       const said = servers.map((server) => replyTo(this.nameServers.ask(server, question, asker)));
-      const direct = (await Promise.all(said)).filter(isAuthority).flatMap(textsOf);
-      return {
-        seen: [...direct, ...textsOf(cached)],
-        fresh: direct.length > 0 ? direct : textsOf(cached),
-      };
+      return repliesThatCount(await Promise.all(said), cached).flatMap(textsOf);
     } finally {
       deadline.cancelWork();
     }

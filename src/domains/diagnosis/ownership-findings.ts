@@ -16,8 +16,8 @@ export interface OwnershipVerdict {
 export function ownershipVerdict(seen: Observation): OwnershipVerdict {
   if (seen.ownership === null) return { isProved: null, findings: [] };
   const { name, value, txt, atHost, isAssumed = false } = seen.ownership;
-  const direct = seen.nameServers.flatMap((server) => server.txt ?? []).filter(isAuthority);
-  const replies = [...direct, ...(isDecisive(txt) ? [txt] : [])];
+  const direct = seen.nameServers.flatMap((server) => server.txt ?? []);
+  const replies = repliesThatCount(direct, txt);
   if (replies.some((reply) => textsOf(reply).includes(value))) return { isProved: true, findings: [] };
   if (isAssumed) return rivalVerdict(seen.ownership, replies);
   if (replies.length === 0) {
@@ -54,6 +54,17 @@ function rivalVerdict({ name, value }: Proof, replies: readonly Reply[]): Owners
   if (evidence.length === 0) return { isProved: null, findings: [] };
   const facts = { about: name, seen: value };
   return { isProved: false, findings: [{ text: 'OWNERSHIP_CONTESTED', facts, evidence }] };
+}
+
+/**
+ * The answers of the zone's name servers, because a cache keeps a deleted proof; the resolver's when none of them decides.
+ * A name server does not follow a CNAME to another zone.
+ */
+export function repliesThatCount(direct: readonly Reply[], cached: Reply): Reply[] {
+  const own = direct
+    .filter(isAuthority)
+    .filter(({ records }) => !records.some(({ type }) => type === 'CNAME'));
+  return own.length > 0 ? own : [cached].filter(isDecisive);
 }
 
 /** The TXT records of a reply, without the typed quotes that some providers keep. */

@@ -122,12 +122,10 @@ export class DomainAttachment {
   private async requireProof(projectId: bigint, { hostname, ...holder }: Domain): Promise<void> {
     const { name, value } = ownershipRecord(projectId, hostname);
     const { inspector, ownerChecks } = this.parts;
-    const { seen, fresh } = await ownerChecks.runCheck(projectId, () =>
-      inspector.proofs(projectId, hostname, name),
-    );
-    if (!seen.includes(value)) throw attachedElsewhere(projectId, hostname);
+    const proofs = await ownerChecks.runCheck(projectId, () => inspector.proofs(projectId, hostname, name));
+    if (!proofs.includes(value)) throw attachedElsewhere(projectId, hostname);
     const other = ownershipRecord(holder.projectId, hostname).value;
-    if (fresh.includes(other)) throw provedTwice(hostname, name, other);
+    if (proofs.includes(other)) throw provedTwice(hostname, name, other);
   }
 }
 

@@ -575,6 +575,21 @@ test('Domains-DNS-43: a name server with the TXT record proves ownership before 
   expect(await inspect(SHOP, { ownership: TOKEN })).toMatchObject({ isOwnershipProved: true });
 });
 
+test("Domains-DNS-48: a proof that only caches still have proves nothing, unless it is a CNAME's or no name server answers", async () => {
+  const { inspect, inspector, dns, nameServers } = await start({ nameServers: 2 });
+  const proofs = () => inspector.proofs(1n, SHOP, TOKEN.name);
+  const isProved = async () => (await inspect(SHOP, { ownership: TOKEN })).isOwnershipProved;
+  dns.set(TOKEN.name, 'TXT', TOKEN.value);
+  expect([await isProved(), await proofs()]).toEqual([false, []]);
+  nameServers[1]?.set(TOKEN.name, 'TXT', TOKEN.value);
+  expect([await isProved(), await proofs()]).toEqual([true, [TOKEN.value]]);
+  nameServers[1]?.remove(TOKEN.name);
+  for (const server of nameServers) server.set(TOKEN.name, 'CNAME', 'proof.elsewhere.test');
+  expect([await isProved(), await proofs()]).toEqual([true, [TOKEN.value]]);
+  for (const server of nameServers) server.fault('drop');
+  expect([await isProved(), await proofs()]).toEqual([true, [TOKEN.value]]);
+});
+
 test('Domains-DNS-44: a survey says where the zone begins and whether the name already points here', async () => {
   const { inspector, dns } = await start();
   expect(await inspector.survey(1n, SHOP)).toEqual({
