@@ -50,8 +50,8 @@ function fieldOf(error: ErrorObject): string {
 }
 
 /**
- * A copy of the value for Ajv, which does not support bigint: each bigint becomes the nearest number. Every number outside
- * int64 becomes NaN. Unknown fields are left out, as there may be thousands.
+ * A copy of the value for Ajv, which does not support bigint: each bigint becomes the nearest number. A bigint outside int64,
+ * and a number that may have lost digits, become NaN. Unknown fields are left out, as there may be thousands.
  */
 function approximate(value: unknown, { properties }: ObjectSchema): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -59,9 +59,12 @@ function approximate(value: unknown, { properties }: ObjectSchema): unknown {
   for (const field of Object.keys(properties)) {
     if (!Object.hasOwn(value, field)) continue;
     const item = (value as Record<string, unknown>)[field];
-    const isNumber = typeof item === 'bigint' || typeof item === 'number';
-    const isOutside = isNumber && (item < INT64_MIN || item > INT64_MAX);
-    view[field] = isOutside ? Number.NaN : typeof item === 'bigint' ? Number(item) : item;
+    view[field] = typeof item === 'bigint' ? Number(item) : item;
+    const isWrong =
+      typeof item === 'bigint'
+        ? item < INT64_MIN || item > INT64_MAX
+        : typeof item === 'number' && Math.abs(item) > Number.MAX_SAFE_INTEGER;
+    if (isWrong) view[field] = Number.NaN;
   }
   return view;
 }

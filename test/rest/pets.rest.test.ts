@@ -66,6 +66,9 @@ onEachDatabase((app, kind) => {
       ['{"name":"Rex","categoryId":-9223372036854775809}', ['categoryId']],
       ['{"name":"Rex","categoryId":1e400}', ['categoryId']],
       ['{"name":"Rex","categoryId":1e19}', ['categoryId']],
+      // A number would lose the last digit.
+      ['{"name":"Rex","categoryId":9007199254740993.0}', ['categoryId']],
+      ['{"name":"Rex","categoryId":9007199254740993e0}', ['categoryId']],
       [`{"name":"Rex","categoryId":${'9'.repeat(90_000)}}`, ['categoryId']],
       ['{"name":"Rex","categoryId":[1]}', ['categoryId']],
       ['{"name":"Rex","categoryId":1,"status":"dead"}', ['status']],
