@@ -54,11 +54,14 @@ describe.each<[string, Record<string, string>]>([
     const gateway = gatewayOf(env);
     expect(gateway.deploy).toEqual({ replicas: 2 });
     expect(gateway.env_file).toEqual([{ path: '.env', required: false }]);
-    const settings = Object.entries({ ...env, ...gateway.environment }).map(([name, value]) => [
-      name,
-      String(value ?? ''),
-    ]);
-    const { redisUrl, httpsPort, shutdownSeconds, acme } = loadConfig(Object.fromEntries(settings));
+    const ofNpmStart = { HOST: '127.0.0.1', PORT: '8080' };
+    const settings = Object.entries({ ...ofNpmStart, ...env, ...gateway.environment }).map(
+      ([name, value]) => [name, String(value ?? '')],
+    );
+    const { host, port, redisUrl, httpsPort, shutdownSeconds, acme } = loadConfig(
+      Object.fromEntries(settings),
+    );
+    expect([host, port]).toEqual(['0.0.0.0', 4000]);
     expect(redisUrl).not.toBeNull();
     expect(httpsPort).toBe(Number(env.HTTPS_PORT ?? 0));
     expect(acme !== null).toBe(env.ACME_DIRECTORY_URL !== undefined);
