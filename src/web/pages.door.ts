@@ -47,8 +47,9 @@ export function notFoundForPeople(app: FastifyInstance, pages: Pages): void {
     request.errorCode = error.code;
     try {
       return await pages.notFound(request, reply);
-    } catch {
+    } catch (fault) {
       // The name of the host's project can't be read now.
+      request.log.warn({ reason: String(fault) }, "the page for people can't be shown");
       return replyWithError(error, request, reply);
     }
   });
@@ -56,7 +57,11 @@ export function notFoundForPeople(app: FastifyInstance, pages: Pages): void {
 
 function prefersHtml({ method, raw }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
-  return isRead && new Negotiator(raw).mediaType(['application/json', 'text/html']) === 'text/html';
+  // Of a CA. Any host may ask for it, also one that is not served: no page of ours may have its origin.
+  const isChallenge = raw.url?.startsWith('/.well-known/acme-challenge/');
+  return (
+    isRead && !isChallenge && new Negotiator(raw).mediaType(['application/json', 'text/html']) === 'text/html'
+  );
 }
 
 /** Tells caches that the response depends on the accepted encodings. */

@@ -53,6 +53,18 @@ describe.each(databaseKinds())('on %s', (kind) => {
   });
   afterAll(() => app.stop());
 
+  test('Pages-16: a host that is not served shows no page of ours, which could ask for a key', async () => {
+    for (const path of ['/', '/nothing', '/v1/docs', '/graphql', '/.well-known/acme-challenge/unknown']) {
+      const { status, headers, text } = await read('rebound.example', path);
+      expect([path, status < 400, headers['content-type'], text.includes('key-dialog')]).toEqual([
+        path,
+        false,
+        'application/json; charset=utf-8',
+        false,
+      ]);
+    }
+  });
+
   test("Reference-2: / is the reference with name and address on a project's hosts, and the front page on the platform", async () => {
     const { id } = await named('named', 'Zoë & Söhne');
     await attach(app, id, { hostname: 'shop.example.com', isPrimary: true });
