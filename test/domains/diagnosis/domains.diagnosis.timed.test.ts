@@ -590,6 +590,13 @@ test("Domains-DNS-48: a proof that only caches still have proves nothing, unless
   expect([await isProved(), await proofs()]).toEqual([true, [TOKEN.value]]);
 });
 
+test('Domains-DNS-49: an old proof in a cache does not count while the name servers have had too many questions', async () => {
+  const { inspector, dns } = await start({ nameServers: 1 });
+  dns.set(TOKEN.name, 'TXT', TOKEN.value);
+  const many = Array.from({ length: 44 }, () => inspector.proofs(1n, SHOP, TOKEN.name));
+  expect((await Promise.all(many)).flat()).toEqual([]);
+});
+
 test('Domains-DNS-44: a survey says where the zone begins and whether the name already points here', async () => {
   const { inspector, dns } = await start();
   expect(await inspector.survey(1n, SHOP)).toEqual({
