@@ -57,7 +57,7 @@ export function notFoundForPeople(app: FastifyInstance, pages: Pages): void {
 
 function prefersHtml({ method, raw }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
-  // Of a CA. Any host may ask for it, also one that is not served: no page of ours may have its origin.
+  // It is answered on every host, also on those that are not served, and no page of ours may have their origin.
   const isChallenge = raw.url?.startsWith('/.well-known/acme-challenge/');
   return (
     isRead && !isChallenge && new Negotiator(raw).mediaType(['application/json', 'text/html']) === 'text/html'
