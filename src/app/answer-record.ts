@@ -85,9 +85,13 @@ export function routeOf({ routeOptions }: FastifyRequest): string {
   return routeOptions.url ?? UNKNOWN_ROUTE;
 }
 
-/** The door that the request's address belongs to, regardless of the outcome. */
+/**
+ * The door that the request's address belongs to, regardless of the outcome. The router finds it also in another spelling,
+ * such as `/%67raphql` or `/graphql#`.
+ */
 export function doorOf(url: string): AnsweredRequest['door'] {
-  const [, first] = /^\/(graphql|v1)(?:[/?]|$)/.exec(url) ?? [];
+  const [path = ''] = url.split(/[?#]/, 1);
+  const [, first] = /^\/(graphql|v1)(?:\/|$)/.exec(path.includes('%') ? decodeURI(path) : path) ?? [];
   if (first === 'v1') return 'rest';
   return first === 'graphql' ? 'graphql' : 'other';
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/config/config.js';
@@ -16,6 +18,7 @@ const FIELDS = `nodes { id at keyId keyName keyPrefix door operation status code
 
 interface Shown {
   id: string;
+  door: string;
   operation: string;
   outcome: string;
   code: string | null;
@@ -43,6 +46,25 @@ onEachDatabase((app) => {
   const next = () => {
     app().clock.now += 1_000;
   };
+
+  test('Requests-11: a request is in the log under each spelling of its path', async () => {
+    const { token } = await app().tenant();
+    const query = '{ pets(first: 1) { nodes { id } } }';
+    for (const path of ['/v%31/pets', '/v%31/nothing']) {
+      await rest(app().url, path, { token });
+      next();
+    }
+    await rest(app().url, '/%67raphql', { method: 'POST', token, body: { query } });
+    next();
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    // `fetch` would not send the fragment.
+    const asked = request(app().url, { method: 'POST', path: '/graphql#?', headers });
+    const [answer] = (await once(asked.end(JSON.stringify({ query })), 'response')) as [IncomingMessage];
+    answer.resume();
+    next();
+    const { nodes } = await read(app(), { token });
+    expect(nodes.map((node) => node.door)).toEqual(['GRAPHQL', 'GRAPHQL', 'REST', 'REST']);
+  });
 
   test('Requests-1: the owner reads each answered request with its facts, newest first', async () => {
     const { token, slug, keyId } = await app().tenant();
