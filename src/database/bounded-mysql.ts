@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2';
-import { FATAL_FOR_CONNECTION, noConnection } from './database-errors.js';
+import { FATAL_FOR_CONNECTION, noConnection, UNPREPARED } from './database-errors.js';
 
 type GetConnection = (
   callback: (error: NodeJS.ErrnoException | null, connection?: PoolConnection) => void,
@@ -11,22 +11,63 @@ type Query = (statement: unknown, values?: unknown, done?: Done) => unknown;
 /** mysql2's code for a statement without an answer in time. */
 const SILENT = 'PROTOCOL_SEQUENCE_TIMEOUT';
 
+/** Of all answers that arrive at a pool. A page of a backup has 13 MB. */
+const MOST_ANSWER_BYTES = 16_000_000;
+/** Mostly rows: the longest answer has 5,000. A row of NULL takes eight times as much memory as its bytes. */
+const MOST_PACKETS = 20_000;
+
 /**
- * mysql2 with a deadline on every wait. Without it, mysql2 waits forever for a free connection and for an answer. It also
- * reuses a connection that timed out, so the pool stays broken after the network has recovered.
+ * mysql2 with a deadline on every wait and a bound on every answer (D-172). Without it, mysql2 waits forever for a free
+ * connection and for an answer. It also reuses a connection that timed out, so the pool stays broken after the network has
+ * recovered.
  *
  * A firewall or a failover can silently drop all connections of a pool at once. So after a timeout on one connection, the
  * pool discards every connection that has not answered since. Otherwise each of them would cost a client a whole deadline.
  */
 export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): typeof mysql {
   const createPool = (options: PoolOptions): Pool => {
-    const pool = mysql.createPool(options);
+    const answers = new ArrivingAnswers();
+    const open = ({ config: { host, port } }: { config: { host: string; port: number } }) =>
+      answers.bound(connect({ host, port, noDelay: true, keepAlive: true }));
+    const pool = mysql.createPool({ ...options, stream: open });
     const trust = new Trust();
-    pool.on('connection', (connection) => boundQueries(connection, queryTimeoutMs, trust));
+    pool.on('connection', (connection) => {
+      // With TLS it is another stream than the opened one.
+      const stream = answers.bound(streamOf(connection));
+      const onEnd = (error: unknown) => {
+        answers.ended(stream);
+        if ((error as NodeJS.ErrnoException | null)?.code === SILENT) trust.wasSilent();
+        else trust.answered(connection);
+      };
+      onEnd(null);
+      boundQueries(connection, queryTimeoutMs, onEnd);
+    });
     boundWaiting(pool, queryTimeoutMs, trust);
     return pool;
   };
   return { ...mysql, createPool } as typeof mysql;
+}
+
+/** Counts the bytes of the answers that arrive at a pool. Bytes above the bound end their connection. */
+class ArrivingAnswers {
+  private bytes = 0;
+  private readonly bytesOf = new WeakMap<Socket, number>();
+
+  bound(stream: Socket): Socket {
+    if (this.bytesOf.has(stream)) return stream;
+    this.bytesOf.set(stream, 0);
+    stream.once('close', () => this.ended(stream));
+    return stream.on('data', ({ length }) => {
+      this.bytes += length;
+      this.bytesOf.set(stream, (this.bytesOf.get(stream) ?? 0) + length);
+      if (this.bytes > MOST_ANSWER_BYTES) stream.destroy(tooMuch());
+    });
+  }
+
+  ended(stream: Socket): void {
+    this.bytes -= this.bytesOf.get(stream) ?? 0;
+    this.bytesOf.set(stream, 0);
+  }
 }
 
 /** Knows which connections have answered since the last timeout of any connection. */
@@ -47,15 +88,34 @@ class Trust {
   }
 }
 
-function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trust): void {
+function boundQueries(connection: PoolConnection, timeoutMs: number, onEnd: (error: unknown) => void): void {
   // The pool listens only for the first error; a second error without a listener would end the process.
   connection.on('error', () => {});
-  trust.answered(connection);
-  const note = (error: unknown) => {
-    const code = (error as NodeJS.ErrnoException | null)?.code;
-    if (code === SILENT) trust.wasSilent();
-    else trust.answered(connection);
-    if (FATAL_FOR_CONNECTION.has(code)) discard(connection);
+  let fault: Error | null = null;
+  const fail = (error: Error) => {
+    fault = error;
+    streamOf(connection).destroy(error);
+  };
+  // mysql2 only warns of a packet with a wrong number, although it can belong to the answer of another statement.
+  connection.on('warn', fail);
+  let packets = 0;
+  const inner = connection as unknown as Inner;
+  const handlePacket = inner.handlePacket.bind(connection);
+  inner.handlePacket = (packet) => {
+    if (packet && ++packets > MOST_PACKETS) fail(tooMuch());
+    if (!fault) handlePacket(packet);
+  };
+  /** Returns the error of the answer, or null. */
+  const judge = (given: unknown): unknown => {
+    const error = given ?? fault;
+    packets = 0;
+    onEnd(error);
+    if (!error) return null;
+    const { code, sqlState } = error as { code?: unknown; sqlState?: unknown };
+    // The server has sent no error: its answer is late, malformed or incomplete, and the rest would answer the next statement.
+    if (sqlState === undefined) Object.assign(error, { fatal: true });
+    if (sqlState === undefined || FATAL_FOR_CONNECTION.has(code)) discard(connection);
+    return error;
   };
   const query = connection.query.bind(connection) as Query;
   const boundedQuery: Query = (statement, values, done) => {
@@ -63,8 +123,9 @@ function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trus
     const options = typeof statement === 'string' ? { sql: statement } : (statement as object);
     const given = typeof values === 'function' ? undefined : values;
     return query({ ...options, timeout: timeoutMs }, given, (error, ...rest) => {
-      note(error);
-      callback?.(error, ...rest);
+      // Otherwise the next statement would join the open transaction, and be lost with it.
+      if (error && /^ROLLBACK/.test((options as { sql: string }).sql)) discard(connection);
+      callback?.(judge(error), ...rest);
     });
   };
   connection.query = boundedQuery as typeof connection.query;
@@ -77,8 +138,7 @@ function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trus
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      note(error);
-      done?.(error, ...rest);
+      done?.(judge(error), ...rest);
     };
     // mysql2's own timeout does not cover the prepare step.
     const timer = setTimeout(() => {
@@ -86,7 +146,11 @@ function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trus
       error.code = SILENT;
       settle(error);
     }, timeoutMs);
-    return execute(statement, values, settle);
+    return execute(statement, values, (error, ...rest) => {
+      if (!UNPREPARED.has((error as NodeJS.ErrnoException | null)?.code)) return settle(error, ...rest);
+      connection.unprepare(statement as string);
+      execute(statement, values, settle);
+    });
   };
   connection.execute = boundedExecute as typeof connection.execute;
 }
@@ -94,8 +158,22 @@ function boundQueries(connection: PoolConnection, timeoutMs: number, trust: Trus
 /** mysql2 ends only its own direction. A server that has forgotten the connection never ends the other one. */
 function discard(connection: PoolConnection): void {
   connection.destroy();
-  // Missing in mysql2's types.
-  (connection as unknown as { stream: Socket }).stream.destroy();
+  streamOf(connection).destroy();
+}
+
+function streamOf(connection: PoolConnection): Socket {
+  return (connection as unknown as Inner).stream;
+}
+
+/** Missing in mysql2's types. */
+interface Inner {
+  stream: Socket;
+  /** Called without a packet to start the next command. */
+  handlePacket(packet?: object): void;
+}
+
+function tooMuch(): Error {
+  return new Error('the database sends too much');
 }
 
 function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {

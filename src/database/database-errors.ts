@@ -14,17 +14,25 @@ const READ_ONLY = [
 /** The server checks the rights that the user had when the connection was opened. */
 const NO_RIGHTS = ['ER_DBACCESS_DENIED_ERROR', 'ER_MUST_CHANGE_PASSWORD', 'ER_TABLEACCESS_DENIED_ERROR'];
 
-/** After these errors the connection must not return to the pool: it is dead, silent, or has the wrong server or rights. */
+/** The server has executed nothing, and must prepare the statement again: perhaps a proxy has changed the server. */
+export const UNPREPARED: ReadonlySet<unknown> = new Set(['ER_NEED_REPREPARE', 'ER_UNKNOWN_STMT_HANDLER']);
+
+/** After these errors the connection must not return to the pool: it is silent or out of step, or has the wrong server or rights. */
 export const FATAL_FOR_CONNECTION: ReadonlySet<unknown> = new Set([
   'PROTOCOL_SEQUENCE_TIMEOUT',
+  'ER_MALFORMED_PACKET',
+  'ER_NET_PACKETS_OUT_OF_ORDER',
+  // A node of a Galera cluster that is not in step with the others.
+  'ER_UNKNOWN_COM_ERROR',
+  ...UNPREPARED,
   ...READ_ONLY,
   ...NO_RIGHTS,
 ]);
 
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
 
-/** MariaDB's numbers for a killed connection and a statement that took too long; mysql2 has no names for them. */
-const MARIADB_ENDED = ['1927', '1969'];
+/** The number of an error that mysql2 has no name for: MariaDB has ended a statement, or a proxy has no server. */
+const UNNAMED = /^\d{4,}$/;
 
 const AWAY = new Set<unknown>([
   ...LOCKED,
@@ -40,7 +48,9 @@ const AWAY = new Set<unknown>([
   'POOL_TIMEOUT',
   'PROTOCOL_CONNECTION_LOST',
   'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR',
-  // The server has no statements, memory, locks or disk left, or the user's limit is reached.
+  // The server has no connections, statements, memory, locks or disk left, or the user's limit is reached.
+  'ER_CON_COUNT_ERROR',
+  'ER_TOO_MANY_USER_CONNECTIONS',
   'ER_USER_LIMIT_REACHED',
   'ER_DISK_FULL',
   'ER_ERROR_DURING_COMMIT',
@@ -57,12 +67,12 @@ const AWAY = new Set<unknown>([
   // The server ended the connection or the statement.
   'ER_CLIENT_INTERACTION_TIMEOUT',
   'ER_CONNECTION_KILLED',
-  'ER_NET_PACKETS_OUT_OF_ORDER',
   'ER_QUERY_INTERRUPTED',
   'ER_QUERY_TIMEOUT',
   'ER_SERVER_SHUTDOWN',
   'ER_SESSION_WAS_KILLED',
-  ...MARIADB_ENDED,
+  // Most faults of Vitess and TiDB have only this number.
+  'ER_UNKNOWN_ERROR',
 ]);
 /**
  * With all subcodes, such as `SQLITE_IOERR_WRITE`: the file can't be opened or is locked, or its disk is full, over quota,
@@ -114,6 +124,7 @@ export function unavailableIfDatabaseAway(error: unknown): AppError | null {
   const away =
     AWAY.has(code) ||
     OF_FILE.test(code) ||
+    UNNAMED.test(code) ||
     isOfLostConnection(error) ||
     /^(Queue limit reached|Pool is closed)/.test(messageOf(error));
   if (!away) return null;
@@ -123,7 +134,10 @@ export function unavailableIfDatabaseAway(error: unknown): AppError | null {
   });
 }
 
-/** mysql2's error has no code when a statement starts after the connection has ended; `bounded-mysql.ts` marks failed openings. */
+/**
+ * mysql2's error has no code when a statement starts after the connection has ended; `bounded-mysql.ts` marks failed
+ * openings and broken answers.
+ */
 function isOfLostConnection(error: unknown): boolean {
   const { driverError, fatal } = (error ?? {}) as { driverError?: unknown; fatal?: unknown };
   return driverError ? isOfLostConnection(driverError) : fatal === true;

@@ -13,23 +13,36 @@ import { createServer, createConnection as dial, type Server, type Socket } from
  */
 export type Fault = 'pass' | 'refuse' | 'reset' | 'black hole' | 'deaf' | 'lost commit' | 'half-open';
 
+/** Takes the bytes that arrive from one end of a connection in place of the other end, on old and new connections. */
+export interface Distortion {
+  ofRequest?(bytes: Buffer, ends: Ends): void;
+  ofAnswer?(bytes: Buffer, ends: Ends): void;
+}
+
+/** The proxy's sockets of one connection. */
+export interface Ends {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
 export interface FaultProxy {
   port: number;
-  set(fault: Fault): Promise<void>;
+  /** Open connections from clients. */
+  readonly connections: number;
+  set(fault: Fault | Distortion): Promise<void>;
   stop(): Promise<void>;
 }
 
-interface Pair {
-  client: Socket;
-  server: Socket;
+interface Pair extends Ends {
   requestsAreLost: boolean;
   answersAreLost: boolean;
+  undistort?: () => void;
 }
 
 /** Starts a TCP proxy in front of a port of this machine. */
 export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
   const pairs = new Set<Pair>();
-  let fault: Fault = 'pass';
+  let fault: Fault | Distortion = 'pass';
   const listener = createServer({ allowHalfOpen: true }, (client) => {
     if (fault === 'reset') {
       client.resetAndDestroy();
@@ -53,6 +66,9 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
   };
   return {
     port,
+    get connections() {
+      return pairs.size;
+    },
     async set(next) {
       fault = next;
       if (next === 'refuse') listener.close();
@@ -78,9 +94,12 @@ function connect(client: Socket, targetPort: number): Pair {
 }
 
 /** A connection that lost bytes stays broken when the network is back; a paused connection continues. */
-function apply(pair: Pair, fault: Fault): void {
+function apply(pair: Pair, fault: Fault | Distortion): void {
   const { client, server } = pair;
-  if (fault === 'black hole') {
+  pair.undistort?.();
+  if (typeof fault === 'object') {
+    pair.undistort = distort(pair, fault);
+  } else if (fault === 'black hole') {
     client.unpipe(server).pause();
     server.unpipe(client).pause();
   } else {
@@ -89,6 +108,20 @@ function apply(pair: Pair, fault: Fault): void {
     carry(client, server, pair.requestsAreLost);
     carry(server, client, pair.answersAreLost);
   }
+}
+
+function distort(ends: Ends, { ofRequest, ofAnswer }: Distortion): () => void {
+  const { client, server } = ends;
+  const onRequest = (bytes: Buffer) => (ofRequest ? ofRequest(bytes, ends) : server.write(bytes));
+  const onAnswer = (bytes: Buffer) => (ofAnswer ? ofAnswer(bytes, ends) : client.write(bytes));
+  client.unpipe(server).on('data', onRequest).resume();
+  server.unpipe(client).on('data', onAnswer).resume();
+  return () => {
+    client.off('data', onRequest);
+    server.off('data', onAnswer);
+    // The rest of a distorted answer must not become a part of the next one.
+    if (ofAnswer) client.resetAndDestroy();
+  };
 }
 
 function carry(from: Socket, to: Socket, isLost: boolean): void {
