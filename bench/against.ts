@@ -62,7 +62,7 @@ const WORKLOADS: readonly Workload[] = [
     list(door, 'random pages of a rare status', 'any', { status: 'sold' }),
   ]),
   // REST has no filter by name.
-  list('graphql', 'random pages by name', 'any', { nameStartsWith: 'Pet 1' }),
+  list('graphql', 'random pages by name', 'any', { nameStartsWith: 'Pet ' }),
   // A project may call GraphQL's createPet 300 times a minute: nothing to measure.
   { name: 'createPet, REST', check: checkCreates, request: createRequest, isWrite: true },
 ];
@@ -168,7 +168,8 @@ async function rowOf(
     workload.request(entrant.contestant, entrant.tenant);
   const subjects = entrants.map((entrant) => subjectOf(entrant.contestant, request(entrant)));
   const [first] = entrants;
-  if (floor && first) subjects.push(subjectOf(floor, request(first)));
+  // It answers faster than different requests can be prepared, and reads none of them.
+  if (floor && first) subjects.push(subjectOf(floor, { ...request(first), positions: null }));
   const measured = await measureInTurns(subjects, PACE);
   const resultsOf = (team: (typeof teams)[number]) =>
     team.map(
