@@ -9,8 +9,8 @@ const PREFIX = 'b:';
 const KEPT_MS = 35 * 86_400_000;
 
 /**
- * D-174. Stores the batches of one writer, each exactly once, although the answer of its COMMIT can get lost: the transaction
- * also stores the number of the batch, in a row of the writer.
+ * D-174. Stores each batch of one writer exactly once, also when the answer of its COMMIT gets lost. The transaction stores
+ * the number of the batch, too, in a row of the writer.
  */
 export class Batches {
   private readonly name = `${PREFIX}${randomBytes(7).toString('hex')}`;

@@ -57,7 +57,7 @@ export function notFoundForPeople(app: FastifyInstance, pages: Pages): void {
 
 function prefersHtml({ method, raw }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
-  // Challenges are answered on every host, also on one that is not served. Its origin gets no page of ours.
+  // Challenges are answered on every host, also on one that is not served. The gateway sends no page to its origin.
   const isChallenge = raw.url?.startsWith('/.well-known/acme-challenge/');
   return (
     isRead && !isChallenge && new Negotiator(raw).mediaType(['application/json', 'text/html']) === 'text/html'

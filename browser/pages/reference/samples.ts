@@ -6,7 +6,7 @@ export interface SampleRequest {
   /** Absolute, with its path parameters. */
   url: string;
   query: [name: string, value: string][];
-  /** Those beside the key and the type of the body. */
+  /** Without the key and the type of the body. */
   headers: [name: string, value: string][];
   needsKey: boolean;
   /** JSON; null = none. */

@@ -28,7 +28,7 @@ const SIX_DAYS = { lifetimeMs: 160 * HOUR_MS };
 /** The changes at the CA. */
 const CALENDAR: [at: string, change: Partial<Policy>][] = [
   ['2027-02-10', { lifetimeMs: 64 * DAY_MS, reuseMs: 10 * DAY_MS }],
-  // Two days away, in which the first renewals are due. Some orders began before.
+  // Two days away, in which the first renewals are due. A part of the orders began before.
   ['2027-02-28', { reach: 'half' }],
   ['2027-03-01', { reach: 'away' }],
   ['2027-03-03', { reach: 'whole' }],
