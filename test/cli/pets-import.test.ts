@@ -71,7 +71,17 @@ describe.each(databaseKinds())('on %s', (kind) => {
     return { code, ...json };
   };
   const pets = () => db.repository(Pet).find({ where: { projectId }, order: { id: 'ASC' } });
-  const names = async () => (await pets()).map(({ name }) => name);
+  /** In pages: the gateway refuses a longer answer of MySQL. */
+  const names = async (): Promise<string[]> => {
+    const all: string[] = [];
+    for (let isLast = false; !isLast; ) {
+      const order = { id: 'ASC' } as const;
+      const page = await db.repository(Pet).find({ where: { projectId }, order, skip: all.length, take: 10_000 });
+      all.push(...page.map(({ name }) => name));
+      isLast = page.length < 10_000;
+    }
+    return all;
+  };
   const count = () => db.repository(Pet).countBy({ projectId });
   /** The rows of a file of refused rows, each with the line number of its problem. */
   const refusedRows = async (of: string) => {
