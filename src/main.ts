@@ -18,7 +18,7 @@ const DATABASE_GOODBYE_MS = 200;
 /** Part of `SHUTDOWN_SECONDS` reserved for the last wait of `Drain`, closing the database, and the reader of the log. */
 const END_MS = 1_200;
 
-const HELP = `Petstore Gateway. It takes no arguments: settings are environment variables, listed in the README's table.
+const HELP = `Petstore Gateway. It takes no arguments: settings are environment variables, listed in docs/settings.md.
 Without any setting it serves http://127.0.0.1:4000 from the file ./var/petstore.sqlite.
   --help, --version   print this help or the version
 Projects and API keys: npx petstore --help`;

@@ -1,6 +1,6 @@
 /**
  * Every error code that a client can receive, with its HTTP status and its condition. REST sends the code as written
- * here, GraphQL in upper case. OpenAPI and the README's table are made from this one.
+ * here, GraphQL in upper case. OpenAPI and the reference's table are made from this one.
  */
 export const ERRORS = {
   invalid_request: { status: 400, when: 'The body or a parameter is invalid; `errors` names each field.' },
