@@ -33,7 +33,10 @@ export const RUN = {
 
 /** Another program can use up the time that these files promise. Elsewhere a retry would hide a race. */
 const RETRYING = { ...PROJECT, setupFilesAfterEnv: ['<rootDir>/test/support/jest/retry-once.ts'] };
+/** Runs after the other files, one file at a time: these measure milliseconds, which another file would use up. */
+const SERIAL = { ...RETRYING, runner: '<rootDir>/test/support/jest/serial-runner.js' };
 
+/** `npm test` runs the first, `npm run test:full` all but the last, and `npm run test:long` the last. */
 export default {
   ...RUN,
   maxWorkers: 2,
@@ -41,15 +44,13 @@ export default {
   projects: [
     {
       ...PROJECT,
+      displayName: 'default',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['\\.(timed|alone)\\.test\\.ts$'],
+      testPathIgnorePatterns: ['\\.(full|timed|alone|long)\\.test\\.ts$'],
     },
-    { ...RETRYING, testMatch: ['<rootDir>/test/**/*.timed.test.ts'] },
-    // Afterwards, one file at a time: these measure milliseconds, which another file would use up.
-    {
-      ...RETRYING,
-      testMatch: ['<rootDir>/test/**/*.alone.test.ts'],
-      runner: '<rootDir>/test/support/jest/serial-runner.js',
-    },
+    { ...PROJECT, displayName: 'full', testMatch: ['<rootDir>/test/**/*.full.test.ts'] },
+    { ...RETRYING, displayName: 'timed', testMatch: ['<rootDir>/test/**/*.timed.test.ts'] },
+    { ...SERIAL, displayName: 'alone', testMatch: ['<rootDir>/test/**/*.alone.test.ts'] },
+    { ...SERIAL, displayName: 'long', testMatch: ['<rootDir>/test/**/*.long.test.ts'] },
   ],
 };

@@ -2,14 +2,14 @@ import TestSequencer from '@jest/test-sequencer';
 
 /** Files that take long although they are short: without known times Jest starts the largest files first. */
 const LONGEST = [
-  'cli/cli.test.ts',
-  'cli/pets-import.test.ts',
-  'response-cache/staleness.processes.test.ts',
+  'cli/cli.full.test.ts',
+  'cli/pets-import.full.test.ts',
+  'response-cache/staleness.processes.full.test.ts',
   'response-cache/staleness.test.ts',
-  'resilience/attacks/connections/early-answers.test.ts',
-  'resilience/attacks/quotas.test.ts',
-  'rate-limit/limits.processes.test.ts',
-  'cli/domains.cli.test.ts',
+  'resilience/attacks/connections/early-answers.full.test.ts',
+  'resilience/attacks/quotas.full.test.ts',
+  'rate-limit/limits.processes.full.test.ts',
+  'cli/domains.cli.full.test.ts',
 ];
 
 /** Starts the longest files first, so that no worker waits at the end of a run for one file of the other. */
