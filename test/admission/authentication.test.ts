@@ -7,7 +7,7 @@ import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { Database } from '../../src/database/database.js';
 import type { Scope } from '../../src/kernel/caller.js';
 import { graphql, rest } from '../support/http/client.js';
-import { onEachDatabase } from '../support/on-databases.js';
+import { onAnyDatabase } from '../support/on-databases.js';
 import { startApp, TEST_ACTOR, type Tenant } from '../support/start-app.js';
 
 const HOUR_MS = 3_600_000;
@@ -30,7 +30,7 @@ describe('bearer tokens', () => {
   });
 });
 
-onEachDatabase((app, kind) => {
+onAnyDatabase((app, kind) => {
   let tenant: Tenant;
   beforeAll(async () => {
     tenant = await app().tenant();

@@ -7,7 +7,7 @@ import { buildSchema } from 'graphql';
 import { costOf } from '../../src/graphql/operations/operation-cost.js';
 import { graphql, rest } from '../support/http/client.js';
 import { HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
-import { onEachDatabase } from '../support/on-databases.js';
+import { onAnyDatabase } from '../support/on-databases.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
 
 const PETS = '{ pets(first: 1) { nodes { id } } }';
@@ -33,7 +33,7 @@ async function spendDay(app: TestApp, { slug, token }: Tenant): Promise<void> {
   expect((await rest(app.url, '/v1/pets', { token })).body.code).toBe('rate_limited_day');
 }
 
-onEachDatabase(
+onAnyDatabase(
   (app) => {
     const left = async (token: string) => (await rest(app().url, '/v1/rate_limit', { token })).body;
     const list = (token: string) => rest(app().url, '/v1/pets', { token });

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { graphql, rest } from '../support/http/client.js';
-import { onEachDatabase } from '../support/on-databases.js';
+import { onAnyDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 
-onEachDatabase((app) => {
+onAnyDatabase((app) => {
   let mine: Tenant;
   let foreignIds: string[];
   const unknownId = '4503599627370496';

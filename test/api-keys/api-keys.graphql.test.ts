@@ -5,7 +5,7 @@ import { IdempotencyKey } from '../../src/idempotency/idempotency-key.entity.js'
 import { SCOPES } from '../../src/kernel/caller.js';
 import { graphql, rest } from '../support/http/client.js';
 import { HOUR_MS } from '../support/limiter/charges.js';
-import { onEachDatabase } from '../support/on-databases.js';
+import { onAnyDatabase } from '../support/on-databases.js';
 import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
 
 const KEY = 'id name prefix scopes createdAt expiresAt revokedAt lastUsedAt isCurrent';
@@ -16,7 +16,7 @@ const RENAME = `mutation ($id: ID!, $name: String!) { renameApiKey(id: $id, name
 const LIST = `{ apiKeys { ${KEY} } }`;
 const DAY_MS = 24 * HOUR_MS;
 
-onEachDatabase((app) => {
+onAnyDatabase((app) => {
   const ask = (token: string, query: string, variables = {}, headers = {}) =>
     graphql(app().url, query, { token, variables, headers });
   const create = (token: string, input: object, headers = {}) => ask(token, CREATE, { input }, headers);

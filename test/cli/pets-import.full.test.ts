@@ -76,7 +76,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const all: string[] = [];
     for (let isLast = false; !isLast; ) {
       const order = { id: 'ASC' } as const;
-      const page = await db.repository(Pet).find({ where: { projectId }, order, skip: all.length, take: 10_000 });
+      const page = await db
+        .repository(Pet)
+        .find({ where: { projectId }, order, skip: all.length, take: 10_000 });
       all.push(...page.map(({ name }) => name));
       isLast = page.length < 10_000;
     }

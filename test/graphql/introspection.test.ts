@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import { getIntrospectionQuery } from 'graphql';
 import { graphql, rest } from '../support/http/client.js';
 import { MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
-import { onEachDatabase } from '../support/on-databases.js';
+import { onAnyDatabase } from '../support/on-databases.js';
 
 const INTROSPECTION = getIntrospectionQuery();
 const PREFLIGHT = { 'apollo-require-preflight': '1' };
 
-onEachDatabase(
+onAnyDatabase(
   (app) => {
     const left = async (token: string) => {
       const { body } = await rest(app().url, '/v1/rate_limit', { token });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { graphql, rest } from '../support/http/client.js';
-import { onEachDatabase } from '../support/on-databases.js';
+import { onAnyDatabase } from '../support/on-databases.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
 const CREATE =
@@ -16,7 +16,7 @@ const PAGE = `query($first: Int, $after: String, $status: PetStatus) {
   }
 }`;
 
-onEachDatabase((app) => {
+onAnyDatabase((app) => {
   let tenant: Tenant;
   beforeAll(async () => {
     tenant = await app().tenant();

@@ -13,7 +13,7 @@ import { ProjectResolver } from '../../src/graphql/schema/project.resolver.js';
 import { RateLimitResolver } from '../../src/graphql/schema/rate-limit.resolver.js';
 import { createSchema } from '../../src/graphql/schema/schema.js';
 import type { Limiter } from '../../src/rate-limit/rules/limiter.js';
-import { databaseKinds } from '../support/databases.js';
+import { anyDatabase } from '../support/databases.js';
 import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
 import { PLATFORM_HOST, publishedTenant } from '../support/domains/domain-rig.js';
 import { attach } from '../support/domains/served-domain.js';
@@ -55,7 +55,7 @@ const FIELDS: Record<string, (at: number, given: Setting) => string> = {
 };
 const PARENTS: Record<string, string> = { Query: '', Domain: 'domains', Project: 'project' };
 
-describe.each(databaseKinds())('on %s', (kind) => {
+describe.each([anyDatabase()])('on %s', (kind) => {
   const asking = new AsyncLocalStorage<string[]>();
   const counted = new Map<string, string[]>();
   let dns: DnsServerDouble;

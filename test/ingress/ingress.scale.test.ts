@@ -1,65 +1,14 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { IsNull } from 'typeorm';
 import { ChangeSequence, nextChange } from '../../src/database/change-sequence.entity.js';
-import { HostIndex } from '../../src/domains/hosts/host-index.js';
 import { Domain } from '../../src/domains/store/domain.entity.js';
 import { databaseKinds } from '../support/databases.js';
-import { attach, change, domainRow, remove } from '../support/domains/served-domain.js';
+import { insertDomains } from '../support/domains/many-domains.js';
+import { attach, change, remove } from '../support/domains/served-domain.js';
 import { startApp, TEST_ACTOR, type TestApp } from '../support/start-app.js';
 
-const MANY = 100_000;
-const MANY_MB = 60;
 /** More than one page of the index's reads. */
 const PAGE_AND_MORE = 5_001;
-const CHUNK = 500;
-
-async function insertMany(app: TestApp, count: number): Promise<void> {
-  const { projectId } = await app.tenant();
-  await app.db.transaction(async (manager) => {
-    const changeNumber = await nextChange(manager);
-    for (let from = 0; from < count; from += CHUNK) {
-      const rows = Array.from({ length: Math.min(CHUNK, count - from) }, (_, index) => ({
-        ...domainRow(projectId, `shop-${from + index}.customer-${from + index}.example.com`, app.clock.now),
-        certificateId: BigInt(from + index + 1),
-        certificateEndsAtMs: app.clock.now,
-        changeNumber,
-      }));
-      await manager.insert(Domain, rows);
-    }
-  });
-}
-
-function heapMb(): number {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
-  return process.memoryUsage().heapUsed / 2 ** 20;
-}
-
-test('Domains-Index-1: 100,000 domains take less than 60 MB, and a look-up costs no query', async () => {
-  const queries: string[] = [];
-  const app = await startApp({ onQuery: (sql) => queries.push(sql) });
-  try {
-    await insertMany(app, MANY);
-    queries.length = 0;
-    const before = heapMb();
-    const index = new HostIndex(app.db);
-    await index.start({ isPolling: false });
-    queries.length = 0;
-    const usedMb = heapMb() - before;
-    for (let number = 0; number < MANY; number += 1) {
-      if (!index.findHost(`shop-${number}.customer-${number}.example.com`))
-        throw new Error(`${number} is missing`);
-      if (index.findHost(`random-${number}.example.com`)) throw new Error('a host that is not there');
-    }
-    expect(index.size).toBe(MANY);
-    expect(usedMb).toBeLessThan(MANY_MB);
-    expect(queries).toEqual([]);
-  } finally {
-    await app.stop();
-  }
-});
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let app: TestApp;
@@ -71,7 +20,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   test('Domains-Index-2: all changes of one transaction are read, also when they exceed a page', async () => {
     const { hosts } = app.app;
     await hosts.sync();
-    await insertMany(app, PAGE_AND_MORE);
+    await insertDomains(app, PAGE_AND_MORE);
     await hosts.sync();
     expect(hosts.size).toBe(PAGE_AND_MORE);
     const gone: string[] = [];

@@ -3,7 +3,7 @@ import { connect as dial } from 'node:net';
 import { connect } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { Certificate } from '../../src/certificates/store/certificate.entity.js';
-import { databaseKinds } from '../support/databases.js';
+import { anyDatabase } from '../support/databases.js';
 import {
   ask,
   attach,
@@ -67,7 +67,7 @@ test('Domains-TLS-2: only TLS 1.2, TLS 1.3 and HTTP/1.1 are accepted', () =>
     await expect(once(old, 'secureConnect')).rejects.toThrow(/alert/);
   }));
 
-test.each(databaseKinds())(
+test.each([anyDatabase()])(
   'Domains-TLS-3: on %s 500 handshakes with random names cost no query and load no certificate',
   (kind) =>
     withShop(async (app, queries) => {

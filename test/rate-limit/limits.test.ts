@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
-import { onEachDatabase } from '../support/on-databases.js';
+import { onAnyDatabase } from '../support/on-databases.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
 /** Ten seconds and a fraction into a UTC minute, in the middle of a day: seconds that remain are rounded up. */
@@ -53,7 +53,7 @@ function inSequence(url: string, token: string, agent: Agent, further = {}): () 
     });
 }
 
-onEachDatabase(
+onAnyDatabase(
   (app) => {
     const statuses = (answers: { status: number }[]) => {
       const counts: Record<number, number> = {};

@@ -1,37 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
 import { charge, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
-import type { LimiterMeasures } from '../support/limiter/limiter-measures.js';
-
-// Measured on the built program in a separate process: under Jest each use of a global costs ten times as much.
-let measures: LimiterMeasures;
-beforeAll(async () => {
-  const program = ['--expose-gc', 'dist/test/support/limiter/limiter-measures.js'];
-  const { stdout } = await promisify(execFile)(process.execPath, program);
-  measures = JSON.parse(stdout);
-});
-
-test('Limits-Memory-1: 100,000 addresses and 100,000 projects take less than 50 MB', () => {
-  expect(measures.twoHundredThousandMegabytes).toBeLessThan(50);
-});
-
-test('Limits-Memory-2: a million subjects take less than 250 MB', () => {
-  expect(measures.millionMegabytes).toBeLessThan(250);
-});
-
-test('Limits-Memory-3: a million subjects expire without a pause over 5 ms', () => {
-  expect(measures.longestSweepMs).toBeLessThan(5);
-});
-
-test('Limits-Memory-4: 150,000 keys with strikes take less than 50 MB', () => {
-  expect(measures.bansMegabytes).toBeLessThan(50);
-});
-
-test('Limits-Memory-5: the memory limiter decides 250,000 times a second or more', () => {
-  expect(measures.decisionsPerSecond).toBeGreaterThan(250_000);
-});
 
 test('Limits-Memory-6: forgotten strikes and steps free their memory', () => {
   let now = NOON_MS;

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { rest } from '../support/http/client.js';
-import { onEachDatabase } from '../support/on-databases.js';
+import { onAnyDatabase } from '../support/on-databases.js';
 import { startApp, type Tenant } from '../support/start-app.js';
 
 const SUNSET_MS = Date.UTC(2030, 11, 5);
 
-onEachDatabase((app, kind) => {
+onAnyDatabase((app, kind) => {
   let tenant: Tenant;
   beforeAll(async () => {
     tenant = await app().tenant();

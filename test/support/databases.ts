@@ -7,12 +7,18 @@ import { createConnection } from 'mysql2/promise';
 const KINDS = ['sqlite', 'mysql', 'mariadb'] as const;
 export type DatabaseKind = (typeof KINDS)[number];
 
-/** Returns the databases of this run: `TEST_DATABASES`, by default SQLite and MySQL. */
+/** Returns the databases for tests where SQL or its errors differ: `TEST_DATABASES`, by default SQLite and MySQL. */
 export function databaseKinds(): DatabaseKind[] {
   const wanted = (process.env.TEST_DATABASES ?? 'sqlite,mysql').split(',');
   const unknown = wanted.filter((kind) => !KINDS.includes(kind as DatabaseKind));
   if (unknown.length > 0) throw new Error(`TEST_DATABASES names ${unknown}; it may name ${KINDS}`);
   return wanted as DatabaseKind[];
+}
+
+/** Returns the database for tests where SQL makes no difference: the first of `TEST_DATABASES`, by default SQLite. */
+export function anyDatabase(): DatabaseKind {
+  const [first = 'sqlite'] = databaseKinds();
+  return first;
 }
 
 export interface TestDatabase {

@@ -6,6 +6,7 @@ import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
 import { SCOPES } from '../../src/kernel/caller.js';
+import type { Plan } from '../../src/projects/plans.js';
 import { eventually } from './eventually.js';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/src/main.js');
@@ -113,19 +114,14 @@ export async function ready(gateway: GatewayProcess): Promise<void> {
 let tenants = 0;
 
 /** Creates a project in the migrated database of a gateway process; returns a token. */
-export async function createTenant(databaseUrl: string): Promise<string> {
+export async function createTenant(databaseUrl: string, plan: Plan = 'ENTERPRISE'): Promise<string> {
   const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
   const { projects, apiKeys } = createServices(db, Date.now);
   const actor = { name: 'test', requestId: null };
   tenants += 1;
   const slug = `tenant-${process.pid}-${tenants}`;
-  const project = await projects.create(actor, {
-    slug,
-    name: null,
-    plan: 'ENTERPRISE',
-    perMinute: QUOTA,
-    perDay: QUOTA,
-  });
+  const quota = plan === 'ENTERPRISE' ? QUOTA : null;
+  const project = await projects.create(actor, { slug, name: null, plan, perMinute: quota, perDay: quota });
   const wanted = { projectId: project.id, name: 'test', scopes: SCOPES, expiresAtMs: null };
   const { token } = await apiKeys.create(actor, wanted);
   await db.close();

@@ -1,13 +1,21 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import { type DatabaseKind, databaseKinds } from './databases.js';
+import { anyDatabase, type DatabaseKind, databaseKinds } from './databases.js';
 import { startApp, type TestApp } from './start-app.js';
 
+type Define = (app: () => TestApp, kind: DatabaseKind) => void;
+
 /** Runs the same tests on an app of each database; `app()` returns the current one. */
-export function onEachDatabase(
-  define: (app: () => TestApp, kind: DatabaseKind) => void,
-  options: { now?: number } = {},
-): void {
-  describe.each(databaseKinds())('on %s', (kind) => {
+export function onEachDatabase(define: Define, options: { now?: number } = {}): void {
+  for (const kind of databaseKinds()) onDatabase(kind, define, options);
+}
+
+/** Runs the tests on one app, whose database makes no difference to them. */
+export function onAnyDatabase(define: Define, options: { now?: number } = {}): void {
+  onDatabase(anyDatabase(), define, options);
+}
+
+function onDatabase(kind: DatabaseKind, define: Define, options: { now?: number }): void {
+  describe(`on ${kind}`, () => {
     let running: TestApp;
     beforeAll(async () => {
       running = await startApp({ kind, ...options });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Pet } from '../../src/pets/pet.entity.js';
 import { samplingRule } from '../../src/tracing/sampling.js';
 import { querySummary } from '../../src/tracing/traced-statements.js';
-import { databaseKinds } from '../support/databases.js';
+import { anyDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
 import { type RedisServer, startRedis } from '../support/servers/redis.js';
@@ -41,7 +41,7 @@ const spanOf = (requestId: string | null): Promise<CollectedSpan> =>
     10_000,
   );
 
-describe.each(databaseKinds())('spans of requests on %s', (kind) => {
+describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
   let app: TestApp;
   let tenant: Tenant;
   const lines: Record<string, unknown>[] = [];

@@ -8,7 +8,7 @@ import { type Diagnosis, fitForStorage } from '../../../src/domains/diagnosis/di
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { DomainEvent } from '../../../src/domains/store/domain-event.entity.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
-import { databaseKinds } from '../../support/databases.js';
+import { anyDatabase } from '../../support/databases.js';
 import { domainRow } from '../../support/domains/served-domain.js';
 import { graphql } from '../../support/http/client.js';
 import { KeepAliveClient } from '../../support/http/keep-alive-client.js';
@@ -45,7 +45,7 @@ const DEAREST: Record<string, string> = {
 const FOUND = found(20_000);
 const FOUND_THEN = found(8_000);
 
-describe.each(databaseKinds())('on %s', (kind) => {
+describe.each([anyDatabase()])('on %s', (kind) => {
   let attacked: AttackedGateway;
   let tokens: string[];
   beforeAll(async () => {

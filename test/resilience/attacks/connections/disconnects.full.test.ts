@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AttackedGateway, startAttackedGateway } from '../../../support/attacks/attacked-gateway.js';
 import { RawClient } from '../../../support/attacks/raw-client.js';
-import { databaseKinds } from '../../../support/databases.js';
+import { anyDatabase } from '../../../support/databases.js';
 import { eventually } from '../../../support/eventually.js';
 
 const ROUNDS = 20;
 const CLIENTS = 100;
 const MOST_MORE_MB = 60;
 
-describe.each(databaseKinds())('on %s', (kind) => {
+describe.each([anyDatabase()])('on %s', (kind) => {
   let attacked: AttackedGateway;
   beforeAll(async () => {
     attacked = await startAttackedGateway({ kind, env: { LOG_LEVEL: 'info' } });

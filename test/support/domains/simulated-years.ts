@@ -1,22 +1,17 @@
 import { X509Certificate } from 'node:crypto';
-import { expect, jest, test } from '@jest/globals';
+import { expect } from '@jest/globals';
 import { CertificateOrderError } from '../../../src/certificates/orders/order-failure.js';
 import { HEALTH_CHECK_MS } from '../../../src/domains/lifecycle/back-off.js';
 import type { Domain } from '../../../src/domains/store/domain.entity.js';
-import { type Policy, usualWindow } from '../../support/domains/simulated-authority.js';
-import { startSimulatedIssuance } from '../../support/domains/simulated-issuance.js';
-import { isLongRun } from '../../support/long-run.js';
+import { type Policy, usualWindow } from './simulated-authority.js';
+import { startSimulatedIssuance } from './simulated-issuance.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NEVER = new AbortController().signal;
-const DOMAINS = isLongRun ? 100 : 10;
 /** A week of six-day certificates of these has more renewals than the CA allows first certificates. */
 const NAMES_OF_ZONE = 50;
 const END_MS = Date.parse('2032-01-01');
-
-// A hundred domains take two minutes of processor time.
-jest.setTimeout(15 * 60_000);
 
 const atOnce: Policy['window'] = ({ issuedAtMs }) => ({ startMs: issuedAtMs, endMs: issuedAtMs + HOUR_MS });
 const late: Policy['window'] = ({ notAfterMs }) => ({
@@ -57,11 +52,15 @@ interface Simulated {
   phaseMs: number;
 }
 
-test(`Renewal-4: from 2027 to 2031 ${DOMAINS} domains always have a valid certificate, of 64, 45 or 6 days, and meet no limit of the CA`, async () => {
+/**
+ * Runs so many domains from 2027 to 2031. Expects that each always has a valid certificate, of 64, 45 or 6 days, and that
+ * no limit of the CA is met.
+ */
+export async function expectYearsOfCertificates(domainCount: number): Promise<void> {
   const rig = await startSimulatedIssuance(Date.parse('2027-01-01'));
   const { clock, now, random, policy, ca, issuance, store } = rig;
   const domains: Simulated[] = [];
-  for (let index = 0; index < DOMAINS; index += 1) {
+  for (let index = 0; index < domainCount; index += 1) {
     const hostname = `shop-${index}.customer-${Math.floor(index / NAMES_OF_ZONE)}.test`;
     const domain = await rig.attach(hostname);
     domains.push({ domain, adviceAtMs: Infinity, phaseMs: Math.floor(random() * HEALTH_CHECK_MS) });
@@ -120,4 +119,4 @@ test(`Renewal-4: from 2027 to 2031 ${DOMAINS} domains always have a valid certif
     expect(Date.parse(validTo)).toBeGreaterThan(END_MS);
   }
   await rig.stop();
-});
+}

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { expect, test } from '@jest/globals';
+import { anyDatabase, createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { eventually } from '../support/eventually.js';
+import { createTenant, type GatewayProcess, startGateway } from '../support/gateway-process.js';
+import { rest } from '../support/http/client.js';
+import { type Habit, PetLoad } from '../support/pet-load.js';
+import { startRedis } from '../support/servers/redis.js';
+
+/** One test of each promise that needs processes. `npm run test:full` tests them under load and faults. */
+
+/** Starts `count` processes on a new database, and ends them after the work. */
+async function withGateways(
+  count: number,
+  { env = {}, database }: { env?: Record<string, string>; database: TestDatabase },
+  work: (gateways: GatewayProcess[]) => Promise<void>,
+): Promise<void> {
+  const gateways: GatewayProcess[] = [];
+  try {
+    for (let at = 0; at < count; at += 1) {
+      gateways.push(await startGateway({ env: { DATABASE_URL: database.url, ...env } }));
+    }
+    await work(gateways);
+  } finally {
+    await Promise.all(gateways.map((gateway) => gateway.kill('SIGKILL')));
+    await database.remove();
+  }
+}
+
+test('Process-1: a process creates its schema and serves, and after SIGTERM answers what is in flight and ends with 0', async () => {
+  const database = await createTestDatabase(anyDatabase());
+  await withGateways(1, { database, env: { SHUTDOWN_SECONDS: '4' } }, async ([gateway]) => {
+    const { url, kill, ended, faults } = gateway as GatewayProcess;
+    const token = await createTenant(database.url);
+    expect((await rest(url, '/v1/pets', { token })).body).toEqual([]);
+
+    const body = '{"name":"Late","categoryId":1}';
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': body.length,
+      expect: '100-continue',
+    };
+    const inFlight = request(`${url}/v1/pets`, { method: 'POST', headers });
+    inFlight.flushHeaders();
+    await once(inFlight, 'continue');
+    await kill('SIGTERM');
+    await eventually('unready', async () => (await fetch(`${url}/readyz`)).status === 503);
+    inFlight.end(body);
+    const [answer] = (await once(inFlight, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, answer.headers.connection]).toEqual([201, 'close']);
+    answer.resume();
+    expect(await ended).toEqual({ code: 0, signal: null });
+    expect(faults()).toEqual([]);
+  });
+});
+
+test('Process-2: every acknowledged pet survives kill -9, and no Idempotency-Key makes two', async () => {
+  const database = await createTestDatabase(anyDatabase());
+  await withGateways(1, { database }, async (gateways) => {
+    const [{ url, port, kill }] = gateways as [GatewayProcess];
+    const habits: Habit[] = ['create', 'create with key', 'create', 'create with key'];
+    const load = new PetLoad(url, await createTenant(database.url), habits);
+    try {
+      await eventually('pets made', () => load.acknowledged.size >= 40);
+      await kill('SIGKILL');
+      gateways.push(await startGateway({ env: { DATABASE_URL: database.url, PORT: String(port) } }));
+      const wanted = load.acknowledged.size + 20;
+      await eventually('more pets made', () => load.acknowledged.size >= wanted);
+      await load.settle();
+      expect(load.failures.length).toBeGreaterThan(0);
+      expect(await load.findings()).toEqual({ missing: [], duplicate: [] });
+    } finally {
+      load.abandon();
+    }
+  });
+});
+
+test('Process-3: two processes on Redis admit exactly the plan of a project', async () => {
+  const redis = await startRedis();
+  // SQLite is for one process.
+  const kind = databaseKinds().find((name) => name !== 'sqlite') ?? 'sqlite';
+  const database = await createTestDatabase(kind);
+  try {
+    await withGateways(2, { database, env: { REDIS_URL: redis.url } }, async (gateways) => {
+      const statuses = await eventually('a round within one minute, with Redis', async () => {
+        const token = await createTenant(database.url, 'FREE');
+        const minute = () => Math.floor(Date.now() / 60_000);
+        const began = minute();
+        const outages = () => gateways.map((gateway) => /Redis is unavailable/.test(gateway.output())).join();
+        const before = outages();
+        const sent = Array.from({ length: 80 }, (_, at) =>
+          rest((gateways[at % 2] as GatewayProcess).url, '/v1/pets', { token }),
+        );
+        const answered = (await Promise.all(sent)).map(({ status }) => status);
+        return minute() === began && outages() === before && answered;
+      });
+      const count = (status: number) => statuses.filter((one) => one === status).length;
+      expect({ admitted: count(200), refused: count(429) }).toEqual({ admitted: 60, refused: 20 });
+    });
+  } finally {
+    await redis.stop();
+  }
+});
