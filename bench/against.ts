@@ -1,10 +1,10 @@
 import { type Build, buildOf, WORKING_TREE, workingCommit } from './build.js';
-import { type Contestant, startFloor, startGateway } from './contestant.js';
+import { type Contestant, startGateway } from './contestant.js';
 import { createDataset, dropDataset, type Tenant } from './dataset.js';
+import { measureAboveFloor } from './floor.js';
 import type { RequestTemplate } from './load-job.js';
 import { type Measured, measureInTurns, median, type Pace } from './measure.js';
 import {
-  answerTo,
   checkCreates,
   checkLists,
   createRequest,
@@ -96,14 +96,12 @@ export async function measureAgainst(
   await withSides([before, after, after], async (groups) => {
     const [ofBefore, ofAfter, again] = groups as [Contestant[], Contestant[], Contestant[]];
     for (const workload of NOISE) {
-      const row = await rowOf(workload, [after, ofAfter], [after, again], null);
+      const row = await rowOf(workload, [after, ofAfter], [after, again], false);
       onRow({ ...row, name: `${workload.name}: ${after.build.name} twice` });
     }
     for (const workload of WORKLOADS) {
       try {
-        const row = await withFloor(workload, after, ofAfter, (floor) =>
-          rowOf(workload, [before, ofBefore], [after, ofAfter], floor),
-        );
+        const row = await rowOf(workload, [before, ofBefore], [after, ofAfter], true);
         if (row.verdict === 'slower') suspects.push(workload);
         else onRow(row);
       } catch (error) {
@@ -115,7 +113,7 @@ export async function measureAgainst(
     await withSides([before, after], async (groups) => {
       const [ofBefore, ofAfter] = groups as [Contestant[], Contestant[]];
       for (const workload of suspects) {
-        const row = await rowOf(workload, [before, ofBefore], [after, ofAfter], null);
+        const row = await rowOf(workload, [before, ofBefore], [after, ofAfter], false);
         isSlower ||= row.verdict === 'slower';
         onRow({ ...row, name: `${row.name}, measured again` });
       }
@@ -147,12 +145,7 @@ function withSides<T>(sides: readonly Side[], work: (groups: Contestant[][]) => 
 
 type Team = readonly [side: Side, processes: readonly Contestant[]];
 
-async function rowOf(
-  workload: Workload,
-  one: Team,
-  other: Team,
-  floor: Contestant | null,
-): Promise<AgainstRow> {
+async function rowOf(workload: Workload, one: Team, other: Team, hasFloor: boolean): Promise<AgainstRow> {
   const teams = [one, other].map(([{ tenants }, processes]) => {
     const tenant = workload.isWrite ? tenants.written : tenants.listed;
     return processes.map((process) => ({ tenant, contestant: { ...process, token: tenant.token } }));
@@ -167,10 +160,7 @@ async function rowOf(
   const request = (entrant: (typeof entrants)[number]) =>
     workload.request(entrant.contestant, entrant.tenant);
   const subjects = entrants.map((entrant) => subjectOf(entrant.contestant, request(entrant)));
-  const [first] = entrants;
-  // It answers faster than different requests can be prepared, and reads none of them.
-  if (floor && first) subjects.push(subjectOf(floor, { ...request(first), positions: null }));
-  const measured = await measureInTurns(subjects, PACE);
+  const measured = await (hasFloor ? measureAboveFloor : measureInTurns)(subjects, PACE);
   const resultsOf = (team: (typeof teams)[number]) =>
     team.map(
       ({ contestant }) =>
@@ -183,7 +173,7 @@ async function rowOf(
     name: workload.name,
     before: middleOf(before),
     after: middleOf(after),
-    floor: floor ? (measured.at(-1) as Measured) : null,
+    floor: hasFloor ? (measured.at(-1) as Measured) : null,
     comparison,
     verdict: verdictOf(comparison),
   };
@@ -197,19 +187,6 @@ function verdictOf({ ratio, probability }: Comparison): AgainstRow['verdict'] {
 function subjectOf({ name, origin, processId }: Contestant, request: RequestTemplate) {
   const job = { origins: [origin], request, connections: CONNECTIONS, seconds: 0, requestsPerSecond: null };
   return { name, processIds: [processId], job };
-}
-
-/** A server that sends the gateway's answer to the first request from a constant. */
-async function withFloor<T>(
-  workload: Workload,
-  { tenants }: Side,
-  [gateway]: readonly Contestant[],
-  work: (floor: Contestant) => Promise<T>,
-): Promise<T> {
-  if (!gateway) throw new Error('it was started');
-  const tenant = workload.isWrite ? tenants.written : tenants.listed;
-  const answer = await answerTo(gateway, workload.request({ ...gateway, token: tenant.token }, tenant));
-  return withContestants([startFloor(answer)], ([floor]) => work(floor as Contestant));
 }
 
 function middleOf(results: readonly Measured[]): Measured {

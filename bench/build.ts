@@ -29,9 +29,10 @@ export function buildOf(commit: string): Build {
   return { name, folder };
 }
 
-/** The commit in short, with a `+` if the working tree differs from it. */
+/** The commit in short, with a `+` if the gateway of the working tree differs from it. */
 export function workingCommit(): string {
-  return `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain') === '' ? '' : '+'}`;
+  const changes = git('status', '--porcelain', '--', 'src', 'package-lock.json');
+  return `${git('rev-parse', '--short', 'HEAD')}${changes === '' ? '' : '+'}`;
 }
 
 function run(folder: string, args: string[]): void {

@@ -19,13 +19,13 @@ export interface Contestant {
 }
 
 export const GATEWAY = 'this gateway';
+export const FLOOR = 'floor';
 
 export type Peer = keyof typeof PEERS;
 
 /** JavaScript peers run from their source, the TypeScript peer from its compiled file. */
 const PEERS = {
   'node:http + mysql2': 'bench/peers/http-mysql.js',
-  'node:http, constant body': 'bench/peers/http-constant.js',
   'Mercurius JIT + mysql2': 'bench/peers/mercurius.js',
   'GraphQL Yoga + mysql2': 'bench/peers/yoga.js',
   'Apollo Server + mysql2': 'bench/peers/apollo.js',
@@ -97,7 +97,7 @@ export async function startFloor(answer: Answer): Promise<Contestant> {
   const env = { ANSWER_FILE: file };
   const command = [process.execPath, 'bench/peers/floor.js'];
   const contestant = await start({
-    name: 'floor',
+    name: FLOOR,
     cores: CONTESTANT_CORE,
     command,
     env,

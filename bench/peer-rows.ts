@@ -1,13 +1,13 @@
 import { type Contestant, type Peer, startPeer } from './contestant.js';
+import { measureAboveFloor } from './floor.js';
 import type { RequestTemplate } from './load-job.js';
-import { gatewayOf, type Measured, measureInTurns, type Subject } from './measure.js';
+import { gatewayOf, type Measured, type Subject } from './measure.js';
 import { checkCreates, checkLists, createRequest, type Door, everywhere, listRequest } from './requests.js';
 import { CONNECTIONS, gateway, type Row, type RowResult, withContestants } from './row.js';
 
-const CONSTANT = 'node:http, constant body' satisfies Peer;
 /** The goal compares the gateway with the first peer of a door; the other peers are for orientation. */
 const LIST_PEERS = {
-  rest: ['node:http + mysql2', CONSTANT],
+  rest: ['node:http + mysql2'],
   graphql: [
     'Mercurius JIT + mysql2',
     'GraphQL Yoga + mysql2',
@@ -28,18 +28,13 @@ export function listRow({ door, isHot, atLeast }: { door: Door; isHot: boolean; 
     isInChart: true,
     run: async (setting) => {
       const tenant = await setting.environment.listed();
-      // The constant body has no second page.
-      const beside = others.filter((name) => isHot || name !== CONSTANT);
-      const peers = setting.withOrientation ? [main, ...beside] : [main];
+      const peers = setting.withOrientation ? [main, ...others] : [main];
       const starting = [gateway(setting, tenant), ...peers.map((peer) => startPeer(peer, tenant))];
       return withContestants(starting, async (contestants) => {
-        await checkLists(
-          contestants.filter(({ name }) => name !== CONSTANT),
-          door,
-        );
+        await checkLists(contestants, door);
         const pages = isHot ? 'first' : everywhere(tenant);
         const subjects = contestants.map((one) => subject(one, listRequest(one, door, pages)));
-        return throughput(await measureInTurns(subjects, setting.pace), main);
+        return throughput(await measureAboveFloor(subjects, setting.pace), main);
       });
     },
   };
@@ -55,7 +50,7 @@ export const createRow: Row = {
     return withContestants([gateway(setting, tenant), startPeer(main, tenant)], async (contestants) => {
       await checkCreates(contestants);
       const subjects = contestants.map((one) => subject(one, createRequest(one)));
-      return throughput(await measureInTurns(subjects, setting.pace), main);
+      return throughput(await measureAboveFloor(subjects, setting.pace), main);
     });
   },
 };
@@ -73,7 +68,7 @@ export const pacedRow: Row = {
         subject(one, listRequest(one, 'graphql', everywhere(tenant)), PACE_PER_SECOND),
       );
       const seconds = Math.max(setting.pace.seconds, LEAST_PACED_SECONDS);
-      const measured = await measureInTurns(subjects, { ...setting.pace, seconds });
+      const measured = await measureAboveFloor(subjects, { ...setting.pace, seconds });
       const value = gatewayOf(measured).p99Ms / peerOf(measured, main).p99Ms;
       return { value, note: 'latency, less is better', measured };
     });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from './contestant.js';
 import type { Tenant } from './dataset.js';
-import { type Measured, measureInTurns, type Pace } from './measure.js';
+import { measureAboveFloor } from './floor.js';
+import type { Measured, Pace } from './measure.js';
 import { listRequest } from './requests.js';
 import { CONNECTIONS, withContestants } from './row.js';
 
@@ -38,7 +39,11 @@ export async function profileCachedList(
         const { name, processId } = gateway;
         return { name, processIds: [processId], job: { ...job, requestsPerSecond: null } };
       });
-      return measureInTurns(subjects, { ...pace, rounds: 1, seconds: Math.max(pace.seconds, leastSeconds) });
+      return measureAboveFloor(subjects, {
+        ...pace,
+        rounds: 1,
+        seconds: Math.max(pace.seconds, leastSeconds),
+      });
     });
     return { share: await shareIn(profileFolder), measured };
   } finally {

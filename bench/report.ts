@@ -1,9 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import type { AgainstRow } from './against.js';
 import { chart } from './chart.js';
 import type { Measured, Pace } from './measure.js';
-import { type Goal, isMet, type RowResult } from './row.js';
+import { withResults } from './readme.js';
+import { type Goal, isMet, measuredOf, type RowResult } from './row.js';
 
 export interface NamedResult extends RowResult {
   name: string;
@@ -12,6 +13,10 @@ export interface NamedResult extends RowResult {
 }
 
 export interface RunResult {
+  /** The commit that was measured. */
+  commit: string;
+  /** The day, as in ISO 8601. */
+  date: string;
   isQuick: boolean;
   pace: Pace;
   largeRows: number;
@@ -71,7 +76,8 @@ export function printTable({ rows, pace, machine, largeRows }: RunResult): void 
 export async function writeResults(result: RunResult): Promise<void> {
   await writeFile('bench/results.json', `${JSON.stringify(result, null, 2)}\n`);
   await writeFile('bench/results.svg', chart(result));
-  console.log('Written: bench/results.json, bench/results.svg');
+  await writeFile('README.md', withResults(await readFile('README.md', 'utf8'), result));
+  console.log('Written: bench/results.json, bench/results.svg, README.md');
 }
 
 /** Prints a row of `--against`. */
@@ -105,15 +111,6 @@ function contestantRow({ name, requestsPerSecond, p50Ms, p99Ms, cpuMicros, busyC
   };
 }
 
-function measuredOf({ value, goal }: NamedResult): string {
-  return value === null ? 'unknown on this system' : withUnit(value, goal.unit);
-}
-
 function goalOf({ unit, atLeast, atMost = Number.NaN }: Goal): string {
   return atLeast === undefined ? `≤ ${atMost.toLocaleString('en')} ${unit}` : `≥ ${atLeast} ${unit}`;
-}
-
-function withUnit(value: number, unit: Goal['unit']): string {
-  const isShare = unit === '×' || unit === '%';
-  return `${isShare ? value.toFixed(2) : Math.round(value).toLocaleString('en')} ${unit}`;
 }

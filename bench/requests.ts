@@ -107,7 +107,7 @@ export async function checkCreates(contestants: readonly Contestant[]): Promise<
 }
 
 /** Asks the gateway once. The server adds date and connection to each answer itself. */
-export async function answerTo({ origin }: Contestant, template: RequestTemplate): Promise<Answer> {
+export async function answerTo(origin: string, template: RequestTemplate): Promise<Answer> {
   const [request] = requestsOf(template, 1);
   const response = await fetch(`${origin}${request?.path}`, { ...request });
   const headers = Object.fromEntries(response.headers);

@@ -42,6 +42,12 @@ export function isMet({ atLeast = 0, atMost = Number.POSITIVE_INFINITY }: Goal, 
   return value >= atLeast && value <= atMost;
 }
 
+/** The measured value with its unit. */
+export function measuredOf({ value, goal: { unit } }: { value: number | null; goal: Goal }): string {
+  if (value === null) return 'unknown on this system';
+  return `${unit === '×' || unit === '%' ? value.toFixed(2) : Math.round(value).toLocaleString('en')} ${unit}`;
+}
+
 export function gateway({ profileFolder }: Setting, tenant: Tenant): Promise<Contestant> {
   return startGateway(tenant, { profileFolder });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureAgainst } from './against.js';
+import { workingCommit } from './build.js';
 import { startEnvironment } from './environment.js';
 import { canPin } from './processes.js';
 import { printProfile } from './profile.js';
@@ -15,10 +16,11 @@ import {
   type RunResult,
   writeResults,
 } from './report.js';
+import type { Goal } from './row.js';
 import { ROWS } from './rows.js';
 
-const USAGE = `npm run bench                          every row; writes bench/results.json and bench/results.svg
-npm run bench -- quick                 shorter rounds, a smaller project, no peers without a goal
+const USAGE = `npm run bench                          every row; writes bench/results.json, its picture and the table in README.md
+npm run bench -- quick                 shorter rounds, a smaller project, no peers without a goal, no cost of parts
 npm run bench -- quick --against <commit>   the working tree against a commit, in turns; exit 1 if a row is slower
 npm run bench -- --only 'list, cold'   the rows with this text in their name, no peers without a goal; writes nothing
   --rounds <n>  --seconds <n>          number of rounds, and their length
@@ -54,7 +56,10 @@ const pace = {
   seconds: atLeast('seconds', 0.5, options.profile ? 3 : isShort ? 0.6 : 8),
   warmUpSeconds: isShort ? 1 : 3,
 };
-const rows = ROWS.filter(({ name }) => name.toLowerCase().includes((options.only ?? '').toLowerCase()));
+const rows = ROWS.filter(
+  ({ name, goal }) =>
+    name.toLowerCase().includes((options.only ?? '').toLowerCase()) && !(isQuick && isOfParts(goal)),
+);
 if (rows.length === 0)
   refuse(`no row contains ${options.only}. Rows:\n${ROWS.map(({ name }) => name).join('\n')}`);
 
@@ -69,7 +74,15 @@ try {
     process.exit(isKept ? 0 : 1);
   }
   const machine = machineOf(environment.mysqlVersion, canPin);
-  const result: RunResult = { isQuick: isShort, pace, largeRows, machine, rows: [] };
+  const result: RunResult = {
+    commit: workingCommit(),
+    date: new Date().toISOString().slice(0, 10),
+    isQuick: isShort,
+    pace,
+    largeRows,
+    machine,
+    rows: [],
+  };
   for (const { name, goal, isInChart = false, run } of rows) {
     const setting = {
       environment,
@@ -92,6 +105,7 @@ try {
   printTable(result);
   if (profileFolder !== null) await printProfile(profileFolder);
   if (failed.length > 0) console.error(`FAILED, nothing is written: ${failed.join('; ')}`);
+  else if (result.commit.endsWith('+')) console.log('Nothing is written: src differs from the commit.');
   else if (options.only === undefined) await writeResults(result);
 } finally {
   await environment.stop();
@@ -99,6 +113,11 @@ try {
 }
 // Without this Node would wait for the load generator.
 process.exit(failed.length > 0 ? 1 : 0);
+
+/** Shares and additions of parts of the gateway: small figures, which take long to measure. */
+function isOfParts({ unit }: Goal): boolean {
+  return unit === '%' || unit === 'µs';
+}
 
 function atLeast(name: 'rounds' | 'seconds' | 'rows', least: number, fallback: number): number {
   const given = options[name];

@@ -1,5 +1,6 @@
 import { type Contestant, startGateway } from './contestant.js';
-import { type Measured, measureInTurns } from './measure.js';
+import { measureAboveFloor } from './floor.js';
+import type { Measured } from './measure.js';
 import { OTHER_CORE } from './processes.js';
 import { checkLists, everywhere, listRequest, type Pages } from './requests.js';
 import { CONNECTIONS, gateway, type Row, withContestants } from './row.js';
@@ -19,7 +20,7 @@ export const largeListRow: Row = {
         subject(`${setting.largeRows.toLocaleString('en')} pets`, [ofLarge], everywhere(large)),
         subject('10,000 pets', [ofSmall], everywhere(small)),
       ];
-      return timeRatio(await measureInTurns(subjects, setting.pace));
+      return timeRatio(await measureAboveFloor(subjects, setting.pace));
     });
   },
 };
@@ -36,7 +37,7 @@ export const deepPageRow: Row = {
         subject('around page 10,000', started, { fromNth: 199_000, toNth: 201_000 }),
         subject('around page 1', started, { fromNth: 1, toNth: 2_000 }),
       ];
-      return timeRatio(await measureInTurns(subjects, setting.pace));
+      return timeRatio(await measureAboveFloor(subjects, setting.pace));
     });
   },
 };
@@ -62,7 +63,7 @@ export const twoProcessesRow: Row = {
           subject('two processes', started, pages),
           subject('one process', started.slice(0, 1), pages),
         ];
-        const measured = await measureInTurns(subjects, { ...pace, loadCore: null });
+        const measured = await measureAboveFloor(subjects, { ...pace, loadCore: null });
         const [two, one] = measured as [Measured, Measured];
         const raw = two.requestsPerSecond / one.requestsPerSecond;
         const [cpuOfTwo, cpuOfOne] = [two.cpuMicros, one.cpuMicros];

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { startGateway } from './contestant.js';
-import { type Measured, measureInTurns, median } from './measure.js';
+import { measureAboveFloor } from './floor.js';
+import { type Measured, median } from './measure.js';
 import { memoryMbOf } from './processes.js';
 import { everywhere, listRequest } from './requests.js';
 import { CONNECTIONS, gateway, type Row, withContestants } from './row.js';
@@ -51,7 +52,7 @@ export function memoryRow(when: 'idle' | 'under load'): Row {
             requestsPerSecond: null,
           };
           const subject = { name: `${name}, ${door}`, processIds: [processId], job };
-          measured.push(...(await measureInTurns([subject], { ...setting.pace, rounds: 1 })));
+          measured.push(...(await measureAboveFloor([subject], { ...setting.pace, rounds: 1 })));
         }
         const note = 'resident peak, while both doors answer cold lists';
         return { value: memoryMbOf(processId, 'VmHWM'), note, measured };

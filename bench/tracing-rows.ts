@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Contestant, startGateway } from './contestant.js';
 import type { Tenant } from './dataset.js';
-import { type Measured, measureInTurns, type Pace, type Subject } from './measure.js';
+import { measureAboveFloor } from './floor.js';
+import type { Measured, Pace, Subject } from './measure.js';
 import { selfShareOf } from './profile.js';
 import { profileCachedList } from './profiled-list.js';
 import { everywhere, listRequest, type Pages } from './requests.js';
@@ -91,7 +92,7 @@ function compare(gateway: Contestant, pages: Pages, share: number, pace: Pace): 
     },
   });
   const subjects = [subject('nothing recorded', 0), subject('recorded', share)];
-  return measureInTurns(subjects, { ...pace, rounds: Math.max(pace.rounds, LEAST_ROUNDS) });
+  return measureAboveFloor(subjects, { ...pace, rounds: Math.max(pace.rounds, LEAST_ROUNDS) });
 }
 
 /** With these settings the client decides whether a request is recorded. */
