@@ -1,8 +1,10 @@
+import type { Counters } from './counters.js';
 import type { RequestTemplate } from './load-job.js';
 
 /** The input of the flood generator. */
 export interface FloodJob {
   port: number;
+  metricsUrl: string;
   /** Ends after `settleSeconds` and `seconds`. */
   flood: StreamJob;
   /** Continues for `calmSeconds` after the flood. */
@@ -24,6 +26,8 @@ export interface StreamJob {
 export interface FloodResult {
   flood: StreamResult;
   steady: StreamResult;
+  /** The work of the gateway in the counted time. */
+  counters: Counters;
   /** From the end of the flood to the last steady request that was not answered within `LATE_MS`. */
   recoverySeconds: number;
 }

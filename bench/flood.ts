@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Counters, countersOf, increase } from './counters.js';
 import { type FloodJob, type FloodResult, LATE_MS, type StreamJob, type StreamResult } from './flood-job.js';
 import { FloodStream, type Outcome } from './flood-stream.js';
 import { summary } from './load-job.js';
@@ -20,7 +21,7 @@ console.log(JSON.stringify(await run(job)));
 process.exit();
 
 async function run(job: FloodJob): Promise<FloodResult> {
-  const { port, settleSeconds, seconds, calmSeconds } = job;
+  const { port, metricsUrl, settleSeconds, seconds, calmSeconds } = job;
   const flood = streamOf(port, job.flood);
   const steady = streamOf(port, job.steady);
   // Node accepts one connection in each turn of the event loop, so in a flood new ones would wait for seconds.
@@ -30,10 +31,16 @@ async function run(job: FloodJob): Promise<FloodResult> {
   const countsFromMs = beganAtMs + settleSeconds * 1000;
   const floodEndsAtMs = countsFromMs + seconds * 1000;
   const endsAtMs = floodEndsAtMs + calmSeconds * 1000;
+  let before: Promise<Counters> | null = null;
+  let after: Promise<Counters> | null = null;
   for (let nowMs = beganAtMs; nowMs < endsAtMs; nowMs = performance.now()) {
     const isFlooding = nowMs < floodEndsAtMs;
     const isCounted = isFlooding && nowMs >= countsFromMs;
-    if (!isFlooding) flood.sender.stop();
+    if (isCounted) before ??= countersOf(metricsUrl);
+    if (!isFlooding) {
+      after ??= countersOf(metricsUrl);
+      flood.sender.stop();
+    }
     for (const stream of isFlooding ? [flood, steady] : [steady]) {
       const unsent = stream.sender.sendDue(nowMs);
       if (isCounted) stream.unsent += unsent;
@@ -45,6 +52,7 @@ async function run(job: FloodJob): Promise<FloodResult> {
   return {
     flood: resultOf(flood.outcomes.filter(isCounted), flood.unsent, seconds),
     steady: resultOf(steady.outcomes.filter(isCounted), steady.unsent, seconds),
+    counters: increase(...((await Promise.all([before, after])) as [Counters, Counters])),
     recoverySeconds: recoveryOf(steady.outcomes, floodEndsAtMs),
   };
 }
