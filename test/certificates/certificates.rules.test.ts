@@ -1,10 +1,26 @@
-import { randomBytes } from 'node:crypto';
+import 'reflect-metadata';
+import { createPublicKey, randomBytes, X509Certificate } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { Pkcs10CertificateRequest, SubjectAlternativeNameExtension } from '@peculiar/x509';
 import { AcmeProblem, AcmeUnreachable, parseRetryAfter } from '../../src/certificates/acme/acme-problem.js';
-import { UnusableCertificate } from '../../src/certificates/orders/issued-chain.js';
+import { generateKey } from '../../src/certificates/acme/jws.js';
+import { certificateRequest } from '../../src/certificates/orders/certificate-request.js';
+import { renewalId, UnusableCertificate } from '../../src/certificates/orders/issued-chain.js';
 import { orderFailure } from '../../src/certificates/orders/order-problem.js';
 import { momentIn, renewAtMs } from '../../src/certificates/orders/renewal.js';
 import { certificateKeyContext, Sealer } from '../../src/certificates/store/sealer.js';
+import { createTestTls } from '../support/servers/test-tls.js';
+
+/** RFC 9773, appendix A. */
+const RFC_9773_EXAMPLE = `-----BEGIN CERTIFICATE-----
+MIIBQzCB66ADAgECAgUAh2VDITAKBggqhkjOPQQDAjAVMRMwEQYDVQQDEwpFeGFt
+cGxlIENBMCIYDzAwMDEwMTAxMDAwMDAwWhgPMDAwMTAxMDEwMDAwMDBaMBYxFDAS
+BgNVBAMTC2V4YW1wbGUuY29tMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEeBZu
+7cbpAYNXZLbbh8rNIzuOoqOOtmxA1v7cRm//AwyMwWxyHz4zfwmBhcSrf47NUAFf
+qzLQ2PPQxdTXREYEnKMjMCEwHwYDVR0jBBgwFoAUaYhba4dGQEHhs3uEe6CuLN4B
+yNQwCgYIKoZIzj0EAwIDRwAwRAIge09+S5TZAlw5tgtiVvuERV6cT4mfutXIlwTb
++FYN/8oCIClDsqBklhB9KAelFiYt9+6FDj3z4KGVelYM5MdsO3pK
+-----END CERTIFICATE-----`;
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
@@ -166,6 +182,47 @@ describe('when to renew', () => {
       const tooLate = { startMs: NOW_MS + 4 * DAY_MS, endMs: NOW_MS + 5 * DAY_MS };
       expect(momentIn(tooLate, sixDays, plan)).toBeNull();
     });
+  });
+});
+
+describe('requests and certificates as DER', () => {
+  test.each([
+    ['of one byte', 'a.test'],
+    ['of two bytes', `${'long-label.'.repeat(5)}example.com`],
+    ['of three bytes', `${'a'.repeat(60)}.`.repeat(4).concat('example')],
+  ])(
+    'Certificates-1: a request has its name, its key and their signature; lengths %s',
+    async (_, hostname) => {
+      const key = await generateKey();
+      const request = new Pkcs10CertificateRequest(certificateRequest(hostname, key));
+      expect(await request.verify()).toBe(true);
+      expect(request.subject).toBe('');
+      const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
+      expect(publicKey.equals(Buffer.from(request.publicKey.rawData))).toBe(true);
+      const names = request.extensions.map(({ rawData }) =>
+        new SubjectAlternativeNameExtension(rawData).names.toJSON(),
+      );
+      expect(names).toEqual([[{ type: 'dns', value: hostname }]]);
+    },
+  );
+
+  test('Certificates-2: a renewal id is that of RFC 9773; a certificate without a key identifier has none', async () => {
+    expect(renewalId(new X509Certificate(RFC_9773_EXAMPLE))).toBe('aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE');
+    const { certificatePem } = await createTestTls();
+    expect(renewalId(new X509Certificate(certificatePem))).toBeNull();
+  });
+
+  test('Certificates-3: no bytes in the place of the key identifier make reading a certificate fail', () => {
+    const { raw } = new X509Certificate(RFC_9773_EXAMPLE);
+    const at = raw.indexOf(Buffer.from('0603551d23', 'hex')) + 5;
+    for (let index = at; index < at + 6; index += 1) {
+      for (let value = 0; value < 256; value += 1) {
+        const changed = Buffer.from(raw);
+        changed[index] = value;
+        const id = renewalId({ raw: changed } as X509Certificate);
+        if (id !== null) expect(id).toMatch(/^[\w-]*\.AIdlQyE$/);
+      }
+    }
   });
 });
 

@@ -43,10 +43,14 @@ export class AccountKey {
   }
 }
 
-/** A new private key on P-256, as PKCS #8 PEM. */
-export async function generateKeyPem(): Promise<string> {
-  const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
-  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+/** A new private key on P-256. */
+export async function generateKey(): Promise<KeyObject> {
+  return (await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })).privateKey;
+}
+
+/** The private key as PKCS #8. */
+export function pemOf(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 function base64url(text: string): string {

@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.js';
 import { isDuplicate } from '../../database/database-errors.js';
 import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
 import { AcmeProblem } from '../acme/acme-problem.js';
-import { AccountKey, generateKeyPem } from '../acme/jws.js';
+import { AccountKey, generateKey, pemOf } from '../acme/jws.js';
 import type { Sealer } from '../store/sealer.js';
 import { AcmeAccount } from './acme-account.entity.js';
 
@@ -74,7 +74,7 @@ export class AcmeAccounts {
     const row: AcmeAccount = {
       directoryUrl,
       accountUrl: UNREGISTERED,
-      sealedKey: this.sealer.seal(await generateKeyPem(), contextOf(directoryUrl)),
+      sealedKey: this.sealer.seal(pemOf(await generateKey()), contextOf(directoryUrl)),
       createdAtMs: this.now(),
     };
     try {

@@ -1,7 +1,8 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
 import { AcmeProblem } from '../acme/acme-problem.js';
 import type { Order } from '../acme/acme-resources.js';
-import { generateKeyPem } from '../acme/jws.js';
+import { generateKey, pemOf } from '../acme/jws.js';
 import type { NewCertificate } from '../store/certificate.entity.js';
 import { certificateKeyContext, type Sealer } from '../store/sealer.js';
 import type { AcmeAccounts } from './acme-accounts.js';
@@ -52,7 +53,7 @@ interface FoundOrder {
 }
 
 interface KeyedOrder extends FoundOrder {
-  keyPem: string;
+  key: KeyObject;
   sealedKey: string;
   /** Null = its row is gone. */
   logId: bigint | null;
@@ -65,8 +66,8 @@ export class CertificateOrders {
   /** The certificate of an unfinished order; null = the order can't be resumed. */
   async resume(request: OrderRequest, signal: AbortSignal): Promise<NewCertificate | null> {
     const { resume, domainId, hostname } = request;
-    const keyPem = resume && this.opened(resume.sealedKey, hostname);
-    if (!resume || keyPem === null) return null;
+    const key = resume && this.opened(resume.sealedKey, hostname);
+    if (!resume || !key) return null;
     const { log } = this.parts;
     const found = await this.findOrder(resume.orderUrl, signal);
     const logId = await log.unfinished(domainId, hostname);
@@ -74,7 +75,7 @@ export class CertificateOrders {
       if (logId !== null) await log.logOutcome(logId, 'CA_DOWN');
       return null;
     }
-    const keyed = { ...found, keyPem, sealedKey: resume.sealedKey, logId };
+    const keyed = { ...found, key, sealedKey: resume.sealedKey, logId };
     try {
       return await this.complete(request, keyed, signal);
     } catch (error) {
@@ -90,8 +91,8 @@ export class CertificateOrders {
   async place(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<NewCertificate> {
     const { client, budget, log, sealer } = this.parts;
     const { hostname, registrableDomain, domainId, projectId, isCertified } = request;
-    const keyPem = await generateKeyPem();
-    const sealedKey = sealer.seal(keyPem, certificateKeyContext(hostname));
+    const key = await generateKey();
+    const sealedKey = sealer.seal(pemOf(key), certificateKeyContext(hostname));
     const { renewalInfo } = await client.directory(signal);
     const replaces = renewalInfo === null ? null : request.replaces;
     const isRenewal = replaces !== null;
@@ -101,7 +102,7 @@ export class CertificateOrders {
       this.sendNewOrder(planned, { replaces, logId }, signal),
     );
     await onOrdered(placed.order.url, sealedKey);
-    return this.complete(request, { ...placed, keyPem, sealedKey, logId }, signal);
+    return this.complete(request, { ...placed, key, sealedKey, logId }, signal);
   }
 
   private sendNewOrder(
@@ -125,20 +126,20 @@ export class CertificateOrders {
 
   private complete(
     { domainId, hostname }: OrderRequest,
-    { signer, order, keyPem, sealedKey, logId }: KeyedOrder,
+    { signer, order, key, sealedKey, logId }: KeyedOrder,
     signal: AbortSignal,
   ): Promise<NewCertificate> {
     const { flow, log, sealer, now, random } = this.parts;
     return this.noted(logId, { hostname, signal }, async () => {
-      const chainPem = await flow.complete({ signer, order, hostname, keyPem }, signal);
-      const facts = await readChain(chainPem, { hostname, keyPem, nowMs: now() });
+      const chainPem = await flow.complete({ signer, order, hostname, key }, signal);
+      const facts = readChain(chainPem, { hostname, key, nowMs: now() });
       if (logId !== null) await log.logOutcome(logId, ISSUED);
       const isOutdated = sealer.isOutdated(sealedKey);
       return {
         domainId,
         hostname,
         chainPem,
-        sealedKey: isOutdated ? sealer.seal(keyPem, certificateKeyContext(hostname)) : sealedKey,
+        sealedKey: isOutdated ? sealer.seal(pemOf(key), certificateKeyContext(hostname)) : sealedKey,
         ...facts,
         renewAtMs: renewAtMs(facts, random),
         createdAtMs: now(),
@@ -179,9 +180,9 @@ export class CertificateOrders {
   }
 
   /** Null = its SECRET_KEY is not configured any more, so the key is lost. */
-  private opened(sealedKey: string, hostname: string): string | null {
+  private opened(sealedKey: string, hostname: string): KeyObject | null {
     try {
-      return this.parts.sealer.open(sealedKey, certificateKeyContext(hostname));
+      return createPrivateKey(this.parts.sealer.open(sealedKey, certificateKeyContext(hostname)));
     } catch {
       return null;
     }

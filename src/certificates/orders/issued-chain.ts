@@ -1,5 +1,5 @@
-import 'reflect-metadata';
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { type KeyObject, X509Certificate } from 'node:crypto';
+import { contentOf, elementsOf, INTEGER, SEQUENCE } from './der.js';
 
 /** Facts read from the certificate itself. */
 export interface ChainFacts {
@@ -16,6 +16,9 @@ export interface ChainFacts {
 export class UnusableCertificate extends Error {}
 
 const ISSUER_CHARACTERS = 255;
+const EXTENSIONS = 0xa3;
+const AUTHORITY_KEY = Buffer.from('551d23', 'hex');
+const KEY_ID = 0x80;
 /** The lengths of database columns. */
 const CHAIN_CHARACTERS = 60_000;
 const SERIAL_CHARACTERS = 64;
@@ -24,12 +27,12 @@ const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE---
 
 /**
  * Reads a chain (PEM, leaf first) and checks that its leaf can be served: for this host, with this key, now.
- * Rejects with `UnusableCertificate`.
+ * Throws `UnusableCertificate`.
  */
-export async function readChain(
+export function readChain(
   chainPem: string,
-  { hostname, keyPem, nowMs }: { hostname: string; keyPem: string; nowMs: number },
-): Promise<ChainFacts> {
+  { hostname, key, nowMs }: { hostname: string; key: KeyObject; nowMs: number },
+): ChainFacts {
   if (chainPem.length > CHAIN_CHARACTERS)
     throw new UnusableCertificate('the CA sent a chain that is too long');
   const leaf = leafOf(chainPem);
@@ -39,7 +42,7 @@ export async function readChain(
   if (leaf.checkHost(hostname, { subject: 'never' }) === undefined) {
     throw new UnusableCertificate(`the certificate is not for ${hostname}`);
   }
-  if (!leaf.checkPrivateKey(createPrivateKey(keyPem))) {
+  if (!leaf.checkPrivateKey(key)) {
     throw new UnusableCertificate('the certificate is for another key');
   }
   const notAfterMs = Date.parse(leaf.validTo);
@@ -49,7 +52,7 @@ export async function readChain(
     serialNumber: leaf.serialNumber.toLowerCase(),
     notBeforeMs: Date.parse(leaf.validFrom),
     notAfterMs,
-    renewalId: await renewalId(leaf),
+    renewalId: renewalId(leaf),
   };
 }
 
@@ -77,15 +80,18 @@ function issuerName({ issuer }: X509Certificate): string {
   return (readable || issuer.replaceAll('\n', ', ')).slice(0, ISSUER_CHARACTERS);
 }
 
-/** The authority's key identifier and the serial number, as DER contents: a serial with the high bit set gets a leading 00. */
-async function renewalId(leaf: X509Certificate): Promise<string | null> {
-  // Imported here, for the reason in `certificate-request.ts`.
-  const { AuthorityKeyIdentifierExtension, X509Certificate: Parsed } = await import('@peculiar/x509');
-  const { keyId } = new Parsed(leaf.raw).getExtension(AuthorityKeyIdentifierExtension) ?? {};
-  if (!keyId) return null;
-  const digits = leaf.serialNumber.length % 2 === 0 ? leaf.serialNumber : `0${leaf.serialNumber}`;
-  const isNegative = Number.parseInt(digits.slice(0, 2), 16) >= 0x80;
-  const serial = Buffer.from(isNegative ? `00${digits}` : digits, 'hex');
-  const id = `${Buffer.from(keyId, 'hex').toString('base64url')}.${serial.toString('base64url')}`;
-  return id.length > RENEWAL_ID_CHARACTERS ? null : id;
+/** The authority's key identifier and the serial number, as DER contents; null = not readable. RFC 9773 §4.1. */
+export function renewalId({ raw }: X509Certificate): string | null {
+  try {
+    const facts = contentOf(contentOf(raw, SEQUENCE), SEQUENCE);
+    const extensions = elementsOf(contentOf(contentOf(facts, EXTENSIONS), SEQUENCE));
+    const named = extensions
+      .map(({ content }) => elementsOf(content))
+      .find(([name]) => name?.content.equals(AUTHORITY_KEY));
+    const keyId = contentOf(contentOf(named?.at(-1)?.content ?? Buffer.alloc(0), SEQUENCE), KEY_ID);
+    const id = `${keyId.toString('base64url')}.${contentOf(facts, INTEGER).toString('base64url')}`;
+    return id.length > RENEWAL_ID_CHARACTERS ? null : id;
+  } catch {
+    return null;
+  }
 }

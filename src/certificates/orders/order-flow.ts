@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
 import type { Challenge, Order } from '../acme/acme-resources.js';
@@ -17,8 +18,8 @@ interface PlacedOrder {
   signer: AcmeSigner;
   order: Order;
   hostname: string;
-  /** The certificate's private key, as PEM. */
-  keyPem: string;
+  /** The certificate's private key. */
+  key: KeyObject;
 }
 
 /** Completes an order from any state to its certificate. RFC 8555 §7.1.6. */
@@ -44,7 +45,7 @@ export class OrderFlow {
   }
 
   private async advance(placed: PlacedOrder, tokens: string[], signal: AbortSignal): Promise<string> {
-    const { signer, hostname, keyPem } = placed;
+    const { signer, hostname, key } = placed;
     let { order } = placed;
     let waitMs = FIRST_POLL_MS;
     let isAsked = false;
@@ -61,7 +62,7 @@ export class OrderFlow {
       } else if (order.status === 'ready') {
         // A CA can stay at `ready`: only the first time is followed by a short wait.
         if (csr === null) waitMs = FIRST_POLL_MS;
-        csr ??= await certificateRequest(hostname, keyPem);
+        csr ??= certificateRequest(hostname, key);
         order = await this.finalize(signer, order, csr, signal);
         if (order.status === 'valid') continue;
       }

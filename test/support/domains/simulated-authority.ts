@@ -2,6 +2,16 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import type { AcmeClient } from '../../../src/certificates/acme/acme-client.js';
 import { AcmeProblem, AcmeUnreachable } from '../../../src/certificates/acme/acme-problem.js';
 import type { Order, RenewalWindow } from '../../../src/certificates/acme/acme-resources.js';
+import {
+  ALTERNATIVE_NAME,
+  BITS,
+  der,
+  ECDSA_WITH_SHA256,
+  INTEGER,
+  OCTETS,
+  SEQUENCE,
+  SET,
+} from '../../../src/certificates/orders/der.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -75,6 +85,8 @@ export interface SimulatedAuthority {
 export function createSimulatedAuthority({ now, policy, challengeAnswer }: Setting): SimulatedAuthority {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const orders = new Map<string, PlacedOrder>();
+  /** By host name. */
+  const pending = new Map<string, PlacedOrder[]>();
   const authorizedUntilMs = new Map<string, number>();
   const issued: IssuedCertificate[] = [];
   const certified = new Set<string>();
@@ -151,6 +163,7 @@ export function createSimulatedAuthority({ now, policy, challengeAnswer }: Setti
       const status = isAuthorized(hostname) ? 'ready' : 'pending';
       const order: PlacedOrder = { url, status, hostname, isReplacement: replaces !== null, chainPem: '' };
       orders.set(url, order);
+      if (status === 'pending') pending.set(hostname, [...(pending.get(hostname) ?? []), order]);
       return shown(order);
     },
     async order(_, url) {
@@ -172,9 +185,8 @@ export function createSimulatedAuthority({ now, policy, challengeAnswer }: Setti
         throw new Error(`${hostname} does not answer its challenge`);
       }
       authorizedUntilMs.set(hostname, now() + policy.reuseMs);
-      for (const order of orders.values()) {
-        if (order.hostname === hostname && order.status === 'pending') order.status = 'ready';
-      }
+      for (const order of pending.get(hostname) ?? []) order.status = 'ready';
+      pending.delete(hostname);
     },
     async finalize(_, { url }, csr) {
       answer();
@@ -230,12 +242,10 @@ interface CertificateFacts {
   csr: Buffer;
 }
 
-const [INTEGER, OCTETS, BITS, SEQUENCE, SET, UTF8, TIME] = [0x02, 0x04, 0x03, 0x30, 0x31, 0x0c, 0x18];
-const ECDSA_WITH_SHA256 = Buffer.from('300a06082a8648ce3d040302', 'hex');
+const [UTF8, TIME] = [0x0c, 0x18];
 const P256_KEY = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex');
 const COMMON_NAME = Buffer.from('0603550403', 'hex');
 const AUTHORITY_KEY = Buffer.from('0603551d23', 'hex');
-const ALTERNATIVE_NAME = Buffer.from('0603551d11', 'hex');
 
 /** RFC 5280 §4.1. A library takes ten times as long. */
 function signCertificate(
@@ -271,11 +281,4 @@ function signCertificate(
 
 function time(ms: number): Buffer {
   return der(TIME, Buffer.from(`${new Date(ms).toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`));
-}
-
-function der(tag: number, ...parts: Buffer[]): Buffer {
-  const content = Buffer.concat(parts);
-  const { length } = content;
-  const head = length < 0x80 ? [tag, length] : [tag, 0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from(head), content]);
 }
