@@ -180,7 +180,7 @@ export class DomainStore {
     const numbered = affectsServing ? { ...changes, changeNumber: await nextChange(manager) } : changes;
     // TypeORM rejects an empty update.
     if (Object.keys(numbered).length > 0) await manager.update(Domain, { id }, numbered);
-    return this.table.create({ ...domain, ...numbered });
+    return Object.assign(domain, numbered);
   }
 
   /**
