@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type Connection, createConnection } from 'mysql2/promise';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
+import { digestOf, newToken, prefixOf } from '../src/api-keys/token.js';
 
 const runFile = promisify(execFile);
 
@@ -54,6 +55,40 @@ export async function createDataset(
   } finally {
     await connection.end();
   }
+}
+
+/** Further projects like this one, without pets. Each has a key with the scopes of the first one's. */
+export async function copiesOf(tenant: Tenant, count: number): Promise<Tenant[]> {
+  const numbers = { supportBigNumbers: true, bigNumberStrings: true };
+  const connection = await createConnection({ uri: tenant.databaseUrl, ...numbers });
+  const one = async (query: string) =>
+    (await connection.query<RowDataPacket[]>(query, [tenant.projectId]))[0][0] as RowDataPacket;
+  const project = await one('SELECT * FROM projects WHERE id = ?');
+  const key = await one('SELECT * FROM api_keys WHERE project_id = ?');
+  const copies: Tenant[] = [];
+  for (let nth = 1; nth <= count; nth += 1) {
+    const copy = {
+      ...tenant,
+      projectId: String(BigInt(project.id) + BigInt(nth)),
+      token: newToken(),
+      pets: 0,
+    };
+    await connection.query('INSERT INTO projects SET ?', {
+      ...project,
+      id: copy.projectId,
+      slug: `copy-${nth}`,
+    });
+    await connection.query('INSERT INTO api_keys SET ?', {
+      ...key,
+      id: String(BigInt(key.id) + BigInt(nth)),
+      project_id: copy.projectId,
+      prefix: prefixOf(copy.token),
+      digest: digestOf(copy.token),
+    });
+    copies.push(copy);
+  }
+  await connection.end();
+  return copies;
 }
 
 export async function dropDataset(serverUrl: string, name: string): Promise<void> {

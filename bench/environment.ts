@@ -8,6 +8,8 @@ import { moveTo, OTHER_CORE } from './processes.js';
 /** The servers behind the contestants and their data sets; each is created at its first use. */
 export interface Environment {
   mysqlVersion: string;
+  /** Null for a server from `TEST_MYSQL_URL`, which may run on another machine. */
+  mysqlProcessId: number | null;
   /** Without the name of a database. */
   mysqlUrl: string;
   /** A project with 20,000 pets. */
@@ -55,6 +57,7 @@ export async function startEnvironment({ largeRows }: { largeRows: number }): Pr
 
   return {
     mysqlVersion: version,
+    mysqlProcessId: processId,
     mysqlUrl: mysql.url,
     listed: () => nth(lists(), 0),
     written: () => nth(lists(), 1),
@@ -74,7 +77,6 @@ export async function startEnvironment({ largeRows }: { largeRows: number }): Pr
   };
 }
 
-/** The process id is null for a server from `TEST_MYSQL_URL`, which may run on another machine. */
 async function describe(url: string): Promise<{ version: string; processId: number | null }> {
   const connection = await createConnection({ uri: url });
   const [rows] = await connection.query<RowDataPacket[]>('SELECT @@version AS version, @@pid_file AS file');

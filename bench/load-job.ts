@@ -4,6 +4,7 @@ import { nameOf } from './dataset.js';
 
 /** Lists by id share their cursors. */
 const CURSORS = new PetCursors(oldestFirst(null));
+let tokenTurn = 0;
 const cursorsByName = new Map<string, PetCursors>();
 
 /** The input of the load generator. */
@@ -13,6 +14,8 @@ export interface LoadJob {
   request: RequestTemplate;
   connections: number;
   seconds: number;
+  /** How many requests to send, for how long it takes; by default as many as `seconds` allow. */
+  amount?: number;
   /** Null = each connection sends its next request as soon as it is answered. */
   requestsPerSecond: number | null;
 }
@@ -25,6 +28,8 @@ export interface RequestTemplate {
   headers: Record<string, string>;
   /** Null = the same request each time. */
   positions: Positions | null;
+  /** Each request has another of these API keys, in turns. */
+  tokens?: string[];
   /** A share of the requests, from 0 to 1, has these headers too. */
   sometimes?: { share: number; headers: Record<string, string> };
 }
@@ -55,12 +60,13 @@ export interface PlainRequest {
 }
 
 export function requestsOf(template: RequestTemplate, count: number): PlainRequest[] {
-  const { positions, method, sometimes } = template;
+  const { positions, method, sometimes, tokens } = template;
   return Array.from({ length: count }, () => {
     const after = positions ? position(positions) : '';
     const path = template.path.replace('{after}', after);
     const more = sometimes && Math.random() < sometimes.share ? sometimes.headers : {};
-    const headers = { ...template.headers, ...more };
+    const authorization = tokens ? { authorization: `Bearer ${tokens[tokenTurn++ % tokens.length]}` } : {};
+    const headers = { ...template.headers, ...authorization, ...more };
     const body = template.body?.replace('{after}', after);
     return { method, path, headers, ...(body === undefined ? {} : { body }) };
   });

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import type { AgainstRow } from './against.js';
+import type { AgainstRow, Cost } from './against.js';
 import { chart } from './chart.js';
 import type { Measured, Pace } from './measure.js';
 import { withResults } from './readme.js';
@@ -80,24 +80,29 @@ export async function writeResults(result: RunResult): Promise<void> {
   console.log('Written: bench/results.json, bench/results.svg, README.md');
 }
 
-/** Prints a row of `--against`. */
-export function printComparison(row: AgainstRow | { name: string; problem: string }): void {
-  if ('problem' in row) {
-    console.log(`${row.name}: NOT COMPARED, ${row.problem}`);
-    return;
-  }
-  const { name, before, after, floor, comparison, verdict } = row;
-  const side = (measured: Measured) =>
-    `${measured.name} ${Math.round(measured.requestsPerSecond).toLocaleString('en')}/s ${microsOf(measured)} µs`;
-  const above = floor ? `; floor ${microsOf(floor)} µs` : '';
-  const { ratio, probability } = comparison;
+/** Prints the costs of all builds, and what the comparison says. Returns whether no row is slower. */
+export function printAgainst(rows: readonly AgainstRow[]): boolean {
+  const costOf = ({ gatewayMicros, databaseMicros, requestsPerSecond }: Cost) =>
+    `${Math.round(gatewayMicros)} + ${Math.round(databaseMicros)} µs, ${Math.round(requestsPerSecond).toLocaleString('en')}/s`;
   console.log(
-    `${name}: ${verdict.toUpperCase()}, ${ratio.toFixed(2)} × (p ${probability.toFixed(3)}; ${side(before)}; ${side(after)}${above})`,
+    'Processor time per request, of the gateway + of MySQL, and requests per second in short turns:',
   );
-}
-
-function microsOf({ cpuMicros }: Measured): string {
-  return cpuMicros === null ? NO_NUMBER : String(Math.round(cpuMicros));
+  console.table(
+    rows.map(({ name, costs, floor }) => ({
+      row: name,
+      ...Object.fromEntries([...costs, ...(floor ? [floor] : [])].map((cost) => [cost.name, costOf(cost)])),
+    })),
+  );
+  for (const { name, comparisons, verdicts } of rows)
+    for (const [at, { against, pairs, comparison }] of comparisons.entries()) {
+      const { ratio, interval, probability } = comparison;
+      const [low, high] = interval.map((bound) => bound.toFixed(3));
+      const proof = `${low} to ${high}, p ${probability.toFixed(4)}, ${pairs} pairs of processes`;
+      console.log(
+        `${verdicts[at]?.toUpperCase()}: ${name} costs ${ratio.toFixed(3)} × that of ${against} (${proof})`,
+      );
+    }
+  return rows.every(({ verdicts }) => !verdicts.includes('slower'));
 }
 
 function contestantRow({ name, requestsPerSecond, p50Ms, p99Ms, cpuMicros, busyCores }: Measured) {

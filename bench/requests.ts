@@ -65,11 +65,15 @@ export function listRequest(
   return { method: 'POST', path: '/graphql', body, headers: json, positions };
 }
 
-export function createRequest({ token }: Contestant): RequestTemplate {
-  const body = JSON.stringify({ name: 'Rex', categoryId: 3, status: 'available' });
+const MUTATION = 'mutation ($pet: NewPet!) { createPet(input: $pet) { id name categoryId status } }';
+
+export function createRequest({ token }: Contestant, door: Door = 'rest'): RequestTemplate {
+  const pet = { name: 'Rex', categoryId: 3, status: 'available' };
   const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
   const headers = { 'content-type': 'application/json', ...authorization };
-  return { method: 'POST', path: '/v1/pets', body, headers, positions: null };
+  const [path, body] =
+    door === 'rest' ? ['/v1/pets', pet] : ['/graphql', { query: MUTATION, variables: { pet } }];
+  return { method: 'POST', path, body: JSON.stringify(body), headers, positions: null };
 }
 
 /** Rejects unless all contestants list the same 20 pets, on the first page and on the page after the 7th pet. */
@@ -97,10 +101,12 @@ export async function checkLists(
 }
 
 /** Rejects unless every contestant creates the pet. */
-export async function checkCreates(contestants: readonly Contestant[]): Promise<void> {
+export async function checkCreates(contestants: readonly Contestant[], door: Door = 'rest'): Promise<void> {
   for (const contestant of contestants) {
-    const pet = (await ask(contestant, createRequest(contestant), 201)) as PetAnswer;
-    if (pet.name !== 'Rex' || pet.categoryId !== 3 || pet.status !== 'available' || !pet.id) {
+    const body = await ask(contestant, createRequest(contestant, door), door === 'rest' ? 201 : 200);
+    const pet =
+      door === 'rest' ? (body as PetAnswer) : (body as { data: { createPet: PetAnswer } }).data.createPet;
+    if (pet.name !== 'Rex' || Number(pet.categoryId) !== 3 || pet.status !== 'available' || !pet.id) {
       throw new Error(`${contestant.name} answered ${JSON.stringify(pet)} to the creation of a pet`);
     }
   }

@@ -10,7 +10,7 @@ import { printProfile } from './profile.js';
 import {
   FULL_ROWS,
   machineOf,
-  printComparison,
+  printAgainst,
   printRow,
   printTable,
   type RunResult,
@@ -21,7 +21,8 @@ import { ROWS } from './rows.js';
 
 const USAGE = `npm run bench                          every row; writes bench/results.json, its picture and the table in README.md
 npm run bench -- quick                 shorter rounds, a smaller project, no peers without a goal, no cost of parts
-npm run bench -- quick --against <commit>   the working tree against a commit, in turns; exit 1 if a row is slower
+npm run bench -- quick --against <commit>,…   the working tree against these commits; exit 1 if a row costs more
+  --of <commit>                        this commit instead of the working tree
 npm run bench -- --only 'list, cold'   the rows with this text in their name, no peers without a goal; writes nothing
   --rounds <n>  --seconds <n>          number of rounds, and their length
   --rows <n>                           pets in the large project, at least 250,000
@@ -40,6 +41,7 @@ const { values: options, positionals } = (() => {
         peers: { type: 'boolean', default: false },
         profile: { type: 'boolean', default: false },
         against: { type: 'string' },
+        of: { type: 'string' },
       },
     });
   } catch (error) {
@@ -60,7 +62,7 @@ const rows = ROWS.filter(
   ({ name, goal }) =>
     name.toLowerCase().includes((options.only ?? '').toLowerCase()) && !(isQuick && isOfParts(goal)),
 );
-if (rows.length === 0)
+if (rows.length === 0 && options.against === undefined)
   refuse(`no row contains ${options.only}. Rows:\n${ROWS.map(({ name }) => name).join('\n')}`);
 
 const largeRows = atLeast('rows', 250_000, isShort ? FULL_ROWS / 10 : FULL_ROWS);
@@ -69,9 +71,14 @@ const environment = await startEnvironment({ largeRows });
 const profileFolder = options.profile ? await mkdtemp(join(tmpdir(), 'petstore-profile-')) : null;
 try {
   if (options.against !== undefined) {
-    const isKept = await measureAgainst(options.against, environment.mysqlUrl, printComparison);
+    const { against, of: judged = null, only = '' } = options;
+    const compared = await measureAgainst(
+      { commits: against.split(','), judged, only: new RegExp(only, 'i') },
+      environment,
+      console.log,
+    );
     await environment.stop();
-    process.exit(isKept ? 0 : 1);
+    process.exit(printAgainst(compared) ? 0 : 1);
   }
   const machine = machineOf(environment.mysqlVersion, canPin);
   const result: RunResult = {
