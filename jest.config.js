@@ -1,6 +1,6 @@
 /** Tests run as CommonJS: Jest's ES module mode is experimental, and the product is tested as built where it matters. */
 export const PROJECT = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/jest/plain-environment.js',
   // Built: Jest does not apply the mapper below to these two.
   globalSetup: '<rootDir>/dist/test/support/global-setup.js',
   globalTeardown: '<rootDir>/dist/test/support/global-teardown.js',

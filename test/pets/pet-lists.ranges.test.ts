@@ -6,9 +6,11 @@ import { Pet } from '../../src/pets/pet.entity.js';
 import { oldestFirst, type PetListRequest } from '../../src/pets/pet-list.js';
 import { callAs } from '../support/call-as.js';
 import { databaseKinds } from '../support/databases.js';
+import { isLongRun } from '../support/long-run.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
-const PETS = 1_000_000;
+/** The plans of the statements depend on their indexes, and not on the number of rows. */
+const PETS = isLongRun ? 1_000_000 : 30_000;
 const PAGE_SIZE = 20;
 /** The row behind the page, and the row behind the range. */
 const MOST_ROWS = PAGE_SIZE + 2;
@@ -124,7 +126,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     return parts.filter(({ table }) => table === 'pets').map(({ Extra }) => Extra);
   }
 
-  test(`PetList-14: of a million pets, every order and filter is one range of one index: a page reads at most ${MOST_ROWS} rows and sorts none`, async () => {
+  test(`PetList-14: of ${PETS} pets, every order and filter is one range of one index: a page reads at most ${MOST_ROWS} rows and sorts none`, async () => {
     if (kind === 'sqlite') {
       for (const list of LISTS)
         expect(await plansOf(list)).toEqual(Array(LISTS_AT_ONCE).fill(rangeOnSqlite(list)));
@@ -181,7 +183,7 @@ async function fill(
   }
   await query('CREATE TABLE thousand (n INT PRIMARY KEY)');
   await query(`INSERT INTO thousand VALUES ${Array.from({ length: 1_000 }, (_, n) => `(${n})`)}`);
-  const numbers = '(SELECT a.n * 1000 + b.n + 1 AS n FROM thousand a, thousand b) numbers';
+  const numbers = `(SELECT a.n * 1000 + b.n + 1 AS n FROM thousand a, thousand b WHERE a.n < ${PETS / 1_000}) numbers`;
   await query(`INSERT INTO ${columns} ${rows} FROM ${numbers} ORDER BY 1, 2`);
   await query('ANALYZE TABLE pets');
 }

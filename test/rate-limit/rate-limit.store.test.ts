@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { loadConfig } from '../../src/config/config.js';
+import { type DatabaseTarget, loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/migrate.js';
 import { CounterStore, liftStoredBan } from '../../src/rate-limit/memory/counter-store.js';
@@ -15,21 +15,23 @@ const NONE = { perMinute: 0, perDay: 0 };
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let database: TestDatabase;
+  let target: DatabaseTarget;
   let db: Database;
   let now: number;
   let warnings: string[];
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase(kind);
-    const target = loadConfig({ DATABASE_URL: database.url }).database;
+    target = loadConfig({ DATABASE_URL: database.url }).database;
     await migrate(target, DATABASE_SCHEMA);
+  });
+  afterAll(() => database.remove());
+  beforeEach(async () => {
     db = await Database.open(target, DATABASE_SCHEMA);
+    for (const entity of [RateWindow, KeyBanRow]) await db.repository(entity).clear();
     now = NOON_MS;
     warnings = [];
   });
-  afterEach(async () => {
-    await db.close();
-    await database.remove();
-  });
+  afterEach(() => db.close());
 
   /** Starts a process's limiter, with its counters read from the database. */
   async function startProcess() {
@@ -138,7 +140,6 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
   test('Limits-Stored-8: a failing database is logged once, stops no decision, and gets all counts later', async () => {
     const { limiter, store } = await startProcess();
-    const target = loadConfig({ DATABASE_URL: database.url }).database;
     await db.close();
     for (let round = 0; round < 3; round += 1) {
       for (let index = 0; index < 600; index += 1) {

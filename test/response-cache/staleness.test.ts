@@ -7,12 +7,13 @@ import { Pet } from '../../src/pets/pet.entity.js';
 import { callAs } from '../support/call-as.js';
 import { databaseKinds } from '../support/databases.js';
 import { graphql, rest } from '../support/http/client.js';
+import { isLongRun } from '../support/long-run.js';
 import { StalenessLoad } from '../support/staleness/load.js';
 import { report } from '../support/staleness/report.js';
 import { violationsOf } from '../support/staleness/violations.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
 
-const OPERATIONS = 3_000;
+const OPERATIONS = isLongRun ? 3_000 : 1_000;
 const AT_ONCE = 50;
 const OPERATION = '{ pets(first: 50) { nodes { id name } } }';
 /** A statement may hold several lists. */
