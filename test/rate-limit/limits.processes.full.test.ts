@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/migrate.js';
 import { SCOPES } from '../../src/kernel/caller.js';
-import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { createTestDatabase, sharedDatabase, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { graphql, rest } from '../support/http/client.js';
@@ -20,8 +20,7 @@ const MINUTE_MS = 60_000;
 const LATE = /^503 .*took too long|^400 .*did not arrive in time/;
 const actor = { name: 'test', requestId: null };
 
-/** Several processes need a database server: SQLite is for one process. */
-const KIND = databaseKinds().find((kind) => kind !== 'sqlite') ?? 'sqlite';
+const KIND = sharedDatabase();
 
 describe(`three processes that share Redis and a database, on ${KIND}`, () => {
   let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from '@jest/globals';
-import { anyDatabase, createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { anyDatabase, createTestDatabase, sharedDatabase, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { createTenant, type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { rest } from '../support/http/client.js';
@@ -79,9 +79,7 @@ test('Process-2: every acknowledged pet survives kill -9, and no Idempotency-Key
 
 test('Process-3: two processes on Redis admit exactly the plan of a project', async () => {
   const redis = await startRedis();
-  // SQLite is for one process.
-  const kind = databaseKinds().find((name) => name !== 'sqlite') ?? 'sqlite';
-  const database = await createTestDatabase(kind);
+  const database = await createTestDatabase(sharedDatabase());
   try {
     await withGateways(2, { database, env: { REDIS_URL: redis.url } }, async (gateways) => {
       const statuses = await eventually('a round within one minute, with Redis', async () => {

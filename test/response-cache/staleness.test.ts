@@ -5,7 +5,7 @@ import type { Scope } from '../../src/kernel/caller.js';
 import { VERSION_MS } from '../../src/kernel/data-versions.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { callAs } from '../support/call-as.js';
-import { databaseKinds } from '../support/databases.js';
+import { anyDatabase, databaseKinds } from '../support/databases.js';
 import { graphql, rest } from '../support/http/client.js';
 import { isLongRun } from '../support/long-run.js';
 import { StalenessLoad } from '../support/staleness/load.js';
@@ -65,104 +65,102 @@ describe.each(databaseKinds())('on %s', (kind) => {
       await running.stop();
     }
   });
+});
 
-  describe.each(DOORS)('at $door', ({ ask }) => {
-    const asked = (running: TestApp, { token }: Tenant) => ask(running.url, token);
+describe.each(DOORS)('at $door', ({ ask }) => {
+  const asked = (running: TestApp, { token }: Tenant) => ask(running.url, token);
 
-    /** Repeats the request until it is answered from memory. */
-    async function warm(running: TestApp, tenant: Tenant): Promise<void> {
-      for (let times = 0; times < 5; times += 1) expect((await asked(running, tenant)).status).toBe(200);
-    }
+  /** Repeats the request until it is answered from memory. */
+  async function warm(running: TestApp, tenant: Tenant): Promise<void> {
+    for (let times = 0; times < 5; times += 1) expect((await asked(running, tenant)).status).toBe(200);
+  }
 
-    async function started(
-      work: (running: TestApp, sent: string[], fail: { next: boolean }) => Promise<void>,
-    ) {
-      const sent: string[] = [];
-      const fail = { next: false };
-      const running = await startApp({
-        kind,
-        onQuery: (sql) => {
-          if (!sql.match(LIST)) return;
-          sent.push(sql);
-          if (fail.next) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
-        },
+  async function started(work: (running: TestApp, sent: string[], fail: { next: boolean }) => Promise<void>) {
+    const sent: string[] = [];
+    const fail = { next: false };
+    const running = await startApp({
+      kind: anyDatabase(),
+      onQuery: (sql) => {
+        if (!sql.match(LIST)) return;
+        sent.push(sql);
+        if (fail.next) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
+      },
+    });
+    await work(running, sent, fail).finally(() => running.stop());
+  }
+
+  test(`Staleness-3: a write that was not announced is seen after ${VERSION_MS} ms`, () =>
+    started(async (running) => {
+      const tenant = await running.tenant();
+      await running.app.services.pets.create(...petOf(tenant, 'announced'));
+      await warm(running, tenant);
+      const other = await Database.open(running.config.database, DATABASE_SCHEMA);
+      await other.repository(Pet).insert({
+        projectId: tenant.projectId,
+        id: 9n,
+        name: 'silent',
+        categoryId: 1n,
+        status: null,
+        createdAtMs: 1,
       });
-      await work(running, sent, fail).finally(() => running.stop());
-    }
+      await other.close();
+      // The missing pet shows that the next answer comes from memory.
+      expect(await asked(running, tenant)).toEqual({ status: 200, names: ['announced'] });
+      running.clock.now += VERSION_MS;
+      expect(await asked(running, tenant)).toEqual({ status: 200, names: ['silent', 'announced'] });
+    }));
 
-    test(`Staleness-3: a write that was not announced is seen after ${VERSION_MS} ms`, () =>
-      started(async (running) => {
-        const tenant = await running.tenant();
-        await running.app.services.pets.create(...petOf(tenant, 'announced'));
-        await warm(running, tenant);
-        const other = await Database.open(running.config.database, DATABASE_SCHEMA);
-        await other.repository(Pet).insert({
-          projectId: tenant.projectId,
-          id: 9n,
-          name: 'silent',
-          categoryId: 1n,
-          status: null,
-          createdAtMs: 1,
-        });
-        await other.close();
-        // The missing pet shows that the next answer comes from memory.
-        expect(await asked(running, tenant)).toEqual({ status: 200, names: ['announced'] });
-        running.clock.now += VERSION_MS;
-        expect(await asked(running, tenant)).toEqual({ status: 200, names: ['silent', 'announced'] });
-      }));
-
-    test('Staleness-4: projects share no answer, and a key without the scope is refused an answer that is cached for another key', () =>
-      started(async (running, sent) => {
-        const tenants = [await running.tenant(), await running.tenant()] as const;
-        for (const tenant of tenants) await running.app.services.pets.create(...petOf(tenant, tenant.slug));
-        for (const tenant of tenants) await warm(running, tenant);
-        const before = sent.length;
-        for (const tenant of tenants)
-          expect(await asked(running, tenant)).toEqual({ status: 200, names: [tenant.slug] });
-        expect(sent.length).toBe(before);
-        const keyWith = async (scopes: Scope[]) => {
-          const wanted = { projectId: tenants[0].projectId, name: 'x', scopes, expiresAtMs: null };
-          return {
-            ...tenants[0],
-            token: (await running.app.services.apiKeys.create(TEST_ACTOR, wanted)).token,
-          };
+  test('Staleness-4: projects share no answer, and a key without the scope is refused an answer that is cached for another key', () =>
+    started(async (running, sent) => {
+      const tenants = [await running.tenant(), await running.tenant()] as const;
+      for (const tenant of tenants) await running.app.services.pets.create(...petOf(tenant, tenant.slug));
+      for (const tenant of tenants) await warm(running, tenant);
+      const before = sent.length;
+      for (const tenant of tenants)
+        expect(await asked(running, tenant)).toEqual({ status: 200, names: [tenant.slug] });
+      expect(sent.length).toBe(before);
+      const keyWith = async (scopes: Scope[]) => {
+        const wanted = { projectId: tenants[0].projectId, name: 'x', scopes, expiresAtMs: null };
+        return {
+          ...tenants[0],
+          token: (await running.app.services.apiKeys.create(TEST_ACTOR, wanted)).token,
         };
-        const writer = await keyWith(['pets:write']);
-        const forbidden = await asked(running, writer);
-        expect(forbidden.code).toBe('forbidden');
-        expect(await asked(running, await keyWith(['pets:read']))).toEqual({
-          status: 200,
-          names: [tenants[0].slug],
-        });
-        expect(sent.length).toBe(before + 1);
-        for (let times = 0; times < 5; times += 1) expect(await asked(running, writer)).toEqual(forbidden);
-      }));
+      };
+      const writer = await keyWith(['pets:write']);
+      const forbidden = await asked(running, writer);
+      expect(forbidden.code).toBe('forbidden');
+      expect(await asked(running, await keyWith(['pets:read']))).toEqual({
+        status: 200,
+        names: [tenants[0].slug],
+      });
+      expect(sent.length).toBe(before + 1);
+      for (let times = 0; times < 5; times += 1) expect(await asked(running, writer)).toEqual(forbidden);
+    }));
 
-    test(`Staleness-5: ${AT_ONCE} simultaneous equal requests are one query`, () =>
-      started(async (running, sent) => {
-        const tenant = await running.tenant();
-        await running.app.services.pets.create(...petOf(tenant, 'one'));
-        await warm(running, tenant);
-        running.clock.now += VERSION_MS;
-        const before = sent.length;
-        const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => asked(running, tenant)));
-        for (const answer of answers) expect(answer).toEqual({ status: 200, names: ['one'] });
-        expect(sent.length).toBe(before + 1);
-      }));
+  test(`Staleness-5: ${AT_ONCE} simultaneous equal requests are one query`, () =>
+    started(async (running, sent) => {
+      const tenant = await running.tenant();
+      await running.app.services.pets.create(...petOf(tenant, 'one'));
+      await warm(running, tenant);
+      running.clock.now += VERSION_MS;
+      const before = sent.length;
+      const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => asked(running, tenant)));
+      for (const answer of answers) expect(answer).toEqual({ status: 200, names: ['one'] });
+      expect(sent.length).toBe(before + 1);
+    }));
 
-    test('Staleness-8: when that query fails, each of them is refused, and the next request is answered', () =>
-      started(async (running, _, fail) => {
-        const tenant = await running.tenant();
-        await running.app.services.pets.create(...petOf(tenant, 'one'));
-        await warm(running, tenant);
-        running.clock.now += VERSION_MS;
-        fail.next = true;
-        const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => asked(running, tenant)));
-        for (const answer of answers) expect(answer).toEqual({ status: 503, code: 'unavailable' });
-        fail.next = false;
-        expect(await asked(running, tenant)).toEqual({ status: 200, names: ['one'] });
-      }));
-  });
+  test('Staleness-8: when that query fails, each of them is refused, and the next request is answered', () =>
+    started(async (running, _, fail) => {
+      const tenant = await running.tenant();
+      await running.app.services.pets.create(...petOf(tenant, 'one'));
+      await warm(running, tenant);
+      running.clock.now += VERSION_MS;
+      fail.next = true;
+      const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => asked(running, tenant)));
+      for (const answer of answers) expect(answer).toEqual({ status: 503, code: 'unavailable' });
+      fail.next = false;
+      expect(await asked(running, tenant)).toEqual({ status: 200, names: ['one'] });
+    }));
 });
 
 function petOf(tenant: Tenant, name: string) {

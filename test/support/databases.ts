@@ -21,6 +21,11 @@ export function anyDatabase(): DatabaseKind {
   return first;
 }
 
+/** Returns the database for tests of several processes: a server's if the run has one. SQLite is for one process. */
+export function sharedDatabase(): DatabaseKind {
+  return databaseKinds().find((kind) => kind !== 'sqlite') ?? 'sqlite';
+}
+
 export interface TestDatabase {
   /** For `DATABASE_URL`. */
   url: string;

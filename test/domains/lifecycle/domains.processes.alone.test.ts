@@ -7,7 +7,7 @@ import { loadConfig } from '../../../src/config/config.js';
 import { Database } from '../../../src/database/database.js';
 import { migrate } from '../../../src/database/migrate.js';
 import { SCOPES } from '../../../src/kernel/caller.js';
-import { createTestDatabase, databaseKinds, type TestDatabase } from '../../support/databases.js';
+import { createTestDatabase, sharedDatabase, type TestDatabase } from '../../support/databases.js';
 import {
   ownerOf,
   PLATFORM_HOST,
@@ -26,7 +26,7 @@ const actor = { name: 'test', requestId: null };
 
 type Served = GatewayProcess & { httpsPort: number };
 
-describe.each(databaseKinds())('three processes on %s', (kind) => {
+describe.each([sharedDatabase()])('three processes on %s', (kind) => {
   let database: TestDatabase;
   let db: Database;
   let around: Surroundings;

@@ -7,7 +7,7 @@ import { Database } from '../../../src/database/database.js';
 import { migrate } from '../../../src/database/migrate.js';
 import { SCOPES } from '../../../src/kernel/caller.js';
 import { RequestFlood } from '../../support/attacks/request-flood.js';
-import { createTestDatabase, databaseKinds, type TestDatabase } from '../../support/databases.js';
+import { createTestDatabase, sharedDatabase, type TestDatabase } from '../../support/databases.js';
 import {
   ownerOf,
   PLATFORM_HOST,
@@ -25,7 +25,7 @@ const PATIENCE_MS = 120_000;
 const actor = { name: 'test', requestId: null };
 const nameOf = (index: number) => `shop.customer-${index}.test`;
 
-describe.each(databaseKinds())('two processes on %s', (kind) => {
+describe.each([sharedDatabase()])('two processes on %s', (kind) => {
   let database: TestDatabase;
   let around: Surroundings;
   let asked: GatewayProcess;

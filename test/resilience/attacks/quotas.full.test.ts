@@ -8,7 +8,7 @@ import { migrate } from '../../../src/database/migrate.js';
 import { SCOPES, type Scope } from '../../../src/kernel/caller.js';
 import type { Quota } from '../../../src/kernel/quota.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
-import { createTestDatabase, databaseKinds } from '../../support/databases.js';
+import { createTestDatabase, sharedDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { type GatewayProcess, startGateway } from '../../support/gateway-process.js';
 import { graphql, rest } from '../../support/http/client.js';
@@ -129,7 +129,7 @@ const ASKED = [
 ];
 
 /** Several processes need a database server: SQLite is for one process. */
-const SHARED_KIND = databaseKinds().find((kind) => kind !== 'sqlite') ?? 'sqlite';
+const SHARED_KIND = sharedDatabase();
 
 describe.each([
   ['one process that counts in memory', 1, 'sqlite'],
