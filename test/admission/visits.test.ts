@@ -32,7 +32,7 @@ async function flood(address: string, count = PER_MINUTE, path = '/nowhere'): Pr
   agent.destroy();
 }
 
-/** What a page or an unknown path answers without a key. */
+/** Paths, with the status that they answer without a key. */
 const PATHS: { path: string; status: number; or?: number; host?: string }[] = [
   { path: '/', status: 200 },
   { path: '/graphiql', status: 200 },

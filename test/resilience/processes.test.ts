@@ -8,7 +8,7 @@ import { rest } from '../support/http/client.js';
 import { type Habit, PetLoad } from '../support/pet-load.js';
 import { startRedis } from '../support/servers/redis.js';
 
-/** One test of each promise that needs processes. `npm run test:full` tests them under load and faults. */
+// Each promise that needs processes has one test here; the full tier tests them under load and faults.
 
 /** Starts `count` processes on a new database, and ends them after the work. */
 async function withGateways(

@@ -2,8 +2,8 @@ import { constants, createContext } from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 
 /**
- * Jest's environment for Node with an ordinary global object. Jest's own is a proxy behind the interceptors of a vm
- * context: there each use of `Math`, `Map` or `JSON`, by a test or by the code that it tests, takes a hundred times as long.
+ * Jest's environment for Node with an ordinary global object. Jest's own is a proxy in a vm context.
+ * There each use of `Math`, `Map` or `JSON`, by a test or by tested code, takes a hundred times as long.
  */
 export default class PlainEnvironment extends TestEnvironment {
   constructor(config, context) {
