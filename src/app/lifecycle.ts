@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HTTP_LIMITS } from '../http/reception.js';
+import { expectProxyHeaders } from '../ingress/proxy-protocol.js';
 import { SecureContexts } from '../ingress/secure-contexts.js';
 import { TlsServer } from '../ingress/tls-server.js';
+import { networkTest } from '../kernel/networks.js';
 import { startChores } from './chores.js';
 import type { Doors } from './doors.js';
 import type { Parts, Surroundings } from './parts.js';
@@ -22,7 +24,10 @@ export function createLifecycle(
   const { customDomains, hosts, metrics } = parts;
   const contexts = new SecureContexts(customDomains.certificates, customDomains.sealer);
   const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, contexts, logger, now);
-  if (tls) reception.receive(tls.server, shedder?.guard(http.routing) ?? http.routing);
+  if (tls) {
+    expectProxyHeaders(tls.server, networkTest(config.trustedProxies));
+    reception.receive(tls.server, shedder?.guard(http.routing) ?? http.routing);
+  }
   const chores = startChores(choresOf(parts), logger, (work) => metrics?.observeFailure(work));
   let endMetrics: () => void = () => {};
   let tlsEnded: Promise<void> | undefined;

@@ -89,10 +89,7 @@ function disregardLongPreferences(headers: IncomingHttpHeaders): void {
   }
 }
 
-/**
- * A proxy passes the gateway's own TLS through and can change nothing in it. The connection has the proxy's address, but
- * the headers are the client's.
- */
+/** A proxy passes the gateway's own TLS through and can change nothing in it: the headers are the client's. */
 function disregardForwarded(headers: IncomingHttpHeaders): void {
   for (const name of OF_PROXIES) delete headers[name];
 }

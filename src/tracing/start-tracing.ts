@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TracingSettings } from '../config/tracing-settings.js';
+import { networkTest } from '../kernel/networks.js';
 import { otlpExport } from './otlp-export.js';
 import { otlpJson } from './otlp-json.js';
 import { samplingRule } from './sampling.js';
 import { SpanQueue } from './span-queue.js';
-import { networkTest, type RemoteSpan, readTraceParent } from './trace-parent.js';
+import { type RemoteSpan, readTraceParent } from './trace-parent.js';
 import { Tracer } from './tracer.js';
 
 /** The end of the process waits this long for the collector. */

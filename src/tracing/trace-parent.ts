@@ -1,4 +1,3 @@
-import { BlockList, isIPv4, type Socket } from 'node:net';
 import type { SpanContext } from './span.js';
 
 /** W3C Trace Context §3.2. A later version may add fields. */
@@ -20,27 +19,4 @@ export function readTraceParent(header: string | string[] | undefined): RemoteSp
   const [, version, traceId, spanId, flags, more] = TRACE_PARENT.exec(header) ?? [];
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return null;
   return { traceId, spanId, isRecorded: (Number.parseInt(flags as string, 16) & SAMPLED) === SAMPLED };
-}
-
-/** Returns whether a connection comes from one of the networks, which are valid. Each connection is looked up once. */
-export function networkTest(networks: readonly string[]): (socket: Socket) => boolean {
-  if (networks.length === 0) return () => false;
-  const trusted = new BlockList();
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/');
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-    trusted.addSubnet(address, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family);
-  }
-  const isWithin = ({ remoteAddress }: Socket): boolean => {
-    const address = remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '');
-    return address !== undefined && trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
-  };
-  const results = new WeakMap<Socket, boolean>();
-  return (socket) => {
-    const known = results.get(socket);
-    if (known !== undefined) return known;
-    const result = isWithin(socket);
-    results.set(socket, result);
-    return result;
-  };
 }

@@ -15,6 +15,8 @@ import { executableOnPath, printedBy } from './programs/programs.js';
 export interface Proxy extends OwnServer {
   /** `http://127.0.0.1:<port>` */
   url: string;
+  /** Where it passes TLS through. */
+  httpsPort: number;
 }
 
 const CONFIGURATION = join(packageRoot(), 'deploy/haproxy.cfg');
@@ -41,8 +43,11 @@ export async function checkProxyConfiguration(env: Record<string, string>): Prom
   await promisify(execFile)(file, [...args, '-c', '-f', CONFIGURATION], { env });
 }
 
-/** Where the gateways are: ports of 127.0.0.1, or the port of a name whose addresses the DNS server knows. */
-type Gateways = readonly number[] | { name: string; port: number; dnsServer: string };
+/** Where the gateways are: ports of 127.0.0.1, with those of HTTPS, or the port of a name whose addresses the DNS server knows. */
+type Gateways =
+  | readonly number[]
+  | readonly { http: number; https: number }[]
+  | { name: string; port: number; dnsServer: string };
 
 /** Starts HAProxy with `deploy/haproxy.cfg` in front of gateways, whether they run or not. */
 export async function startProxy(gateways: Gateways): Promise<Proxy> {
@@ -59,7 +64,7 @@ export async function startProxy(gateways: Gateways): Promise<Proxy> {
     probe: async (port) => void (await fetch(`http://127.0.0.1:${port}/healthz`)),
     restartSignal: 'SIGTERM',
   });
-  return { ...server, url: `http://127.0.0.1:${server.port}` };
+  return { ...server, url: `http://127.0.0.1:${server.port}`, httpsPort };
 }
 
 interface Places {
@@ -79,13 +84,16 @@ function configuration({ port, httpsPort, gateways }: Places): string {
       .replaceAll(/"\$\{GATEWAY_HTTPS?\}"/g, `${gateways.name}:${gateways.port}`)
       .replace(' port 4000', ` port ${gateways.port}`);
   }
-  return text.replaceAll(/^ +server-template .*$/gm, (line) =>
-    gateways
-      .map(
-        (each) =>
-          `    server port-${each} 127.0.0.1:${each}${line.includes(' port ') ? ` port ${each}` : ''}`,
-      )
-      .join('\n'),
+  const ports = gateways.map((each) => (typeof each === 'number' ? { http: each, https: each } : each));
+  return text.replaceAll(
+    /^ +server-template gateway 10 "\$\{GATEWAY_(HTTPS?)\}"(.*)$/gm,
+    (_, door, settings) =>
+      ports
+        .map(({ http, https }) => {
+          const port = door === 'HTTP' ? http : https;
+          return `    server port-${port} 127.0.0.1:${port}${settings.replace(' port 4000', ` port ${http}`)}`;
+        })
+        .join('\n'),
   );
 }
 

@@ -1,0 +1,24 @@
+import { BlockList, isIPv4, type Socket } from 'node:net';
+
+/** Returns whether a connection comes from one of the networks, which are valid. Each connection is looked up once. */
+export function networkTest(networks: readonly string[]): (socket: Socket) => boolean {
+  if (networks.length === 0) return () => false;
+  const trusted = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+    trusted.addSubnet(address, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family);
+  }
+  const isWithin = ({ remoteAddress }: Socket): boolean => {
+    const address = remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '');
+    return address !== undefined && trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  };
+  const results = new WeakMap<Socket, boolean>();
+  return (socket) => {
+    const known = results.get(socket);
+    if (known !== undefined) return known;
+    const result = isWithin(socket);
+    results.set(socket, result);
+    return result;
+  };
+}
