@@ -93,7 +93,10 @@ export class FloodStream {
 
 function bytesOf({ request }: StreamJob, port: number): string {
   const [plain] = requestsOf(request, 1);
-  const headers = Object.entries({ ...request.headers, 'content-length': String(plain?.body?.length ?? 0) });
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
+  // Without a body a client names no length, and the gateway has less to check.
+  const length = plain?.body === undefined ? {} : { 'content-length': String(plain.body.length) };
+  const lines = Object.entries({ ...request.headers, ...length }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   return `${plain?.method} ${plain?.path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join('')}\r\n${plain?.body ?? ''}`;
 }

@@ -200,6 +200,7 @@ function rowOf(figures: Figures) {
     'its p99 ms': Math.round(figures.neighbourP99Ms),
     'recovery s': Math.round(figures.recoverySeconds * 10) / 10,
     'more MB': Math.round(figures.moreMb),
+    'busy cores': `${busyCores(figures.peakBefore, figures.peakMicros)} → ${busyCores(figures.answered, figures.floodMicros)}`,
     'CPU µs/answer': `${Math.round(figures.peakMicros)} → ${Math.round(figures.floodMicros)}`,
     'of it GC': `${Math.round(figures.peakGcMicros)} → ${Math.round(figures.floodGcMicros)}`,
   };
@@ -230,6 +231,11 @@ function boundsOf(flood: Flood, figures: Figures): Bound[] {
 
 function nameOf({ plan, factor }: Flood, mode: Mode): string {
   return `${plan}, ${factor} × the peak, OVERLOAD=${mode}`;
+}
+
+/** Less than 1 means that the load generator or MySQL was the bottleneck. */
+function busyCores(answersPerSecond: number, micros: number): string {
+  return ((answersPerSecond * micros) / 1e6).toFixed(2);
 }
 
 function percent(share: number): string {

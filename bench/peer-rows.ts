@@ -1,9 +1,8 @@
-import { type Contestant, type Peer, startPeer } from './contestant.js';
+import { type Peer, startPeer } from './contestant.js';
 import { measureAboveFloor } from './floor.js';
-import type { RequestTemplate } from './load-job.js';
-import { gatewayOf, type Measured, type Subject } from './measure.js';
+import { gatewayOf, type Measured } from './measure.js';
 import { checkCreates, checkLists, createRequest, type Door, everywhere, listRequest } from './requests.js';
-import { CONNECTIONS, gateway, type Row, type RowResult, withContestants } from './row.js';
+import { gateway, type Row, type RowResult, subjectOf, withContestants } from './row.js';
 
 /** The goal compares the gateway with the first peer of a door; the other peers are for orientation. */
 const LIST_PEERS = {
@@ -33,7 +32,7 @@ export function listRow({ door, isHot, atLeast }: { door: Door; isHot: boolean; 
       return withContestants(starting, async (contestants) => {
         await checkLists(contestants, door);
         const pages = isHot ? 'first' : everywhere(tenant);
-        const subjects = contestants.map((one) => subject(one, listRequest(one, door, pages)));
+        const subjects = contestants.map((one) => subjectOf(one, listRequest(one, door, pages)));
         return throughput(await measureAboveFloor(subjects, setting.pace), main);
       });
     },
@@ -49,7 +48,7 @@ export const createRow: Row = {
     const [main] = LIST_PEERS.rest;
     return withContestants([gateway(setting, tenant), startPeer(main, tenant)], async (contestants) => {
       await checkCreates(contestants);
-      const subjects = contestants.map((one) => subject(one, createRequest(one)));
+      const subjects = contestants.map((one) => subjectOf(one, createRequest(one)));
       return throughput(await measureAboveFloor(subjects, setting.pace), main);
     });
   },
@@ -65,7 +64,7 @@ export const pacedRow: Row = {
     return withContestants([gateway(setting, tenant), startPeer(main, tenant)], async (contestants) => {
       await checkLists(contestants, 'graphql');
       const subjects = contestants.map((one) =>
-        subject(one, listRequest(one, 'graphql', everywhere(tenant)), PACE_PER_SECOND),
+        subjectOf(one, listRequest(one, 'graphql', everywhere(tenant)), PACE_PER_SECOND),
       );
       const seconds = Math.max(setting.pace.seconds, LEAST_PACED_SECONDS);
       const measured = await measureAboveFloor(subjects, { ...setting.pace, seconds });
@@ -74,15 +73,6 @@ export const pacedRow: Row = {
     });
   },
 };
-
-function subject(
-  { name, origin, processId }: Contestant,
-  request: RequestTemplate,
-  requestsPerSecond: number | null = null,
-): Subject {
-  const job = { origins: [origin], request, connections: CONNECTIONS, seconds: 0, requestsPerSecond };
-  return { name, processIds: [processId], job };
-}
 
 function throughput(measured: Measured[], main: Peer): RowResult {
   const [ours, theirs] = [gatewayOf(measured), peerOf(measured, main)];

@@ -6,7 +6,7 @@ import type { Tenant } from './dataset.js';
 import { measureAboveFloor } from './floor.js';
 import type { Measured, Pace } from './measure.js';
 import { listRequest } from './requests.js';
-import { CONNECTIONS, withContestants } from './row.js';
+import { subjectOf, withContestants } from './row.js';
 
 export interface Profiled {
   /** From 0 to 1. */
@@ -33,12 +33,7 @@ export async function profileCachedList(
   const profileFolder = await mkdtemp(join(tmpdir(), 'petstore-profile-'));
   try {
     const measured = await withContestants([startGateway(tenant, { profileFolder, env })], (gateways) => {
-      const subjects = gateways.map((gateway) => {
-        const request = listRequest(gateway, 'rest', 'first');
-        const job = { origins: [gateway.origin], request, connections: CONNECTIONS, seconds: 0 };
-        const { name, processId } = gateway;
-        return { name, processIds: [processId], job: { ...job, requestsPerSecond: null } };
-      });
+      const subjects = gateways.map((gateway) => subjectOf(gateway, listRequest(gateway, 'rest', 'first')));
       return measureAboveFloor(subjects, {
         ...pace,
         rounds: 1,

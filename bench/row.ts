@@ -1,7 +1,8 @@
 import { type Contestant, startGateway } from './contestant.js';
 import type { Tenant } from './dataset.js';
 import type { Environment } from './environment.js';
-import type { Measured, Pace } from './measure.js';
+import type { RequestTemplate } from './load-job.js';
+import type { Measured, Pace, Subject } from './measure.js';
 
 /** A line of the table: a workload, its goal and its measurement. */
 export interface Row {
@@ -50,6 +51,16 @@ export function measuredOf({ value, goal: { unit } }: { value: number | null; go
 
 export function gateway({ profileFolder }: Setting, tenant: Tenant): Promise<Contestant> {
   return startGateway(tenant, { profileFolder });
+}
+
+/** A contestant with load on `CONNECTIONS`; `requestsPerSecond` null = each sends its next request when it is answered. */
+export function subjectOf(
+  { name, origin, processId }: Contestant,
+  request: RequestTemplate,
+  requestsPerSecond: number | null = null,
+): Subject {
+  const job = { origins: [origin], request, connections: CONNECTIONS, seconds: 0, requestsPerSecond };
+  return { name, processIds: [processId], job };
 }
 
 /** Runs the work with started contestants, and stops them all, also if the work fails. */

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { startGateway } from './contestant.js';
+import { GATEWAY, startGateway } from './contestant.js';
 import { measureAboveFloor } from './floor.js';
 import { type Measured, median } from './measure.js';
 import { memoryMbOf } from './processes.js';
 import { everywhere, listRequest } from './requests.js';
-import { CONNECTIONS, gateway, type Row, withContestants } from './row.js';
+import { gateway, type Row, subjectOf, withContestants } from './row.js';
 
 const STARTS = 3;
 /** V8 returns the memory of the start at its first collection, within half a minute without requests. */
@@ -35,7 +35,7 @@ export function memoryRow(when: 'idle' | 'under load'): Row {
       const tenant = await setting.environment.listed();
       return withContestants([gateway(setting, tenant)], async ([started]) => {
         if (!started) throw new Error('it was started');
-        const { name, origin, processId } = started;
+        const { processId } = started;
         if (isIdle) {
           await pause(IDLE_MS);
           const note = `resident, ${IDLE_MS / 1000} s after it was ready`;
@@ -44,14 +44,7 @@ export function memoryRow(when: 'idle' | 'under load'): Row {
         const measured: Measured[] = [];
         for (const door of ['rest', 'graphql'] as const) {
           const request = listRequest(started, door, everywhere(tenant));
-          const job = {
-            origins: [origin],
-            request,
-            connections: CONNECTIONS,
-            seconds: 0,
-            requestsPerSecond: null,
-          };
-          const subject = { name: `${name}, ${door}`, processIds: [processId], job };
+          const subject = subjectOf({ ...started, name: `${GATEWAY}, ${door}` }, request);
           measured.push(...(await measureAboveFloor([subject], { ...setting.pace, rounds: 1 })));
         }
         const note = 'resident peak, while both doors answer cold lists';

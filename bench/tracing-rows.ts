@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { type Contestant, startGateway } from './contestant.js';
 import type { Tenant } from './dataset.js';
 import { measureAboveFloor } from './floor.js';
-import type { Measured, Pace, Subject } from './measure.js';
+import type { Measured, Pace } from './measure.js';
 import { selfShareOf } from './profile.js';
 import { profileCachedList } from './profiled-list.js';
 import { everywhere, listRequest, type Pages } from './requests.js';
-import { CONNECTIONS, type Row, withContestants } from './row.js';
+import { type Row, subjectOf, withContestants } from './row.js';
 
 const LEAST_SECONDS = 5;
 /** The differences are small, so the two loads take turns often. */
@@ -80,17 +80,8 @@ export const tracingRows: readonly Row[] = [
 
 function compare(gateway: Contestant, pages: Pages, share: number, pace: Pace): Promise<Measured[]> {
   const request = listRequest(gateway, 'rest', pages);
-  const subject = (name: string, recordedShare: number): Subject => ({
-    name,
-    processIds: [gateway.processId],
-    job: {
-      origins: [gateway.origin],
-      request: { ...request, sometimes: { share: recordedShare, headers: RECORDED } },
-      connections: CONNECTIONS,
-      seconds: 0,
-      requestsPerSecond: null,
-    },
-  });
+  const subject = (name: string, recordedShare: number) =>
+    subjectOf({ ...gateway, name }, { ...request, sometimes: { share: recordedShare, headers: RECORDED } });
   const subjects = [subject('nothing recorded', 0), subject('recorded', share)];
   return measureAboveFloor(subjects, { ...pace, rounds: Math.max(pace.rounds, LEAST_ROUNDS) });
 }
