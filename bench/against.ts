@@ -206,18 +206,19 @@ async function ableOf(
   teams: readonly Team[],
   onProgress: (line: string) => void,
 ): Promise<Team[]> {
-  const judged = teams.at(-1) as Team;
-  await workload.check(judged.processes);
-  const able: Team[] = [];
-  for (const team of teams.slice(0, -1)) {
+  const [judged, ...others] = teams.toReversed() as [Team, ...Team[]];
+  const processOf = ({ processes }: Team) => processes[0] as Contestant;
+  await workload.check([processOf(judged)]);
+  const able = [judged];
+  for (const team of others) {
     try {
-      await workload.check([...judged.processes.slice(0, 1), ...team.processes]);
-      able.push(team);
+      await workload.check([processOf(judged), processOf(team)]);
+      able.unshift(team);
     } catch (error) {
       onProgress(`${workload.name}: ${team.build.name} is LEFT OUT, ${(error as Error).message}`);
     }
   }
-  return [...able, judged];
+  return able;
 }
 
 /** Each process takes two turns: before, after, after, before, and the next pair the other way round. */
