@@ -7,7 +7,6 @@ export interface LimiterMeasures {
   millionMegabytes: number;
   bansMegabytes: number;
   longestSweepMs: number;
-  decisionsPerSecond: number;
 }
 
 const MANY = { perMinute: 1e9, perDay: 1e9 };
@@ -66,21 +65,7 @@ function longestSweepMs(): number {
   return Math.max(...shortestMs);
 }
 
-function decisionsPerSecond(): number {
-  const limiter = new MemoryLimiter(() => NOON_MS);
-  const requests = Array.from({ length: 1_000 }, (_, index) => project(index));
-  const rounds = Array.from({ length: 10 }, () => {
-    const startedAt = performance.now();
-    for (let round = 0; round < 200; round += 1) {
-      for (const request of requests) limiter.charge(request);
-    }
-    return 200_000 / ((performance.now() - startedAt) / 1000);
-  });
-  return Math.max(...rounds);
-}
-
 const measures: LimiterMeasures = {
-  decisionsPerSecond: decisionsPerSecond(),
   twoHundredThousandMegabytes: megabytesOf(() => filled(200_000)),
   bansMegabytes: megabytesOf(() => struckKeys(150_000)),
   millionMegabytes: megabytesOf(() => filled(1_000_000)),
