@@ -46,7 +46,7 @@ export function recordEnd(
   record: (request: FastifyRequest, reply: FastifyReply) => void,
 ): onRequestHookHandler {
   return (request, reply, done) => {
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       logAnswer(request, reply);
       record(request, reply);
     });
@@ -90,8 +90,8 @@ export function routeOf({ routeOptions }: FastifyRequest): string {
  * such as `/%67raphql` or `/graphql#`.
  */
 export function doorOf(url: string): AnsweredRequest['door'] {
-  const [path = ''] = url.split(/[?#]/, 1);
-  const [, first] = /^\/(graphql|v1)(?:\/|$)/.exec(path.includes('%') ? decodeURI(path) : path) ?? [];
+  const path = url.includes('%') ? decodeURI(url.replace(/[?#].*$/s, '')) : url;
+  const [, first] = /^\/(graphql|v1)(?:[/?#]|$)/.exec(path) ?? [];
   if (first === 'v1') return 'rest';
   return first === 'graphql' ? 'graphql' : 'other';
 }

@@ -47,6 +47,8 @@ export function sqliteTransactions(source: DataSource): Transaction {
     } finally {
       open = null;
       onIdle = null;
+      // Otherwise Node follows every promise of the process, requests included.
+      owner.disable();
       end();
     }
   };

@@ -4,7 +4,7 @@ import type { Meter } from '../admission/meter.js';
 import type { BodiesInFlight } from '../http/content/bodies-in-flight.js';
 import { acceptJson, JsonBody, withNumbersOrText } from '../http/content/json-body.js';
 import { refuseUnknownPaths } from '../http/unknown-paths.js';
-import type { ResponseCache } from '../response-cache/response-cache.js';
+import type { KeptResponse, ResponseCache } from '../response-cache/response-cache.js';
 import type { EventLoopTurns } from '../scheduling/event-loop-turns.js';
 import { Apollo } from './apollo.js';
 import { DocumentGate } from './documents/document-gate.js';
@@ -54,27 +54,39 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
     log,
   });
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { body, caller, method } = request;
-    const posted = method === 'POST' && body instanceof JsonBody ? body : null;
-    if (method === 'GET') request.bodyShare?.set(0, countParameterValues(request));
-    if (posted?.isLarge && caller) await turns.next(caller.projectId);
+  /** A request of a refused key is charged, or refused, before its variables are parsed. */
+  const chargeUnread = async (request: FastifyRequest, reply: FastifyReply) => {
+    const parameters = parametersOf(request);
+    request.operation = givenName(parameters.operationName);
+    const document = await gate.pass(request, reply, parameters);
+    const context = contextOf(request, reply, meter);
+    const isCharged =
+      document === null || (await charges.chargeDocument(document, parameters.operationName, context));
+    // The plan pays at least one unit.
+    if (!isCharged) await meter.admitUnread(request, reply, false);
+  };
+  const answerRead = (request: FastifyRequest, reply: FastifyReply) => {
+    const send = (response: KeptResponse | null) => {
+      if (!response) return apollo.handleRequest(request, reply);
+      reply.headers(response.headers);
+      return response.body;
+    };
+    const posted = postedIn(request);
+    const response = posted && known.answer(request, posted, contextOf(request, reply, meter));
+    return response instanceof Promise ? response.then(send) : send(response);
+  };
+  const answerLater = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (postedIn(request)?.isLarge && request.caller) await turns.next(request.caller.projectId);
     // The request was refused, and charged, while it waited.
     if (reply.sent) return reply;
-    if (meter.isRefused(request)) {
-      const parameters = parametersOf(request);
-      request.operation = givenName(parameters.operationName);
-      const document = await gate.pass(request, reply, parameters);
-      const context = contextOf(request, reply, meter);
-      const isCharged =
-        document === null || (await charges.chargeDocument(document, parameters.operationName, context));
-      // The plan pays at least one unit.
-      if (!isCharged) await meter.admitUnread(request, reply, false);
-    }
-    const response = posted && (await known.answer(request, posted, contextOf(request, reply, meter)));
-    if (!response) return apollo.handleRequest(request, reply);
-    reply.headers(response.headers);
-    return response.body;
+    if (meter.isRefused(request)) await chargeUnread(request, reply);
+    return answerRead(request, reply);
+  };
+  // Returns no promise if nothing has to wait: each one costs a cached response more than a look-up.
+  const answer = (request: FastifyRequest, reply: FastifyReply) => {
+    if (request.method === 'GET') request.bodyShare?.set(0, countParameterValues(request));
+    const waits = postedIn(request)?.isLarge || meter.isRefused(request);
+    return waits ? answerLater(request, reply) : answerRead(request, reply);
   };
   const routes = (app: FastifyInstance) => {
     acceptJson(app, (body) => body, withNumbersOrText);
@@ -84,7 +96,7 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
     app.route({
       url: '/',
       method: app.supportedMethods.filter((method) => method !== 'OPTIONS'),
-      handler: async (request, reply) => {
+      handler: (request, reply) => {
         if (isPage(request)) return page(request, reply);
         const share = bodies.shareOf(request, reply);
         return share ? share.during(() => answer(request, reply)) : answer(request, reply);
@@ -92,4 +104,8 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
     });
   };
   return { routes, close: () => apollo.stop() };
+}
+
+function postedIn({ method, body }: FastifyRequest): JsonBody | null {
+  return method === 'POST' && body instanceof JsonBody ? body : null;
 }

@@ -100,7 +100,8 @@ function disregardForwarded(headers: IncomingHttpHeaders): void {
  */
 function boundPieces(request: IncomingMessage, refuse: () => void): void {
   const { 'transfer-encoding': coding, 'content-length': length } = request.headers;
-  if (coding === undefined && length === undefined) return;
+  // Each piece has at least a byte.
+  if (coding === undefined && Number(length ?? 0) <= MAX_PIECES) return;
   let [pieces, bytes] = [0, 0];
   let isRefused = false;
   const push = request.push.bind(request);

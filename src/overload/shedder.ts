@@ -144,7 +144,7 @@ export class Shedder {
   ): void {
     const beganAtMs = performance.now();
     this.count(waiting, 1);
-    response.once('close', () => {
+    response.on('close', () => {
       if (!response.writableEnded) return atEndOfWork(response, () => this.count(waiting, -1));
       this.count(waiting, -1);
       // In the same turn, but after Node reads the connection again.

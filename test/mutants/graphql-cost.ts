@@ -148,8 +148,9 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   {
     id: 'known-operation-uncharged',
     file: 'graphql/operations/known-operations.ts',
-    find: 'await this.parts.charges.chargeOperation(known.measured, context);',
-    replace: 'if (known !== before) await this.parts.charges.chargeOperation(known.measured, context);',
+    find: 'const charging = this.parts.charges.chargeOperation(known.measured, context);',
+    replace:
+      'const charging = known === before ? undefined : this.parts.charges.chargeOperation(known.measured, context);',
     breaks: 'A known operation is charged each time.',
     tests: ['Limits-10', 'Record-3', 'FastPath-1'],
   },

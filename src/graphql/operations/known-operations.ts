@@ -89,25 +89,28 @@ export class KnownOperations {
   }
 
   /**
-   * Charges a request for a known operation, and answers it. Null = Apollo answers; a charge stays charged. Rejects with
-   * `AppError` 429 if the quota is spent.
+   * Charges a request for a known operation, and answers it: at once, if nothing has to wait. Null = Apollo answers; a
+   * charge stays charged. Throws, or rejects with, `AppError` 429 if the quota is spent.
    */
-  async answer(request: FastifyRequest, body: JsonBody, context: Context): Promise<Answer> {
+  answer(request: FastifyRequest, body: JsonBody, context: Context): Answer | Promise<Answer> {
     const text = `${request.headers.accept ?? ''}\n${context.origin ?? ''}\n${body.key}`;
     const before = this.requests.get(text);
     const known = before ?? this.recognize(request, body);
     if (!known) return null;
-    await this.parts.charges.chargeOperation(known.measured, context);
-    const admitted = { caller: context.caller, standing: context.standing() };
-    const response = this.parts.cache.respond(admitted, text, async () => {
-      const executed = await this.execute(known, body, context);
-      // The operation may be evicted since; Apollo registers it again.
-      if (!executed) this.requests.delete(text);
-      return executed;
-    });
-    // A cache hit: the same request was sent before, and is likely to be sent again.
-    if (known !== before && !(response instanceof Promise)) this.requests.set(text, known);
-    return response;
+    const respond = () => {
+      const admitted = { caller: context.caller, standing: context.standing() };
+      const response = this.parts.cache.respond(admitted, text, async () => {
+        const executed = await this.execute(known, body, context);
+        // The operation may be evicted since; Apollo registers it again.
+        if (!executed) this.requests.delete(text);
+        return executed;
+      });
+      // A cache hit: the same request was sent before, and is likely to be sent again.
+      if (known !== before && !(response instanceof Promise)) this.requests.set(text, known);
+      return response;
+    };
+    const charging = this.parts.charges.chargeOperation(known.measured, context);
+    return charging ? charging.then(respond) : respond();
   }
 
   /** Null = the operation is not known, not yet worth compiling, or too large with these variables. */

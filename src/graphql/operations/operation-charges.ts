@@ -104,20 +104,23 @@ export class OperationCharges {
 
   /**
    * Spends the cost, or one unit for an operation that is too large or costs more than the plan has in a window. Sets the
-   * measured fields of the context. Rejects with `AppError`: the problem, or 429 if the quota is spent.
+   * measured fields of the context. Returns no promise if nothing has to wait. Throws, or rejects with, `AppError`: the
+   * problem, or 429 if the quota is spent.
    */
-  async chargeOperation(measured: MeasuredOperation, context: Context): Promise<void> {
+  chargeOperation(measured: MeasuredOperation, context: Context): Promise<void> | undefined {
     const { size, cost, name, type, isLong, isLarge } = measured;
     const problem = measured.problem ?? costProblem(cost, context.caller.quota);
     context.noteOperation(name, type);
-    if (problem) {
-      await context.chargeOnce(unitOf(cost));
-      throw problem;
-    }
+    if (problem) return refuse(problem, unitOf(cost), context);
     context.rootFieldCount = size.rootFields;
     context.isIntrospection = cost.schema > 0;
     context.isLong = isLong;
     context.isLarge = isLarge;
-    await context.chargeOnce(cost);
+    return context.chargeOnce(cost);
   }
+}
+
+async function refuse(problem: AppError, cost: Cost, context: Context): Promise<never> {
+  await context.chargeOnce(cost);
+  throw problem;
 }

@@ -31,7 +31,7 @@ export class BodiesInFlight {
       const share = new BodyShare((bytes) => this.add(caller.projectId, bytes));
       // The client may have disconnected during admission.
       if (reply.raw.destroyed) share.end();
-      else reply.raw.once('close', () => share.end());
+      else reply.raw.on('close', () => share.end());
       request.bodyShare = share;
     }
     return request.bodyShare;
@@ -76,13 +76,20 @@ export class BodyShare {
   }
 
   /** Runs work that needs the body, even if the client disconnects meanwhile. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  during<T>(work: () => T): T {
     this.works += 1;
-    try {
-      return await work();
-    } finally {
+    const end = () => {
       this.works -= 1;
       this.release();
+    };
+    try {
+      const result = work();
+      if (result instanceof Promise) return result.finally(end) as T;
+      end();
+      return result;
+    } catch (error) {
+      end();
+      throw error;
     }
   }
 
