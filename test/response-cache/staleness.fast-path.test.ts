@@ -140,13 +140,20 @@ test('FastPath-5: a cached response makes no promise, through either door', asyn
 function promisesUntilAnswer(socket: Socket, request: string): Promise<number> {
   return new Promise((resolve) => {
     let made = 0;
-    const counting = createHook({ init: (_, type) => void (made += Number(type === 'PROMISE')) });
+    const counting = createHook({
+      init(_, type) {
+        if (type === 'PROMISE') made += 1;
+      },
+    });
     socket.once('data', () => {
       counting.disable();
       resolve(made);
     });
-    counting.enable();
-    socket.write(request);
+    // By then the caller has made the promise that it waits with.
+    setImmediate(() => {
+      counting.enable();
+      socket.write(request);
+    });
   });
 }
 
