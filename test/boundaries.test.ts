@@ -74,7 +74,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'idempotency',
   ],
 
-  overload: ['projects'],
+  overload: ['projects', 'scheduling'],
   'response-cache': ['rate-limit/rules'],
   'http/connections': [],
   'http/content': [],

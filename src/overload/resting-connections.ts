@@ -1,54 +1,61 @@
 import type { Socket } from 'node:net';
+import { RoundRobin } from '../scheduling/round-robin.js';
 
-/** The shortest Retry-After: a client that waits as told notices nothing. */
-const LONGEST_REST_MS = 1_000;
+/** A larger flood is refused more often instead: during a shutdown, an idle connection is closed after 5 s. */
+const LONGEST_REST_MS = 4_000;
 const CHECK_MS = 10;
+/** After a pause of the event loop no more connections are read at once than in this time. */
+const MAX_SAVED_MS = 20;
 
 /**
- * Stops reading the connections of refused requests for a moment if there are too many refusals. At ten times the
- * capacity, the refusals alone would use all the time of the process.
+ * Stops reading the connections of refused requests for a moment if there are too many refusals. All of them together are
+ * read as often as the process can afford, and projects in rotation.
  */
 export class RestingConnections {
-  private readonly resting: { socket: Socket; untilMs: number }[] = [];
-  private first = 0;
-  private nextSlotMs = 0;
+  private readonly resting = new RoundRobin<bigint | null, Socket>();
+  private affordable = 0;
+  private countedAtMs = 0;
   private waking: NodeJS.Timeout | null = null;
 
   constructor(private readonly refusalsPerMs: () => number) {}
 
-  /** Call it when the refusal has been written. */
-  rest(socket: Socket): void {
-    const nowMs = performance.now();
-    this.nextSlotMs = Math.min(
-      Math.max(nowMs, this.nextSlotMs + 1 / this.refusalsPerMs()),
-      nowMs + LONGEST_REST_MS,
-    );
-    if (this.nextSlotMs - nowMs < CHECK_MS || socket.destroyed) return;
+  /** Call it when the refusal has been written. The project is null for an unknown key. */
+  rest(projectId: bigint | null, socket: Socket): void {
+    // An ending connection only discards the bytes that still arrive.
+    if (socket.destroyed || socket.writableEnded) return;
+    this.count();
+    if (this.resting.isEmpty && this.affordable >= 1) {
+      this.affordable -= 1;
+      return;
+    }
     socket.pause();
-    this.resting.push({ socket, untilMs: this.nextSlotMs });
+    this.resting.add(projectId, socket);
     this.waking ??= setInterval(this.wake, CHECK_MS).unref();
   }
 
   /** Reads all connections again. */
   stop(): void {
-    this.wakeUntil(Number.POSITIVE_INFINITY);
+    for (let socket = this.resting.takeNext(); socket; socket = this.resting.takeNext()) socket.resume();
+    this.wake();
   }
 
-  private readonly wake = () => this.wakeUntil(performance.now());
-
-  private wakeUntil(nowMs: number): void {
-    for (
-      let next = this.resting[this.first];
-      next && next.untilMs <= nowMs;
-      next = this.resting[this.first]
-    ) {
-      next.socket.resume();
-      this.first += 1;
+  private readonly wake = () => {
+    this.count();
+    while (this.affordable >= 1 && !this.resting.isEmpty) {
+      const socket = this.resting.takeNext();
+      if (!socket || socket.destroyed) continue;
+      socket.resume();
+      this.affordable -= 1;
     }
-    this.resting.splice(0, this.first);
-    this.first = 0;
-    if (this.resting.length > 0) return;
-    if (this.waking) clearInterval(this.waking);
+    if (!this.resting.isEmpty || !this.waking) return;
+    clearInterval(this.waking);
     this.waking = null;
+  };
+
+  private count(): void {
+    const nowMs = performance.now();
+    const perMs = Math.max(this.refusalsPerMs(), this.resting.size / LONGEST_REST_MS);
+    this.affordable = Math.min(this.affordable + (nowMs - this.countedAtMs) * perMs, MAX_SAVED_MS * perMs);
+    this.countedAtMs = nowMs;
   }
 }

@@ -126,7 +126,8 @@ export class Shedder {
   };
 
   private readonly restRefused = () => {
-    for (const { request } of this.refused) this.resting.rest(request.socket);
+    for (const { request, tenant } of this.refused)
+      this.resting.rest(tenant?.projectId ?? null, request.socket);
     this.refused = [];
   };
 
@@ -147,9 +148,13 @@ export class Shedder {
     response.on('close', () => {
       if (!response.writableEnded) return atEndOfWork(response, () => this.count(waiting, -1));
       this.count(waiting, -1);
-      // In the same turn, but after Node reads the connection again.
-      if (!this.around.hasProxies && isRefusedBody(request, response))
-        setImmediate(() => this.resting.rest(request.socket));
+      if (!this.around.hasProxies && isRefusedBody(request, response)) {
+        const rest = () =>
+          this.resting.rest(this.around.tenantOf(request)?.projectId ?? null, request.socket);
+        // For a body that nothing has read, Node reads the connection again in this turn, and then discards the body.
+        if (request.readableEnded) rest();
+        else setImmediate(rest);
+      }
       // A full queue refuses at once: that is no fast answer.
       if (response.statusCode !== 503) this.limit.noteAnswer(beganAtMs, performance.now());
     });

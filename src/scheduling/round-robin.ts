@@ -2,12 +2,19 @@
 export class RoundRobin<Key, Waiting> {
   /** The next key to serve is first. */
   private readonly queues = new Map<Key, Waiting[]>();
+  private waiting = 0;
+
+  /** The number of waiting items. */
+  get size(): number {
+    return this.waiting;
+  }
 
   get isEmpty(): boolean {
-    return this.queues.size === 0;
+    return this.waiting === 0;
   }
 
   add(key: Key, waiting: Waiting): void {
+    this.waiting += 1;
     const queue = this.queues.get(key);
     if (queue) queue.push(waiting);
     else this.queues.set(key, [waiting]);
@@ -17,6 +24,7 @@ export class RoundRobin<Key, Waiting> {
   takeNext(): Waiting | undefined {
     const [first] = this.queues;
     if (!first) return undefined;
+    this.waiting -= 1;
     const [key, queue] = first;
     this.queues.delete(key);
     const next = queue.shift();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextLoop, setTimeout as pause } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { RestingConnections } from '../../src/overload/resting-connections.js';
 import { Shedder } from '../../src/overload/shedder.js';
 import { RequestFlood } from '../support/attacks/request-flood.js';
@@ -15,7 +15,7 @@ const REFUSALS_PER_MS = 1.5;
 test('Overload-24: a flood gets no more refusals than the process can afford, and every connection is read again', async () => {
   const resting = new RestingConnections(() => REFUSALS_PER_MS);
   const server = createServer(({ socket }, response) => {
-    response.writeHead(503).end(() => setImmediate(() => resting.rest(socket)));
+    response.writeHead(503).end(() => setImmediate(() => resting.rest(null, socket)));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -35,6 +35,40 @@ test('Overload-24: a flood gets no more refusals than the process can afford, an
   await flood.stop();
   server.closeAllConnections();
   server.close();
+});
+
+test('Overload-37: the resting connections of a flood are read again evenly, and those of a neighbour before them', () => {
+  jest.useFakeTimers();
+  const resting = new RestingConnections(() => 0.2);
+  const flood = Array.from({ length: 1_000 }, () => new Socket());
+  const neighbour = new Socket();
+  const stillResting = () => flood.filter((socket) => socket.isPaused()).length;
+  for (const socket of flood) resting.rest(1n, socket);
+  resting.rest(2n, neighbour);
+  jest.advanceTimersByTime(20);
+  expect(neighbour.isPaused()).toBe(false);
+  for (let passed = 0; passed < 50; passed += 1) {
+    const before = stillResting();
+    jest.advanceTimersByTime(100);
+    const read = before - stillResting();
+    expect(read).toBeLessThanOrEqual(27);
+    if (before > 30) expect(read).toBeGreaterThanOrEqual(18);
+  }
+  expect(stillResting()).toBe(0);
+  expect(jest.getTimerCount()).toBe(0);
+  jest.useRealTimers();
+});
+
+test('Overload-38: closed connections take no turn of others', () => {
+  jest.useFakeTimers();
+  const resting = new RestingConnections(() => 0.2);
+  const closed = Array.from({ length: 100 }, () => new Socket());
+  const open = new Socket();
+  for (const socket of [...closed, open]) resting.rest(1n, socket);
+  for (const socket of closed) socket.destroy();
+  jest.advanceTimersByTime(20);
+  expect(open.isPaused()).toBe(false);
+  jest.useRealTimers();
 });
 
 test.each([
