@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { buildSchema } from 'graphql';
 import { costOf } from '../../src/graphql/operations/operation-cost.js';
 import { graphql, rest } from '../support/http/client.js';
@@ -225,6 +225,7 @@ onAnyDatabase(
       for (const query of known) expect(await askUnparsable(query)).toBe('INVALID_REQUEST');
       // The last four cost a unit each.
       for (let sent = 0; sent < 60; sent += 1) await list(token);
+      const parse = jest.spyOn(JSON, 'parse');
       for (const query of [PETS, create]) expect(await askUnparsable(query)).toBe('RATE_LIMITED_MINUTE');
       expect((await graphql(app().url, PROJECT, { token })).status).toBe(200);
       const managed = `{ ${Array.from({ length: 20 }, (_, at) => `a${at}: project { id }`).join(' ')} }`;
@@ -233,6 +234,9 @@ onAnyDatabase(
       for (let sent = 0; sent < 20; sent += 1) await spend();
       expect((await spend()).body.errors[0].extensions).toMatchObject({ limit: PER_MINUTE });
       expect(await askUnparsable(PROJECT)).toBe('RATE_LIMITED_MINUTE');
+      // A body that is not JSON would also be refused after parsing, because the quota is spent.
+      expect(parse.mock.calls.filter(([text]) => String(text).startsWith('{"variables"'))).toEqual([]);
+      parse.mockRestore();
     });
 
     test.each([
