@@ -40,7 +40,8 @@ export interface RenewalWindow {
 const ORDER_STATUSES = ['pending', 'ready', 'processing', 'valid', 'invalid'] as const;
 const AUTHORIZATION_STATUSES = ['pending', 'valid', 'invalid', 'deactivated', 'expired', 'revoked'] as const;
 const CHALLENGE_STATUSES = ['pending', 'processing', 'valid', 'invalid'] as const;
-const LIST_SIZE = 100;
+/** An order for one name usually has one authorization, which costs up to two requests, with three challenges. */
+const LIST_SIZE = 10;
 /** RFC 8555 §8.3, and no longer than the database column. */
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
 

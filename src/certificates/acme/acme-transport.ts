@@ -6,6 +6,10 @@ import { AcmeProblem, AcmeUnreachable, parseRetryAfter } from './acme-problem.js
 const TIMEOUT_MS = 10_000;
 /** Longer than a chain that fits into the database. */
 const LONGEST_BODY_BYTES = 100_000;
+/** Each chunk costs an event, so a body in chunks of one byte costs seconds. A slow network makes 70 pieces of 100 KB. */
+const MOST_PIECES = 500;
+/** Answers before the answer, such as 103. RFC 9110 §15.2. */
+const MOST_INTERIM_ANSWERS = 10;
 /** More than there are concurrent orders and checks, so those that hang do not block another. */
 const SOCKETS = 48;
 /** A CA can name URLs on any number of hosts. */
@@ -137,15 +141,24 @@ function exchange({ method, url, body, signal }: AcmeCall, agent: Agent): Promis
       reject(new (isLost ? LostConnection : AcmeUnreachable)(cause.message, { url, cause }));
     };
     sent.on('error', fail);
+    // After a 101 Node closes the connection, without an error.
+    sent.on('close', () => fail(new Error('the CA gave no answer')));
+    let interim = 0;
+    sent.on('information', () => {
+      interim += 1;
+      if (interim > MOST_INTERIM_ANSWERS) sent.destroy(new Error('the CA sent too many interim answers'));
+    });
     sent.on('response', (response) => {
       hasAnswer = true;
       // The body has a single Buffer: a chunk of one byte costs a hundred.
       const answer = Buffer.allocUnsafe(LONGEST_BODY_BYTES);
       let bytes = 0;
+      let pieces = 0;
       response.on('data', (chunk: Buffer) => {
+        pieces += 1;
         if (bytes + chunk.length > LONGEST_BODY_BYTES) {
           sent.destroy(new Error(`the answer is larger than ${LONGEST_BODY_BYTES} bytes`));
-        }
+        } else if (pieces > MOST_PIECES) sent.destroy(new Error('the answer is in too many pieces'));
         bytes += chunk.copy(answer, bytes);
       });
       response.on('error', fail);
