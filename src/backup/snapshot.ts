@@ -1,29 +1,28 @@
 import { existsSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource, EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { DatabaseTarget } from '../config/config.js';
 import { createDataSource, type DatabaseSchema } from '../database/data-source.js';
-import { requireNoUnfinishedRestore } from '../database/migrate.js';
+import { openProblem } from '../database/database-errors.js';
+import { requireNoUnfinishedCopy } from '../database/migrate.js';
 import { AppError } from '../kernel/errors.js';
 import { appliedMigrations, requireKnown } from '../migrations/plan/applied-migrations.js';
-import type { BackupRow, BackupTable } from './backup-format.js';
-import { RowPages } from './row-pages.js';
-import { tablesOf } from './schema-tables.js';
 
-const QUERY_TIMEOUT_MS = 60_000;
-/** For each second of work, of this process and of the database, the backup rests two: the gateways go first. */
-const REST_FOR_WORK = 2;
+/** To count the rows of a large table. */
+const QUERY_TIMEOUT_MS = 600_000;
+const PAGE_ROWS = 1_000;
+/** A `text` column has up to 64 KB. */
+const PAGE_ROWS_WITH_LONG_TEXT = 50;
 
 /** Reads the whole database as it was at one moment. Writers continue, and their later changes do not appear. */
 export class Snapshot {
   private constructor(
+    private readonly target: DatabaseTarget,
     private readonly source: DataSource,
     private readonly runner: QueryRunner,
-    /** The newest migration. */
-    readonly schema: string,
   ) {}
 
-  /** Throws `AppError` when the database is missing, half restored, or of another release. */
+  /** Throws `AppError` when the database is missing, half copied, or of another release. */
   static async open(target: DatabaseTarget, schema: DatabaseSchema): Promise<Snapshot> {
     // The driver would create the file.
     if (target.kind === 'sqlite' && !existsSync(target.path)) {
@@ -31,72 +30,107 @@ export class Snapshot {
     }
     const settings = { poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS, exactIntegers: true };
     const source = await createDataSource(target, schema, settings);
-    await source.initialize();
+    await source.initialize().catch((error) => unreadable(target, error));
+    const snapshot = new Snapshot(target, source, source.createQueryRunner());
     try {
-      const runner = source.createQueryRunner();
-      for (const statement of BEGIN[target.kind]) await runner.query(statement);
-      await requireNoUnfinishedRestore(runner);
-      const applied = requireKnown(await appliedMigrations(runner), source);
-      const newest = applied.at(-1);
-      if (newest === undefined || applied.length < source.migrations.length) {
-        throw new AppError(
-          'conflict',
-          'The database lacks the newest migrations. Run `petstore migrate` first, or use the release that serves it.',
-        );
-      }
-      return new Snapshot(source, runner, newest);
+      for (const statement of BEGIN[target.kind]) await snapshot.query(statement);
+      await snapshot.requireNewest();
+      return snapshot;
     } catch (error) {
       await source.destroy();
       throw error;
     }
   }
 
-  get tables(): BackupTable[] {
-    return tablesOf(this.source);
+  get tables(): EntityMetadata[] {
+    return this.source.entityMetadatas;
   }
 
-  /** The number of all rows. */
-  async count(): Promise<number> {
-    let rows = 0;
-    for (const { tableName } of this.source.entityMetadatas) {
+  /** The number of rows of each table. */
+  async counts(): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const { tableName } of this.tables) {
       await this.beginTable();
-      const [row] = await this.runner.query(`SELECT COUNT(*) AS count FROM ${tableName}`);
-      rows += Number(row.count);
+      const [{ count }] = await this.query(`SELECT COUNT(*) AS count FROM ${tableName}`);
+      counts[tableName] = Number(count);
       await this.endTable();
     }
-    return rows;
+    return counts;
   }
 
-  /** All rows of a table, in the order of the primary key; memory is bounded by a page. */
-  async *pages({ table }: BackupTable): AsyncGenerator<BackupRow[]> {
-    const metadata = this.source.entityMetadatas.find(({ tableName }) => tableName === table);
-    if (!metadata) throw new Error(`no table ${table}`);
+  /** All rows of a table by primary key, in the driver's values under the names of the entity's properties. */
+  async *pages(table: EntityMetadata): AsyncGenerator<ObjectLiteral[]> {
+    const pageRows = table.columns.some(({ type }) => type === 'text') ? PAGE_ROWS_WITH_LONG_TEXT : PAGE_ROWS;
     await this.beginTable();
-    const pages = new RowPages(metadata, this.isMysql).read((sql, values) => this.runner.query(sql, values));
-    let beganAtMs = performance.now();
-    for await (const page of pages) {
-      yield page;
-      await pause((performance.now() - beganAtMs) * REST_FOR_WORK);
-      beganAtMs = performance.now();
+    for (let last: ObjectLiteral | undefined; ; ) {
+      const rows = await this.query(...this.page(table, last, pageRows));
+      if (rows.length > 0) yield rows;
+      if (rows.length < pageRows) break;
+      last = rows.at(-1);
     }
     await this.endTable();
   }
 
-  private async beginTable(): Promise<void> {
-    if (this.isMysql) await this.runner.query('SAVEPOINT of_table');
+  /** Each page begins behind the primary key of the last row: page 1,000 costs as much as page 1. */
+  private page(
+    { columns, primaryColumns, tableName }: EntityMetadata,
+    last: ObjectLiteral | undefined,
+    pageRows: number,
+  ): [sql: string, values: unknown[]] {
+    const quoted = (name: string) => this.source.driver.escape(name);
+    const selected = columns.map(
+      ({ databaseName, propertyName }) => `${quoted(databaseName)} AS ${quoted(propertyName)}`,
+    );
+    // Without the index MySQL may begin at the first row of the table for every page.
+    const from = this.target.kind === 'sqlite' ? tableName : `${tableName} FORCE INDEX (PRIMARY)`;
+    const keys = primaryColumns.map(({ databaseName }) => `${tableName}.${quoted(databaseName)}`);
+    const values = last === undefined ? [] : primaryColumns.map((column) => keyOf(column, last));
+    const where = last === undefined ? { sql: '', values } : this.behind(keys, values);
+    return [
+      `SELECT ${selected.join(', ')} FROM ${from} ${where.sql} ORDER BY ${keys.join(', ')} LIMIT ${pageRows}`,
+      where.values,
+    ];
   }
 
-  /** Ends the lock on the table's definition. Otherwise a waiting ALTER TABLE would block all later reads of the table. */
-  private async endTable(): Promise<void> {
-    if (this.isMysql) await this.runner.query('ROLLBACK TO SAVEPOINT of_table');
+  private behind(keys: readonly string[], values: readonly unknown[]): { sql: string; values: unknown[] } {
+    if (this.target.kind === 'sqlite') {
+      const places = keys.map(() => '?').join(', ');
+      return { sql: `WHERE (${keys.join(', ')}) > (${places})`, values: [...values] };
+    }
+    // MySQL reads no range for a comparison of rows.
+    const [first, ...rest] = keys.toReversed();
+    const after = rest.reduce((sql, key) => `(${key} > ? OR (${key} = ? AND ${sql}))`, `${first} > ?`);
+    const doubled = values.flatMap((value, at) => (at === values.length - 1 ? [value] : [value, value]));
+    return { sql: `WHERE ${after}`, values: doubled };
   }
 
-  private get isMysql(): boolean {
-    return this.source.options.type !== 'better-sqlite3';
+  private async requireNewest(): Promise<void> {
+    const queries = { query: (sql: string) => this.runner.query(sql) };
+    await requireNoUnfinishedCopy(queries);
+    const applied = requireKnown(await appliedMigrations(queries), this.source);
+    if (applied.length === this.source.migrations.length) return;
+    throw new AppError(
+      'conflict',
+      'The database lacks the newest migrations. Run `petstore migrate` on it first, or use the release that serves it.',
+    );
   }
 
-  async close(): Promise<void> {
-    await this.source.destroy();
+  private beginTable(): Promise<unknown> {
+    return this.query('SAVEPOINT of_table');
+  }
+
+  /** On MySQL it ends the lock on the table's definition: a waiting ALTER TABLE would block all later reads of the table. */
+  private endTable(): Promise<unknown> {
+    return this.query('ROLLBACK TO SAVEPOINT of_table');
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: rows have many shapes.
+  private query(sql: string, values: unknown[] = []): Promise<any[]> {
+    return this.runner.query(sql, values).catch((error) => unreadable(this.target, error));
+  }
+
+  close(): Promise<void> {
+    return this.source.destroy();
   }
 }
 
@@ -106,3 +140,13 @@ const MYSQL_BEGIN = [
 ];
 /** In WAL mode a read transaction of SQLite sees one state, and blocks no writer. */
 const BEGIN = { sqlite: ['BEGIN DEFERRED'], mysql: MYSQL_BEGIN, mariadb: MYSQL_BEGIN };
+
+/** MySQL's driver returns a 64-bit integer as text. MySQL would compare it with the column as text or as a double. */
+function keyOf({ type, propertyName }: ColumnMetadata, row: ObjectLiteral): unknown {
+  const value = row[propertyName];
+  return type === 'bigint' ? BigInt(value) : value;
+}
+
+function unreadable(target: DatabaseTarget, error: unknown): never {
+  throw new AppError('unavailable', `The database ${openProblem(target, error)}.`, { cause: error });
+}

@@ -5,7 +5,7 @@ import { runProgram } from './program.js';
 
 const output = new Output(process.argv.includes('--json'));
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  // `petstore … | head` closes the pipe early, which is no error but for a backup.
+  // `petstore … | head` closes the pipe early, which is no error.
   if (code === 'EPIPE') process.exit(output.exitCode);
   console.error(`Standard output can't be written: ${message}`);
   process.exit(EXIT.refused);

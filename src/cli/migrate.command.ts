@@ -19,7 +19,7 @@ export function migrateCommand(program: Command, output: Output): void {
     .addHelpText(
       'after',
       `
-A copy is a database that the running release restored from a backup, so that the same migrations are pending.
+A copy is a backup of the database, as a file or loaded into another database: the same migrations are pending.
 
 Examples:
   $ petstore migrate --plan

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config.js';
 import { AppError } from '../kernel/errors.js';
 import { version } from '../kernel/version.js';
 import { backupCommand } from './backup/backup.command.js';
-import { restoreCommand } from './backup/restore.command.js';
+import { copyCommand } from './backup/copy.command.js';
 import { doctorCommand } from './doctor.command.js';
 import { domainsCommands } from './domains.command.js';
 import { keysCommands } from './keys.command.js';
@@ -55,7 +55,7 @@ Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
   petsCommands(program, output, stdin);
   domainsCommands(program, output);
   backupCommand(program, output);
-  restoreCommand(program, output);
+  copyCommand(program, output);
   migrateCommand(program, output);
   doctorCommand(program, output);
   try {

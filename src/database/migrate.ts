@@ -13,28 +13,28 @@ const LOCK_NAME = "CONCAT('petstore_migrations.', LEFT(SHA2(DATABASE(), 256), 40
 /** Shorter than the deadline of the statement, so that the answer is MySQL's. */
 const LOCK_WAIT_SECONDS = MIGRATION_TIMEOUT_MS / 1000 - 60;
 
-/** A table that exists only during a restore. After a restore that was killed it tells its file and its start. */
-export const UNFINISHED_RESTORE = 'unfinished_restore';
+/** A table that exists only during a copy. After a copy that was killed it tells its source and its start. */
+export const UNFINISHED_COPY = 'unfinished_copy';
 
 interface MigrateOptions {
-  /** The caller is the restore itself. */
-  isRestore?: boolean;
+  /** The caller is the copy itself. */
+  isCopy?: boolean;
 }
 
 /**
  * Applies every pending migration and returns the names of those that it applied. When several processes call this at
  * once, each migration is applied by one of them. Throws an error that names the migration that failed. Throws `AppError
- * conflict` when a restore did not end: every start calls this, and must not serve a part of the rows.
+ * conflict` when a copy did not end: every start calls this, and must not serve a part of the rows.
  */
 export async function migrate(
   target: DatabaseTarget,
   schema: DatabaseSchema,
-  { isRestore = false }: MigrateOptions = {},
+  { isCopy = false }: MigrateOptions = {},
 ): Promise<string[]> {
   // The database would end with this connection, so `migrateInMemory` runs on the connection that uses it.
   if (isInMemory(target)) return [];
   return withSchemaLock(target, schema, async (source) => {
-    if (!isRestore) await requireNoUnfinishedRestore(source);
+    if (!isCopy) await requireNoUnfinishedCopy(source);
     const applied: string[] = [];
     // Outside a transaction: a start with nothing to apply waits for no other writer of a SQLite file.
     while ((await pendingIn(source)).length > 0) applied.push(...(await applyNext(source)));
@@ -70,17 +70,17 @@ interface Queries {
   query(sql: string): Promise<unknown[]>;
 }
 
-/** Throws `AppError conflict` when a restore into the database did not end. */
-export async function requireNoUnfinishedRestore(queries: Queries): Promise<void> {
-  const rows = await queries.query(`SELECT file, started_at FROM ${UNFINISHED_RESTORE}`).catch((error) => {
+/** Throws `AppError conflict` when a copy into the database did not end. */
+export async function requireNoUnfinishedCopy(queries: Queries): Promise<void> {
+  const rows = await queries.query(`SELECT source, started_at FROM ${UNFINISHED_COPY}`).catch((error) => {
     if (isTableMissing(error)) return [];
     throw error;
   });
-  const [found] = rows as { file: string; started_at: string }[];
+  const [found] = rows as { source: string; started_at: string }[];
   if (!found) return;
   throw new AppError(
     'conflict',
-    `The restore of ${found.file} that began at ${found.started_at} runs or was interrupted: the database has a part of the rows. If it does not run, repeat \`petstore restore\` with --force.`,
+    `The copy of ${found.source} that began at ${found.started_at} runs or was interrupted: the database has a part of the rows. If it does not run, repeat \`petstore copy\` with --force.`,
   );
 }
 

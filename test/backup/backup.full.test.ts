@@ -1,178 +1,213 @@
-import { spawnSync } from 'node:child_process';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { Snapshot } from '../../src/backup/snapshot.js';
-import { loadConfig } from '../../src/config/config.js';
-import { Backups, backup, linesOf, restore } from '../support/backups/backups.js';
+import { type ExecFileException, execFile } from 'node:child_process';
+import { copyFile, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Backups, backup, countOf, whileWritten } from '../support/backups/backups.js';
 import { fillEveryTable, onDatabase, readEveryTable } from '../support/backups/every-table.js';
-import { MAIN, petstore, petstoreHere } from '../support/command-line.js';
+import { petstore, petstoreHere } from '../support/command-line.js';
 import { databaseKinds } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
+import { startGateway } from '../support/gateway-process.js';
+import { putSqlClient } from '../support/servers/sql-client.js';
 
 const SEALED = 'v1.c2VhbGVk+/=';
+const PETS = 16_384;
 let backups: Backups;
+let source: string;
+let file: string;
+
 beforeAll(async () => {
   backups = await Backups.make();
+  source = await backups.migrated('sqlite');
+  await fillEveryTable(source);
+  await onDatabase(source, (data) =>
+    data.query('UPDATE certificates SET sealed_key = ? WHERE id = 0', [SEALED]),
+  );
+  file = backups.newFile();
+  expect(await backup(source, file)).toMatchObject({ code: 0, json: { complete: true, file } });
 });
 afterAll(() => backups.remove());
 
-describe.each(databaseKinds())('from %s', (kind) => {
-  const others = databaseKinds();
-  let source: string;
-  let file: string;
+const fileOf = (url: string) => url.slice('sqlite:'.length);
+const verify = (path: string) => petstoreHere(['backup', 'verify', path, '--json']);
 
-  beforeAll(async () => {
-    source = await backups.migrated(kind);
-    await fillEveryTable(source);
-    await onDatabase(source, (data) =>
-      data.query('UPDATE certificates SET sealed_key = ? WHERE id = 0', [SEALED]),
-    );
-    file = backups.newFile();
-    expect(await backup(source, file)).toMatchObject({ code: 0, json: { complete: true, file } });
-  });
-
-  test.each(others)('Backup-1: restored into %s and back, every table is equal', async (other) => {
-    const middle = await backups.newDatabase(other);
-    expect(await restore(file, middle)).toMatchObject({ code: 0, json: { migrated: [] } });
-    const before = await readEveryTable(source);
-    expect(Object.values(before).map((rows) => rows.length)).toEqual(Object.keys(before).map(() => 5));
-    expect(await readEveryTable(middle)).toEqual(before);
-
-    const second = backups.newFile();
-    await backup(middle, second);
-    const end = await backups.newDatabase(kind);
-    expect(await restore(second, end)).toMatchObject({ code: 0 });
-    expect(await readEveryTable(end)).toEqual(before);
-    // The same content, whichever database wrote it.
-    const content = async (path: string) => (await linesOf(path)).slice(1, -1).sort();
-    expect(await content(second)).toEqual(await content(file));
-  });
-
-  test('Backup-2: the file is private, starts with its header, and has sealed keys as they are', async () => {
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const lines = await linesOf(file);
-    expect(JSON.parse(lines[0] ?? '')).toEqual({
-      format: 'petstore-backup',
-      formatVersion: 1,
-      schema: expect.stringMatching(/\d{13}$/),
-      createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
-      version: expect.any(String),
-      database: kind,
-    });
-    expect(lines.filter((line) => line.includes(SEALED))).toHaveLength(1);
-    const verified = await petstoreHere(['backup', 'verify', file, '--json']);
-    expect(verified).toMatchObject({ code: 0, json: { database: kind, rows: { pets: 5, certificates: 5 } } });
-    const told = await petstoreHere(['backup', 'verify', file]);
-    expect(told.stdout).toContain('complete and undamaged: 95 rows');
-  });
-
-  test('Backup-3: a backup shows one moment, although others write', async () => {
-    const databaseUrl = await backups.migrated(kind);
-    await onDatabase(databaseUrl, async (data) => {
-      const insert = 'INSERT INTO pets (project_id, id, name, category_id, created_at_ms)';
-      await data.query(`${insert} VALUES (1, 1, 'Rex', 1, 1)`);
-      for (let pets = 1; pets < 10_000; pets *= 2) {
-        await data.query(`${insert} SELECT 1, id + ${pets}, name, 1, 1 FROM pets`);
-      }
-      let isOver = false;
-      const path = backups.newFile();
-      const ended = petstore(['backup', path, '--json'], { databaseUrl }).finally(() => {
-        isOver = true;
-      });
-      let id = 1_000_000;
-      for (; !isOver; id += 1) {
-        await data.transaction(async (manager) => {
-          // `acme_orders` is read before `pets`, `requests_left_out` after it.
-          await manager.query(`INSERT INTO acme_orders VALUES (${id}, 1, 1, 'a', 'a', 0, 1, NULL)`);
-          await manager.query(`${insert} VALUES (2, ${id}, 'New', 1, 1)`);
-          await manager.query(`INSERT INTO requests_left_out VALUES (1, ${id}, 1)`);
-        });
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
-      const { code, json } = await ended;
-      expect(code).toBe(0);
-      const added = json.rows.acme_orders;
-      expect(json.rows.pets).toBe(16_384 + added);
-      expect(json.rows.requests_left_out).toBe(added);
-      expect(id - 1_000_000).toBeGreaterThan(added);
-    });
-  });
-
-  test('Backup-4: standard output has the backup and nothing else', async () => {
-    const path = backups.newFile();
-    const shell = `"$0" "$1" backup - > '${path}'`;
-    const env = { ...process.env, DATABASE_URL: source };
-    const ended = spawnSync('sh', ['-c', shell, process.execPath, MAIN], { env, encoding: 'utf8' });
-    expect(ended.status).toBe(0);
-    expect((await linesOf(path)).slice(1, -1)).toEqual((await linesOf(file)).slice(1, -1));
-    expect(await backup(source, '-')).toMatchObject({ code: 2 });
-  });
-
-  test('Backup-8: a reader of standard output that ends early gets no success', async () => {
-    const ended = petstore(['backup', '-'], {
-      databaseUrl: source,
-      onStart: ({ stdout }) => stdout?.destroy(),
-    });
-    expect((await ended).code).toBe(1);
-  });
-
-  if (kind !== 'sqlite') {
-    test('Backup-9: counting the rows first keeps no lock on the definition of a table', async () => {
-      const databaseUrl = await backups.migrated(kind);
-      const { database } = loadConfig({ DATABASE_URL: databaseUrl });
-      const snapshot = await Snapshot.open(database, DATABASE_SCHEMA);
-      try {
-        expect(await snapshot.count()).toBeGreaterThan(0);
-        await onDatabase(databaseUrl, async (data) => {
-          await data.query('SET SESSION lock_wait_timeout = 5');
-          await data.query('ALTER TABLE pets ADD COLUMN more int NULL');
-        });
-      } finally {
-        await snapshot.close();
-      }
-    });
-  }
-
-  test('Backup-5: an existing file, a missing database and an older one are refused', async () => {
-    const before = await readdir(backups.folder);
-    const bytes = await readFile(file);
-    expect(await backup(source, file)).toMatchObject({ code: 1, json: { error: { code: 'conflict' } } });
-    expect(await readFile(file)).toEqual(bytes);
-    expect(await backup(source, file, '--force')).toMatchObject({ code: 0 });
-    const missing = await backup('sqlite:/nowhere/at/all.sqlite', backups.newFile());
-    expect(missing).toMatchObject({ code: 1, json: { error: { code: 'not_found' } } });
-    const older = await backups.migrated('sqlite');
-    await petstoreHere(['migrate', '--revert'], { databaseUrl: older });
-    const lacking = await backup(older, backups.newFile());
-    expect(lacking).toMatchObject({ code: 1, stdout: expect.stringContaining('petstore migrate') });
-    await onDatabase(older, (data) =>
-      data.query("INSERT INTO migrations (timestamp, name) VALUES (1990000000000, 'Later1990000000000')"),
-    );
-    const newer = await backup(older, backups.newFile());
-    expect(newer).toMatchObject({ code: 1, stdout: expect.stringContaining('Later1990000000000') });
-    expect(await readdir(backups.folder)).toEqual(before);
-  });
-
-  test('Backup-6: an interrupted backup leaves no file and no part of one', async () => {
-    const databaseUrl = await backups.migrated('sqlite');
-    await onDatabase(databaseUrl, async (data) => {
-      const insert = 'INSERT INTO pets (project_id, id, name, category_id, created_at_ms)';
-      await data.query(`${insert} VALUES (1, 1, 'Rex', 1, 1)`);
-      for (let pets = 1; pets < 60_000; pets *= 2) {
-        await data.query(`${insert} SELECT 1, id + ${pets}, name, 1, 1 FROM pets`);
-      }
-    });
-    const before = await readdir(backups.folder);
-    const ended = petstore(['backup', backups.newFile(), '--json'], {
-      databaseUrl,
-      onStart: async (child) => {
-        const isPart = (name: string) => name.endsWith('.part');
-        await eventually('a part', async () => (await readdir(backups.folder)).some(isPart));
-        child.kill('SIGINT');
-      },
-    });
-    expect(await ended).toMatchObject({ code: 1, json: { complete: false, file: null } });
-    expect(await readdir(backups.folder)).toEqual(before);
-  });
+test('Backup-1: a backup is a database with equal tables, and sealed keys as they are', async () => {
+  const tables = await readEveryTable(source);
+  expect(Object.values(tables).map((rows) => rows.length)).toEqual(Object.keys(tables).map(() => 5));
+  expect(await readEveryTable(`sqlite:${file}`)).toEqual(tables);
+  expect(tables.certificates?.filter((row) => row.includes(SEALED))).toHaveLength(1);
 });
+
+test('Backup-2: the file is private and alone, and verify says its schema', async () => {
+  const fresh = backups.newFile();
+  await backup(source, fresh);
+  expect((await stat(fresh)).mode & 0o777).toBe(0o600);
+  expect(await verify(fresh)).toMatchObject({
+    code: 0,
+    json: { file: fresh, schema: expect.stringMatching(/^[A-Z]\w+\d{13}$/) },
+  });
+  const names = await readdir(backups.folder);
+  expect(names.filter((name) => fresh.endsWith(name) || name.endsWith('.part'))).toHaveLength(1);
+});
+
+test('Backup-3: a backup shows one moment, although others write', async () => {
+  const databaseUrl = await backups.withPets('sqlite', PETS);
+  const path = backups.newFile();
+  const { result, transactions } = await whileWritten(databaseUrl, () =>
+    petstore(['backup', path, '--json'], { databaseUrl }),
+  );
+  expect(result.code).toBe(0);
+  const added = await countOf(`sqlite:${path}`, 'acme_orders');
+  expect(added).toBeGreaterThan(0);
+  expect(transactions).toBeGreaterThan(added);
+  expect(await countOf(`sqlite:${path}`, 'pets')).toBe(PETS + added);
+  expect(await countOf(`sqlite:${path}`, 'requests_left_out')).toBe(added);
+});
+
+test('Backup-5: an existing file, a missing database and standard output are refused', async () => {
+  const bytes = await readFile(file);
+  expect(await backup(source, file)).toMatchObject({ code: 1, json: { error: { code: 'conflict' } } });
+  expect(await readFile(file)).toEqual(bytes);
+  const replaced = backups.newFile();
+  await writeFile(replaced, 'old');
+  expect(await backup(source, replaced, '--force')).toMatchObject({ code: 0 });
+  expect(await verify(replaced)).toMatchObject({ code: 0 });
+  const missing = await backup('sqlite:/nowhere/at/all.sqlite', backups.newFile());
+  expect(missing).toMatchObject({ code: 1, json: { error: { code: 'not_found' } } });
+  expect(await backup(source, '-')).toMatchObject({ code: 2 });
+  expect((await readdir(backups.folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+});
+
+test('Backup-6: an interrupted backup leaves no file and no part of one', async () => {
+  const databaseUrl = await backups.withPets('sqlite', 2 ** 20);
+  const before = await readdir(backups.folder);
+  const ended = petstore(['backup', backups.newFile(), '--json'], {
+    databaseUrl,
+    onStart: async (child) => {
+      const isPart = (name: string) => name.endsWith('.part');
+      await eventually('a part', async () => (await readdir(backups.folder)).some(isPart));
+      child.kill('SIGINT');
+    },
+  });
+  expect(await ended).toMatchObject({ code: 1, json: { error: { code: 'conflict' } } });
+  expect(await readdir(backups.folder)).toEqual(before);
+});
+
+test('Backup-11: verify refuses a truncated file, a damaged page, another file and a newer schema', async () => {
+  const refused = async (path: string, reason: RegExp) => {
+    const ended = await verify(path);
+    expect(ended).toMatchObject({ code: 1 });
+    expect(ended.json.error.message).toMatch(reason);
+  };
+  const { size } = await stat(file);
+  for (const length of [1, 100, 5_000, size / 2, size - 1]) {
+    const path = backups.newFile();
+    await copyFile(file, path);
+    await truncate(path, Math.floor(length));
+    await refused(path, /is damaged/);
+  }
+  const bytes = await readFile(file);
+  const pages = backups.newFile();
+  // The header of a page of the middle: its kind, and the number of its cells.
+  await writeFile(pages, bytes.fill(0x55, 4_096 * 20, 4_096 * 20 + 12));
+  await refused(pages, /is damaged/);
+  const other = backups.newFile();
+  await writeFile(other, 'id,name\n1,Rex\n');
+  await refused(other, /is damaged: file is not a database/);
+  await writeFile(other, '');
+  await refused(other, /not a database of the Petstore Gateway/);
+  await refused(backups.newFile(), /There is no database at/);
+  const newer = backups.newFile();
+  await copyFile(file, newer);
+  await onDatabase(`sqlite:${newer}`, (data) =>
+    data.query("INSERT INTO migrations (timestamp, name) VALUES (1990000000000, 'Later1990000000000')"),
+  );
+  await refused(newer, /Later1990000000000/);
+});
+
+test('Backup-12: a backup is restored in the place of the database, and a gateway serves it', async () => {
+  const databaseUrl = await backups.migrated('sqlite');
+  await petstoreHere(['projects', 'create', 'shop'], { databaseUrl });
+  const { json } = await petstoreHere(['keys', 'create', 'shop', '--json'], { databaseUrl });
+  const path = backups.newFile();
+  const env = { DATABASE_URL: databaseUrl, DEMO: '0' };
+  const first = await startGateway({ env });
+  const post = (url: string, name: string) =>
+    fetch(`${url}/v1/pets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${json.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name, categoryId: 1 }),
+    });
+  expect((await post(first.url, 'Before')).status).toBe(201);
+  expect(await backup(databaseUrl, path)).toMatchObject({ code: 0 });
+  expect((await post(first.url, 'After')).status).toBe(201);
+  await first.kill('SIGKILL');
+  // As `docs/operations.md` says: the old file goes with its -wal, which a restored file must never meet.
+  const folder = dirname(fileOf(databaseUrl));
+  for (const name of await readdir(folder)) await rename(join(folder, name), join(folder, `old-${name}`));
+  await copyFile(path, fileOf(databaseUrl));
+  const second = await startGateway({ env });
+  const answer = await fetch(`${second.url}/v1/pets`, { headers: { authorization: `Bearer ${json.key}` } });
+  const pets = (await answer.json()) as { name: string }[];
+  expect(pets.map(({ name }) => name)).toEqual(['Before']);
+  await second.kill('SIGKILL');
+  const told = await petstoreHere(['restore', path, '--into', databaseUrl]);
+  expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining('petstore backup --help') });
+});
+
+test.each(databaseKinds().filter((kind) => kind !== 'sqlite'))(
+  'Backup-13: on %s the command makes no backup, and its line dumps a database that loads again',
+  async (kind) => {
+    await putSqlClient(kind as 'mysql' | 'mariadb', backups.folder);
+    const migrated = await backups.migrated(kind);
+    await fillEveryTable(migrated);
+    // With the rights that Docker's image gives to a user.
+    const user = `dump_${migrated.slice(-12)}@'127.0.0.1'`;
+    await onDatabase(migrated, async (data) => {
+      await data.query(`CREATE USER ${user}`);
+      await data.query(`GRANT ALL ON ${new URL(migrated).pathname.slice(1)}.* TO ${user}`);
+    });
+    const databaseUrl = migrated.replace('root@', `${user.split('@')[0]}@`);
+    const path = `${backups.newFile()} of 'shop'.sql`;
+    const told = await backup(databaseUrl, path);
+    expect(told).toMatchObject({ code: 1, json: { complete: false, file: null } });
+    const { stdout: line, stderr } = await petstoreHere(['backup', path], { databaseUrl });
+    expect(line).toBe(`${told.json.run}\n`);
+    expect(stderr).toContain('Run this line');
+    expect(await shell(line)).toBe(0);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await readFile(path, 'utf8')).trimEnd()).toMatch(/\n-- Dump completed.*$/);
+
+    const into = await backups.newDatabase(kind);
+    const { hostname, port, pathname } = new URL(into);
+    const load = `${kind} --protocol=TCP --host=${hostname} --port=${port} --user=root ${pathname.slice(1)}`;
+    expect(await shell(`${load} < '${path.replaceAll("'", "'\\''")}'`)).toBe(0);
+    expect(await readEveryTable(into)).toEqual(await readEveryTable(databaseUrl));
+    expect(await petstoreHere(['migrate', '--json'], { databaseUrl: into })).toMatchObject({
+      json: { applied: [] },
+    });
+    // An existing file stays.
+    expect(await shell(line)).not.toBe(0);
+    await onDatabase(migrated, (data) => data.query(`DROP USER ${user}`));
+  },
+);
+
+test('Backup-14: the line for MySQL has no password, and quotes what a shell would read', async () => {
+  const databaseUrl = 'mysql://us%20er:p%40ss-word@[::1]:3307/shop?ssl=true';
+  const { json } = await backup(databaseUrl, "it's $HOME.sql");
+  expect(json.run).toBe(
+    '(umask 077; set -C; mysqldump --single-transaction --no-tablespaces --set-gtid-purged=OFF ' +
+      "--default-character-set=utf8mb4 --protocol=TCP --host=::1 --port=3307 '--user=us er' --password " +
+      "--ssl-mode=REQUIRED shop > 'it'\\''s $HOME.sql')",
+  );
+});
+
+/** The exit code of a line of the shell, with the programs of the backups' folder. */
+function shell(line: string): Promise<number> {
+  const env = { ...process.env, PATH: `${backups.folder}${delimiter}${process.env.PATH}` };
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', line], { env }, (error: ExecFileException | null) =>
+      resolve(error === null ? 0 : Number(error.code)),
+    );
+  });
+}

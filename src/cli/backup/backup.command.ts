@@ -1,135 +1,111 @@
-import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
+import { statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { totalOf } from '../../backup/backup-format.js';
-import { version } from '../../kernel/version.js';
-import { type FileTarget, newFile, standardOutput } from '../long-runs/file-target.js';
-import { ProgressBar } from '../long-runs/progress-bar.js';
+import { newFile } from '../long-runs/file-target.js';
 import { stopSignal } from '../long-runs/stop-signal.js';
 import { EXIT, grouped, type Output } from '../output.js';
 import { sharedDatabase } from '../session.js';
-import { verifyCommand } from './verify.command.js';
 
 /** The file has digests of keys and sealed private keys: only its owner may read it. */
 const PRIVATE = 0o600;
-/** Faster than the default, for a slightly larger file. */
-const LEVEL = 3;
 
 export function backupCommand(program: Command, output: Output): void {
   const backup = program
     .command('backup')
-    .argument('<file>', 'where the backup is written; - is standard output')
-    .description('Write all data to one file while the gateway serves. `petstore restore` reads it back.')
+    .argument('<file>', 'where the backup is written')
+    .description(
+      'Write a copy of the SQLite database while the gateway serves. For MySQL, print the line of mysqldump.',
+    )
     .option('--force', 'replace an existing file')
     .addHelpText(
       'after',
       `
-The file has every table as it was at one moment: gzipped NDJSON with row counts and a SHA-256. It appears when it is
-complete, with the permissions 0600. It has digests of API keys, and private keys as SECRET_KEY sealed them: keep
-SECRET_KEY elsewhere, because without it those certificates can't be used.
+The file is a SQLite database as it was at one moment. It appears when it is complete, with the permissions 0600. To
+restore it, stop the gateway, move the old file with its -wal and -shm away, and put the backup in its place.
+It has digests of API keys, and private keys as SECRET_KEY sealed them: keep SECRET_KEY elsewhere, because without it
+those certificates can't be used.
+For MySQL and MariaDB the command prints the line that makes the backup, and makes none: the exit code is 1.
 Exit code: 0 complete, 1 refused or interrupted, 2 wrong usage.
 
 Examples:
-  $ petstore backup petstore.backup.gz
-  $ petstore backup - | aws s3 cp - s3://backups/petstore.backup.gz
-  $ petstore backup verify petstore.backup.gz`,
+  $ petstore backup petstore-backup.sqlite
+  $ petstore backup verify petstore-backup.sqlite`,
     )
-    .action(async (file: string, { force = false }: { force?: boolean }, command: Command) => {
-      const path = file === '-' ? undefined : file;
-      if (path === undefined && output.isJson) {
-        command.error('error: --json needs a file: standard output has the backup');
+    .action(async (path: string, { force = false }: { force?: boolean }, command: Command) => {
+      if (path === '-') command.error('error: standard output can have no database: name a file');
+      const database = sharedDatabase();
+      if (database.kind === 'sqlite') await writeBackup(database.path, path, force, output);
+      else {
+        const { dumpLine } = await import('../../backup/mysql-dump.js');
+        const line = dumpLine(database, path);
+        output.note('This database makes its own backups. Run this line:');
+        output.result({ file: null, complete: false, run: line }, line);
+        output.exitCode = EXIT.refused;
       }
-      if (path === undefined && process.stdout.isTTY) command.error('error: a terminal can show no backup');
-      output.exitCode = await runBackup(path, force, output);
     });
   verifyCommand(backup, output);
+  program
+    .command('restore', { hidden: true })
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action((_, command) => {
+      command.error(
+        'error: a backup is a database file, which needs no restore. See: petstore backup --help',
+      );
+    });
 }
 
-async function runBackup(path: string | undefined, isForced: boolean, output: Output): Promise<number> {
-  // Until it is complete: the reader of standard output may end early.
-  output.exitCode = EXIT.refused;
-  const { signal, release } = stopSignal();
-  const target =
-    path === undefined ? standardOutput(signal) : await newFile(path, { isForced, mode: PRIVATE });
+async function writeBackup(database: string, path: string, isForced: boolean, output: Output): Promise<void> {
   const startedAtMs = performance.now();
-  let written: Written | null = null;
+  const target = await newFile(path, { isForced, mode: PRIVATE });
+  let isWritten = false;
+  const { signal, release } = stopSignal(async () => {
+    if (isWritten) return;
+    await target.discard();
+    await rm(`${target.partial}-journal`, { force: true });
+    output.fail('conflict', 'Interrupted. No backup was written.');
+    // libsql can't interrupt a statement, so the process would wait for it.
+    process.exit(EXIT.refused);
+  });
   try {
-    const complete = await writeSnapshot(target, signal, output);
+    const { backupSqlite } = await import('../../backup/sqlite-backup.js');
+    await backupSqlite(database, target.partial);
+    if (signal.aborted) return;
+    isWritten = true;
     await target.keep();
-    written = complete;
   } catch (error) {
-    if (!signal.aborted) throw error;
+    await target.discard();
+    throw error;
   } finally {
     release();
-    if (!written) await target.discard();
   }
-  summarize(path, written, (performance.now() - startedAtMs) / 1000, output);
-  return written ? EXIT.ok : EXIT.refused;
-}
-
-interface Written {
-  rows: Readonly<Record<string, number>>;
-  /** Compressed. */
-  bytes: number;
-}
-
-async function writeSnapshot(target: FileTarget, signal: AbortSignal, output: Output): Promise<Written> {
-  const database = sharedDatabase();
-  const [{ Snapshot }, { backupLines }, { DATABASE_SCHEMA }] = await Promise.all([
-    import('../../backup/snapshot.js'),
-    import('../../backup/backup-lines.js'),
-    import('../../app/database-schema.js'),
-  ]);
-  const isBarShown = process.stderr.isTTY && !output.isJson;
-  const bar = new ProgressBar(process.stderr, { rows: 0, done: 0 }, isBarShown);
-  const snapshot = await Snapshot.open(database, DATABASE_SCHEMA);
-  try {
-    const total = isBarShown ? await snapshot.count() : null;
-    let rows: Written['rows'] = {};
-    const onRows = (counts: Written['rows']) => {
-      rows = counts;
-      const done = totalOf(counts);
-      bar.update({ rows: done, done, total });
-    };
-    const made = { createdAtMs: Date.now(), version: version(), database: database.kind, onRows };
-    const bytes = await write(backupLines(snapshot, made), target, signal);
-    return { rows, bytes };
-  } finally {
-    bar.clear();
-    await snapshot.close();
-  }
-}
-
-function summarize(path: string | undefined, written: Written | null, seconds: number, output: Output): void {
-  const { rows, bytes } = written ?? { rows: {}, bytes: 0 };
-  const told = written
-    ? `${grouped(totalOf(rows))} rows of ${Object.keys(rows).length} tables in ${seconds.toFixed(1)} s (${grouped(bytes)} bytes)`
-    : 'Interrupted. No complete backup was written.';
-  const json = {
-    file: written ? path : null,
-    complete: written !== null,
-    rows,
-    bytes,
-    seconds: Number(seconds.toFixed(3)),
-  };
-  if (path === undefined) output.note(told);
-  else output.result(json, told);
-}
-
-/** Returns the number of compressed bytes. */
-async function write(lines: AsyncIterable<string>, target: FileTarget, signal: AbortSignal): Promise<number> {
-  let bytes = 0;
-  const gzip = createGzip({ level: LEVEL });
-  await pipeline(
-    lines,
-    gzip,
-    async (pieces: AsyncIterable<Buffer>) => {
-      for await (const piece of pieces) {
-        bytes += piece.length;
-        await target.write(piece);
-      }
-    },
-    { signal },
+  const seconds = Number(((performance.now() - startedAtMs) / 1000).toFixed(3));
+  const bytes = statSync(path).size;
+  output.result(
+    { file: path, complete: true, bytes, seconds },
+    `${grouped(bytes)} bytes in ${seconds.toFixed(1)} s`,
   );
-  return bytes;
+}
+
+function verifyCommand(backup: Command, output: Output): void {
+  backup
+    .command('verify <file>')
+    .description('Check a SQLite backup and say which schema it has.')
+    .addHelpText(
+      'after',
+      `
+Runs SQLite's integrity_check, and compares the migrations of the file with those of this release.
+Exit code: 0 complete and undamaged, 1 not.
+
+Example:
+  $ petstore backup verify petstore-backup.sqlite --json | jq .schema`,
+    )
+    .action(async (path: string) => {
+      const [{ verifySqlite }, { DATABASE_SCHEMA }] = await Promise.all([
+        import('../../backup/sqlite-backup.js'),
+        import('../../app/database-schema.js'),
+      ]);
+      const schema = await verifySqlite(path, DATABASE_SCHEMA);
+      output.result({ file: path, schema }, `${path} is complete and undamaged. Its schema is ${schema}.`);
+    });
 }

@@ -28,6 +28,11 @@ export function standardOutput(signal: AbortSignal): FileTarget {
   };
 }
 
+export interface NewFile extends FileTarget {
+  /** The name of the file until it is complete. */
+  partial: string;
+}
+
 interface NewFileOptions {
   /** Replaces a regular file at the path. */
   isForced: boolean;
@@ -40,7 +45,7 @@ interface NewFileOptions {
  * `AppError conflict` when something is at `path`, or with `isForced` something other than a regular file. Throws
  * `AppError invalid_request` when the file can't be written.
  */
-export async function newFile(path: string, { isForced, mode = 0o666 }: NewFileOptions): Promise<FileTarget> {
+export async function newFile(path: string, { isForced, mode = 0o666 }: NewFileOptions): Promise<NewFile> {
   requireFree(path, isForced);
   const partial = join(dirname(path), `.petstore-${randomBytes(8).toString('hex')}.part`);
   const file = await open(partial, 'wx', mode).catch((error) => unwritable(path, error));
@@ -49,6 +54,7 @@ export async function newFile(path: string, { isForced, mode = 0o666 }: NewFileO
     await rm(partial, { force: true });
   };
   return {
+    partial,
     write: (data) => file.appendFile(data).catch((error) => unwritable(path, error)),
     keep: async () => {
       try {

@@ -16,7 +16,10 @@ export async function appliedMigrations(queries: Queries): Promise<string[] | nu
 }
 
 /** Throws `AppError conflict` when a newer release, or another program, has migrated the database. */
-export function requireKnown(applied: string[] | null, { migrations }: DataSource): string[] {
+export function requireKnown(
+  applied: string[] | null,
+  { migrations }: Pick<DataSource, 'migrations'>,
+): string[] {
   const known = new Set(migrations.map(nameOf));
   const unknown = (applied ?? []).find((name) => !known.has(name));
   if (unknown === undefined) return applied ?? [];

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseTarget } from '../../config/config.js';
 import { type DatabaseSchema, withDataSource } from '../../database/data-source.js';
@@ -43,7 +43,7 @@ export async function timeOnCopy(
   if (ofCopy !== names(pending)) {
     throw new AppError(
       'conflict',
-      `The copy has other pending migrations than the database: ${ofCopy || 'none'}. Restore a backup with the release that wrote it.`,
+      `The copy has other pending migrations than the database: ${ofCopy || 'none'}. Make it from a backup of the database.`,
     );
   }
   const seconds = new Map<string, number>();
@@ -63,8 +63,10 @@ export async function isSameDatabase(one: DatabaseTarget, other: DatabaseTarget)
 }
 
 async function placeOf(target: DatabaseTarget): Promise<string> {
-  if (target.kind === 'sqlite')
-    return existsSync(target.path) ? realpathSync(target.path) : resolve(target.path);
+  if (target.kind === 'sqlite') {
+    const file = statSync(target.path, { throwIfNoEntry: false });
+    return file ? `${file.dev}:${file.ino}` : resolve(target.path);
+  }
   const [{ place }] = await withDataSource(target, { entities: [], migrations: [] }, SETTINGS, (source) =>
     source.query("SELECT CONCAT(@@hostname, ':', @@port, '/', DATABASE()) AS place"),
   );

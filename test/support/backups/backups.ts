@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { type Ended, petstoreHere } from '../command-line.js';
 import { createTestDatabase, type DatabaseKind, type TestDatabase } from '../databases.js';
+import { onDatabase } from './every-table.js';
 
-/** A folder for backups, and databases to write and restore them. */
+/** A folder for backups, and databases to write and copy them. */
 export class Backups {
   private files = 0;
   private readonly databases: TestDatabase[] = [];
@@ -24,7 +23,7 @@ export class Backups {
 
   newFile(): string {
     this.files += 1;
-    return join(this.folder, `backup-${this.files}.gz`);
+    return join(this.folder, `backup-${this.files}.sqlite`);
   }
 
   /** The address of an empty database. */
@@ -39,35 +38,61 @@ export class Backups {
     await petstoreHere(['migrate'], { databaseUrl });
     return databaseUrl;
   }
+
+  /** A migrated database with a power of two of pets. */
+  async withPets(kind: DatabaseKind, pets: number): Promise<string> {
+    const databaseUrl = await this.migrated(kind);
+    await onDatabase(databaseUrl, async (data) => {
+      const insert = 'INSERT INTO pets (project_id, id, name, category_id, created_at_ms)';
+      await data.query(`${insert} VALUES (1, 1, 'Rex the ${'very '.repeat(20)}first', 1, 1)`);
+      for (let id = 1; id < pets; id *= 2) {
+        await data.query(`${insert} SELECT 1, id + ${id}, name, 1, 1 FROM pets`);
+      }
+    });
+    return databaseUrl;
+  }
 }
 
 export function backup(databaseUrl: string, ...args: string[]): Promise<Ended> {
   return petstoreHere(['backup', ...args, '--json'], { databaseUrl });
 }
 
-export function restore(file: string, into: string, ...args: string[]): Promise<Ended> {
-  return petstoreHere(['restore', file, '--into', into, ...args, '--json']);
+export function copy(from: string, into: string, ...args: string[]): Promise<Ended> {
+  return petstoreHere(['copy', '--from', from, '--into', into, ...args, '--json']);
 }
 
-export async function linesOf(file: string): Promise<string[]> {
-  return gunzipSync(await readFile(file))
-    .toString()
-    .trimEnd()
-    .split('\n');
+interface Written {
+  result: Ended;
+  /** The number of transactions. */
+  transactions: number;
 }
 
-/** Writes a file with these lines and a matching trailer. */
-export function writeBackup(file: string, content: readonly object[]): Promise<void> {
-  const text = content.map((line) => `${JSON.stringify(line)}\n`).join('');
-  const rows: Record<string, number> = {};
-  let table = '';
-  for (const line of content.slice(1)) {
-    if (Array.isArray(line)) rows[table] = (rows[table] ?? 0) + 1;
-    else {
-      ({ table } = line as { table: string });
-      rows[table] = 0;
+/** Runs a command while another program writes to three tables of its database, in one transaction each time. */
+export async function whileWritten(databaseUrl: string, run: () => Promise<Ended>): Promise<Written> {
+  return onDatabase(databaseUrl, async (data) => {
+    let isOver = false;
+    const running = run().finally(() => {
+      isOver = true;
+    });
+    let transactions = 0;
+    for (; !isOver; transactions += 1) {
+      const id = 1_000_000 + transactions;
+      await data.transaction(async (manager) => {
+        const pet = 'INSERT INTO pets (project_id, id, name, category_id, created_at_ms)';
+        // `acme_orders` is read before `pets`, `requests_left_out` after it.
+        await manager.query(`INSERT INTO acme_orders VALUES (${id}, 1, 1, 'a', 'a', 0, 1, NULL)`);
+        await manager.query(`${pet} VALUES (2, ${id}, 'New', 1, 1)`);
+        await manager.query(`INSERT INTO requests_left_out VALUES (1, ${id}, 1)`);
+      });
+      await new Promise((resolve) => setTimeout(resolve, 1));
     }
-  }
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  return writeFile(file, gzipSync(`${text}${JSON.stringify({ end: true, rows, sha256 })}\n`));
+    return { result: await running, transactions };
+  });
+}
+
+export async function countOf(databaseUrl: string, table: string): Promise<number> {
+  return onDatabase(databaseUrl, async (data) => {
+    const [row] = await data.query(`SELECT COUNT(*) AS count FROM ${table}`).catch(() => []);
+    return Number(row?.count ?? 0);
+  });
 }

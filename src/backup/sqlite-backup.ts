@@ -1,0 +1,64 @@
+import { existsSync, statSync } from 'node:fs';
+import Libsql from 'libsql/promise';
+import type { DatabaseSchema } from '../database/data-source.js';
+import { requireNoUnfinishedCopy } from '../database/migrate.js';
+import { AppError } from '../kernel/errors.js';
+import { appliedMigrations, requireKnown } from '../migrations/plan/applied-migrations.js';
+
+const OPEN_WAIT_MS = 10_000;
+/** `integrity_check` returns up to 100 rows; the first says enough. */
+const CHECK = 'PRAGMA integrity_check(1)';
+
+/** Writes the file's database as it is at this moment into an empty file. Writers and readers continue meanwhile. */
+export function backupSqlite(path: string, emptyFile: string): Promise<void> {
+  return onFile(path, async (file) => {
+    await requireNoUnfinishedCopy(file);
+    await file.run(`VACUUM INTO '${emptyFile.replaceAll("'", "''")}'`);
+  });
+}
+
+/**
+ * Returns the newest migration of an undamaged database file. Throws `AppError` for a damaged file, and for a file that
+ * this release can't serve.
+ */
+export function verifySqlite(path: string, schema: DatabaseSchema): Promise<string> {
+  return onFile(path, async (file) => {
+    const [{ integrity_check: found }] = await file.query(CHECK).catch((error: NodeJS.ErrnoException) => {
+      throw damaged(path, error.message);
+    });
+    if (found !== 'ok') throw damaged(path, found);
+    // SQLite reads the missing end of a last page as zeros.
+    const [{ page_size: pageBytes }] = await file.query('PRAGMA page_size');
+    if (statSync(path).size % pageBytes !== 0) throw damaged(path, 'its last page is not complete');
+    await requireNoUnfinishedCopy(file);
+    const migrations = schema.migrations.map((Migration) => new Migration());
+    const newest = requireKnown(await appliedMigrations(file), { migrations }).at(-1);
+    if (newest !== undefined) return newest;
+    throw new AppError('invalid_request', `${path} is not a database of the Petstore Gateway.`);
+  });
+}
+
+interface OpenFile {
+  /** Runs outside the event loop. */
+  run(sql: string): Promise<void>;
+  // biome-ignore lint/suspicious/noExplicitAny: rows have many shapes.
+  query(sql: string): Promise<any[]>;
+}
+
+async function onFile<T>(path: string, work: (file: OpenFile) => Promise<T>): Promise<T> {
+  // The driver would create the file.
+  if (!existsSync(path)) throw new AppError('not_found', `There is no database at ${path}.`);
+  const database = new Libsql(path, { timeout: OPEN_WAIT_MS });
+  try {
+    return await work({
+      run: (sql) => database.exec(sql),
+      query: async (sql) => (await database.prepare(sql)).all(),
+    });
+  } finally {
+    database.close();
+  }
+}
+
+function damaged(path: string, how: string): AppError {
+  return new AppError('invalid_request', `${path} is damaged: ${how}. Use another backup.`);
+}
