@@ -27,6 +27,8 @@ export function otlpExport({ url, headers }: Collector): (json: string) => Promi
         signal: AbortSignal.timeout(ATTEMPT_MS),
       });
       sent.once('error', reject);
+      // Node closes the connection after `101 Switching Protocols`, without an error and without a response.
+      sent.once('close', () => reject(new Error('the collector has closed the connection')));
       sent.once('response', (response) => {
         response.once('error', reject);
         // Read to its end, so that the connection is used again.

@@ -110,6 +110,17 @@ test('Tracing-17: no request waits for a collector that takes two seconds for ea
   await app.stop();
 });
 
+test('Tracing-23: a collector that once switches protocols gets the later spans, and the lost ones are counted', async () => {
+  const tracing = tracingTo(collector.url);
+  collector.mood = 'switches protocols';
+  record(tracing, 128);
+  await eventually('dropped spans', () => tracing.counts.dropped === 128, 15_000);
+  collector.mood = 'takes';
+  record(tracing, 300);
+  await tracing.close();
+  expect(tracing.counts).toEqual({ exported: 300, dropped: 128 });
+});
+
 test('Tracing-13: a collector that comes back gets the later spans, and the end of a process sends the last ones', async () => {
   const tracing = tracingTo(collector.url);
   collector.mood = 'refuses';

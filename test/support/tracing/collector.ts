@@ -17,7 +17,7 @@ export interface CollectedSpan {
 }
 
 /** The collector's answer to an export. */
-type Mood = 'takes' | 'is slow' | 'refuses' | 'is silent';
+type Mood = 'takes' | 'is slow' | 'refuses' | 'is silent' | 'switches protocols';
 
 const SLOW_MS = 2_000;
 
@@ -41,6 +41,11 @@ export class Collector {
       collector.exports += 1;
       collector.headers = request.headers;
       if (collector.mood === 'is silent') return;
+      if (collector.mood === 'switches protocols') {
+        // Node's own response would not send it as the answer.
+        request.socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+        return;
+      }
       if (collector.mood === 'refuses') return void response.writeHead(400).end();
       if (collector.mood === 'is slow') await pause(SLOW_MS);
       if (request.url === '/v1/traces') collector.record(Buffer.concat(chunks).toString());
