@@ -22,6 +22,7 @@ import { type Comparison, compare, isSmall, judge, type Verdict } from './signif
 const PROCESSES = 12;
 /** A row without a difference worth mentioning ends after these. */
 const LEAST_PAIRS = 6;
+const MESSAGE_CHARACTERS = 120;
 const FLOOR_AMOUNT = 3_000;
 const PETS = 200_000;
 /**
@@ -217,7 +218,9 @@ async function ableOf(
       await workload.check([processOf(judged), processOf(team)]);
       able.unshift(team);
     } catch (error) {
-      onProgress(`${workload.name}: ${team.build.name} is LEFT OUT, ${(error as Error).message}`);
+      onProgress(
+        `${workload.name}: ${team.build.name} is LEFT OUT, ${(error as Error).message.slice(0, MESSAGE_CHARACTERS)}`,
+      );
     }
   }
   return able;

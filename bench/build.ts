@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** A built gateway. */
@@ -18,7 +18,8 @@ export function buildOf(commit: string): Build {
   const hash = git('rev-parse', '--verify', `${commit}^{commit}`);
   const name = hash.slice(0, 7);
   const folder = resolve('.cache/builds', name);
-  if (existsSync(join(folder, 'dist/public'))) return { name, folder };
+  const done = join(folder, '.built');
+  if (existsSync(done)) return { name, folder };
   console.log(`Building ${name} …`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -26,6 +27,7 @@ export function buildOf(commit: string): Build {
   if (lockOf(folder) === lockOf('.')) symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   else run(folder, ['ci', '--no-audit', '--no-fund', '--silent']);
   run(folder, ['run', '-s', 'build']);
+  writeFileSync(done, '');
   return { name, folder };
 }
 
