@@ -52,12 +52,16 @@ const reasonOf = (asked: Promise<unknown>) =>
 
 const owner = pointerTo(12);
 const answerOf = (...records: Buffer[]) => Buffer.concat([answerHead(QUERY, records.length), ...records]);
+/** Each takes 256 bytes. */
+const strings = (count: number) =>
+  Buffer.concat(Array<Buffer>(count).fill(Buffer.concat([Buffer.of(255), Buffer.alloc(255, 'x')])));
 const addresses = (count: number) =>
   answerOf(...Array<Buffer>(count).fill(wireRecord(owner, A, Buffer.of(192, 0, 2, 1))));
 
 test('Dns-19: an answer of 8 KB, and one of 100 records with names of 8 labels, are decoded', () => {
-  const text = Buffer.concat(Array<Buffer>(31).fill(Buffer.concat([Buffer.of(255), Buffer.alloc(255, 'x')])));
-  expect(decodeReply(answerOf(wireRecord(owner, TXT, text))).records[0]?.value).toBe('x'.repeat(31 * 255));
+  expect(decodeReply(answerOf(wireRecord(owner, TXT, strings(31)))).records[0]?.value).toBe(
+    'x'.repeat(31 * 255),
+  );
   const deep = { ...QUESTION, name: 'a.b.c.d.e.f.customer.test' };
   const query = encodeQuery({
     id: 1,
@@ -79,6 +83,7 @@ const cut = wireRecord(owner, A, Buffer.alloc(4));
 cut.writeUInt16BE(500, 10);
 test.each<[string, Buffer]>([
   ['64 KB', compressedFlood(QUERY, 4_600)],
+  ['one record of more than 8 KB', answerOf(wireRecord(owner, TXT, strings(32)))],
   ['102 records', addresses(102)],
   ['a header that promises 65,535 records', Buffer.concat([answerHead(QUERY, 0xffff), cut])],
   ['66 names of 126 labels in a small packet', compressedFlood(QUERY, 66)],

@@ -110,7 +110,7 @@ function be(behaviour: Behaviour): void {
   authority.send(behaviour);
 }
 
-/** What the gateway needs, and how late its answers are, until `stop`. */
+/** Measures memory and answer times of the gateway until the returned function is called. */
 async function watch() {
   const { gateway, neighbour, memoryMb } = attacked;
   const health = new KeepAliveClient(gateway.url, '');

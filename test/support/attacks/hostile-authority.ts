@@ -45,7 +45,7 @@ const problem = (type: string, headers: Record<string, string> = {}): AcmeFault 
     400,
   );
 
-/** What the authority answers, and at which resource, by the kind in the host's name. */
+/** The resource and the answer there, by the kind in the name of the host. */
 function faults(base: string): Record<string, [resource: string, fault: AcmeFault][]> {
   // The gateway polls this order until its deadline.
   const order = { status: 'processing', finalize: base, authorizations: [] as string[] };
