@@ -4,7 +4,6 @@ import { CertificateAuthority } from '../certificates/certificate-authority.js';
 import { ChallengeStore } from '../certificates/challenges/challenge-store.js';
 import { AcmeAccounts } from '../certificates/orders/acme-accounts.js';
 import { CertificateOrders } from '../certificates/orders/certificate-orders.js';
-import { OrderBudget } from '../certificates/orders/order-budget.js';
 import { OrderFlow, type Wait } from '../certificates/orders/order-flow.js';
 import { OrderLog } from '../certificates/orders/order-log.js';
 import type { Random } from '../certificates/orders/renewal.js';
@@ -38,10 +37,9 @@ export function createCertificateAuthority({
 }: CertificateAuthorityParts): CertificateAuthority {
   const accounts = new AcmeAccounts(client, db, sealer, now);
   const challenges = new ChallengeStore(db, now);
-  const log = new OrderLog(db, ids, now);
-  const budget = new OrderBudget(db, now);
+  const log = new OrderLog(db, ids, client.settings.limits, now);
   const flow = new OrderFlow(client, challenges, wait);
-  const orders = new CertificateOrders({ client, accounts, sealer, budget, log, flow, now, random });
+  const orders = new CertificateOrders({ client, accounts, sealer, log, flow, now, random });
   return new CertificateAuthority(
     { client, accounts, orders, challenges, log },
     { now, random, ...settings },

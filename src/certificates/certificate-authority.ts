@@ -4,9 +4,8 @@ import { AcmeUnreachable } from './acme/acme-problem.js';
 import type { ChallengeStore } from './challenges/challenge-store.js';
 import type { AcmeAccounts } from './orders/acme-accounts.js';
 import type { CertificateOrders, OrderHooks, OrderRequest } from './orders/certificate-orders.js';
-import { CertificateOrderError, type OrderFailure } from './orders/order-failure.js';
+import { CertificateOrderError, explained, type OrderFailure } from './orders/order-failure.js';
 import type { OrderLog } from './orders/order-log.js';
-import { explained } from './orders/order-problem.js';
 import { momentIn, type Random } from './orders/renewal.js';
 import type { Certificate, NewCertificate } from './store/certificate.entity.js';
 
@@ -67,7 +66,7 @@ export class CertificateAuthority {
   }
 
   /**
-   * Orders a certificate, or resumes an order, and stores nothing of the certificate. Over our own budget it throws
+   * Orders a certificate, or resumes an order, and stores nothing of the certificate. Over a limit it throws
    * without a request to the CA.
    */
   order(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<NewCertificate> {

@@ -37,6 +37,14 @@ export interface AcmeSettings {
   readonly caaIdentities: readonly string[];
   /** Requested certificate profile; null = the CA's default. */
   readonly profile: string | null;
+  readonly limits: AcmeLimits;
+}
+
+/** Limits of the CA for this gateway's account; the gateway orders less. */
+export interface AcmeLimits {
+  readonly ordersIn3Hours: number;
+  /** For names of one registered domain, renewals aside. */
+  readonly certificatesInAWeek: number;
 }
 
 export interface Config {
@@ -137,6 +145,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 function acmeSettings(text: (name: string) => string | null): AcmeSettings | null {
   const directoryUrl = text('ACME_DIRECTORY_URL');
   if (directoryUrl === null) return null;
+  const limit = (name: string, value: string | null, fallback: number) =>
+    wholeNumber(name, value, { fallback, min: 10, max: 10_000 });
   return readAll<AcmeSettings>({
     directoryUrl: () => httpsUrl('ACME_DIRECTORY_URL', directoryUrl),
     email: () => emailAddress('ACME_EMAIL', text('ACME_EMAIL')),
@@ -144,5 +154,9 @@ function acmeSettings(text: (name: string) => string | null): AcmeSettings | nul
     caaIdentities: () =>
       list(text('ACME_CAA_IDENTITIES')).map((entry) => hostname('ACME_CAA_IDENTITIES', entry)),
     profile: () => text('ACME_PROFILE'),
+    limits: () => ({
+      ordersIn3Hours: limit('ACME_ORDERS_IN_THREE_HOURS', text('ACME_ORDERS_IN_THREE_HOURS'), 300),
+      certificatesInAWeek: limit('ACME_CERTIFICATES_IN_A_WEEK', text('ACME_CERTIFICATES_IN_A_WEEK'), 50),
+    }),
   });
 }

@@ -4,9 +4,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { AcmeOrder } from '../../src/certificates/orders/acme-order.entity.js';
-import { OrderBudget } from '../../src/certificates/orders/order-budget.js';
-import { ORDER_LIMITS, type PlannedOrder } from '../../src/certificates/orders/order-limits.js';
-import { OrderLog } from '../../src/certificates/orders/order-log.js';
+import { OrderLog, type PlannedOrder } from '../../src/certificates/orders/order-log.js';
 import { loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/migrate.js';
@@ -20,32 +18,34 @@ const HOUR_MS = 60 * MINUTE_MS;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 
 const order = (hostname: string, isRenewal = false): PlannedOrder => ({
+  domainId: 1n,
+  projectId: 1n,
   hostname,
   registrableDomain: hostname.split('.').slice(-2).join('.'),
-  projectId: 1n,
   isRenewal,
   isCertified: isRenewal,
 });
-
-test('every own limit is below that of the CA', () => {
-  expect(ORDER_LIMITS).toHaveLength(5);
-  for (const { most, mostOfCa } of ORDER_LIMITS) expect(most).toBeLessThan(mostOfCa);
-});
+const many = (count: number, hostname: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => order(hostname(index)));
+/** Let's Encrypt's, which are the defaults. */
+const LIMITS = { ordersIn3Hours: 300, certificatesInAWeek: 50 };
+/** A third of the orders is more than the certificates of a domain. */
+const RACE_LIMITS = { ordersIn3Hours: 60, certificatesInAWeek: 20 };
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let database: TestDatabase;
   let db: Database;
-  let nowMs = START_MS;
-  let budget: OrderBudget;
+  let ids: IdGenerator;
   let log: OrderLog;
+  let nowMs = START_MS;
+  const now = () => nowMs;
   beforeAll(async () => {
     database = await createTestDatabase(kind);
     const target = loadConfig({ DATABASE_URL: database.url }).database;
     await migrate(target, DATABASE_SCHEMA);
     db = await Database.open(target, DATABASE_SCHEMA);
-    const now = () => nowMs;
-    budget = new OrderBudget(db, now);
-    log = new OrderLog(db, new IdGenerator(now), now);
+    ids = new IdGenerator(now);
+    log = new OrderLog(db, ids, LIMITS, now);
   });
   afterAll(async () => {
     await db.close();
@@ -56,82 +56,59 @@ describe.each(databaseKinds())('on %s', (kind) => {
     await db.repository(AcmeOrder).clear();
   });
 
-  /** Places one order per minute. */
-  async function spend(orders: PlannedOrder[], outcome: Parameters<OrderLog['logOutcome']>[1] | null) {
-    for (const planned of orders) {
+  /** Logs one order per minute. */
+  async function spend(orders: PlannedOrder[], outcome: AcmeOrder['outcome']): Promise<void> {
+    const rows = orders.map(({ isCertified: _, ...planned }) => {
       nowMs += MINUTE_MS;
-      const id = await log.logOrder(1n, planned);
-      if (outcome !== null) await log.logOutcome(id, outcome);
-    }
+      return { id: ids.next(), ...planned, startedAtMs: nowMs, outcome };
+    });
+    await db.repository(AcmeOrder).insert(rows);
   }
-  const many = (count: number, hostname: (index: number) => string, isRenewal = false) =>
-    Array.from({ length: count }, (_, index) => order(hostname(index), isRenewal));
 
-  /** Returns when a refused order would fit; null = it fits now. */
-  async function freeAtMs(planned: PlannedOrder): Promise<number | null> {
+  /** Returns when a refused order would fit, and why it was refused; null = it fits now. */
+  async function refusal(
+    planned: PlannedOrder,
+    orders = log,
+  ): Promise<{ retryAtMs: number; cause: string } | null> {
     try {
-      await budget.check(planned);
+      const id = await orders.logOrder(planned);
+      await db.repository(AcmeOrder).delete({ id });
       return null;
     } catch (error) {
-      const { code, retryAtMs } = (error as { failure: { code: string; retryAtMs: number } }).failure;
-      expect(code).toBe('CA_RATE_LIMITED');
-      return retryAtMs;
+      const { failure } = error as { failure: { code: string; retryAtMs: number; cause: string } };
+      expect(failure.code).toBe('CA_RATE_LIMITED');
+      return { retryAtMs: failure.retryAtMs, cause: failure.cause };
     }
   }
-
-  test('three failed validations of a name in an hour block that name, and no other', async () => {
-    const shop = order('shop.fail.test');
-    await spend(
-      many(2, () => 'shop.fail.test'),
-      'CHALLENGE_UNREACHABLE',
-    );
-    expect(await freeAtMs(shop)).toBeNull();
-    await spend([shop], 'CAA_BLOCKS_CA');
-    const free = await freeAtMs(shop);
-    expect(free).toBe(START_MS + MINUTE_MS + HOUR_MS);
-    expect(await freeAtMs({ ...shop, isRenewal: true })).toBe(free);
-    expect(await freeAtMs(order('www.fail.test'))).toBeNull();
-    nowMs = free ?? 0;
-    expect(await freeAtMs(shop)).toBeNull();
-  });
+  const freeAtMs = async (planned: PlannedOrder) => (await refusal(planned))?.retryAtMs ?? null;
 
   test('an order that the CA refused or could not answer counts nowhere', async () => {
-    for (const outcome of ['CA_DOWN', 'CA_RATE_LIMITED', 'CA_REJECTED', 'CA_PAUSED'] as const) {
+    for (const outcome of ['CA_DOWN', 'CA_RATE_LIMITED', 'CA_REJECTED', 'CA_PAUSED']) {
       await spend(
-        many(10, () => 'shop.away.test'),
+        many(100, () => 'shop.away.test'),
         outcome,
       );
     }
+    nowMs = START_MS + 2 * HOUR_MS;
     expect(await freeAtMs(order('shop.away.test'))).toBeNull();
   });
 
-  test('a name gets four new certificates a week; renewals do not count', async () => {
-    const shop = order('shop.same.test');
+  test('a registered domain gets 45 new certificates a week; failed orders do not count', async () => {
     await spend(
-      many(10, () => 'shop.same.test', true),
-      'issued',
+      many(60, (index) => `shop${index}.many.test`),
+      'CAA_BLOCKS_CA',
     );
-    await spend(
-      many(4, () => 'shop.same.test'),
-      'issued',
-    );
-    expect(await freeAtMs(shop)).toBe(START_MS + 11 * MINUTE_MS + WEEK_MS);
-    expect(await freeAtMs({ ...shop, isRenewal: true })).toBeNull();
-    nowMs = START_MS + 11 * MINUTE_MS + WEEK_MS;
-    expect(await freeAtMs(shop)).toBeNull();
-  });
-
-  test('a registered domain gets 45 new certificates a week', async () => {
     await spend(
       many(45, (index) => `shop${index}.many.test`),
       'issued',
     );
-    expect(await freeAtMs(order('another.many.test'))).toBe(START_MS + MINUTE_MS + WEEK_MS);
+    nowMs = START_MS + 4 * HOUR_MS;
+    expect(await freeAtMs(order('another.many.test'))).toBe(START_MS + 61 * MINUTE_MS + WEEK_MS);
     expect(await freeAtMs(order('shop1.many.test', true))).toBeNull();
     expect(await freeAtMs(order('another.few.test'))).toBeNull();
   });
 
-  test('Renewal-3: a name that has had a certificate is exempt from all but its own limits, also when its order names none', async () => {
+  test('Renewal-3: a name that has had a certificate is exempt from the limit of its registered domain, also when its order names none', async () => {
     const known = { ...order('shop0.many.test'), isCertified: true };
     await spend(
       many(45, (index) => `shop${index}.many.test`),
@@ -139,52 +116,61 @@ describe.each(databaseKinds())('on %s', (kind) => {
     );
     expect(await freeAtMs(known)).toBeNull();
     await spend([known, known, known], 'issued');
-    expect(await freeAtMs(known)).toBe(START_MS + MINUTE_MS + WEEK_MS);
+    expect(await freeAtMs(known)).toBeNull();
   });
 
   test('an order in flight counts as issued, for an hour', async () => {
     await spend(
-      many(3, () => 'shop.flight.test'),
+      many(44, (index) => `shop${index}.flight.test`),
       'issued',
     );
     await spend([order('shop.flight.test')], null);
-    const free = await freeAtMs(order('shop.flight.test'));
-    expect(free).toBe(START_MS + 4 * MINUTE_MS + HOUR_MS);
+    const free = await freeAtMs(order('next.flight.test'));
+    expect(free).toBe(START_MS + 45 * MINUTE_MS + HOUR_MS);
     nowMs = free ?? 0;
-    expect(await freeAtMs(order('shop.flight.test'))).toBeNull();
+    expect(await freeAtMs(order('next.flight.test'))).toBeNull();
   });
 
   test('a project places 100 orders in three hours; other projects and renewals are not blocked', async () => {
-    const rows = many(100, (index) => `shop.own${index}.test`).map((planned, index) => ({
-      ...planned,
-      projectId: 77n,
-      id: BigInt(index + 1_001),
-      domainId: 1n,
-      startedAtMs: START_MS,
-      outcome: 'issued',
-    }));
-    await db.repository(AcmeOrder).insert(rows);
+    await spend(
+      many(100, (index) => `shop.own${index}.test`).map((planned) => ({ ...planned, projectId: 77n })),
+      'issued',
+    );
     const own = (isRenewal: boolean) => ({ ...order('next.own.test', isRenewal), projectId: 77n });
-    expect(await freeAtMs(own(false))).toBe(START_MS + 3 * HOUR_MS);
-    expect(await freeAtMs({ ...own(false), isCertified: true })).toBe(START_MS + 3 * HOUR_MS);
+    const free = START_MS + MINUTE_MS + 3 * HOUR_MS;
+    expect(await freeAtMs(own(false))).toBe(free);
+    expect(await freeAtMs({ ...own(false), isCertified: true })).toBe(free);
     expect(await freeAtMs(own(true))).toBeNull();
     expect(await freeAtMs(order('others.test'))).toBeNull();
   });
 
-  test('the whole platform places 250 orders in three hours', async () => {
-    const rows = many(249, (index) => `shop.all${index}.test`).map((planned, index) => ({
+  test('the whole platform places 270 orders in three hours', async () => {
+    const rows = many(269, (index) => `shop.all${index}.test`).map((planned, index) => ({
       ...planned,
       projectId: BigInt(index + 2),
-      id: BigInt(index + 1),
-      domainId: 1n,
-      startedAtMs: START_MS + index * 1_000,
-      outcome: index % 2 === 0 ? 'issued' : 'CHALLENGE_UNREACHABLE',
     }));
-    await db.repository(AcmeOrder).insert(rows);
+    await spend(rows.slice(0, 200), 'issued');
     nowMs = START_MS + HOUR_MS;
+    await spend(rows.slice(200), 'CHALLENGE_UNREACHABLE');
+    nowMs = START_MS + 2 * HOUR_MS;
     expect(await freeAtMs(order('first.new.test'))).toBeNull();
     await spend([order('first.new.test')], 'issued');
-    expect(await freeAtMs(order('second.new.test'))).toBe(START_MS + 3 * HOUR_MS);
+    expect(await freeAtMs(order('second.new.test'))).toBe(START_MS + MINUTE_MS + 3 * HOUR_MS);
+    expect(await freeAtMs({ ...order('third.new.test'), isCertified: true })).toBeNull();
+  });
+
+  test('Orders-1: the limits are settings, and a refusal claims none of them for the authority', async () => {
+    const few = new OrderLog(db, ids, { ordersIn3Hours: 300, certificatesInAWeek: 10 }, now);
+    await spend(
+      many(9, (index) => `shop${index}.few.test`),
+      'issued',
+    );
+    expect(await refusal(order('next.few.test'), few)).toEqual({
+      retryAtMs: START_MS + MINUTE_MS + WEEK_MS,
+      cause:
+        'There were 9 certificates for names of this registered domain in a week, and this platform orders no more.',
+    });
+    expect(await refusal(order('next.few.test'))).toBeNull();
   });
 
   test('an order is deleted once no window reaches back to it', async () => {
@@ -197,36 +183,37 @@ describe.each(databaseKinds())('on %s', (kind) => {
     nowMs += 25 * HOUR_MS;
     expect(await log.deleteOldOrders()).toBe(3);
   });
-  test('processes that order at the same moment share a budget: none exceeds it, and all of it is spent', async () => {
+
+  test('processes that order at the same moment share a limit: none exceeds it, and all of it is spent', async () => {
     const program = resolve('dist/test/support/domains/order-process.js');
-    const children = Array.from({ length: 4 }, () => fork(program, [database.url]));
+    const children = Array.from({ length: 4 }, () =>
+      fork(program, [database.url, JSON.stringify(RACE_LIMITS)]),
+    );
     try {
       await Promise.all(children.map(isReady));
-      const [name = 0, domain = 0] = [ORDER_LIMITS[1]?.most, ORDER_LIMITS[2]?.most];
-      const shop = { hostname: 'shop.race.test', registrableDomain: 'race.test' };
-      expect(await spentBy(children, () => ({ planned: shop, orders: 10 }))).toBe(name);
-      expect(await db.repository(AcmeOrder).countBy({ hostname: shop.hostname })).toBe(name);
-      // Different hostnames of one registered domain: four of that domain's orders are spent.
-      const spent = await spentBy(children, (index) => ({
-        planned: { hostname: `shop-${index}.race.test`, registrableDomain: 'race.test' },
-        orders: 4,
+      const most = 0.9 * RACE_LIMITS.certificatesInAWeek;
+      // Different hostnames of one registered domain.
+      const race = (orders: number) =>
+        spentBy(children, (index) => ({
+          planned: { hostname: `shop-${index}.race.test`, registrableDomain: 'race.test' },
+          orders,
+        }));
+      expect(await race(most - 1)).toBe(most);
+      expect(await db.repository(AcmeOrder).countBy({ registrableDomain: 'race.test' })).toBe(most);
+      expect(await race(1)).toBe(0);
+      // The platform's limit, shared by projects.
+      const all = await spentBy(children, (index) => ({
+        planned: { hostname: `shop.race-${index}.test`, registrableDomain: `race-${index}.test` },
+        orders: 15,
       }));
-      expect(spent).toBe(4 * name);
-      const rows = many(domain - 1 - 5 * name, (index) => `early-${index}.race.test`);
-      nowMs = Date.now();
-      for (const row of rows) await log.logOrder(1n, row);
-      const last = await spentBy(children, (index) => ({
-        planned: { hostname: `late-${index}.race.test`, registrableDomain: 'race.test' },
-        orders: 4,
-      }));
-      expect(last).toBe(1);
+      expect(all + most).toBe(0.9 * RACE_LIMITS.ordersIn3Hours);
     } finally {
       for (const child of children) child.disconnect();
     }
   });
 });
 
-/** Returns how many orders of all processes were within the budget. */
+/** Returns how many orders of all processes were within the limits. */
 async function spentBy(children: ChildProcess[], order: (index: number) => SpendingOrder): Promise<number> {
   const answers = children.map(async (child, index) => {
     const answered = once(child, 'message');

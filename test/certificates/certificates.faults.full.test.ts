@@ -303,17 +303,6 @@ describe('a CA that fails', () => {
     await rig.door.stop();
     expect(await failureOf('closed.own.test')).toMatchObject({ code: 'CHALLENGE_UNREACHABLE' });
   });
-
-  test('after three failed validations in an hour the CA is not asked, and the failure names the time to retry', async () => {
-    const hostname = 'stubborn.own.test';
-    for (let count = 0; count < 3; count += 1) await failureOf(hostname);
-    const asked = rig.proxy.calls.length;
-    const failure = await failureOf(hostname);
-    expect(failure).toMatchObject({ code: 'CA_RATE_LIMITED' });
-    expect(rig.proxy.calls.slice(asked).filter(({ resource }) => resource === 'newOrder')).toEqual([]);
-    expect(failure.retryAtMs).toBeGreaterThan(rig.now() + HOUR_MS - 30_000);
-    expect(failure.retryAtMs).toBeLessThanOrEqual(rig.now() + HOUR_MS);
-  });
 });
 
 test('100 of 100 certificates are issued by a CA that refuses every second nonce', async () => {

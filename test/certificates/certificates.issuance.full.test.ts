@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AcmeChallenge } from '../../src/certificates/challenges/acme-challenge.entity.js';
 import { AcmeAccount } from '../../src/certificates/orders/acme-account.entity.js';
-import { certificatesOf } from '../../src/certificates/orders/issued-chain.js';
+import { certificatesOf } from '../../src/certificates/orders/x509.js';
 import { certificateKeyContext, Sealer } from '../../src/certificates/store/sealer.js';
 import { databaseKinds } from '../support/databases.js';
 import {
@@ -189,17 +189,17 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect((await rig.orders(hostname)).map(({ isRenewal }) => isRenewal)).toEqual([false, false]);
   });
 
-  test('a fifth certificate for a name within a week is refused here, and the CA is not asked', async () => {
-    const authority = rig.authority();
-    const hostname = 'again.issue.test';
-    for (let count = 0; count < 4; count += 1) await issue(authority, hostname);
+  test('an order above a limit is refused here, and the CA is not asked', async () => {
+    const limits = { ordersIn3Hours: 300, certificatesInAWeek: 10 };
+    const authority = rig.authority({ settings: { limits } });
+    for (let count = 0; count < 9; count += 1) await issue(authority, `again-${count}.limit.test`);
     const asked = rig.proxy.calls.length;
-    await expect(issue(authority, hostname)).rejects.toMatchObject({
+    await expect(issue(authority, 'again-9.limit.test')).rejects.toMatchObject({
       failure: { code: 'CA_RATE_LIMITED', actor: 'NOBODY', retryAtMs: expect.any(Number) },
     });
     expect(rig.proxy.calls).toHaveLength(asked);
     rig.clock.aheadMs = 7 * 86_400_000 + 60_000;
-    await issue(authority, hostname);
+    await issue(authority, 'again-9.limit.test');
     rig.clock.aheadMs = 0;
   });
 

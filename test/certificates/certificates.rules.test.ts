@@ -4,10 +4,9 @@ import { describe, expect, test } from '@jest/globals';
 import { Pkcs10CertificateRequest, SubjectAlternativeNameExtension } from '@peculiar/x509';
 import { AcmeProblem, AcmeUnreachable, parseRetryAfter } from '../../src/certificates/acme/acme-problem.js';
 import { generateKey } from '../../src/certificates/acme/jws.js';
-import { certificateRequest } from '../../src/certificates/orders/certificate-request.js';
-import { renewalId, UnusableCertificate } from '../../src/certificates/orders/issued-chain.js';
-import { orderFailure } from '../../src/certificates/orders/order-problem.js';
+import { orderFailure } from '../../src/certificates/orders/order-failure.js';
 import { momentIn, renewAtMs } from '../../src/certificates/orders/renewal.js';
+import { certificateRequest, renewalId, UnusableCertificate } from '../../src/certificates/orders/x509.js';
 import { certificateKeyContext, Sealer } from '../../src/certificates/store/sealer.js';
 import { createTestTls } from '../support/servers/test-tls.js';
 

@@ -25,7 +25,9 @@ const CERTIFICATE = {
   renewalId: null,
   createdAtMs: 0,
 };
+const LIMITS = { ordersIn3Hours: 300, certificatesInAWeek: 50 };
 const ORDER = {
+  domainId: 1n,
   hostname: 'a.test',
   registrableDomain: 'a.test',
   projectId: 1n,
@@ -90,7 +92,7 @@ onEachDatabase((app) => {
         asked(`mutation { addDomain(hostname: "${mark}2.customer.test") { id } }`, withKey('domain')),
       certificate: () =>
         app().db.transaction((transaction) => customDomains.certificates.insert(transaction, CERTIFICATE)),
-      order: () => new OrderLog(app().db, services.ids, () => app().clock.now).logOrder(1n, ORDER),
+      order: () => new OrderLog(app().db, services.ids, LIMITS, () => app().clock.now).logOrder(ORDER),
     };
   }
 

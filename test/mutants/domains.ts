@@ -140,9 +140,9 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'limit-of-one-host',
-    file: 'certificates/orders/order-limits.ts',
-    find: 'counts: ({ projectId }) => ({ projectId, isRenewal: false })',
-    replace: 'counts: ({ hostname }) => ({ hostname, isRenewal: false })',
+    file: 'certificates/orders/order-log.ts',
+    find: 'counts: { ...orders, projectId }',
+    replace: 'counts: { ...orders, hostname: String(projectId) }',
     breaks: 'A project leaves orders to the others.',
     tests: ['a project places 100 orders in three hours'],
   },

@@ -6,14 +6,11 @@ import { generateKey, pemOf } from '../acme/jws.js';
 import type { NewCertificate } from '../store/certificate.entity.js';
 import { certificateKeyContext, type Sealer } from '../store/sealer.js';
 import type { AcmeAccounts } from './acme-accounts.js';
-import { readChain, UnusableCertificate } from './issued-chain.js';
-import type { OrderBudget } from './order-budget.js';
-import { CertificateOrderError } from './order-failure.js';
+import { CertificateOrderError, explained } from './order-failure.js';
 import type { OrderFlow } from './order-flow.js';
-import { ISSUED, type PlannedOrder } from './order-limits.js';
-import type { OrderLog } from './order-log.js';
-import { explained } from './order-problem.js';
+import { ISSUED, type OrderLog, type PlannedOrder } from './order-log.js';
 import { type Random, renewAtMs } from './renewal.js';
+import { readChain, UnusableCertificate } from './x509.js';
 
 export interface OrderRequest {
   domainId: bigint;
@@ -40,7 +37,6 @@ interface Parts {
   client: AcmeClient;
   accounts: AcmeAccounts;
   sealer: Sealer;
-  budget: OrderBudget;
   log: OrderLog;
   flow: OrderFlow;
   now: () => number;
@@ -89,15 +85,15 @@ export class CertificateOrders {
 
   /** The certificate of a new order. */
   async place(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<NewCertificate> {
-    const { client, budget, log, sealer } = this.parts;
+    const { client, log, sealer } = this.parts;
     const { hostname, registrableDomain, domainId, projectId, isCertified } = request;
     const key = await generateKey();
     const sealedKey = sealer.seal(pemOf(key), certificateKeyContext(hostname));
     const { renewalInfo } = await client.directory(signal);
     const replaces = renewalInfo === null ? null : request.replaces;
     const isRenewal = replaces !== null;
-    const planned = { hostname, registrableDomain, projectId, isRenewal, isCertified };
-    const logId = await budget.spend(planned, (manager) => log.logOrder(domainId, planned, manager));
+    const planned = { domainId, projectId, hostname, registrableDomain, isRenewal, isCertified };
+    const logId = await log.logOrder(planned);
     const placed = await this.noted(logId, { hostname, signal }, () =>
       this.sendNewOrder(planned, { replaces, logId }, signal),
     );
@@ -110,7 +106,7 @@ export class CertificateOrders {
     { replaces, logId }: { replaces: string | null; logId: bigint },
     signal: AbortSignal,
   ): Promise<FoundOrder> {
-    const { client, accounts, budget, log } = this.parts;
+    const { client, accounts, log } = this.parts;
     const { hostname } = planned;
     return accounts.use(signal, async (signer) => {
       try {
@@ -119,7 +115,7 @@ export class CertificateOrders {
         if (replaces === null || !mayBeAboutReplacing(error)) throw error;
       }
       // A retry with `replaces` would fail until the certificate expires. Without it the order counts as a first order.
-      await budget.spend({ ...planned, isRenewal: false }, (manager) => log.countFully(logId, manager));
+      await log.countFully(logId, planned);
       return { signer, order: await client.newOrder(signer, { hostname, replaces: null }, signal) };
     });
   }

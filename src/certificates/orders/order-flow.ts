@@ -3,7 +3,7 @@ import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
 import type { Challenge, Order } from '../acme/acme-resources.js';
 import type { ChallengeStore } from '../challenges/challenge-store.js';
-import { certificateRequest } from './certificate-request.js';
+import { certificateRequest } from './x509.js';
 
 const FIRST_POLL_MS = 100;
 const SLOWEST_POLL_MS = 2_000;

@@ -1,39 +1,78 @@
-import { type EntityManager, In, IsNull, LessThan } from 'typeorm';
+import { type EntityManager, type FindOptionsWhere, In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
+import type { AcmeLimits } from '../../config/config.js';
+import { ChangeSequence } from '../../database/change-sequence.entity.js';
 import type { Database } from '../../database/database.js';
 import { withDrawnId } from '../../database/drawn-id.js';
 import type { IdGenerator } from '../../kernel/ids.js';
 import { AcmeOrder } from './acme-order.entity.js';
-import type { OrderFailureCode } from './order-failure.js';
-import type { ISSUED, PlannedOrder } from './order-limits.js';
+import { CertificateOrderError, type OrderFailureCode } from './order-failure.js';
 
-/** A day longer than the longest window of a budget. */
-const KEPT_MS = 8 * 86_400_000;
+export interface PlannedOrder {
+  domainId: bigint;
+  projectId: bigint;
+  hostname: string;
+  registrableDomain: string;
+  /** The order names the certificate that it replaces. */
+  isRenewal: boolean;
+  /** The name has had a certificate. */
+  isCertified: boolean;
+}
+
+export const ISSUED = 'issued';
+const HOUR_MS = 3_600_000;
+const WEEK_MS = 7 * 24 * HOUR_MS;
+/** An order without outcome counts as issued for this long. After that, its process died and no other resumed it. */
+const IN_FLIGHT_MS = HOUR_MS;
+/** A day longer than the longest window of a limit. */
+const KEPT_MS = WEEK_MS + 24 * HOUR_MS;
 const BATCH_ROWS = 1_000;
+/** The CA may count from another moment. */
+const USED_SHARE = 0.9;
+/** A project leaves orders to the others. */
+const PROJECT_SHARE = 1 / 3;
+/** The CA refused or lost these orders, and does not count them. */
+const UNCOUNTED: OrderFailureCode[] = ['CA_DOWN', 'CA_PAUSED', 'CA_RATE_LIMITED', 'CA_REJECTED'];
+/** The row that a process locks while it counts orders. */
+const TURN = { name: 'orders' };
 
-/** Logs the orders sent to the CA; budgets count them. */
+interface Limit {
+  /** The counted things, for people. */
+  what: string;
+  most: number;
+  windowMs: number;
+  counts: FindOptionsWhere<AcmeOrder>;
+}
+
+/** Logs the orders sent to the CA, and refuses those above its limits: the CA would, and for longer. */
 export class OrderLog {
+  private lastTurn: Promise<unknown> = Promise.resolve();
+
   constructor(
     private readonly db: Database,
     private readonly ids: IdGenerator,
+    private readonly limits: AcmeLimits,
     private readonly now: () => number,
   ) {}
 
-  /** Logs an order before it is sent, in the transaction that checked its budget, and returns its id. */
-  logOrder(domainId: bigint, planned: PlannedOrder, manager = this.table.manager): Promise<bigint> {
-    const { hostname, registrableDomain, projectId, isRenewal } = planned;
-    const order = {
-      domainId,
-      projectId,
-      hostname,
-      registrableDomain,
-      isRenewal,
-      startedAtMs: this.now(),
-      outcome: null,
-    };
-    return withDrawnId(this.ids, async (id) => {
-      await manager.insert(AcmeOrder, { id, ...order });
-      return id;
-    });
+  /**
+   * Counts and logs an order before it is sent, in one atomic step for all processes, and returns its id. Over a limit it
+   * throws `CertificateOrderError CA_RATE_LIMITED`; `retryAtMs` is the time when the order fits.
+   */
+  logOrder(planned: PlannedOrder): Promise<bigint> {
+    const { isCertified: _, ...order } = planned;
+    return this.withinLimits(planned, (manager) =>
+      withDrawnId(this.ids, async (id) => {
+        await manager.insert(AcmeOrder, { id, ...order, startedAtMs: this.now(), outcome: null });
+        return id;
+      }),
+    );
+  }
+
+  /** Makes a renewal count as a first order. Throws as `logOrder`. */
+  async countFully(id: bigint, planned: PlannedOrder): Promise<void> {
+    await this.withinLimits({ ...planned, isRenewal: false }, (manager) =>
+      manager.update(AcmeOrder, { id }, { isRenewal: false }),
+    );
   }
 
   /** The id of the host's newest unfinished order; null = it was logged too long ago. */
@@ -53,12 +92,7 @@ export class OrderLog {
     await this.db.write(() => this.table.update({ id }, { outcome }));
   }
 
-  /** Makes the order count as a first order, not a renewal. Joins the caller's transaction. */
-  async countFully(id: bigint, manager: EntityManager): Promise<void> {
-    await manager.update(AcmeOrder, { id }, { isRenewal: false });
-  }
-
-  /** Deletes some of the rows that no budget counts any more and returns how many. */
+  /** Deletes some of the rows that no limit counts any more and returns how many. */
   async deleteOldOrders(): Promise<number> {
     const old = await this.table.find({
       select: { id: true },
@@ -67,6 +101,89 @@ export class OrderLog {
     });
     if (old.length > 0) await this.db.write(() => this.table.delete({ id: In(old.map(({ id }) => id)) }));
     return old.length;
+  }
+
+  private withinLimits<T>(planned: PlannedOrder, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    // Waiting orders of this process hold no connection: only the first one waits for the row.
+    const turn = this.lastTurn.then(() =>
+      this.db.transaction(async (manager) => {
+        // The lock comes first, so that the transaction reads the newest rows.
+        await manager.increment(ChangeSequence, TURN, 'value', 1);
+        // In parallel, because all processes wait for the row meanwhile.
+        const refusals = await Promise.all(
+          this.limitsOf(planned).map((limit) => this.refusal(limit, planned.hostname, manager)),
+        );
+        const refusal = refusals.find((one) => one !== null);
+        if (refusal) throw refusal;
+        return work(manager);
+      }),
+    );
+    this.lastTurn = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Renewals are exempt (RFC 9773 §5); a name that has had a certificate is, but for its project (Let's Encrypt). */
+  private limitsOf({ projectId, registrableDomain, isRenewal, isCertified }: PlannedOrder): Limit[] {
+    const { ordersIn3Hours, certificatesInAWeek } = this.limits;
+    const orders = { isRenewal: false, outcome: Not(In(UNCOUNTED)) };
+    const ofProject = {
+      what: 'orders of this project in three hours',
+      most: Math.floor(ordersIn3Hours * PROJECT_SHARE),
+      windowMs: 3 * HOUR_MS,
+      counts: { ...orders, projectId },
+    };
+    const ofPlatform = {
+      what: 'orders of the whole platform in three hours',
+      most: Math.floor(ordersIn3Hours * USED_SHARE),
+      windowMs: 3 * HOUR_MS,
+      counts: orders,
+    };
+    const ofDomain = {
+      what: 'certificates for names of this registered domain in a week',
+      most: Math.floor(certificatesInAWeek * USED_SHARE),
+      windowMs: WEEK_MS,
+      counts: { isRenewal: false, outcome: ISSUED, registrableDomain },
+    };
+    if (isRenewal) return [];
+    return isCertified ? [ofProject] : [ofDomain, ofProject, ofPlatform];
+  }
+
+  /** Null = another order is within the limit. */
+  private async refusal(
+    { what, most, windowMs, counts }: Limit,
+    hostname: string,
+    manager: EntityManager,
+  ): Promise<CertificateOrderError | null> {
+    const nowMs = this.now();
+    const counted = await manager.find(AcmeOrder, {
+      select: { id: true, startedAtMs: true, outcome: true },
+      where: [
+        { ...counts, startedAtMs: MoreThan(nowMs - windowMs) },
+        { ...counts, outcome: IsNull(), startedAtMs: MoreThan(nowMs - IN_FLIGHT_MS) },
+      ],
+      order: { startedAtMs: 'DESC' },
+      take: most,
+    });
+    if (counted.length < most) return null;
+    const ends = counted.map(
+      ({ startedAtMs, outcome }) => startedAtMs + (outcome === null ? IN_FLIGHT_MS : windowMs),
+    );
+    return new CertificateOrderError({
+      code: 'CA_RATE_LIMITED',
+      actor: 'NOBODY',
+      cause: `There were ${most} ${what}, and this platform orders no more.`,
+      remedy: 'Nothing: we retry automatically.',
+      retryAtMs: Math.min(...ends),
+      evidence: [
+        {
+          server: 'order budget',
+          question: `${what} (${hostname})`,
+          answer: `${most} of ${most}`,
+          ttlSeconds: null,
+          atMs: nowMs,
+        },
+      ],
+    });
   }
 
   private get table() {

@@ -84,6 +84,7 @@ export async function startAcmeRig({
           caFile: pebble.caFile,
           caaIdentities: [],
           profile: null,
+          limits: { ordersIn3Hours: 300, certificatesInAWeek: 50 },
           ...settings,
         },
         now,

@@ -47,6 +47,7 @@ export const usualWindow: Policy['window'] = ({ notBeforeMs, notAfterMs }) => {
   const idealMs = notAfterMs - lifetimeMs / (lifetimeMs < 10 * DAY_MS ? 2 : 3);
   return { startMs: idealMs - lifetimeMs / 100, endMs: idealMs + lifetimeMs / 100 };
 };
+const LIMITS = { ordersIn3Hours: 300, certificatesInAWeek: 50 };
 /** Let's Encrypt in January 2027. */
 export const PRESENT: Policy = {
   lifetimeMs: 90 * DAY_MS,
@@ -141,7 +142,14 @@ export function createSimulatedAuthority({ now, policy, challengeAnswer }: Setti
   });
 
   const client: Pick<AcmeClient, keyof AcmeClient> = {
-    settings: { directoryUrl: CA_URL, email: null, caFile: null, caaIdentities: ['ca.test'], profile: null },
+    settings: {
+      directoryUrl: CA_URL,
+      email: null,
+      caFile: null,
+      caaIdentities: ['ca.test'],
+      profile: null,
+      limits: LIMITS,
+    },
     caaIdentities: ['ca.test'],
     async directory() {
       answer(true);

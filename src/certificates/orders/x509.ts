@@ -1,5 +1,16 @@
-import { type KeyObject, X509Certificate } from 'node:crypto';
-import { contentOf, elementsOf, INTEGER, SEQUENCE } from './der.js';
+import { createPublicKey, type KeyObject, sign, X509Certificate } from 'node:crypto';
+import {
+  ALTERNATIVE_NAME,
+  BITS,
+  contentOf,
+  der,
+  ECDSA_WITH_SHA256,
+  elementsOf,
+  INTEGER,
+  OCTETS,
+  SEQUENCE,
+  SET,
+} from './der.js';
 
 /** Facts read from the certificate itself. */
 export interface ChainFacts {
@@ -24,6 +35,23 @@ const CHAIN_CHARACTERS = 60_000;
 const SERIAL_CHARACTERS = 64;
 const RENEWAL_ID_CHARACTERS = 255;
 const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
+const EXTENSION_REQUEST = Buffer.from('06092a864886f70d01090e', 'hex');
+const DNS_NAME = 0x82;
+const ATTRIBUTES = 0xa0;
+/** No common name: it is limited to 64 characters, and no client reads it any more. */
+const NO_SUBJECT = der(SEQUENCE);
+const VERSION = der(INTEGER, Buffer.from([0]));
+
+/** A PKCS #10 request (RFC 2986) for one host name, as DER. `key` is a P-256 private key. RFC 8555 §7.4. */
+export function certificateRequest(hostname: string, key: KeyObject): Buffer {
+  const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  const names = der(SEQUENCE, der(DNS_NAME, Buffer.from(hostname)));
+  const extensions = der(SEQUENCE, der(SEQUENCE, ALTERNATIVE_NAME, der(OCTETS, names)));
+  const attributes = der(ATTRIBUTES, der(SEQUENCE, EXTENSION_REQUEST, der(SET, extensions)));
+  const request = der(SEQUENCE, VERSION, NO_SUBJECT, publicKey, attributes);
+  const signature = der(BITS, Buffer.from([0]), sign('sha256', request, key));
+  return der(SEQUENCE, request, ECDSA_WITH_SHA256, signature);
+}
 
 /**
  * Reads a chain (PEM, leaf first) and checks that its leaf can be served: for this host, with this key, now.
