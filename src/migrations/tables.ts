@@ -1,24 +1,37 @@
-import type { QueryRunner, Table, TableColumnOptions } from 'typeorm';
+import type { MigrationInterface, QueryRunner, Table, TableColumnOptions } from 'typeorm';
 
-/**
- * Creates tables whose text is utf8mb4 and compared by bytes. A server's default can be latin1 (MariaDB 10.11), which
- * refuses emoji. It can also ignore case, which makes two slugs, digests or subjects equal.
- */
-export async function createTables(runner: QueryRunner, tables: readonly Table[]): Promise<void> {
-  const onSqlite = runner.connection.options.type === 'better-sqlite3';
-  for (const table of tables) {
-    await runner.createTable(table);
-    if (onSqlite) continue;
-    await runner.query(`ALTER TABLE \`${table.name}\` CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
+/** A migration that only adds tables, and drops them when it is undone. */
+export abstract class NewTables implements MigrationInterface {
+  abstract readonly name: string;
+  readonly locks = { mysql: null, sqlite: null };
+  protected abstract readonly tables: readonly Table[];
+
+  /**
+   * Text is utf8mb4 and compared by bytes. A server's default can be latin1 (MariaDB 10.11), which refuses emoji. It can also
+   * ignore case, which makes two slugs, digests or subjects equal.
+   */
+  async up(runner: QueryRunner): Promise<void> {
+    for (const table of this.tables) {
+      await runner.createTable(table);
+      if (isSqlite(runner)) continue;
+      await runner.query(
+        `ALTER TABLE \`${table.name}\` CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+      );
+    }
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const table of this.tables.toReversed()) await runner.dropTable(table);
   }
 }
 
-export async function dropTables(runner: QueryRunner, tables: readonly Table[]): Promise<void> {
-  for (const table of tables.toReversed()) await runner.dropTable(table);
+export function isSqlite(runner: QueryRunner): boolean {
+  return runner.connection.options.type === 'better-sqlite3';
 }
 
 export const int64 = (name: string): TableColumnOptions => ({ name, type: 'bigint' });
 export const integer = (name: string): TableColumnOptions => ({ name, type: 'integer' });
+export const long = (name: string): TableColumnOptions => ({ name, type: 'text' });
 export const text = (name: string, length: number): TableColumnOptions => ({
   name,
   type: 'varchar',

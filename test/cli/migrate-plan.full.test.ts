@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { loadConfig } from '../../src/config/config.js';
+import { pendingMigrations } from '../../src/migrations/plan/migration-plan.js';
 import { petstoreHere } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 
@@ -30,11 +32,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     for (const _ of NEWEST) await run(database.url, '--revert');
     for (const _ of [1, 2]) {
       const { json } = await run(database.url, '--plan');
-      const units = kind === 'sqlite' ? null : expect.stringContaining('usage_by_dimension');
-      expect(json.pending).toEqual([
-        { name: NEWEST[0], locks: units, seconds: null },
-        { name: NEWEST[1], locks: expect.stringContaining('indexes of pets'), seconds: null },
-      ]);
+      expect(json.pending).toEqual(NEWEST.map((name) => ({ name, locks: null, seconds: null })));
     }
     const told = await petstoreHere(['migrate', '--plan'], { databaseUrl: database.url });
     expect(told.stdout).toContain('2 migrations are pending. None was run.');
@@ -75,8 +73,21 @@ async function otherNameOf(url: string): Promise<string> {
   return `${url}-link`;
 }
 
-test('Plan-3: every migration says what waits for it, in a sentence', () => {
-  for (const Migration of DATABASE_SCHEMA.migrations) {
+test('Plan-3: every migration says what waits for it, in a sentence', async () => {
+  class Copies1790000000000 {
+    name = 'Copies1790000000000';
+    locks = { mysql: 'Writes to pets wait while the table is copied.', sqlite: 'Writes wait.' };
+    async up() {}
+    async down() {}
+  }
+  const database = await createTestDatabase('sqlite');
+  const { database: target } = loadConfig({ DATABASE_URL: database.url });
+  const schema = { ...DATABASE_SCHEMA, migrations: [Copies1790000000000] };
+  expect(await pendingMigrations(target, schema)).toEqual([
+    { name: 'Copies1790000000000', locks: 'Writes wait.' },
+  ]);
+  await database.remove();
+  for (const Migration of [...DATABASE_SCHEMA.migrations, Copies1790000000000]) {
     const { mysql, sqlite } = new Migration().locks;
     for (const text of [mysql, sqlite]) expect(text ?? 'Nothing waits.').toMatch(/^[A-Z].*\bwait.*\.$/);
   }

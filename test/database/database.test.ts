@@ -74,8 +74,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
   });
 
   test('Database-26: a migration that fails is named, and does not count as applied', async () => {
-    class Broken1770000000002 {
-      name = 'Broken1770000000002';
+    class Broken1790000000002 {
+      name = 'Broken1790000000002';
       locks = { mysql: null, sqlite: null };
       async up(runner: QueryRunner) {
         await runner.query('INSERT INTO nowhere VALUES (1)');
@@ -85,13 +85,13 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const [initial] = DATABASE_SCHEMA.migrations;
     const broken = {
       ...DATABASE_SCHEMA,
-      migrations: [initial as typeof Broken1770000000002, Broken1770000000002],
+      migrations: [initial as typeof Broken1790000000002, Broken1790000000002],
     };
     for (const _ of [1, 2])
       await expect(migrate(target, broken)).rejects.toThrow(
-        /^the migration Broken1770000000002 failed: .*nowhere/,
+        /^the migration Broken1790000000002 failed: .*nowhere/,
       );
-    expect(await tables()).toContain('pets');
+    expect(await tables()).toContain('projects');
     expect((await migrate(target, DATABASE_SCHEMA)).length).toBe(DATABASE_SCHEMA.migrations.length - 1);
   });
 

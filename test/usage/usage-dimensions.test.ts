@@ -1,17 +1,10 @@
-import { describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { expect, test } from '@jest/globals';
 import { createServices } from '../../src/app/services.js';
-import { loadConfig } from '../../src/config/config.js';
-import { createDataSource } from '../../src/database/data-source.js';
-import { Database } from '../../src/database/database.js';
-import { migrate, revertLastMigration } from '../../src/database/migrate.js';
-import { UsageDimensions1770000007000 } from '../../src/migrations/1770000007000-usage-dimensions.js';
-import { BUCKET_NAMES, numberOf, type UsageWindow } from '../../src/usage/buckets.js';
+import { BUCKET_NAMES, type UsageWindow } from '../../src/usage/buckets.js';
 import { latencyBucket, latencyOf } from '../../src/usage/latency.js';
 import { USAGE_DIMENSIONS, type UsageDimension } from '../../src/usage/project-usage.js';
 import { UsageCount } from '../../src/usage/usage-count.entity.js';
 import type { Outcomes } from '../../src/usage/usage-counters.js';
-import { createTestDatabase, databaseKinds } from '../support/databases.js';
 import { graphql, rest } from '../support/http/client.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 import { onEachDatabase } from '../support/on-databases.js';
@@ -265,70 +258,4 @@ test('Usage-15: every duration counts in a bucket whose middle is at most 10 % a
   }
   for (const durationMs of [0, -1, Number.NaN]) expect(latencyBucket(durationMs)).toBe(0);
   expect(latencyBucket(Number.POSITIVE_INFINITY)).toBe(latencyBucket(10_000));
-});
-
-describe.each(databaseKinds())('on %s', (kind) => {
-  test('Usage-16: the migration keeps the counts by door, and its revert restores them', async () => {
-    const database = await createTestDatabase(kind);
-    const { database: target } = loadConfig({ DATABASE_URL: database.url });
-    const { migrations } = DATABASE_SCHEMA;
-    const at = migrations.indexOf(UsageDimensions1770000007000);
-    await migrate(target, { ...DATABASE_SCHEMA, migrations: migrations.slice(0, at) });
-    const settings = { poolSize: 1, queryTimeoutMs: 5_000, exactIntegers: true };
-    const source = await (await createDataSource(target, DATABASE_SCHEMA, settings)).initialize();
-    const minute = numberOf('minute', NOON_MS);
-    const day = numberOf('day', NOON_MS);
-    const rows = [
-      ['1', 'day', day - 1, 'graphql', 5, 0],
-      ['1', 'day', day, 'graphql', 9, 2],
-      ['1', 'day', day, 'manage', 4, 0],
-      ['1', 'day', day, 'rest', 1, 3],
-      ['1', 'minute', minute - 30, 'graphql', 3, 1],
-      ['1', 'minute', minute, 'graphql', 6, 1],
-      ['1', 'minute', minute, 'manage', 4, 0],
-      ['1', 'minute', minute, 'rest', 1, 3],
-      ['2', 'day', day, 'rest', 7, 0],
-    ];
-    const columns = 'project_id, bucket, bucket_number, door, admitted, refused';
-    const values = rows.map(() => '(?, ?, ?, ?, ?, ?)').join(', ');
-    await source.query(`INSERT INTO usage_counts (${columns}) VALUES ${values}`, rows.flat());
-    const old = () => source.query(`SELECT ${columns} FROM usage_counts ORDER BY 1, 2, 3, 4`);
-    const before = await old();
-    expect(before).toHaveLength(rows.length);
-
-    await migrate(target, DATABASE_SCHEMA);
-    const db = await Database.open(target, DATABASE_SCHEMA);
-    const services = createServices(db, () => NOON_MS) as TestApp['app']['services'];
-    try {
-      const { points, total } = await reportOf(services, 1n, 'MONTH');
-      expect(points.at(-1)).toMatchObject({
-        graphql: { admitted: 9, refused: 2, failed: 0 },
-        rest: { admitted: 1, refused: 3 },
-        management: { admitted: 4 },
-      });
-      expect(total).toEqual({ admitted: 15, refused: 5, failed: 0, units: 0 });
-      for (const by of USAGE_DIMENSIONS) {
-        const report = await reportOf(services, 1n, 'MONTH', by);
-        expect(sumOf(report.series.map((series) => series.total))).toEqual(total);
-      }
-      const hours = (await reportOf(services, 1n, 'DAY', 'KEY')).points.slice(-2);
-      expect(hours).toMatchObject([
-        { graphql: { admitted: 3, refused: 1 } },
-        {
-          graphql: { admitted: 6, refused: 1 },
-          rest: { admitted: 1, refused: 3 },
-          management: { admitted: 4 },
-        },
-      ]);
-      expect((await reportOf(services, 2n, 'MONTH')).total.admitted).toBe(7);
-      for (let left = migrations.length; left > at; left -= 1) {
-        await revertLastMigration(target, DATABASE_SCHEMA);
-      }
-      expect(await old()).toEqual(before);
-    } finally {
-      await source.destroy();
-      await db.close();
-      await database.remove();
-    }
-  });
 });

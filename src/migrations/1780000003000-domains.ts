@@ -1,14 +1,5 @@
-import {
-  type MigrationInterface,
-  type QueryRunner,
-  Table,
-  TableColumn,
-  type TableColumnOptions,
-  TableIndex,
-} from 'typeorm';
-import { createTables, dropTables, int64, integer, optional, primary, text } from './tables.js';
-
-const long = (name: string): TableColumnOptions => ({ name, type: 'text' });
+import { type QueryRunner, Table } from 'typeorm';
+import { int64, integer, long, NewTables, optional, primary, text } from './tables.js';
 
 const TABLES = [
   new Table({
@@ -129,26 +120,14 @@ const TABLES = [
   }),
 ];
 
-const CHANGES_OF_PROJECTS = new TableIndex({ name: 'projects_change', columnNames: ['change_number'] });
+/** Domains, certificates, orders, and the numbers of changes that processes follow. */
+export class Domains1780000003000 extends NewTables {
+  readonly name = 'Domains1780000003000';
+  protected readonly tables = TABLES;
 
-export class Domains1770000003000 implements MigrationInterface {
-  name = 'Domains1770000003000';
-  readonly locks = {
-    mysql:
-      'Statements on projects wait for a moment: the column is added without a copy. Writes continue while the index is built.',
-    sqlite: 'Writes wait while projects is copied.',
-  };
-
-  async up(runner: QueryRunner): Promise<void> {
-    await createTables(runner, TABLES);
-    await runner.query("INSERT INTO change_sequences (name, value) VALUES ('hosts', 0)");
-    await runner.addColumn('projects', new TableColumn({ ...int64('change_number'), default: 0 }));
-    await runner.createIndex('projects', CHANGES_OF_PROJECTS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.dropIndex('projects', CHANGES_OF_PROJECTS);
-    await runner.dropColumn('projects', 'change_number');
-    await dropTables(runner, TABLES);
+  override async up(runner: QueryRunner): Promise<void> {
+    await super.up(runner);
+    // A process locks `orders` while it counts orders.
+    await runner.query("INSERT INTO change_sequences (name, value) VALUES ('hosts', 0), ('orders', 0)");
   }
 }
