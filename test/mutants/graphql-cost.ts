@@ -92,7 +92,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   {
     id: 'refused-operation-is-free',
     file: 'graphql/operations/operation-charges.ts',
-    find: 'await context.chargeOnce(unitOf(cost));\n      throw problem;',
+    find: 'await context.chargeOnce(cost);\n  throw problem;',
     replace: 'throw problem;',
     breaks: 'An operation that is too large costs a unit.',
     tests: ['CreatePets-6'],
