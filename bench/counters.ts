@@ -1,4 +1,4 @@
-/** What a gateway has done since its start, by its own metrics. */
+/** The work of a gateway since its start, by its own metrics. */
 export interface Counters {
   /** Answers with status 200. */
   answered: number;

@@ -24,7 +24,7 @@ async function withShop(trusted: string, work: (app: ServingApp) => Promise<void
   }
 }
 
-/** Sends bytes in front of a handshake, each part by itself, then a request without a key. Resolves with the status. */
+/** Sends bytes in front of a handshake, one part after the other, then a request without a key. Resolves with the status. */
 async function askBehind(
   port: number,
   parts: readonly Buffer[],
