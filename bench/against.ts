@@ -269,7 +269,16 @@ function floorOf(workload: Workload, { processes, tenants }: Team): Promise<Cost
   });
 }
 
-async function turnOf(
+/** On a busy machine a process may refuse requests as overloaded, so a turn with a refusal is repeated once. */
+async function turnOf(...turn: Parameters<typeof measureTurn>): Promise<Cost> {
+  try {
+    return await measureTurn(...turn);
+  } catch {
+    return measureTurn(...turn);
+  }
+}
+
+async function measureTurn(
   { name, origin, processId }: Contestant,
   request: RequestTemplate,
   amount: number,
