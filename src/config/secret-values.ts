@@ -1,10 +1,11 @@
+import { parseUrl } from '../kernel/url.js';
 import { ConfigError, readAll } from './config-error.js';
 import { list } from './values.js';
 
 // These values hold passwords and keys: no message and no log repeats them.
 
 export function redisUrl(name: string, value: string | null): string | null {
-  const url = value !== null && URL.canParse(value) ? new URL(value) : null;
+  const url = value === null ? null : parseUrl(value);
   if (value === null || (url?.hostname && /^rediss?:$/.test(url.protocol))) return value;
   throw new ConfigError(`${name} must be redis://host:6379 or rediss://user:password@host:6379.`);
 }
@@ -23,7 +24,7 @@ export function databaseTarget(name: string, value: string): DatabaseTarget {
   const sqlite = /^sqlite:(?!\/\/)(.+)$/.exec(value);
   if (sqlite?.[1]) return { kind: 'sqlite', path: sqlite[1] };
 
-  const url = URL.canParse(value) ? new URL(value) : null;
+  const url = parseUrl(value);
   const kind = url?.protocol === 'mysql:' ? 'mysql' : url?.protocol === 'mariadb:' ? 'mariadb' : null;
   if (!url?.hostname || !kind || !/^\/[^/]+$/.test(url.pathname)) {
     throw new ConfigError(`${name} must be ${shouldBe}.`);

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
+import { parseUrl } from '../kernel/url.js';
 import { ConfigError } from './config-error.js';
 
 /** The address of a DNS server: an IP address and a port. */
@@ -36,7 +37,7 @@ export function flag(name: string, value: string | null, fallback: boolean): boo
 }
 
 function httpUrl(value: string): URL | null {
-  const url = URL.canParse(value) ? new URL(value) : null;
+  const url = parseUrl(value);
   return url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username ? url : null;
 }
 

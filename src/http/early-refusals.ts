@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { AppError } from '../kernel/errors.js';
+import { parseUrl } from '../kernel/url.js';
 import { replyWithError } from './error-reply.js';
 
 export const MAX_HEADERS = 100;
@@ -136,9 +137,8 @@ export function routable(url: string): string {
 
 /** The path of an absolute-form request, if it names the same host as its Host header; every other target is unchanged. */
 export function originForm(url: string, host: string | undefined): string {
-  if (url.startsWith('/') || !URL.canParse(url)) return url;
-  const target = new URL(url);
-  return target.protocol === 'http:' && target.host === host?.toLowerCase()
+  const target = url.startsWith('/') ? null : parseUrl(url);
+  return target?.protocol === 'http:' && target.host === host?.toLowerCase()
     ? target.pathname + target.search
     : url;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { AcmeSettings } from '../../config/config.js';
+import { parseUrl } from '../../kernel/url.js';
 import { type AcmeDirectory, DirectoryCache } from './acme-directory.js';
 import { AcmeProblem, AcmeUnreachable } from './acme-problem.js';
 import {
@@ -168,9 +169,7 @@ function isMisled(error: unknown): boolean {
 
 function locationOf({ headers, url }: AcmeResponse): string {
   const location = headers.location;
-  if (location !== undefined && URL.canParse(location, url)) {
-    const { href } = new URL(location, url);
-    if (href.length <= LONGEST_URL) return href;
-  }
+  const resource = location === undefined ? null : parseUrl(location, url);
+  if (resource && resource.href.length <= LONGEST_URL) return resource.href;
   throw new AcmeUnreachable('the CA does not say where the new resource is', { url });
 }

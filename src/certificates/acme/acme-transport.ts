@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'node:https';
 import { withinDeadline } from '../../kernel/deadline.js';
+import { parseUrl } from '../../kernel/url.js';
 import { AcmeProblem, AcmeUnreachable, parseRetryAfter } from './acme-problem.js';
 
 const TIMEOUT_MS = 10_000;
@@ -119,7 +120,7 @@ class LostConnection extends AcmeUnreachable {}
 
 function exchange({ method, url, body, signal }: AcmeCall, agent: Agent): Promise<AcmeResponse> {
   return new Promise((resolve, reject) => {
-    if (!URL.canParse(url) || new URL(url).protocol !== 'https:') {
+    if (parseUrl(url)?.protocol !== 'https:') {
       reject(new AcmeUnreachable('the CA names an address that is not https', { url }));
       return;
     }

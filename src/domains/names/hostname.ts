@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { getDomain } from 'tldts';
 import { AppError, invalidRequest } from '../../kernel/errors.js';
+import { parseUrl } from '../../kernel/url.js';
 import { specialUseOf } from './special-use.js';
 import { unicodeOf } from './unicode-hostname.js';
 
@@ -123,10 +124,9 @@ function refuseOtherThings(typed: string): void {
 
 function hostnameInside(typed: string): string | null {
   const link = /^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `http://${typed.replace(/^\/\//, '')}`;
-  const isLink = !/\s/.test(typed) && URL.canParse(link);
+  const hostname = /\s/.test(typed) ? null : parseUrl(link)?.hostname;
   // The result of URL can still be an address, or contain characters that no host name has.
-  const { hostname } = isLink ? new URL(link) : { hostname: '' };
-  return /^[\w.-]+$/.test(hostname) ? normalizeHostname(hostname) : null;
+  return hostname && /^[\w.-]+$/.test(hostname) ? normalizeHostname(hostname) : null;
 }
 
 function refuseAddress(): never {
