@@ -14,7 +14,7 @@ RUN find node_modules -type f ! -iname 'licen[cs]e*' \
 # The default database is an SQLite file: the unprivileged user needs a folder with write access.
 RUN mkdir var
 
-# Node and the C library, without a shell and a package manager. The user `nonroot` has the number 65532.
+# Node and the C library, without a shell and a package manager. The user `nonroot` has the number 65532. D-161.
 FROM gcr.io/distroless/nodejs24-debian12:nonroot
 ENV NODE_ENV=production HOST=0.0.0.0
 WORKDIR /app

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 
 /**
  * The rooms of `src` with the rooms that each may import; every room may import `kernel` and `config`. All other imports
- * are forbidden. Arrows point down: process → composition root → doors → admission → nouns → database.
+ * are forbidden. Arrows point down: process → composition root → doors → admission → nouns → database. D-103.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   kernel: [],

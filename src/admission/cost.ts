@@ -16,17 +16,17 @@ export const ONE_SCHEMA: Cost = Object.freeze({ pets: 0, management: 0, schema: 
 
 export type Payer = 'plan' | 'management' | 'schema';
 
-/** The quota or allowance that pays for a request. The plan pays for a mixed operation. */
+/** The quota or allowance that pays for a request. The plan pays for a mixed operation. D-31. */
 export function payerOf({ pets, schema }: Cost): Payer {
   if (pets > 0) return 'plan';
   return schema > 0 ? 'schema' : 'management';
 }
 
-/** Operations a key may do per minute, in addition to requests for pets. */
+/** Operations a key may do per minute, in addition to requests for pets. D-29. */
 const MANAGEMENT = 'management';
 const MANAGEMENT_PER_MINUTE = 120;
 
-/** Introspections that a project may do per minute. */
+/** Introspections that a project may do per minute. D-37. */
 const SCHEMA = 'schema';
 const SCHEMA_PER_MINUTE = 60;
 

@@ -167,7 +167,7 @@ export class Meter {
   /**
    * The name of the connection; null when it may carry concurrent requests. Pipelined requests were sent before the
    * responses to earlier ones. A proxy's connection carries the requests of many clients, and one client's requests may
-   * use several connections.
+   * use several connections. D-27.
    */
   private connectionOf({ ips, raw, isPipelined }: FastifyRequest): string | null {
     if (isPipelined || (ips && ips.length > 1)) return null;

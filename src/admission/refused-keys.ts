@@ -14,7 +14,7 @@ interface RefusedKey {
 /**
  * The keys that this process has refused, until their Retry-After. It refuses no request itself: it only says whose
  * documents need the limiter's decision before they are parsed. Bounded: beyond 20,000 keys the oldest is evicted, and
- * its document count starts again at zero.
+ * its document count starts again at zero. D-32.
  */
 export class RefusedKeys {
   private readonly keys = new Map<bigint, RefusedKey>();

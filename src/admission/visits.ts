@@ -10,7 +10,7 @@ const VISIT_QUOTA = { perMinute: 600, perDay: null };
 
 /**
  * Limits the requests that need no key: pages and their files, unknown paths and hosts. They spend nothing of any plan,
- * and their responses show no quota until the limit refuses.
+ * and their responses show no quota until the limit refuses. D-85.
  */
 export class Visits {
   constructor(private readonly meter: Pick<Meter, 'decide'>) {}

@@ -27,7 +27,7 @@ interface LookUp {
 
 /**
  * Caches for less than a second which key a digest belongs to. A busy key costs two or three queries a second, and most
- * of its requests wait for none.
+ * of its requests wait for none. D-23.
  */
 export class CallerCache {
   private readonly known = new Map<string, LookUp>();

@@ -27,7 +27,7 @@ interface Row {
 
 /**
  * The key with this digest, unless revoked; it may have expired. Uses a prepared statement: with many rarely used keys,
- * most requests wait for this query.
+ * most requests wait for this query. D-24.
  */
 export async function findKnownKey(db: Database, digest: string): Promise<KnownKey | null> {
   const [row] = await db.execute<Row>(BY_DIGEST, [digest]);

@@ -41,7 +41,7 @@ export function checkOverlap(overlapSeconds: number): void {
 
 /**
  * A key can only grant scopes that it has: otherwise a key that may create keys could do everything. Throws `AppError
- * forbidden`.
+ * forbidden`. D-53.
  */
 export function requireAll({ scopes: own }: Pick<Caller, 'scopes'>, scopes: readonly Scope[]): void {
   const lacking = scopes.filter((scope) => !own.has(scope));

@@ -50,7 +50,7 @@ export class ProjectKeys {
   /**
    * Creates a key. Throws `AppError invalid_request`; `forbidden` without the scope, or for a scope that the caller's key
    * lacks; `conflict` when the project has too many keys, or when the Idempotency-Key already created one: a token is
-   * shown only once.
+   * shown only once. D-52.
    */
   create({ caller, actor, idempotencyKey }: ServiceCall, wanted: WantedKey): Promise<IssuedApiKey> {
     requireScope(caller, 'keys');
@@ -128,7 +128,7 @@ export class ProjectKeys {
 
   /**
    * Serializes the changes to a project's keys, and refuses a caller's key that is no longer valid: a key revoked at this
-   * moment must not leave another key behind. A key that expires makes none that outlives it.
+   * moment must not leave another key behind. A key that expires makes none that outlives it. D-54.
    */
   private guard(caller: Caller, check: (manager: EntityManager) => Promise<void>): Guard {
     return async (manager) => {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 
-/** The URLs at which clients reach this gateway. Built from settings only, because a client can send any Host header. */
+/** The URLs at which clients reach this gateway. Built from settings only, because a client can send any Host header. D-57. */
 export interface Addresses {
   /** The base URL of this environment, without a trailing slash and without `/v1`. */
   base: string;

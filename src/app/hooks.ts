@@ -31,7 +31,7 @@ import {
 } from './trace-hooks.js';
 
 // Every hook of the server, in the order in which it runs. The hooks of a door run after those of the server.
-// docs/request-path.md follows a request through them.
+// docs/request-path.md follows a request through them. D-105.
 
 interface ServerHooks {
   connections: OpenConnections;

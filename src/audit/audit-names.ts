@@ -12,7 +12,7 @@ export function keyIdOf(actor: string): bigint | null {
 
 /**
  * The actor as people read it. `keys` are the project's own keys: a key of another project is never named. The operator's
- * account on the machine stays in the table.
+ * account on the machine stays in the table. D-107.
  */
 export function nameOfActor(actor: string, keys: ReadonlyMap<bigint, KeyName>): string {
   const keyId = keyIdOf(actor);

@@ -14,7 +14,7 @@ const PAGE_ROWS = 1_000;
 /** A `text` column has up to 64 KB. */
 const PAGE_ROWS_WITH_LONG_TEXT = 50;
 
-/** Reads the whole database as it was at one moment. Writers continue, and their later changes do not appear. */
+/** Reads the whole database as it was at one moment. Writers continue, and their later changes do not appear. D-201. */
 export class Snapshot {
   private constructor(
     private readonly target: DatabaseTarget,

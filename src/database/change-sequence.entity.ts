@@ -20,7 +20,7 @@ const NAME = 'hosts';
 /**
  * The number for the rows that this transaction changes. The counter's row stays locked until the transaction ends, so
  * numbers become visible in order: a reader that sees a number has seen all lower ones. Time stamps and auto-increment do
- * not guarantee this. For rare changes only.
+ * not guarantee this. For rare changes only. D-61.
  */
 export async function nextChange(manager: EntityManager): Promise<bigint> {
   const known = drawn.get(manager);

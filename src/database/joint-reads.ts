@@ -11,7 +11,7 @@ const MOST_WAITING = 500;
 
 /**
  * Joins concurrent reads with the same SQL into one statement, so that its fixed cost on both sides is paid once. A busier
- * process joins more reads; a single read waits for no other.
+ * process joins more reads; a single read waits for no other. D-45.
  */
 export class JointReads {
   private readonly groups = new Map<string, Group>();

@@ -11,7 +11,7 @@ const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|CREATE|ALTER|DROP)\b/i;
  *
  * In libsql 0.5 a prepared statement that fails with SQLITE_BUSY stays half open (tursodatabase/libsql-js#238). Until it
  * runs again, other statements on the connection report success but are never committed, or fail forever. `exec` keeps no
- * statement open, so `exec` takes the lock here, and the prepared write that follows can't fail with SQLITE_BUSY.
+ * statement open, so `exec` takes the lock here, and the prepared write that follows can't fail with SQLITE_BUSY. D-8.
  */
 export class SqliteDriver extends libsql {
   constructor(path: string, options?: libsql.Options) {

@@ -14,7 +14,7 @@ const MAX_AGE_SECONDS = '600';
 /**
  * Lets pages of these origins call the API, and read the exposed headers. Refuses nothing: the browser withholds the
  * response from other pages. The routes respond to preflights, with `Allow`, at no cost. WHATWG Fetch §3.2, the CORS
- * protocol.
+ * protocol. D-22.
  */
 export function allowOrigins(isAllowed: (origin: string) => boolean): onRequestHookHandler {
   return ({ method, headers }, reply, done) => {
@@ -40,12 +40,12 @@ export function originHeaders(isAllowed: (origin: string) => boolean, origin: st
   return origin !== undefined && isAllowed(origin) ? [...ofAnyOrigin, ALLOW_ORIGIN, origin] : ofAnyOrigin;
 }
 
-/** Whether a page of this origin comes from a development server on the user's own machine. */
+/** Whether a page of this origin comes from a development server on the user's own machine. D-81. */
 export function isLocalOrigin(origin: string): boolean {
   return LOCAL_ORIGIN.test(origin);
 }
 
-/** Keeps the pages of other sites from reading what is served here, whatever `allowOrigins` let them. */
+/** Keeps the pages of other sites from reading what is served here, whatever `allowOrigins` let them. D-84. */
 export const allowNoOrigin: onRequestHookHandler = (_, reply, done) => {
   removeOrigin(reply);
   done();

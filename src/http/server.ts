@@ -30,7 +30,7 @@ declare module 'fastify' {
       readonly projectId: bigint | null;
       /** The origin at which the client reached the host; null = the platform's own address, from the settings. */
       readonly origin: string | null;
-      /** The same path on the project's primary domain; null = the project has none, or this is it. */
+      /** The same path on the project's primary domain; null = the project has none, or this is it. D-119. */
       readonly canonicalUrl: string | null;
     };
   }
@@ -90,7 +90,7 @@ export function createHttpServer({
 
 /**
  * Sends a 503 if the handler, or the rest of the body, takes longer. Fastify's `handlerTimeout` also does this, but it
- * aborts an AbortController for each request, which captures a stack.
+ * aborts an AbortController for each request, which captures a stack. D-46.
  */
 export const startAnswerTimer: onRequestHookHandler = (request, reply, done) => {
   request.answerTimer = setTimeout(refuseLate, ANSWER_MS, reply).unref();

@@ -9,7 +9,7 @@ export type QuotaHeadersOf = (address: string) => Promise<Record<string, string>
 
 /**
  * Refuses input that never becomes a request. Sends the error in the gateway's format after earlier responses, then ends
- * the connection.
+ * the connection. D-21.
  */
 export class UnparsableRefusals {
   /** Connections that are refused, or will be after their earlier responses. */

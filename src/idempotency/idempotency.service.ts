@@ -46,7 +46,7 @@ interface Codec<T> {
  *
  * A row is written before the work and completed after it. The row reserves the id of the thing that the work creates.
  * When a process dies in between, the next attempt uses the same id and can't create a second thing. No transaction stays
- * open meanwhile.
+ * open meanwhile. D-9.
  */
 export class IdempotencyService {
   constructor(

@@ -187,14 +187,14 @@ async function redirect(reply: FastifyReply, status: number, location: string): 
 }
 
 /**
- * The client's scheme. When a trusted proxy terminates TLS, the proxy reports it; any value but `https` counts as `http`.
+ * The client's scheme. When a trusted proxy terminates TLS, the proxy reports it; any value but `https` counts as `http`. D-73.
  */
 function schemeOf({ protocol, raw }: FastifyRequest): 'http' | 'https' {
   if (isEncrypted(raw)) return 'https';
   return protocol.toLowerCase() === 'https' ? 'https' : 'http';
 }
 
-/** The client's Host, with its port. When this process terminates TLS, a proxy's header can't change it. */
+/** The client's Host, with its port. When this process terminates TLS, a proxy's header can't change it. D-74. */
 function hostOf(request: FastifyRequest): string {
   return isEncrypted(request.raw) ? (request.headers.host ?? '') : request.host;
 }

@@ -16,7 +16,7 @@ const [TCP_4, TCP_6] = [0x11, 0x21];
 
 /**
  * Lets trusted proxies say in front of the handshake where the client is. The header of any other client is refused: it is
- * no handshake.
+ * no handshake. D-204.
  */
 export function expectProxyHeaders(server: Server, isTrusted: (socket: Socket) => boolean): void {
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];

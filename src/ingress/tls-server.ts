@@ -17,7 +17,7 @@ const GROUPS = 'X25519:P-256:P-384';
 /**
  * TLS for attached hosts, each with its own certificate. There is no default certificate: a handshake for another name, or
  * without a name, is refused. `Ingress` decides at every request whether a host is served; closing connections here only
- * tells clients sooner.
+ * tells clients sooner. D-68, D-72.
  */
 export class TlsServer {
   readonly server;
@@ -94,7 +94,7 @@ export class TlsServer {
   }
 
   private cut(hosts: readonly Host[]): void {
-    // New ticket keys end the session resumption of all hosts, because all share one key.
+    // New ticket keys end the session resumption of all hosts, because all share one key. D-71.
     this.server.setTicketKeys(randomBytes(TICKET_KEY_BYTES));
     for (const host of hosts) {
       this.contexts.forget(host);

@@ -27,9 +27,9 @@ export interface AnsweredRequest {
   readonly durationMs: number;
   /** Where the request was charged, admitted or not; null = the limiter was not asked. */
   readonly paidBy: 'plan' | 'management' | 'schema' | null;
-  /** A dashboard read it for its viewer: it went well, and spent nothing of the plan. */
+  /** A dashboard read it for its viewer: it went well, and spent nothing of the plan. D-181. */
   readonly isDashboardRead: boolean;
-  /** Units of the plan that the request spent. */
+  /** Units of the plan that the request spent. D-122. */
   readonly units: number;
 }
 

@@ -33,7 +33,7 @@ export interface IdempotencyKey {
   onReplay(): void;
 }
 
-/** First argument of every service method that acts for a caller. */
+/** First argument of every service method that acts for a caller. D-104. */
 export interface ServiceCall {
   readonly caller: Caller;
   readonly actor: Actor;

@@ -15,7 +15,7 @@ export function firstIdAt(atMs: number): bigint {
  *
  * Ids stay below 2^53, so that legacy clients in JavaScript lose no digit, and rise within a process. Unlike an
  * auto-increment shared by all tenants, they do not reveal how many rows other tenants have. Two processes may draw the
- * same id in the same millisecond: the primary key refuses the second, and `withDrawnId` draws again.
+ * same id in the same millisecond: the primary key refuses the second, and `withDrawnId` draws again. D-1.
  */
 export class IdGenerator {
   private last = 0n;

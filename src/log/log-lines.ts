@@ -24,7 +24,7 @@ const TOKEN = /(?:p|%(?:25)*70)(?:k|%(?:25)*6b)(?:_|%(?:25)*5f)(?:[0-9a-z]|%(?:2
  * Writes the log to standard output, many lines at a time: writing each line alone costs a tenth of a cached response.
  * Lines wait as bytes, because garbage collection would copy strings. Only a signal that can't be caught loses lines,
  * those of the last 100 ms. A failed write neither ends the process nor blocks its end. pino's own destination does both
- * when the disk is full (sonic-boom 5: `error` without a listener, and `flushSync` without an end).
+ * when the disk is full (sonic-boom 5: `error` without a listener, and `flushSync` without an end). D-92.
  */
 export class LogLines {
   private readonly buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);

@@ -9,7 +9,7 @@ interface LoggerOptions {
   format: 'json' | 'text';
 }
 
-/** The logger of a process. No line contains a token, exceeds about 8 KB, or breaks into two. */
+/** The logger of a process. No line contains a token, exceeds about 8 KB, or breaks into two. D-93. */
 export function createLogger({ level, format }: LoggerOptions, destination: DestinationStream) {
   const streamWrite = format === 'json' ? safeLine : (line: string) => textLine(safeLine(line));
   return pino({ level, hooks: { streamWrite }, serializers: { err: faultFields } }, destination);

@@ -15,7 +15,10 @@ interface LabelValues {
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const DECISIONS = ['admitted', 'refused'];
 
-/** The metrics of this process for Prometheus. Labels are few and fixed: none contains a value that a client can choose. */
+/**
+ * The metrics of this process for Prometheus. Labels are few and fixed: none contains a value that a client can choose.
+ * D-140.
+ */
 export class Metrics {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner, Table, TableColumnOptions } from 'typeorm';
 
-/** A migration that only adds tables, and drops them when it is undone. */
+/** A migration that only adds tables, and drops them when it is undone. D-4. */
 export abstract class NewTables implements MigrationInterface {
   abstract readonly name: string;
   readonly locks = { mysql: null, sqlite: null };
@@ -8,7 +8,7 @@ export abstract class NewTables implements MigrationInterface {
 
   /**
    * Text is utf8mb4 and compared by bytes. A server's default can be latin1 (MariaDB 10.11), which refuses emoji. It can also
-   * ignore case, which makes two slugs, digests or subjects equal.
+   * ignore case, which makes two slugs, digests or subjects equal. D-7.
    */
   async up(runner: QueryRunner): Promise<void> {
     for (const table of this.tables) {

@@ -41,7 +41,7 @@ const FLOOR_DRIFT = 1.002;
 /**
  * How many requests may be in flight. There is no limit while answers are about as fast as usual. The limit begins when
  * answers took a multiple of the floor for a second, and the event loop or the pool confirms that requests queue. Then
- * it follows the gradient of the answer time against its floor.
+ * it follows the gradient of the answer time against its floor. D-150.
  */
 export class ConcurrencyLimit {
   private current = Number.POSITIVE_INFINITY;

@@ -9,7 +9,7 @@ const MAX_SAVED_MS = 20;
 
 /**
  * Stops reading the connections of refused requests for a moment if there are too many refusals. All of them together are
- * read as often as the process can afford, and projects in rotation.
+ * read as often as the process can afford, and projects in rotation. D-152, D-187.
  */
 export class RestingConnections {
   private readonly resting = new RoundRobin<bigint | null, Socket>();

@@ -42,7 +42,7 @@ interface Waiting {
 /**
  * Refuses requests while the process is overloaded, before anything is parsed, looked up or charged. Without an overload
  * it only counts. During an overload the requests of one turn of the event loop are collected, and the most important
- * ones are admitted.
+ * ones are admitted. D-151.
  */
 export class Shedder {
   private readonly limit = new ConcurrencyLimit();

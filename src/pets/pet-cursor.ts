@@ -4,7 +4,7 @@ import type { PetList, PetPosition } from './pet-list.js';
 
 /**
  * The cursors of a list: opaque positions that no other list accepts. Only the lists with oldest pets first and without
- * `nameStartsWith` or `ids` share theirs, for any status: clients of both doors have stored them for years.
+ * `nameStartsWith` or `ids` share theirs, for any status: clients of both doors have stored them for years. D-109.
  */
 export class PetCursors {
   private knownMark: string | undefined;

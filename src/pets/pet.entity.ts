@@ -7,7 +7,7 @@ export type PetStatus = (typeof PET_STATUSES)[number];
 /**
  * A pet of a project. The primary key begins with the project, so a project's list is one range of the clustered index.
  * A cluster that shards by project answers each query from one shard. Each index holds all columns, so a page of any list
- * reads no row of the table (D-186).
+ * reads no row of the table (D-3, D-186).
  */
 @Entity('pets', { withoutRowid: true })
 @Index('pets_status', ['projectId', 'status', 'id', 'name', 'categoryId', 'createdAtMs'])

@@ -58,7 +58,7 @@ export const idsSchema = {
   rule: `must be at most ${MAX_IDS} identifiers`,
 } as const;
 
-/** The schema of a new pet, for both doors and the published documents. Spec: NewPet. */
+/** The schema of a new pet, for both doors and the published documents. Spec: NewPet. D-20. */
 export const newPetSchema = {
   type: 'object',
   required: ['name', 'categoryId'],
@@ -115,7 +115,7 @@ export function parsePetChanges(input: {
 
 /**
  * Throws `AppError forbidden` when a caller without `pets:read` would see fields that it did not send. `fields` are the
- * fields of the answer.
+ * fields of the answer. D-19.
  */
 export function requireAnswerable(caller: Caller, changes: PetChanges, fields: Iterable<string>): void {
   if (caller.scopes.has('pets:read')) return;

@@ -126,7 +126,7 @@ export class PetService {
   ): Promise<Pet[]> {
     return withDrawnIds(this.ids, pets.length, async (ids) => {
       const created = rowsOf(projectId, pets, { ids, createdAtMs: this.now() });
-      // With its answer in the same transaction, a repeat after a crash finds both or neither.
+      // With its answer in the same transaction, a repeat after a crash finds both or neither. D-178.
       await this.store.insertAll(projectId, created, (manager) =>
         Promise.resolve(reservation?.complete(manager, created)),
       );
@@ -141,7 +141,7 @@ export class PetService {
 
   private async remove(caller: Caller, id: bigint, reservation: Reservation | null): Promise<bigint> {
     const existed = await this.store.delete(caller.projectId, id);
-    // The attempt whose outcome was lost may have deleted it.
+    // The attempt whose outcome was lost may have deleted it. D-111.
     return existed || reservation?.isRepeat ? id : refuseUnknownPet(id);
   }
 

@@ -22,6 +22,7 @@ const NO_ID = -1n;
 /**
  * Reads and writes the rows of pets. Lists and inserts are the most frequent requests, so they use prepared statements and
  * plain rows: a third of the cost of TypeORM's query builder and entities. Every write changes the project's data version.
+ * D-44.
  */
 export class PetStore {
   constructor(
@@ -35,7 +36,7 @@ export class PetStore {
     return pageOf(matching(await this.readIds(projectId, list.ids), list), list);
   }
 
-  /** One row more than the page has. */
+  /** One row more than the page has. D-51. */
   private readRange(projectId: bigint, list: PetListRequest): Promise<ListedPet[]> {
     const isByName = list.nameStartsWith !== null;
     const direction = list.orderBy === 'OLDEST' ? '' : ' DESC';
@@ -46,7 +47,7 @@ export class PetStore {
     return this.db.read<ListedPet>(String(projectId), select, [...values, list.pageSize + 1]);
   }
 
-  /** How many pets the list has from its position on. Counting ends at its page size. */
+  /** How many pets the list has from its position on. Counting ends at its page size. D-180. */
   async count(projectId: bigint, list: PetListRequest): Promise<number> {
     const { sql, values } = this.rangeOf(projectId, list);
     const count = `SELECT COUNT(*) AS total FROM (SELECT pets.id ${sql}LIMIT ?) AS counted`;
@@ -63,7 +64,7 @@ export class PetStore {
     };
   }
 
-  /** Without the hint, MySQL may sort all pets of a status or of a prefix. All pets by id are the primary key. */
+  /** Without the hint, MySQL may sort all pets of a status or of a prefix. All pets by id are the primary key. D-108. */
   private indexFor({ status, nameStartsWith }: PetListRequest): string {
     const index = `pets${status === null ? '' : '_status'}${nameStartsWith === null ? '' : '_name'}`;
     return index === 'pets' ? '' : `${this.db.dialect.forceIndex(index)} `;

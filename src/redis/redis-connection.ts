@@ -16,7 +16,7 @@ export async function connectRedis(address: string): Promise<RedisConnection> {
   const url = new URL(address);
   const isCluster = url.searchParams.get('cluster') === 'true';
   url.search = '';
-  // Imported here, because most gateways run without Redis.
+  // Imported here, because most gateways run without Redis. D-49.
   const { Cluster, Redis } = await import('ioredis');
   const redis = isCluster
     ? new Cluster(...clusterAt(url))

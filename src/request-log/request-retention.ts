@@ -27,7 +27,7 @@ type FoundRow = Pick<LoggedRequest, 'id' | 'atMs'>;
 
 /**
  * Deletes the rows of the request log that are too many or too old. A row that is deleted within 48 hours counts as left
- * out.
+ * out. D-114.
  */
 export class RequestRetention {
   /** Times whose seconds are not yet checked for rows of other processes. */

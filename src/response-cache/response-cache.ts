@@ -27,7 +27,7 @@ interface Request {
  * write, so a cached response equals what the database would return.
  *
  * An in-flight response can be shared for the same reason: it was started after its data version was issued, so it reads
- * nothing older. A response is stored when it is requested for the second time: most requests never repeat.
+ * nothing older. A response is stored when it is requested for the second time: most requests never repeat. D-40.
  */
 export class ResponseCache {
   private readonly kept: LRUCache<string, KeptResponse>;

@@ -2,7 +2,7 @@ import { RoundRobin } from './round-robin.js';
 
 /**
  * Runs one piece of work that may take milliseconds per turn of the event loop, or several smaller ones, so that other
- * requests are served in between. Projects are served in rotation: a project with many requests delays only itself.
+ * requests are served in between. Projects are served in rotation: a project with many requests delays only itself. D-15.
  */
 export class EventLoopTurns {
   private readonly waiting = new RoundRobin<bigint, () => void>();

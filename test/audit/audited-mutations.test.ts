@@ -24,7 +24,7 @@ interface Row {
   acts: readonly string[];
 }
 
-/** Pets are the project's data; the request log names their changes. A check changes nothing that the owner has set. */
+/** Pets are the project's data; the request log names their changes. A check changes nothing that the owner has set. D-177. */
 const NONE: readonly string[] = [];
 
 /** Each mutation of the schema, the scope that it needs, and the acts that one call leaves in the audit log. */

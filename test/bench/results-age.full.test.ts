@@ -13,7 +13,7 @@ test(`Bench-6: ${RESULTS} was measured at most ${MOST_COMMITS} commits before th
   const steps = lines.filter((line) => line.startsWith('|')).join();
   const folders = new Set(steps.match(/(?<=`)src\/[\w-]+(?=\/)/g));
   expect(folders.size).toBeGreaterThan(10);
-  // A copy without this history, such as an archive, is as old as the commit that it was made of.
+  // A copy without this history, such as an archive, is as old as the commit that it was made of. D-197.
   const newest = git('log', '-1', '--format=%H', '--', ...folders);
   const commits = newest && git('rev-list', '--count', `${commit}..${newest}`);
   expect(Number(commits ?? 0)).toBeLessThanOrEqual(MOST_COMMITS);

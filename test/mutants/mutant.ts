@@ -15,7 +15,7 @@ export interface Mutant {
   tests: readonly string[];
 }
 
-/** The source with the bug. Throws unless the text to replace occurs exactly once. */
+/** The source with the bug. Throws unless the text to replace occurs exactly once. D-176. */
 export function mutated(source: string, { file, find, replace }: Mutant): string {
   const [before, after, ...others] = source.split(find);
   if (before !== undefined && after !== undefined && others.length === 0) return before + replace + after;

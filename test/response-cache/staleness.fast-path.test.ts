@@ -136,7 +136,7 @@ test('FastPath-5: a cached response makes no promise, through either door', asyn
   }
 });
 
-/** How many promises this process makes from the request to its response, which arrives in one piece. */
+/** How many promises this process makes from the request to its response, which arrives in one piece. D-195. */
 function promisesUntilAnswer(socket: Socket, request: string): Promise<number> {
   return new Promise((resolve) => {
     let made = 0;

@@ -19,7 +19,7 @@ import type { PetImport } from '../../pets/import/pet-import.entity.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, W_OK } = constants;
 
-/** The file with all refused rows, in the format of the imported file. The first refused row creates it. */
+/** The file with all refused rows, in the format of the imported file. The first refused row creates it. D-94. */
 export class RefusedFile {
   private file: number | null = null;
 

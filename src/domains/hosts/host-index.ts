@@ -19,7 +19,7 @@ const PATIENCE_MS = 2_000;
 const RETRY_MS = 100;
 const PAGE_ROWS = 5_000;
 
-/** All attached host names, in memory, kept in sync with the database. A lookup costs no query. */
+/** All attached host names, in memory, kept in sync with the database. A lookup costs no query. D-70. */
 export class HostIndex {
   private table = new HostTable();
   private seenChange = -1n;

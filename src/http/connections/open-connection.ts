@@ -31,7 +31,7 @@ type Held = [handler: RequestListener, request: IncomingMessage, response: Serve
 
 /**
  * A TCP connection, plain or TLS. Its requests are handled one after the other: the next one starts when the previous
- * response has left the process. While a request waits, the connection is not read.
+ * response has left the process. While a request waits, the connection is not read. D-25.
  */
 export class OpenConnection {
   /** The response that is being produced or sent. */

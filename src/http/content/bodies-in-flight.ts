@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** Memory that bodies occupy, as bytes and as parsed values, from before they are received until their work ends. */
+/** Memory that bodies occupy, as bytes and as parsed values, from before they are received until their work ends. D-163. */
 export class BodiesInFlight {
   private readonly bytesOf = new Map<bigint, number>();
   private bytes = 0;

@@ -21,7 +21,7 @@ const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
 /** More digits are outside of int64: as a number they are, too. */
 const INTEGER = /^\s*-?\d{1,19}\s*$/;
 
-/** Parses a body with the door's form of integers. Throws a SyntaxError if the text is not JSON. */
+/** Parses a body with the door's form of integers. Throws a SyntaxError if the text is not JSON. D-6. */
 type ReadJson = (text: string) => unknown;
 
 /**

@@ -3,7 +3,7 @@ import { KeptBody } from './kept-body.js';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Cached bodies that take time to produce, keyed by everything they depend on. Evicts the least recently used. */
+/** Cached bodies that take time to produce, keyed by everything they depend on. Evicts the least recently used. D-83. */
 export class KeptBodies {
   private readonly kept: LRUCache<string, KeptBody>;
   private readonly making = new Map<string, Promise<KeptBody>>();

@@ -10,7 +10,7 @@ const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000, exactIntegers: false };
 
 export interface PendingMigration {
   name: string;
-  /** The waits of other statements while it runs on a large table; null = none that people notice. */
+  /** The waits of other statements while it runs on a large table; null = none that people notice. D-133. */
   locks: string | null;
 }
 

@@ -49,7 +49,7 @@ export interface ImportWork {
 
 /**
  * Imports the pets of a file into a project, in batches. The progress is stored in the same transaction as the pets, so a
- * killed import resumes exactly where it stopped.
+ * killed import resumes exactly where it stopped. D-117.
  */
 export class PetImportService {
   constructor(

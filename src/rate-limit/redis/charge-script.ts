@@ -5,7 +5,7 @@ import { BURST_MS, LADDER_MINUTES, QUIET_MS, STRIKES_TO_BAN } from '../rules/ban
 export const WRITING = 'writing';
 
 /**
- * The decision of `MemoryLimiter.charge` as one atomic step inside Redis, by Redis's clock. `windows.ts` and `bans.ts`
+ * The decision of `MemoryLimiter.charge` as one atomic step inside Redis, by Redis's clock. D-36. `windows.ts` and `bans.ts`
  * give the reasons; a test runs the same requests through both.
  *
  * KEYS[1] the subject's windows, four packed integers.

@@ -13,7 +13,7 @@ const MARGIN_MS = 20;
  * version, serves nothing from its cache, and later discards the versions it knew.
  *
  * Other processes may still have a version, or get it again, without knowing of a write here. So a write that could not
- * be announced is acknowledged only after every earlier version has expired.
+ * be announced is acknowledged only after every earlier version has expired. D-39.
  */
 export class SharedVersions implements DataVersions {
   constructor(private readonly limiter: Pick<ResilientLimiter, 'stamp'>) {}

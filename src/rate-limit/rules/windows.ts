@@ -22,7 +22,7 @@ export function quotaOf({ perMinute }: Allowance): Quota {
 
 /**
  * The units that a subject has spent. Windows are aligned to UTC and numbered from 1970, so that all clocks number them
- * alike.
+ * alike. D-26.
  */
 export interface Usage {
   minute: number;

@@ -54,7 +54,7 @@ interface Simulated {
 
 /**
  * Runs so many domains from 2027 to 2031. Expects that each always has a valid certificate, of 64, 45 or 6 days, and that
- * no limit of the CA is met.
+ * no limit of the CA is met. D-171.
  */
 export async function expectYearsOfCertificates(domainCount: number): Promise<void> {
   const rig = await startSimulatedIssuance(Date.parse('2027-01-01'));

@@ -3,7 +3,7 @@ import { TestEnvironment } from 'jest-environment-node';
 
 /**
  * Jest's environment for Node with an ordinary global object. Jest's own is a proxy in a vm context.
- * There each use of `Math`, `Map` or `JSON`, by a test or by tested code, takes a hundred times as long.
+ * There each use of `Math`, `Map` or `JSON`, by a test or by tested code, takes a hundred times as long. D-200.
  */
 export default class PlainEnvironment extends TestEnvironment {
   constructor(config, context) {

@@ -15,7 +15,7 @@ interface Progress {
   state: 'running' | 'paused' | 'over';
 }
 
-/** An import that a reload continues. */
+/** An import that a reload continues. D-179. */
 export interface ImportJob extends Progress {
   /** The slug of the project. */
   project: string;

@@ -17,7 +17,7 @@ const GAP = 2;
 
 /**
  * Stacked bars, oldest first. The tooltip follows the pointer; with the keyboard, a range input moves it from bar to bar,
- * and tells screen readers the numbers of each.
+ * and tells screen readers the numbers of each. D-127.
  */
 export function StackedPlot({ title, description, layers, points }: Props) {
   const id = useId();
