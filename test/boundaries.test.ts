@@ -47,13 +47,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'domains/names': [],
   'domains/diagnosis': ['dns'],
-  'domains/diagnosis/caa': ['domains/diagnosis', 'dns'],
   'domains/store': ['domains/diagnosis', 'database', 'scheduling'],
   'domains/hosts': ['domains/store', 'database', 'projects', 'redis'],
   'domains/lifecycle': [
     'domains/names',
     'domains/diagnosis',
-    'domains/diagnosis/caa',
     'domains/store',
     'domains/hosts',
     'audit',

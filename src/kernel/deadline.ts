@@ -25,6 +25,20 @@ export function startDeadline(
   return { signal: controller.signal, isOver, cancelWork };
 }
 
+/** Runs `work` with a signal that aborts with `signal`, after `ms`, and once `work` has ended. */
+export async function withTimeLimit<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = startDeadline(ms, signal);
+  try {
+    return await work(deadline.signal);
+  } finally {
+    deadline.cancelWork();
+  }
+}
+
 /**
  * Runs `work` with a signal that aborts with `signal` or after `timeoutMs`. Then rejects with the reason of `signal`, or
  * with the error from `onTimeout`.

@@ -3,7 +3,7 @@ import type { DnsServer } from '../../src/config/config.js';
 import type { Answer, Question, ResourceRecord } from '../../src/dns/dns-message.js';
 import { NameServers } from '../../src/dns/name-servers.js';
 import { Resolver } from '../../src/dns/resolver.js';
-import { checkCaa } from '../../src/domains/diagnosis/caa/caa.js';
+import { checkCaa } from '../../src/domains/diagnosis/caa.js';
 import { Inspector } from '../../src/domains/diagnosis/inspector.js';
 import { askRaw } from '../support/dns/raw-dns-query.js';
 import { type DnssecRig, startDnssecRig } from '../support/servers/dnssec-rig.js';

@@ -1,18 +1,18 @@
 import type { Diagnosis } from './diagnosis.js';
-import { shown } from './evidence.js';
-import { diagnosisOf, type Finding, forgottenAtMs } from './finding.js';
-import { type Aim, addressSet, type Judgement, judge } from './judgement.js';
-import type { Lookup } from './lookup.js';
+import { finding, forgottenAtMs, shown, timeInWords } from './evidence.js';
+import { type Judgement, judge, leadsTo, type Ours, oursIn } from './judge.js';
+import { type Lookup, repliesOf, tellingReplies } from './lookup.js';
 import type { Observation } from './observation.js';
-import { ownershipVerdict } from './ownership-findings.js';
-import { inWords, leadsTo, recordFindings, tellingReplies } from './record-findings.js';
+import { ownershipVerdict } from './ownership.js';
 import {
   authoritative,
-  delegationFindings,
-  dnssecFindings,
-  failingServerFindings,
-  resolverFindings,
-} from './server-findings.js';
+  brokenDnssec,
+  failingServers,
+  platformGone,
+  refusedQuestions,
+  silentResolver,
+  wrongDelegation,
+} from './servers.js';
 
 export interface Verdict {
   /** Null = DNS could not be asked. */
@@ -30,134 +30,103 @@ const SEVERITIES = ['ERROR', 'WARNING', 'INFO'];
 
 /** The verdict for an observation, with errors first. Pure. */
 export function diagnose(seen: Observation): Verdict {
-  const aim = aimOf(seen);
-  const { leadsHere, findings } = whereItLeads(seen, aim);
+  const { sibling, platformHost, hostname } = seen;
+  const ours = oursIn(seen.platform);
+  const { leadsHere, findings } = whereItLeads(seen, ours);
   const ownership = ownershipVerdict(seen);
-  const isWild = leadsTo(seen.sibling, aim);
-  const parent = seen.sibling.name.slice(seen.sibling.name.indexOf('.') + 1);
-  const wildcard: Finding[] = isWild
-    ? [{ text: 'WILDCARD_DNS', facts: { about: parent }, evidence: tellingReplies(seen.sibling) }]
-    : [];
-  const all = [...findings, ...delegationFindings(seen), ...ownership.findings, ...wildcard];
-  const diagnoses = all.map((finding) => diagnosisOf(finding, seen));
+  const isWild = leadsTo(repliesOf(sibling), platformHost, ours);
+  const parent = sibling.name.slice(sibling.name.indexOf('.') + 1);
+  const wildcard = finding('WILDCARD_DNS', tellingReplies(sibling), {
+    severity: 'WARNING',
+    cause: `Any name below ${parent} points here, even names that you have not added.`,
+    remedy: `Replace the record *.${parent} with one record for each name.`,
+  });
+  const all = [...findings, ...wrongDelegation(seen), ...ownership.findings, ...(isWild ? [wildcard] : [])];
   return {
     leadsHere,
     isOwnershipProved: ownership.isProved,
-    isUnderWildcard: isWild && parent !== seen.hostname,
-    diagnoses: diagnoses.sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity)),
+    isUnderWildcard: isWild && parent !== hostname,
+    diagnoses: all.sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity)),
   };
 }
 
-interface Leading {
-  leadsHere: boolean | null;
-  findings: Finding[];
-}
+type Leading = Pick<Judgement, 'leadsHere' | 'findings'>;
 
 /**
  * The zone's name servers decide, because an answer of the resolver may be an hour old. Only authoritative answers count.
  * When no name server can be asked, the resolver decides.
  */
-function whereItLeads(seen: Observation, aim: Aim): Leading {
-  const cached = judge(seen.host, aim);
-  const servers = seen.nameServers.map(({ name, lookup }) => {
-    const own = authoritative(lookup);
-    return { name, lookup: own, judgement: judge(own, aim) };
-  });
-  const right = servers.filter(({ judgement }) => judgement.leadsHere === true);
-  const wrong = servers.filter(({ judgement }) => judgement.leadsHere === false);
-  const isDecided = right.length + wrong.length > 0 || cached.leadsHere !== null;
+function whereItLeads(seen: Observation, addresses: Ours): Leading {
+  const isPlatformGone = addresses.a?.size === 0 && addresses.aaaa?.size === 0;
+  // When the platform itself has no addresses, none can be called foreign: our fault must not look like the owner's.
+  const ours = seen.isApex && isPlatformGone ? { a: null, aaaa: null } : addresses;
+  const cached = judge(seen.host, seen, ours);
+  const servers = seen.nameServers
+    .map(({ name, lookup }) => ({ name, lookup: authoritative(lookup) }))
+    .map((server) => ({ ...server, ...judge(server.lookup, seen, ours) }));
+  const decided = servers.filter(({ leadsHere }) => leadsHere !== null);
+  const dnssec = brokenDnssec(seen);
+  const failing = failingServers(seen);
+  const refused = dnssec.length + failing.length > 0 ? [] : refusedQuestions(seen);
+  const gone = isPlatformGone ? [platformGone(seen)] : [];
 
-  const { leadsHere, findings } = decide(seen, aim, { cached, right, wrong });
-  const dnssec = dnssecFindings(seen);
-  const failing = failingServerFindings(seen, !isDecided);
-  // An address family is refused while the other is right. The certificate authority may fail on the refused one.
-  const isPartlyRefused = cached.leadsHere === true && cached.cnames.length === 0;
-  const refused =
-    dnssec.length === 0 &&
-    failing.length === 0 &&
-    (isPartlyRefused || (cached.leadsHere === null && isDecided))
-      ? resolverFindings(seen).filter(({ text }) => text === 'NAMESERVER_FAILING')
-      : [];
-  return {
-    leadsHere: dnssec.length > 0 ? false : leadsHere,
-    findings: [
-      ...dnssec,
-      ...findings.filter(
-        ({ text }) => !(text === 'NAMESERVER_FAILING' && dnssec.length + failing.length > 0),
-      ),
-      ...failing,
-      ...refused.map((finding) => ({ ...finding, severity: 'WARNING' as const })),
-      ...platformFindings(seen),
-    ],
-  };
-}
-
-interface ServerJudgement {
-  name: string;
-  lookup: Lookup;
-  judgement: Judgement;
-}
-
-interface ServerJudgements {
-  cached: Judgement;
-  right: readonly ServerJudgement[];
-  wrong: readonly ServerJudgement[];
-}
-
-function decide(seen: Observation, aim: Aim, { cached, right, wrong }: ServerJudgements): Leading {
-  const [firstWrong] = wrong;
-  const [firstRight] = right;
-  if (firstWrong && firstRight) {
-    const total = right.length + wrong.length;
-    const names = wrong.map(({ name }) => shown(name)).join(', ');
-    const about = `${wrong.length} of ${total} name servers of ${seen.zone} (${names})`;
-    const evidence = [...wrong, firstRight].flatMap(({ lookup }) => tellingReplies(lookup));
-    const old = wrong.flatMap(({ lookup }) => tellingReplies(lookup));
-    const facts = { about, seen: inWords(firstWrong.judgement) };
-    const retryAtMs = forgottenAtMs(old, seen.atMs);
-    return { leadsHere: false, findings: [{ text: 'NOT_PROPAGATED', facts, evidence, retryAtMs }] };
-  }
-  if (firstRight) {
-    const findings = recordFindings(seen, aim, firstRight.lookup);
-    if (cached.leadsHere !== false) return { leadsHere: true, findings };
-    const old = tellingReplies(seen.host);
-    const evidence = [...old, ...tellingReplies(firstRight.lookup)];
-    const about =
-      right.length === 1
-        ? `The name server ${shown(firstRight.name)} is right`
-        : `All ${right.length} name servers of ${seen.zone} are right`;
-    const facts = { about, seen: inWords(cached) };
-    const retryAtMs = forgottenAtMs(old, seen.atMs);
+  const isDecided = decided.length > 0 || cached.leadsHere !== null;
+  if (!isDecided) {
+    const findings = refusedQuestions(seen).length > 0 ? refused : silentResolver(seen);
     return {
-      leadsHere: true,
-      findings: [...findings, { text: 'CACHES_ARE_OLD', facts, evidence, retryAtMs }],
+      leadsHere: dnssec.length > 0 ? false : null,
+      findings: [...dnssec, ...findings, ...failing, ...gone],
     };
   }
-  if (firstWrong) return { leadsHere: false, findings: recordFindings(seen, aim, firstWrong.lookup) };
-  const { leadsHere } = cached;
-  if (leadsHere !== null) return { leadsHere, findings: recordFindings(seen, aim, seen.host) };
-  return { leadsHere: null, findings: resolverFindings(seen) };
-}
-
-function aimOf({ platformHost, platform, isApex, zones, hostname }: Observation): Aim {
-  const ours = { a: addressSet(platform, 'a'), aaaa: addressSet(platform, 'aaaa') };
-  // When the platform itself has no addresses, none can be called foreign: our fault must not look like the owner's.
-  const isComparable = !(isApex && isPlatformGone(ours));
+  const { leadsHere, findings } = decided.length > 0 ? ofServers(decided, cached, seen) : cached;
+  // An address family is refused while the other is right. The certificate authority may fail on the refused one.
+  const isPartlyRefused =
+    cached.leadsHere === null || (cached.leadsHere && !cached.found.startsWith('CNAME'));
+  const warnings = [...failing, ...(isPartlyRefused ? refused : [])].map((found) => ({
+    ...found,
+    severity: 'WARNING' as const,
+  }));
   return {
-    platformHost,
-    isApex,
-    zones: [...zones, hostname],
-    ours: isComparable ? ours : { a: null, aaaa: null },
+    leadsHere: dnssec.length > 0 ? false : leadsHere,
+    findings: [...dnssec, ...findings, ...warnings, ...gone],
   };
 }
 
-function isPlatformGone({ a, aaaa }: Aim['ours']): boolean {
-  return a?.size === 0 && aaaa?.size === 0;
-}
+type ServerJudgement = Judgement & { name: string; lookup: Lookup };
 
-function platformFindings({ platform, isApex }: Observation): Finding[] {
-  const ours = { a: addressSet(platform, 'a'), aaaa: addressSet(platform, 'aaaa') };
-  if (!isPlatformGone(ours)) return [];
-  const evidence = [platform.a, platform.aaaa];
-  return [{ text: 'PLATFORM_GONE', evidence, severity: isApex ? 'ERROR' : 'WARNING' }];
+/** The common judgement of the name servers, unless some of them or caches have an old answer. */
+function ofServers(decided: readonly ServerJudgement[], cached: Judgement, seen: Observation): Leading {
+  const { zone, atMs, host } = seen;
+  const right = decided.filter(({ leadsHere }) => leadsHere);
+  const wrong = decided.filter(({ leadsHere }) => !leadsHere);
+  const [firstRight] = right;
+  const [firstWrong] = wrong;
+  if (!firstRight) return { leadsHere: false, findings: firstWrong?.findings ?? [] };
+  const old = firstWrong ? wrong.flatMap(({ lookup }) => tellingReplies(lookup)) : tellingReplies(host);
+  const evidence = [...old, ...tellingReplies(firstRight.lookup)];
+  const retryAtMs = forgottenAtMs(old, atMs);
+  const time = retryAtMs && timeInWords(retryAtMs, atMs);
+  if (firstWrong) {
+    const names = wrong.map(({ name }) => shown(name)).join(', ');
+    const differing = finding('NOT_PROPAGATED', evidence, {
+      actor: 'NOBODY',
+      cause: `${wrong.length} of ${decided.length} name servers of ${zone?.name} (${names}) still give an old answer: ${firstWrong.found}.`,
+      remedy: `Wait${time ? ` until ${time}` : ''}; if they still differ then, ask your DNS provider why.`,
+      retryAtMs,
+    });
+    return { leadsHere: false, findings: [differing] };
+  }
+  if (cached.leadsHere !== false) return firstRight;
+  const servers =
+    right.length === 1
+      ? `The name server ${shown(firstRight.name)} is right`
+      : `All ${right.length} name servers of ${zone?.name} are right`;
+  const outdated = finding('NOT_PROPAGATED', evidence, {
+    severity: 'INFO',
+    actor: 'NOBODY',
+    cause: `${servers}, but caches still give an old answer: ${cached.found}.`,
+    remedy: `Nothing: caches have the new answer${time ? ` by ${time}` : ' soon'}.`,
+    retryAtMs,
+  });
+  return { leadsHere: true, findings: [...firstRight.findings, outdated] };
 }

@@ -1,9 +1,12 @@
 import type { Answer, ResourceRecord } from '../../dns/dns-message.js';
 import { DnsUnreachable, serverName } from '../../dns/dns-unreachable.js';
-import type { Evidence } from './diagnosis.js';
+import { type Diagnosis, type DiagnosisCode, type Evidence, MAX_EVIDENCE } from './diagnosis.js';
 
 /** An answer, or the reason why there is none. */
 export type Reply = Answer | DnsUnreachable;
+
+type Words = Pick<Diagnosis, 'cause' | 'remedy'> &
+  Partial<Pick<Diagnosis, 'severity' | 'actor' | 'retryAtMs'>>;
 
 const MAX_RECORDS = 8;
 const MAX_VALUE = 300;
@@ -14,8 +17,20 @@ const SILENCES = {
   'not asked': 'not asked: too many questions at once',
 } as const;
 
+/** A diagnosis, shown by replies. Unless `words` says otherwise, it is an error that the owner must correct. */
+export function finding(code: DiagnosisCode, evidence: readonly Reply[], words: Words): Diagnosis {
+  return {
+    code,
+    severity: 'ERROR',
+    actor: 'OWNER',
+    retryAtMs: null,
+    ...words,
+    evidence: evidence.slice(0, MAX_EVIDENCE).map(evidenceOf),
+  };
+}
+
 /** A reply in a form for people: `NOERROR: shop.example.com. 300 CNAME old.example.net.` */
-export function evidenceOf(reply: Reply): Evidence {
+function evidenceOf(reply: Reply): Evidence {
   const { server, question, atMs } = reply;
   return {
     server: serverName(server),
@@ -26,13 +41,20 @@ export function evidenceOf(reply: Reply): Evidence {
   };
 }
 
-/** How long a cache may keep the answer, for a negative one by its SOA (RFC 2308). Null = unknown. */
-export function ttlSecondsOf({ records, authority }: Answer): number | null {
-  if (records.length > 0) return Math.min(...records.map(({ ttlSeconds }) => ttlSeconds));
-  const soa = authority.find(({ type }) => type === 'SOA');
-  if (!soa) return null;
-  const minimumSeconds = Number(soa.value.split(' ').at(-1));
-  return Number.isFinite(minimumSeconds) ? Math.min(soa.ttlSeconds, minimumSeconds) : soa.ttlSeconds;
+/** When these answers have expired from caches; null = unknown. */
+export function forgottenAtMs(replies: readonly Reply[], atMs: number): number | null {
+  const ttls = replies.flatMap((reply) =>
+    reply instanceof DnsUnreachable ? [] : (ttlSecondsOf(reply) ?? []),
+  );
+  return ttls.length === 0 ? null : atMs + Math.max(...ttls) * 1000;
+}
+
+/** `14:32 UTC`, with the date when it is another day. */
+export function timeInWords(timeMs: number, nowMs: number): string {
+  // Rounded up, so that the text never names an earlier time.
+  const [day = '', time = ''] = new Date(Math.ceil(timeMs / 60_000) * 60_000).toISOString().split('T');
+  const isToday = new Date(nowMs).toISOString().startsWith(day);
+  return `${isToday ? '' : `${day} `}${time.slice(0, 5)} UTC`;
 }
 
 /** An untrusted value, safe to show: without control characters, and cut to `MAX_VALUE`. */
@@ -42,9 +64,18 @@ export function shown(value: string): string {
 }
 
 /** Untrusted values in one line: the first few, and the number of the others. */
-export function listed(values: readonly string[], separator = ', '): string {
-  const more = values.length > MAX_RECORDS ? ` and ${values.length - MAX_RECORDS} more` : '';
-  return `${values.slice(0, MAX_RECORDS).map(shown).join(separator)}${more}`;
+export function listed(values: readonly string[], separator = ', ', most = MAX_RECORDS): string {
+  const more = values.length > most ? ` and ${values.length - most} more` : '';
+  return `${values.slice(0, most).map(shown).join(separator)}${more}`;
+}
+
+/** How long a cache may keep the answer, for a negative one by its SOA (RFC 2308). Null = unknown. */
+function ttlSecondsOf({ records, authority }: Answer): number | null {
+  if (records.length > 0) return Math.min(...records.map(({ ttlSeconds }) => ttlSeconds));
+  const soa = authority.find(({ type }) => type === 'SOA');
+  if (!soa) return null;
+  const minimumSeconds = Number(soa.value.split(' ').at(-1));
+  return Number.isFinite(minimumSeconds) ? Math.min(soa.ttlSeconds, minimumSeconds) : soa.ttlSeconds;
 }
 
 function inWords({ rcode, records, extendedError }: Answer): string {

@@ -1,14 +1,13 @@
+import type { Asker } from '../../dns/ask-server.js';
 import { DnsUnreachable } from '../../dns/dns-unreachable.js';
 import type { NameServers } from '../../dns/name-servers.js';
 import type { Resolver } from '../../dns/resolver.js';
-import { startDeadline } from '../../kernel/deadline.js';
+import { withTimeLimit } from '../../kernel/deadline.js';
 import { diagnose, type Verdict } from './diagnose.js';
-import type { Reply } from './evidence.js';
-import { addressSet } from './judgement.js';
-import { type Ask, isPublicSuffix, type Lookup, lookUp, replyTo, siblingOf } from './lookup.js';
-import { isApexOf, observe, type Subject } from './observation.js';
-import { repliesThatCount, textsOf } from './ownership-findings.js';
-import { leadsTo } from './record-findings.js';
+import { leadsTo, oursIn } from './judge.js';
+import { type Ask, isDecisive, type Lookup, lookUp, repliesOf, replyTo } from './lookup.js';
+import { isApexOf, observe, ownZone, type Subject, siblingOf } from './observation.js';
+import { repliesThatCount, textsOf } from './ownership.js';
 
 /** Below the 1.5 s in which the caller must have the answer, even when DNS hangs. */
 const INSPECTION_MS = 1_300;
@@ -37,25 +36,18 @@ export class Inspector {
 
   /** Whether the name points here, and if not, why. Answers within 1.5 s. */
   async inspect(subject: Subject, signal?: AbortSignal): Promise<Inspection> {
-    const deadline = startDeadline(INSPECTION_MS, signal);
-    try {
-      const { resolver, nameServers, platformHost, now } = this;
-      const setting = { resolver, nameServers, platformHost, now };
-      const observation = await observe(setting, subject, deadline.signal);
-      return { ...diagnose(observation), isApex: observation.isApex, atMs: observation.atMs };
-    } finally {
-      deadline.cancelWork();
-    }
+    const { resolver, nameServers, platformHost, now } = this;
+    const surroundings = { resolver, nameServers, platformHost, now };
+    const seen = await withTimeLimit(INSPECTION_MS, signal, (end) => observe(surroundings, subject, end));
+    return { ...diagnose(seen), isApex: seen.isApex, atMs: seen.atMs };
   }
 
   /**
    * The state of a name in DNS before its owner gets instructions. `leadsHere` is true for any record that already brings
    * visitors of the name here. Answers within 1.5 s.
    */
-  async survey(projectId: bigint, hostname: string): Promise<Survey> {
-    const deadline = startDeadline(INSPECTION_MS);
-    try {
-      const asker = { projectId, signal: deadline.signal };
+  survey(projectId: bigint, hostname: string): Promise<Survey> {
+    return this.inTime(projectId, async (asker) => {
       const ask: Ask = (question) => replyTo(this.resolver.ask(question, { asker }));
       const beside = siblingOf(hostname);
       const [cut, host, sibling, platform] = await Promise.all([
@@ -64,47 +56,38 @@ export class Inspector {
         lookUp(beside, ask),
         lookUp(this.platformHost, ask),
       ]);
-      const ours = { a: addressSet(platform, 'a'), aaaa: addressSet(platform, 'aaaa') };
-      const aim = { platformHost: this.platformHost, ours, isApex: false, zones: [] };
-      const isBelow = beside.endsWith(`.${hostname}`);
+      const isHere = (lookup: Lookup) => {
+        if (leadsTo(repliesOf(lookup), this.platformHost, oursIn(platform))) return true;
+        // A missing answer does not mean that the name points elsewhere.
+        return [...repliesOf(lookup), ...repliesOf(platform)].every(isDecisive) ? false : null;
+      };
       return {
         isApex: isApexOf(cut),
-        leadsHere: leadsTo(host, aim) || unlessUnknown(host, platform),
-        isUnderWildcard: !isBelow && (leadsTo(sibling, aim) || unlessUnknown(sibling, platform)),
+        leadsHere: isHere(host),
+        isUnderWildcard: beside.endsWith(`.${hostname}`) ? false : isHere(sibling),
       };
-    } finally {
-      deadline.cancelWork();
-    }
+    });
   }
 
   /** The TXT records at `name`, which is in the zone of `hostname`, from any of its servers. Answers within 1.5 s. */
-  async proofs(projectId: bigint, hostname: string, name: string): Promise<string[]> {
-    const deadline = startDeadline(INSPECTION_MS);
-    try {
-      const asker = { projectId, signal: deadline.signal };
+  proofs(projectId: bigint, hostname: string, name: string): Promise<string[]> {
+    return this.inTime(projectId, async (asker) => {
       const question = { name, type: 'TXT' } as const;
-      const [cached, { zone }] = await Promise.all([
+      const [cached, zone] = await Promise.all([
         replyTo(this.resolver.ask(question, { asker })),
-        this.nameServers.cutOf(hostname, asker),
+        this.nameServers.cutOf(hostname, asker).then(ownZone),
       ]);
-      const isOwn = zone !== null && !isPublicSuffix(zone.name);
-      const servers = isOwn ? await this.nameServers.serversOf(zone, asker) : [];
+      const servers = zone ? await this.nameServers.serversOf(zone, asker) : [];
       const said = await Promise.all(
         servers.map((server) => replyTo(this.nameServers.ask(server, question, asker))),
       );
       // Other projects can use up the questions to a server. That must not make a cache's old proof count.
       const skipped = said.find((reply) => reply instanceof DnsUnreachable && reply.reason === 'not asked');
       return repliesThatCount(said, skipped ?? cached).flatMap(textsOf);
-    } finally {
-      deadline.cancelWork();
-    }
+    });
   }
-}
 
-/** False when every question was answered. Null otherwise: a missing answer does not mean that the name points elsewhere. */
-function unlessUnknown(...lookups: readonly Lookup[]): false | null {
-  const replies = lookups.flatMap(({ cname, a, aaaa }) => [cname, a, aaaa]);
-  const isAnswered = (reply: Reply) =>
-    !(reply instanceof DnsUnreachable) && (reply.rcode === 'NOERROR' || reply.rcode === 'NXDOMAIN');
-  return replies.every(isAnswered) ? false : null;
+  private inTime<T>(projectId: bigint, work: (asker: Asker) => Promise<T>): Promise<T> {
+    return withTimeLimit(INSPECTION_MS, undefined, (signal) => work({ projectId, signal }));
+  }
 }

@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { getPublicSuffix } from 'tldts';
-import type { Question, RecordType } from '../../dns/dns-message.js';
+import type { Question, RecordType, ResourceRecord } from '../../dns/dns-message.js';
 import { isSendable } from '../../dns/dns-packets.js';
 import { DnsUnreachable } from '../../dns/dns-unreachable.js';
 import type { Reply } from './evidence.js';
@@ -38,15 +36,12 @@ export async function replyTo(asked: Promise<Reply>): Promise<Reply> {
  * that does not follow CNAMEs answers with the first step only.
  */
 export async function followCnames({ name, cname, a, aaaa }: Lookup, ask: Ask): Promise<Reply[]> {
-  const isFollowed = [a, aaaa].some(
-    (reply) =>
-      !(reply instanceof DnsUnreachable) &&
-      (reply.rcode === 'NXDOMAIN' || reply.records.some(({ type }) => type === 'A' || type === 'AAAA')),
-  );
+  if (isMissing(a) || isMissing(aaaa) || valuesOf([a], 'A').length + valuesOf([aaaa], 'AAAA').length > 0)
+    return [];
   const steps: Reply[] = [];
   const visited = new Set([name]);
-  for (let last = cname; !isFollowed && steps.length < MAX_CHAIN; ) {
-    const target = recordsOf(last).find(({ type }) => type === 'CNAME')?.value;
+  for (let last = cname; steps.length < MAX_CHAIN; ) {
+    const [target] = valuesOf([last], 'CNAME');
     if (target === undefined || visited.has(target) || !isSendable(target)) break;
     visited.add(target);
     last = await ask({ name: target, type: 'CNAME' });
@@ -55,20 +50,34 @@ export async function followCnames({ name, cname, a, aaaa }: Lookup, ask: Ask): 
   return steps;
 }
 
-export function recordsOf(reply: Reply) {
+export function repliesOf({ cname, a, aaaa }: Lookup): Reply[] {
+  return [cname, a, aaaa];
+}
+
+/** The replies of a lookup that have records; all replies when none has. */
+export function tellingReplies(lookup: Lookup): Reply[] {
+  const full = repliesOf(lookup).filter((reply) => recordsOf(reply).length > 0);
+  return full.length > 0 ? full : repliesOf(lookup);
+}
+
+export function recordsOf(reply: Reply): ResourceRecord[] {
   return reply instanceof DnsUnreachable ? [] : reply.records;
 }
 
-/** A random name next to a subdomain, or below a registrable domain, because the names next to that belong to others. */
-export function siblingOf(hostname: string): string {
-  const parent = hostname.slice(hostname.indexOf('.') + 1);
-  return nameBelow(isPublicSuffix(parent) || parent === hostname ? hostname : parent);
+/** The distinct values of the records with this type, and with this name if one is given. */
+export function valuesOf(replies: readonly Reply[], type: RecordType, name?: string): string[] {
+  const found = replies
+    .flatMap(recordsOf)
+    .filter((record) => record.type === type && record.name === (name ?? record.name));
+  return [...new Set(found.map(({ value }) => value))];
 }
 
-export function nameBelow(name: string): string {
-  return `probe-${randomBytes(6).toString('hex')}.${name}`;
+/** NOERROR and NXDOMAIN tell which records exist; SERVFAIL, REFUSED and other codes tell nothing. */
+export function isDecisive(reply: Reply): boolean {
+  return !(reply instanceof DnsUnreachable) && ['NOERROR', 'NXDOMAIN'].includes(reply.rcode);
 }
 
-export function isPublicSuffix(name: string): boolean {
-  return getPublicSuffix(name) === name;
+/** Whether the name, or the end of its chain of CNAMEs, does not exist. */
+export function isMissing(reply: Reply): boolean {
+  return !(reply instanceof DnsUnreachable) && reply.rcode === 'NXDOMAIN';
 }

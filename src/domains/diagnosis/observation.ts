@@ -1,24 +1,15 @@
-import { getDomain } from 'tldts';
+import { randomBytes } from 'node:crypto';
+import { getDomain, getPublicSuffix } from 'tldts';
 import type { Asker } from '../../dns/ask-server.js';
 import { type Delegation, delegationOf } from '../../dns/delegation.js';
 import type { Question } from '../../dns/dns-message.js';
 import { isSendable } from '../../dns/dns-packets.js';
 import { DnsUnreachable } from '../../dns/dns-unreachable.js';
-import type { NameServer, NameServers, ZoneCut } from '../../dns/name-servers.js';
+import type { NameServers, Zone, ZoneCut } from '../../dns/name-servers.js';
 import type { Resolver } from '../../dns/resolver.js';
-import { startDeadline } from '../../kernel/deadline.js';
+import { withTimeLimit } from '../../kernel/deadline.js';
 import type { Reply } from './evidence.js';
-import {
-  type Ask,
-  followCnames,
-  isPublicSuffix,
-  type Lookup,
-  lookUp,
-  nameBelow,
-  recordsOf,
-  replyTo,
-  siblingOf,
-} from './lookup.js';
+import { type Ask, followCnames, type Lookup, lookUp, repliesOf, replyTo, valuesOf } from './lookup.js';
 
 /** The domain to observe. */
 export interface Subject {
@@ -37,22 +28,16 @@ export interface Proof {
   isAssumed?: boolean;
 }
 
-/** Lookups of the name with a zone appended, and of a random name below: a wildcard record answers both. */
-interface Doubled {
-  zone: string;
-  lookup: Lookup;
-  below: Lookup;
-}
-
 /** All answers from DNS, without any judgement. */
 export interface Observation {
   hostname: string;
   platformHost: string;
   isApex: boolean;
   /** Null = not found, or the zone of a registry. */
-  zone: string | null;
-  /** The domain, when it is not registered or has no name servers, so that only the registry answers. Null = it has some. */
-  orphan: string | null;
+  zone: Zone | null;
+  registrable: string;
+  /** Only the registry's zone has the domain: it is not registered, or has no name servers. */
+  isOrphan: boolean;
   host: Lookup;
   /** The first refused question, repeated without DNSSEC validation; null = the resolver refused none. */
   unvalidated: Reply | null;
@@ -60,10 +45,8 @@ export interface Observation {
   chain: Reply[];
   platform: Lookup;
   sibling: Lookup;
-  /** Zones that a provider may append: the name's zone and the registrable domain. */
-  zones: string[];
-  /** Empty when the CNAME has the required value. */
-  doubled: Doubled[];
+  /** The addresses of the name with its zone appended, and of a random name below: a wildcard record answers both. */
+  doubled: { name: string; zone: string; there: Reply; below: Reply } | null;
   nameServers: { name: string; lookup: Lookup; txt: Reply | null }[];
   /** Null = unknown, or the zone of a registry. */
   delegation: Delegation | null;
@@ -72,7 +55,7 @@ export interface Observation {
   atMs: number;
 }
 
-interface Setting {
+export interface Surroundings {
   resolver: Resolver;
   nameServers: NameServers;
   platformHost: string;
@@ -82,41 +65,22 @@ interface Setting {
 /** The delegation takes the most round trips, and is not worth the whole time of an inspection. */
 const DELEGATION_MS = 900;
 
-/** Asks all questions in parallel, until the asker's signal aborts. Only resolvers and name servers get packets, never the host. */
+/** Asks all questions in parallel, until `signal` aborts. Only resolvers and name servers get packets, never the host. */
 export async function observe(
-  { resolver, nameServers, platformHost, now }: Setting,
+  { resolver, nameServers, platformHost, now }: Surroundings,
   { projectId, hostname, isApex, ownership }: Subject,
   signal: AbortSignal,
 ): Promise<Observation> {
-  const asker = { projectId, signal };
+  const asker: Asker = { projectId, signal };
   const ask: Ask = (question) => replyTo(resolver.ask(question, { asker }));
   const registrable = getDomain(hostname) ?? hostname;
   const cutting = nameServers.cutOf(hostname, asker);
+  const zoning = cutting.then(ownZone);
   const looking = lookUp(hostname, ask);
 
-  const zonesOf = async () => {
-    const { zone } = await cutting;
-    return [...new Set([...(zone && !isPublicSuffix(zone.name) ? [zone.name] : []), registrable])];
-  };
-  const doubling = async (): Promise<Doubled[]> => {
-    const [zones, { cname }] = await Promise.all([zonesOf(), looking]);
-    if (recordsOf(cname).some(({ value }) => value === platformHost)) return [];
-    const below = zones.map((zone) => ({ zone, name: nameBelow(`${hostname}.${zone}`) }));
-    return Promise.all(
-      below
-        .filter(({ name }) => isSendable(name))
-        .map(async ({ zone, name }) => {
-          const [lookup, nothing] = await Promise.all([
-            lookUp(`${hostname}.${zone}`, ask),
-            lookUp(name, ask),
-          ]);
-          return { zone, lookup, below: nothing };
-        }),
-    );
-  };
   const following = async () => {
     const host = await looking;
-    const refused = [host.a, host.aaaa, host.cname].find(
+    const refused = repliesOf(host).find(
       (reply) => !(reply instanceof DnsUnreachable) && reply.rcode === 'SERVFAIL',
     );
     const [unvalidated, chain] = await Promise.all([
@@ -125,35 +89,63 @@ export async function observe(
     ]);
     return { host, unvalidated, chain };
   };
-  const owning = async () => {
+  const doubling = async (): Promise<Observation['doubled']> => {
+    const [found, { cname }] = await Promise.all([zoning, looking]);
+    const zone = found?.name ?? registrable;
+    const name = `${hostname}.${zone}`;
+    const random = nameBelow(name);
+    if (valuesOf([cname], 'CNAME').includes(platformHost) || !isSendable(random)) return null;
+    const [there, below] = await Promise.all([ask({ name, type: 'A' }), ask({ name: random, type: 'A' })]);
+    return { name, zone, there, below };
+  };
+  const askingServers = async (): Promise<Observation['nameServers']> => {
+    const zone = await zoning;
+    const servers = zone ? await nameServers.serversOf(zone, asker) : [];
+    return Promise.all(
+      servers.map(async (server) => {
+        const askServer = (question: Question) => replyTo(nameServers.ask(server, question, asker));
+        const [lookup, txt] = await Promise.all([
+          lookUp(hostname, askServer),
+          ownership ? askServer({ name: ownership.name, type: 'TXT' }) : null,
+        ]);
+        return { name: server.name, lookup, txt };
+      }),
+    );
+  };
+  const askingParent = async () => {
+    const zone = await zoning;
+    return withTimeLimit(DELEGATION_MS, signal, async (within) =>
+      zone ? delegationOf(nameServers, zone, { projectId, signal: within }) : null,
+    );
+  };
+  const askingOwner = async () => {
     if (!ownership) return null;
-    const txt = { name: ownership.name, type: 'TXT' } as const;
-    const [there, atHost] = await Promise.all([ask(txt), ask({ ...txt, name: hostname })]);
-    return { ...ownership, txt: there, atHost };
+    const txtOf = (name: string) => ask({ name, type: 'TXT' });
+    const [txt, atHost] = await Promise.all([txtOf(ownership.name), txtOf(hostname)]);
+    return { ...ownership, txt, atHost };
   };
 
-  const [cut, zones, seen, platform, sibling, doubled, answers, delegation, proof] = await Promise.all([
+  const [cut, zone, seen, platform, sibling, doubled, answers, delegation, proof] = await Promise.all([
     cutting,
-    zonesOf(),
+    zoning,
     following(),
     lookUp(platformHost, ask),
     lookUp(siblingOf(hostname), ask),
     doubling(),
-    cutting.then((found) => askNameServers(nameServers, found, { hostname, ownership, asker })),
-    cutting.then((found) => askDelegation(nameServers, found, asker)),
-    owning(),
+    askingServers(),
+    askingParent(),
+    askingOwner(),
   ]);
-  const isOrphan = cut.zone !== null && isPublicSuffix(cut.zone.name);
   return {
     hostname,
     platformHost,
     isApex: isApexOf(cut) ?? isApex,
-    zone: isOrphan ? null : (cut.zone?.name ?? null),
-    orphan: isOrphan ? registrable : null,
+    zone,
+    registrable,
+    isOrphan: cut.zone !== null && zone === null,
     ...seen,
     platform,
     sibling,
-    zones,
     doubled,
     nameServers: answers,
     delegation,
@@ -166,41 +158,25 @@ export async function observe(
  * Whether the name is the apex of a zone; null = unknown. A registry's zone can't deny it: it does not know unregistered
  * domains, nor a registered domain that breaks the rules with a CNAME.
  */
-export function isApexOf({ zone, isApex }: ZoneCut): boolean | null {
-  return isApex === false && (!zone || isPublicSuffix(zone.name)) ? null : isApex;
+export function isApexOf(cut: ZoneCut): boolean | null {
+  return cut.isApex === false && ownZone(cut) === null ? null : cut.isApex;
 }
 
-interface Errand extends Pick<Subject, 'hostname' | 'ownership'> {
-  asker: Asker;
+/** Null = not found, or the zone of a registry. */
+export function ownZone({ zone }: ZoneCut): Zone | null {
+  return zone && !isPublicSuffix(zone.name) ? zone : null;
 }
 
-async function askDelegation(
-  nameServers: NameServers,
-  { zone }: ZoneCut,
-  { projectId, signal }: Asker,
-): Promise<Delegation | null> {
-  if (!zone || isPublicSuffix(zone.name)) return null;
-  const deadline = startDeadline(DELEGATION_MS, signal);
-  try {
-    return await delegationOf(nameServers, zone, { projectId, signal: deadline.signal });
-  } finally {
-    deadline.cancelWork();
-  }
+/** A random name next to a subdomain, or below a registrable domain, because the names next to that belong to others. */
+export function siblingOf(hostname: string): string {
+  const parent = hostname.slice(hostname.indexOf('.') + 1);
+  return nameBelow(isPublicSuffix(parent) || parent === hostname ? hostname : parent);
 }
 
-async function askNameServers(
-  nameServers: NameServers,
-  { zone }: ZoneCut,
-  { hostname, ownership, asker }: Errand,
-): Promise<Observation['nameServers']> {
-  const servers = zone && !isPublicSuffix(zone.name) ? await nameServers.serversOf(zone, asker) : [];
-  const answers = servers.map(async (server: NameServer) => {
-    const ask = (question: Question) => replyTo(nameServers.ask(server, question, asker));
-    const [lookup, txt] = await Promise.all([
-      lookUp(hostname, ask),
-      ownership ? ask({ name: ownership.name, type: 'TXT' }) : null,
-    ]);
-    return { name: server.name, lookup, txt };
-  });
-  return Promise.all(answers);
+function nameBelow(name: string): string {
+  return `probe-${randomBytes(6).toString('hex')}.${name}`;
+}
+
+function isPublicSuffix(name: string): boolean {
+  return getPublicSuffix(name) === name;
 }

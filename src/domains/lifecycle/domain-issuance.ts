@@ -10,7 +10,7 @@ import type { Answer, Question } from '../../dns/dns-message.js';
 import { startDeadline } from '../../kernel/deadline.js';
 import { allowsCustomDomains } from '../../projects/plans.js';
 import type { ProjectService } from '../../projects/project.service.js';
-import { checkCaa } from '../diagnosis/caa/caa.js';
+import { checkCaa } from '../diagnosis/caa.js';
 import { type Diagnosis, isBlocking } from '../diagnosis/diagnosis.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { DomainStore, Revision } from '../store/domain.store.js';

@@ -56,22 +56,26 @@ const observation: fc.Arbitrary<Observation> = fc.record({
   hostname: fc.constant(HOST),
   platformHost: fc.constant('petstore.test'),
   isApex: fc.boolean(),
-  zone: fc.constantFrom('customer.test', null),
-  orphan: fc.constantFrom('customer.test', null),
+  zone: fc.constantFrom(
+    { name: 'customer.test', nameServers: ['ns1.customer.test'] },
+    { name: 'customer.test', nameServers: ['ada.ns.cloudflare.com'] },
+    null,
+  ),
+  registrable: fc.constant('customer.test'),
+  isOrphan: fc.boolean(),
   host: lookup(HOST),
   unvalidated: fc.option(reply(HOST, 'A')),
   delegation: fc.constant(null),
   chain: fc.array(reply('old.example.net', 'CNAME'), { maxLength: 2 }),
   platform: lookup('petstore.test'),
   sibling: lookup('probe-1.customer.test'),
-  zones: fc.constant(['customer.test']),
-  doubled: fc.array(
+  doubled: fc.option(
     fc.record({
+      name: fc.constant(`${HOST}.customer.test`),
       zone: fc.constant('customer.test'),
-      lookup: lookup(`${HOST}.customer.test`),
-      below: lookup(`probe-2.${HOST}.customer.test`),
+      there: reply(`${HOST}.customer.test`, 'A'),
+      below: reply(`probe-2.${HOST}.customer.test`, 'A'),
     }),
-    { maxLength: 1 },
   ),
   nameServers: fc.array(
     fc.record({
@@ -94,7 +98,7 @@ const observation: fc.Arbitrary<Observation> = fc.record({
 
 /** Makes an observation consistent: name servers need a found zone, and a found zone excludes an orphan. */
 function consistent(seen: Observation): Observation {
-  return seen.zone === null ? { ...seen, nameServers: [] } : { ...seen, orphan: null };
+  return seen.zone === null ? { ...seen, nameServers: [] } : { ...seen, isOrphan: false };
 }
 
 test('Domains-DNS-8: any observation gets a verdict; a bad verdict has a reason, and a good one has none', () => {

@@ -251,14 +251,23 @@ test.each(servers)(
   },
 );
 
-test.each([SHOP, APEX])('Domains-DNS-22: PROXIED: the addresses belong to a proxy: %s', async (hostname) => {
-  const { inspect, dns } = await start();
-  dns.set(hostname, 'A', ['104.21.0.1', '172.67.0.1']);
-  dns.set(hostname, 'AAAA', '2606:4700::1');
-  const found = await inspect(hostname);
-  expect(codes(found)).toEqual(['PROXIED']);
-  expect(found.diagnoses[0]?.remedy).toMatch('DNS only');
-});
+test.each([SHOP, APEX])(
+  'Domains-DNS-22: PROXIED: foreign addresses of both families in a zone of a provider with a proxy: %s',
+  async (hostname) => {
+    const { inspect, dns } = await start();
+    dns.set(hostname, 'A', ['104.21.0.1', '172.67.0.1']);
+    dns.set(hostname, 'AAAA', '2606:4700::1');
+    const isProxied = async () => codes(await inspect(hostname)).includes('PROXIED');
+    expect(await isProxied()).toBe(false);
+    dns.zone(APEX, { 'ada.ns.cloudflare.com': '127.0.0.2', 'bob.ns.cloudflare.com': '127.0.0.3' });
+    expect(codes(await inspect(hostname))).toEqual(['PROXIED']);
+    expect((await inspect(hostname)).diagnoses[0]?.remedy).toMatch('DNS only');
+    // The proxy answers for both families; a single address is a record of the owner.
+    dns.remove(hostname);
+    dns.set(hostname, 'A', FOREIGN);
+    expect(await isProxied()).toBe(false);
+  },
+);
 
 test.each(servers)(
   'Domains-DNS-23: CNAME_LOOP: a chain that returns to itself, also to the name itself (%d name servers)',

@@ -1,0 +1,264 @@
+import { isPrivateAddress } from '../../dns/private-addresses.js';
+import type { Diagnosis } from './diagnosis.js';
+import { finding, listed, type Reply, shown } from './evidence.js';
+import {
+  isDecisive,
+  isMissing,
+  type Lookup,
+  recordsOf,
+  repliesOf,
+  tellingReplies,
+  valuesOf,
+} from './lookup.js';
+import type { Observation } from './observation.js';
+
+/** The meaning of a server's answers. */
+export interface Judgement {
+  /** Null = the answers do not decide it. */
+  leadsHere: boolean | null;
+  findings: Diagnosis[];
+  /** What is there: `CNAME old.example.net`, `192.0.2.1, 192.0.2.2`, `no record`. */
+  found: string;
+}
+
+/** The platform's addresses. Null = they could not be looked up. */
+export interface Ours {
+  a: ReadonlySet<string> | null;
+  aaaa: ReadonlySet<string> | null;
+}
+
+/** A provider whose proxy is on by default. D-211. */
+const PROXYING_PROVIDER = '.ns.cloudflare.com';
+
+/**
+ * Whether a lookup points to the platform. A subdomain needs a CNAME to exactly the value shown (SPEC 4, 8). An apex needs
+ * addresses that all belong to the platform (SPEC 5). A part of the platform's addresses is enough, because providers
+ * rotate them, and a family may be missing. A subdomain without a visible CNAME is judged like an apex, because providers
+ * flatten CNAMEs.
+ */
+export function judge(lookup: Lookup, seen: Observation, ours: Ours): Judgement {
+  const cnames = valuesOf(repliesOf(lookup), 'CNAME', lookup.name);
+  const addresses = addressesOf(lookup, ours);
+  const isNameMissing = repliesOf(lookup).some((reply) => isMissing(reply) && recordsOf(reply).length === 0);
+  const doubled = doubledFinding(seen);
+  const wrong = (found: string, findings: Diagnosis[]): Judgement => {
+    const others = doubled && leadsTo([doubled.there], seen.platformHost, ours) ? [doubled.finding] : [];
+    return { leadsHere: false, findings: [...findings, ...others], found };
+  };
+
+  if (cnames.length > 0) {
+    const found = `CNAME ${listed(cnames)}`;
+    const findings = cnameFindings(lookup, cnames, seen, ours);
+    return findings.length > 0 ? wrong(found, findings) : { leadsHere: true, findings, found };
+  }
+  if (addresses.length > 0) {
+    const found = listed(addresses.map(({ ip }) => ip));
+    if (addresses.some(({ isOurs }) => isOurs === false))
+      return wrong(found, [foreignFinding(lookup, addresses, seen)]);
+    if (addresses.some(({ isOurs }) => isOurs === null)) return { leadsHere: null, findings: [], found };
+    return { leadsHere: true, findings: seen.isApex ? [] : [flattened(lookup, seen)], found };
+  }
+  const found = isNameMissing ? 'no such name' : 'no record';
+  // A name that does not exist has no record of any type (RFC 8020), even when other questions failed.
+  if (!isNameMissing && !repliesOf(lookup).every(isDecisive)) return { leadsHere: null, findings: [], found };
+  return { leadsHere: false, findings: [doubled?.finding ?? missing(lookup, isNameMissing, seen)], found };
+}
+
+/** Whether replies point here in any way. */
+export function leadsTo(replies: readonly Reply[], platformHost: string, { a, aaaa }: Ours): boolean {
+  return (
+    valuesOf(replies, 'CNAME').includes(platformHost) ||
+    valuesOf(replies, 'A').some((ip) => a?.has(ip)) ||
+    valuesOf(replies, 'AAAA').some((ip) => aaaa?.has(ip))
+  );
+}
+
+export function oursIn({ a, aaaa }: Lookup): Ours {
+  return {
+    a: isDecisive(a) ? new Set(valuesOf([a], 'A')) : null,
+    aaaa: isDecisive(aaaa) ? new Set(valuesOf([aaaa], 'AAAA')) : null,
+  };
+}
+
+interface Address {
+  ip: string;
+  isV6: boolean;
+  /** Null = unknown. */
+  isOurs: boolean | null;
+}
+
+/** The addresses in a lookup; with `owner` only those at this name. */
+function addressesOf({ a, aaaa }: Lookup, ours: Ours, owner?: string): Address[] {
+  return [
+    ...valuesOf([a], 'A', owner).map((ip) => ({ ip, isV6: false, isOurs: ours.a?.has(ip) ?? null })),
+    ...valuesOf([aaaa], 'AAAA', owner).map((ip) => ({ ip, isV6: true, isOurs: ours.aaaa?.has(ip) ?? null })),
+  ];
+}
+
+const newCname = ({ hostname, platformHost }: Observation) =>
+  `a CNAME record: name ${hostname}, value ${platformHost}, TTL 3600`;
+const newAlias = ({ hostname, platformHost }: Observation) =>
+  `one ALIAS or ANAME record: name ${hostname}, value ${platformHost}`;
+
+/** Empty = the CNAME is right. */
+function cnameFindings(
+  lookup: Lookup,
+  cnames: readonly string[],
+  seen: Observation,
+  ours: Ours,
+): Diagnosis[] {
+  const evidence = tellingReplies(lookup);
+  if (seen.isApex) return [apexFinding(evidence, `, but there is one to ${listed(cnames)}`, seen)];
+  const blocking = addressesOf(lookup, ours, lookup.name).filter(({ isOurs }) => isOurs === false);
+  return [
+    ...(cnames.every((value) => value === seen.platformHost) ? [] : wrongCname(evidence, cnames, seen)),
+    ...(blocking.length > 0 ? [conflict(evidence, blocking, seen)] : []),
+  ];
+}
+
+function wrongCname(evidence: readonly Reply[], cnames: readonly string[], seen: Observation): Diagnosis[] {
+  const { hostname, platformHost, host } = seen;
+  const target = listed(cnames);
+  const appended = cnames.map((value) => zoneAppended(value, seen)).find((zone) => zone !== null);
+  if (appended) {
+    const cause = `The CNAME of ${hostname} points to ${target}: your DNS provider has appended ${appended} to the value.`;
+    return [
+      finding('VALUE_DOUBLED', evidence, { cause, remedy: `End the value with a dot: ${platformHost}.` }),
+    ];
+  }
+  const wrong = finding('CNAME_WRONG_VALUE', evidence, {
+    cause: `The CNAME of ${hostname} points to ${target}, not to ${platformHost}.`,
+    remedy: `Replace ${target} with ${platformHost}.`,
+  });
+  const names = chainOf(seen);
+  // The resolver may have seen another first step than this server.
+  if (!cnames.includes(names[1] ?? '')) return [wrong];
+  const end = names.at(-1) ?? '';
+  const remedy = `Point the CNAME of ${hostname} straight to ${platformHost}.`;
+  if (names.indexOf(end) < names.length - 1) {
+    const cause = `The CNAMEs of ${hostname} form a loop: ${listed(names, ' → ')}.`;
+    return [finding('CNAME_LOOP', [...evidence, ...seen.chain], { cause, remedy })];
+  }
+  const gone = [host.a, host.aaaa, ...seen.chain].filter(isMissing);
+  if (gone.length === 0) return [wrong];
+  const cause = `The CNAMEs of ${hostname} end at ${shown(end)}, which does not exist.`;
+  return [wrong, finding('TARGET_GONE', gone, { cause, remedy })];
+}
+
+/** The name or its parent that a provider appended to the platform's name; null = none. */
+function zoneAppended(value: string, { hostname, platformHost }: Observation): string | null {
+  if (!value.startsWith(`${platformHost}.`)) return null;
+  const zone = value.slice(platformHost.length + 1);
+  return hostname === zone || hostname.endsWith(`.${zone}`) ? zone : null;
+}
+
+/** The names of the chain of CNAMEs, as far as it is known. The last name of a loop occurs twice. */
+function chainOf({ hostname, host, chain }: Observation): string[] {
+  const records = [...repliesOf(host), ...chain].flatMap(recordsOf);
+  const next = new Map(
+    records.filter(({ type }) => type === 'CNAME').map(({ name, value }) => [name, value]),
+  );
+  const names = [hostname];
+  for (let target = next.get(hostname); target !== undefined; target = next.get(target)) {
+    const isLoop = names.includes(target);
+    names.push(target);
+    if (isLoop) break;
+  }
+  return names;
+}
+
+function conflict(evidence: readonly Reply[], blocking: readonly Address[], seen: Observation): Diagnosis {
+  const types = [...new Set(blocking.map(({ isV6 }) => (isV6 ? 'AAAA' : 'A')))].join(' and ');
+  const values = listed(blocking.map(({ ip }) => ip));
+  return finding('CONFLICTING_RECORD', evidence, {
+    cause: `${seen.hostname} has ${types} records (${values}), which block the CNAME.`,
+    remedy: `Delete these records, then add ${newCname(seen)}.`,
+  });
+}
+
+/** The finding for addresses of which some are not ours. */
+function foreignFinding(lookup: Lookup, addresses: readonly Address[], seen: Observation): Diagnosis {
+  const { hostname, platformHost, isApex, zone } = seen;
+  const evidence = tellingReplies(lookup);
+  const others = addresses.filter(({ isOurs }) => !isOurs);
+  const ours = addresses.filter(({ isOurs }) => isOurs);
+  const foreign = listed(others.map(({ ip }) => ip));
+  if (ours.some(({ isV6 }) => !isV6) && others.every(({ isV6 }) => isV6)) {
+    const cause = `${hostname} points here over IPv4 but to ${foreign} over IPv6, and certificate authorities prefer IPv6.`;
+    return finding('AAAA_FOREIGN', evidence, { cause, remedy: `Delete the AAAA record with ${foreign}.` });
+  }
+  // Its proxy answers with addresses of both families, whatever the record has.
+  const isProxied =
+    zone?.nameServers.some((name) => name.endsWith(PROXYING_PROVIDER)) &&
+    ours.length === 0 &&
+    new Set(others.map(({ isV6 }) => isV6)).size === 2;
+  if (isProxied) {
+    const cause = `${hostname} points to ${foreign}, most likely a Cloudflare proxy that hides the real target.`;
+    const remedy = `Switch the record of ${hostname} to "DNS only", and point it to ${platformHost}.`;
+    return finding('PROXIED', evidence, { cause, remedy });
+  }
+  if (!isApex) return conflict(evidence, others, seen);
+  if (ours.length > 0) {
+    return finding('ADDRESS_MIXED', evidence, {
+      cause: `${hostname} points to ${foreign} in addition to our ${listed(ours.map(({ ip }) => ip))}.`,
+      remedy: `Keep ${newAlias(seen)}; delete the records with ${foreign}.`,
+    });
+  }
+  const isInside = others.every(({ ip }) => isPrivateAddress(ip));
+  const where = isInside ? `${foreign}, which nobody can reach from the Internet` : foreign;
+  return finding('ADDRESS_ELSEWHERE', evidence, {
+    cause: `${hostname} points to ${where}, not to ${platformHost}.`,
+    remedy: `Delete these A and AAAA records, then add ${newAlias(seen)}.`,
+  });
+}
+
+function flattened(lookup: Lookup, { hostname, platformHost }: Observation): Diagnosis {
+  return finding('FLATTENED', tellingReplies(lookup), {
+    severity: 'INFO',
+    actor: 'NOBODY',
+    cause: `The CNAME of ${hostname} is hidden, and its addresses are ours.`,
+    remedy: `Nothing, if your DNS provider hides the CNAME to ${platformHost}; fixed addresses stop working when ours change.`,
+  });
+}
+
+/** The finding for a name without any record that matters. */
+function missing(lookup: Lookup, isNameMissing: boolean, seen: Observation): Diagnosis {
+  const { hostname, isApex, isOrphan, registrable } = seen;
+  const evidence = tellingReplies(lookup);
+  if (isApex && !isNameMissing) return apexFinding(evidence, ', and it has no address', seen);
+  const record = isApex ? newAlias(seen) : newCname(seen);
+  const problem = isNameMissing ? 'does not exist in DNS' : 'exists in DNS, but has no CNAME and no address';
+  return finding('DNS_NO_RECORD', evidence, {
+    cause: `${hostname} ${problem}.`,
+    remedy: isOrphan
+      ? `Check that ${registrable} is registered and has name servers, then add ${record}.`
+      : `Add ${record}.`,
+  });
+}
+
+function apexFinding(evidence: readonly Reply[], detail: string, seen: Observation): Diagnosis {
+  const { hostname } = seen;
+  return finding('APEX_NEEDS_ALIAS', evidence, {
+    cause: `${hostname} is the apex of a zone and can't have a CNAME${detail}.`,
+    remedy: `Add ${newAlias(seen)}; if your DNS provider has none, add www.${hostname} here and redirect ${hostname} to it.`,
+  });
+}
+
+/** The finding for a record created at the name with the zone appended. An answer from a wildcard proves nothing. */
+function doubledFinding({
+  doubled,
+  hostname,
+  host,
+}: Observation): { finding: Diagnosis; there: Reply } | null {
+  if (!doubled || !isDecisive(doubled.below)) return null;
+  const { name, zone, there, below } = doubled;
+  const content = (reply: Reply) =>
+    [...valuesOf([reply], 'CNAME', reply.question.name), ...valuesOf([reply], 'A')].sort().join();
+  if (content(there) === '' || content(there) === content(below)) return null;
+  const label = hostname.endsWith(`.${zone}`) ? hostname.slice(0, -zone.length - 1) : '@';
+  const words = {
+    cause: `The record was created as ${name}, which contains ${zone} twice.`,
+    remedy: `Your DNS provider appends ${zone} automatically: enter only ${label} as the name.`,
+  };
+  return { finding: finding('NAME_DOUBLED', [there, ...tellingReplies(host)], words), there };
+}

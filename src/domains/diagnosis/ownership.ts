@@ -1,0 +1,71 @@
+import { DnsUnreachable } from '../../dns/dns-unreachable.js';
+import type { Diagnosis } from './diagnosis.js';
+import { isProof } from './dns-records.js';
+import { finding, type Reply, shown } from './evidence.js';
+import { isDecisive, recordsOf } from './lookup.js';
+import type { Observation } from './observation.js';
+import { failing, isAuthority, unreachable } from './servers.js';
+
+const MAX_TEXTS = 5;
+
+export interface OwnershipVerdict {
+  /** As `Verdict.isOwnershipProved`. */
+  isProved: boolean | null;
+  findings: Diagnosis[];
+}
+
+/** Whether the TXT record exists. A name server of the zone may have it before caches do. */
+export function ownershipVerdict({ hostname, ownership, nameServers, atMs }: Observation): OwnershipVerdict {
+  if (ownership === null) return { isProved: null, findings: [] };
+  const { name, value, txt, atHost, isAssumed = false } = ownership;
+  const replies = repliesThatCount(
+    nameServers.flatMap((server) => server.txt ?? []),
+    txt,
+  );
+  const texts = [...new Set(replies.flatMap(textsOf))];
+  if (texts.includes(value)) return { isProved: true, findings: [] };
+  if (isAssumed) {
+    // Another project's proof counts, because only somebody who controls the name's DNS can create it.
+    const evidence = replies.filter((reply) => textsOf(reply).some(isProof));
+    if (evidence.length === 0) return { isProved: null, findings: [] };
+    const cause = `Another project requested ${hostname}, and the TXT record at ${name} proves that project's ownership.`;
+    const remedy = `To serve the name from this project, replace the value of the TXT record at ${name} with ${value}.`;
+    return { isProved: false, findings: [finding('OWNERSHIP_TXT_MISMATCH', evidence, { cause, remedy })] };
+  }
+  if (replies.length === 0) {
+    const unknown =
+      txt instanceof DnsUnreachable
+        ? unreachable(name, [txt], atMs)
+        : failing(`The name servers of ${name} answer TXT questions with ${txt.rcode}`, [txt]);
+    return { isProved: null, findings: [unknown] };
+  }
+  if (texts.length > 0) {
+    const others = texts.slice(0, MAX_TEXTS).map((text) => JSON.stringify(shown(text)));
+    const cause = `The TXT record at ${name} has another value: ${others.join(', ')}.`;
+    const remedy = `Replace its value with ${value}.`;
+    return { isProved: false, findings: [finding('OWNERSHIP_TXT_MISMATCH', replies, { cause, remedy })] };
+  }
+  const isAtHost = textsOf(atHost).includes(value);
+  const missing = finding('OWNERSHIP_TXT_MISSING', isAtHost ? [...replies, atHost] : replies, {
+    cause: `There is no TXT record at ${name}${isAtHost ? `: it is on ${hostname} itself` : ''}.`,
+    remedy: `Add exactly this TXT record: name ${name} (not ${hostname}), value ${value}.`,
+  });
+  return { isProved: false, findings: [missing] };
+}
+
+/**
+ * The answers of the zone's name servers, because a cache keeps a deleted proof; the resolver's when none of them decides.
+ * A name server does not follow a CNAME to another zone.
+ */
+export function repliesThatCount(direct: readonly Reply[], cached: Reply): Reply[] {
+  const own = direct
+    .filter(isAuthority)
+    .filter(({ records }) => !records.some(({ type }) => type === 'CNAME'));
+  return own.length > 0 ? own : [cached].filter(isDecisive);
+}
+
+/** The TXT records of a reply, without the typed quotes that some providers keep. */
+export function textsOf(reply: Reply): string[] {
+  const texts = recordsOf(reply).filter(({ type }) => type === 'TXT');
+  return texts.map(({ value }) => value.trim()).map((text) => /^"(.*)"$/.exec(text)?.[1] ?? text);
+}
