@@ -17,9 +17,9 @@ import { EXAMPLE_QUERIES } from '../../browser/pages/graphiql/example-queries.js
 import { FieldLimits } from '../../src/graphql/limits/field-limits.js';
 import { entriesOf } from '../../src/graphql/operations/entries.js';
 import {
+  type ListSizes,
+  listSizesOf,
   measureOperation,
-  type PageSizes,
-  pageSizesOf,
 } from '../../src/graphql/operations/operation-size.js';
 import { createSchema } from '../../src/graphql/schema/schema.js';
 import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
@@ -31,19 +31,17 @@ const ROOM = 0.75;
 const DASHBOARD = 'browser/dashboard/src';
 
 let schema: GraphQLSchema;
-let sizes: PageSizes;
-let fullSizes: PageSizes;
+let sizes: ListSizes;
 beforeAll(async () => {
   schema = await createSchema([], new FieldLimits(new MemoryLimiter(Date.now)));
-  sizes = pageSizesOf(schema);
-  fullSizes = pageSizesOf(schema, 'most');
+  sizes = listSizesOf(schema);
 });
 
 /** Returns the cost of each operation of a document. */
-function costsOf(document: DocumentNode, pages = sizes): number[] {
+function costsOf(document: DocumentNode, size: 'cost' | 'full' = 'cost'): number[] {
   return document.definitions.flatMap((definition) =>
     definition.kind === Kind.OPERATION_DEFINITION
-      ? [measureOperation(document, definition, {}, pages).cost]
+      ? [measureOperation(document, definition, {}, sizes)[size]]
       : [],
   );
 }
@@ -54,7 +52,7 @@ test('Lists-1: every list of the schema declares its maximum number of entries',
     .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()) : []));
   const lists = fields.filter(({ type }) => isListType(getNullableType(type)));
   expect(lists.length).toBeGreaterThan(10);
-  for (const list of lists) expect(entriesOf(list, 100)).toBeGreaterThan(0);
+  for (const list of lists) expect(entriesOf(list, 100)?.usual).toBeGreaterThan(0);
   const [bare] = lists.filter(({ args }) => args.length === 0);
   const undeclared = Object.assign(Object.create(bare ?? null), { extensions: {} });
   expect(() => entriesOf(undeclared, 100)).toThrow('needs @Entries');
@@ -68,7 +66,7 @@ test('Lists-2: the list of field limits declares enough entries for all fields w
     /At most \d+ a (minute|day) for each/.test(description ?? ''),
   );
   expect(limited.length).toBeGreaterThan(5);
-  expect(limited.length).toBeLessThanOrEqual(sizes.get('fields') ?? 0);
+  expect(limited.length).toBeLessThanOrEqual(sizes.get('fields')?.usual ?? 0);
 });
 
 test('Lists-3: fields inside a list count once for each entry', () => {
@@ -84,12 +82,12 @@ test('Lists-4: one operation may read all domains with their findings, evidence 
   const finding = 'code actor cause remedy retryAt evidence { server question answer ttl at }';
   const query = `{ domains { id hostname status diagnoses { ${finding} } instructions { type name value ttl } } }`;
   expect(Math.max(...costsOf(parse(query)))).toBeLessThan(MAX_COST);
-  expect(Math.max(...costsOf(parse(query), fullSizes))).toBeLessThan(MAX_FULL_COST);
+  expect(Math.max(...costsOf(parse(query), 'full'))).toBeLessThan(MAX_FULL_COST);
 });
 
 test('Lists-6: findings and evidence count with their maximum number in the full size', () => {
   const evidence = '{ domains { diagnoses { code evidence { answer } } } }';
-  expect(costsOf(parse(evidence), fullSizes)).toEqual([1 + 100 * (1 + 10 * (2 + 12))]);
+  expect(costsOf(parse(evidence), 'full')).toEqual([1 + 100 * (1 + 10 * (2 + 12))]);
 });
 
 test('Lists-5: the operations of dashboard, examples, README, guide and Sandbox stay well within the limit', () => {
@@ -113,6 +111,6 @@ test('Lists-5: the operations of dashboard, examples, README, guide and Sandbox 
   const costs = documents.flatMap((document) => costsOf(document));
   expect(costs.length).toBeGreaterThan(25);
   expect(Math.max(...costs)).toBeLessThan(MAX_COST * ROOM);
-  const fullCosts = documents.flatMap((document) => costsOf(document, fullSizes));
+  const fullCosts = documents.flatMap((document) => costsOf(document, 'full'));
   expect(Math.max(...fullCosts)).toBeLessThan(MAX_FULL_COST * ROOM);
 });

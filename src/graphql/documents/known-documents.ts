@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type DocumentNode, Location } from 'graphql';
+import { type DocumentNode, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { textBytes } from '../../response-cache/response-cache.js';
 import { hashIn } from './apollo-key.js';
@@ -54,17 +54,16 @@ export class KnownDocuments {
 
 /**
  * Unlinks the lexer's tokens. Each node's location references its first and last token, and each token its neighbours. So
- * every node would keep all tokens of the source in memory, comments included. Returns the number of nodes.
+ * every node would keep all tokens of the source in memory, comments included. Returns about how many nodes the document
+ * can have at most: a name makes two, any other token one.
  */
-function forgetTokens(node: object): number {
-  let nodes = 'kind' in node ? 1 : 0;
-  for (const value of Object.values(node)) {
-    if (value instanceof Location) unlink(value);
-    else if (typeof value === 'object' && value !== null) nodes += forgetTokens(value);
+function forgetTokens({ loc }: DocumentNode): number {
+  let nodes = 0;
+  for (let token = loc?.startToken ?? null; token; ) {
+    nodes += token.kind === TokenKind.NAME ? 2 : 1;
+    const { next } = token;
+    Object.assign(token, { prev: null, next: null });
+    token = next;
   }
   return nodes;
-}
-
-function unlink({ startToken, endToken }: Location): void {
-  for (const token of [startToken, endToken]) Object.assign(token, { prev: null, next: null });
 }

@@ -2,7 +2,7 @@ import type { Context } from './context.js';
 
 /**
  * Loads together everything that the fields of one operation request at the same moment, for any number of parents and
- * aliases. Caches nothing: a later field, or another request, loads again.
+ * aliases. Caches nothing: a later field, or another request, loads again. D-209.
  */
 export class Batch<Key, Result> {
   private readonly open = new WeakMap<Context, { keys: Key[]; result: Promise<Result> }>();

@@ -8,6 +8,20 @@ import { type Caller, type IdempotencyKey, type ServiceCall, serviceCall } from 
 import type { Standing } from '../../rate-limit/rules/decision.js';
 import { refusal } from './errors.js';
 
+/** An operation before its execution. */
+export interface PlannedOperation {
+  readonly size: { readonly rootFields: number; readonly selections: number };
+  readonly cost: Cost;
+  /** It has `__schema` or `__type` at its root, perhaps with other fields. */
+  readonly readsSchema: boolean;
+  /**
+   * It reads more than a few fields of management or of the schema. Such reads of a project run one after the other.
+   */
+  readonly isLong: boolean;
+  /** It executes more than 1,000 fields, so that it waits for a turn of the event loop. */
+  readonly isLarge: boolean;
+}
+
 /** The request as resolvers see it. */
 export interface Context {
   caller: Caller;
@@ -16,21 +30,12 @@ export interface Context {
   idempotencyKey: string | null;
   /** Called by each mutation that gets a stored answer. */
   noteReplay(): void;
-  /** Number of root fields that the operation resolves, aliases counted; set before execution. */
-  rootFieldCount: number;
+  /** Set before execution. */
+  operation: PlannedOperation | null;
   /** The origin at which the client reached the project's own host; null = a platform host. */
   origin: string | null;
   /** Spends the cost, once. Throws, or rejects with, `AppError` 429 if the quota is spent. */
   chargeOnce(cost: Cost): Promise<void> | undefined;
-  /** The operation only reads the schema; set before execution. */
-  isIntrospection: boolean;
-  /**
-   * The operation reads more than a few fields of management or of the schema. Such reads of a project run one after the
-   * other. Set before execution.
-   */
-  isLong: boolean;
-  /** The operation executes more than 1,000 fields, so that it waits for a turn of the event loop; set before execution. */
-  isLarge: boolean;
   /** The request has its response, or its client has disconnected. */
   isOver(): boolean;
   /** Called when a field was refused by its own limit: the request then counts as refused. */
@@ -55,13 +60,10 @@ export function contextOf(request: FastifyRequest, reply: FastifyReply, meter: M
     idempotencyKey: request.headers['idempotency-key']?.toString() ?? null,
     noteReplay() {
       replays += 1;
-      if (replays === this.rootFieldCount) reply.header(REPLAYED, 'true');
+      if (replays === this.operation?.size.rootFields) reply.header(REPLAYED, 'true');
     },
-    rootFieldCount: 1,
+    operation: null,
     origin: request.site.origin,
-    isIntrospection: false,
-    isLong: false,
-    isLarge: false,
     isOver: () => reply.sent || reply.raw.destroyed,
     chargeOnce: (cost) => (request.paidBy ? undefined : meter.charge(request, reply, cost)),
     noteRefusedField: () => {
@@ -88,8 +90,8 @@ export function serviceCallOf(context: Context, info?: GraphQLResolveInfo): Serv
  * so that a repeated request finds the same keys. No header contains a line feed, so no client's key equals one of them.
  */
 function idempotencyKeyOf(context: Context, info: GraphQLResolveInfo): IdempotencyKey | null {
-  const { idempotencyKey, rootFieldCount } = context;
+  const { idempotencyKey, operation } = context;
   if (idempotencyKey === null) return null;
-  const text = rootFieldCount === 1 ? idempotencyKey : `${idempotencyKey}\n${info.path.key}`;
+  const text = operation?.size.rootFields === 1 ? idempotencyKey : `${idempotencyKey}\n${info.path.key}`;
   return { text, onReplay: () => context.noteReplay() };
 }

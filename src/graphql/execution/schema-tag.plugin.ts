@@ -10,7 +10,7 @@ import type { Context } from './context.js';
 export function schemaTag(schema: GraphQLSchema): ApolloServerPlugin<Context> {
   const printed = printSchema(schema);
   const tagOf = ({ request, source = '', contextValue }: GraphQLRequestContext<Context>): string | null => {
-    const isRead = request.http?.method === 'GET' && contextValue.isIntrospection;
+    const isRead = request.http?.method === 'GET' && contextValue.operation?.cost.schema === 1;
     // The remaining quota differs in each response.
     if (!isRead || request.extensions?.rateLimit) return null;
     return strongTag(printed, source, request.operationName ?? '', JSON.stringify(request.variables ?? {}));

@@ -102,11 +102,12 @@ function measureIntrospection(
   { document, operation, contextValue }: Resolved,
   variables: Record<string, unknown>,
 ): void {
-  if (operation?.operation !== 'query') return;
+  const { operation: planned } = contextValue;
+  if (operation?.operation !== 'query' || !planned?.readsSchema) return;
   const introspected = countIntrospection(schema, document, operation, { variables, most: MAX_INTROSPECTED });
   const problem = sizeProblem({ introspected });
   if (problem) throw refusal(problem);
-  if (introspected > LONG_READ_FIELDS) contextValue.isLong = true;
+  if (introspected > LONG_READ_FIELDS) contextValue.operation = { ...planned, isLong: true };
 }
 
 async function chargeRequest(
@@ -118,7 +119,6 @@ async function chargeRequest(
     contextValue.noteOperation(null, null);
     return contextValue.chargeOnce(ONE_UNIT);
   }
-  const hasIdempotencyKey = contextValue.idempotencyKey !== null;
-  const measured = charges.measure({ document, operation }, request.variables ?? {}, hasIdempotencyKey);
+  const measured = charges.measure({ document, operation }, request.variables ?? {});
   await charges.chargeOperation(measured, contextValue);
 }

@@ -19,12 +19,12 @@ export function Entries(usual: number, most = usual) {
 export function entriesOf(
   field: GraphQLField<unknown, unknown>,
   maxPage: number,
-  count: EntryCount = 'usual',
-): number | null {
+): Record<EntryCount, number> | null {
   const first = field.args.find(({ name }) => name === 'first');
-  if (first) return Number(first.defaultValue ?? maxPage);
+  const pageSize = Number(first?.defaultValue ?? maxPage);
+  if (first) return { usual: pageSize, most: pageSize };
   if (!isListType(getNullableType(field.type))) return null;
   const entries = field.extensions.entries as Record<EntryCount, number> | undefined;
   if (!entries) throw new Error(`The list ${field.name} needs @Entries(…), or \`first\`.`);
-  return entries[count];
+  return entries;
 }

@@ -12,8 +12,7 @@ import {
   TypeMetaFieldDef,
   valueFromASTUntyped,
 } from 'graphql';
-import { type Fragments, fragmentsOf } from '../documents/fragments.js';
-import { placesOf, responseName } from './places.js';
+import { type Fragments, fragmentsOf, placeOf } from '../documents/selections.js';
 
 const META_FIELDS = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]));
 
@@ -52,15 +51,15 @@ export function countIntrospection(
       }
     }
   };
-  for (const nodes of placesOf([selectionSet], fragments, responseName).values()) {
+  for (const nodes of placeOf([selectionSet], fragments).fields.values()) {
     const field = META_FIELDS.get(nodes[0]?.name.value ?? '');
-    if (field) read(placeOf(field, nodes, { fragments, variables }), undefined);
+    if (field) read(schemaPlaceOf(field, nodes, { fragments, variables }), undefined);
   }
   return count;
 }
 
 /** `nodes` select the same field in the same place. */
-function placeOf(
+function schemaPlaceOf(
   field: Place['field'],
   nodes: readonly FieldNode[],
   given: { fragments: Fragments; variables: Record<string, unknown> },
@@ -69,17 +68,17 @@ function placeOf(
   const args = { name: name && valueFromASTUntyped(name.value, given.variables), includeDeprecated: true };
   const type = getNamedType(field.type);
   const inside = isObjectType(type) ? fieldsInside(type, nodes, given.fragments) : [];
-  return { field, args, inner: inside.map(([inner, found]) => placeOf(inner, found, given)) };
+  return { field, args, inner: inside.map(([inner, found]) => schemaPlaceOf(inner, found, given)) };
 }
 
 function fieldsInside(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   fragments: Fragments,
-): [Place['field'], FieldNode[]][] {
+): [Place['field'], readonly FieldNode[]][] {
   const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
   const fields = type.getFields();
-  return [...placesOf(selectionSets, fragments, responseName).values()].flatMap((found) => {
+  return [...placeOf(selectionSets, fragments).fields.values()].flatMap((found) => {
     // No type declares `__typename`.
     const field = fields[found[0]?.name.value ?? ''];
     return field ? [[field, found]] : [];

@@ -33,8 +33,8 @@ export class KnownOperation {
   private requests = 0;
   /** Null = it can't be compiled; undefined = not tried yet. */
   private compiled: ExecuteOperation | null | undefined;
-  /** Null = the size depends on the variables; undefined = not measured yet. */
-  private constant: MeasuredOperation | null | undefined;
+  /** Null = the size depends on the variables, or is not measured yet. */
+  private constant: MeasuredOperation | null = null;
   /** Keyed by the values of `sizing`. */
   private readonly measured = new Map<string, MeasuredOperation>();
   /** The variables that may change the size: page sizes, and those of @skip and @include. */
@@ -66,13 +66,12 @@ export class KnownOperation {
   /** Null after its eviction. */
   measureWith(variables: Record<string, unknown>): MeasuredOperation | null {
     if (!this.named) return null;
-    if (this.constant === undefined) this.constant = this.charges.measureConstant(this.named);
     return this.constant ?? this.measureOnce(this.named, variables);
   }
 
   private measureOnce(named: NamedOperation, variables: Record<string, unknown>): MeasuredOperation {
     const values = this.sizing.map((name) => variables[name]);
-    const measure = () => this.charges.measure(named, variables, false);
+    const measure = () => this.charges.measure(named, variables);
     // Wrong types would make long keys, or the keys of other values.
     if (values.some((value) => (typeof value === 'object' ? value !== null : typeof value === 'string')))
       return measure();
@@ -80,6 +79,7 @@ export class KnownOperation {
     const known = this.measured.get(key);
     if (known) return known;
     const measured = measure();
+    if (measured.size.isConstant) this.constant = measured;
     if (this.measured.size >= MAX_MEASURED) this.measured.clear();
     this.measured.set(key, measured);
     return measured;

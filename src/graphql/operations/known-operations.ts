@@ -75,14 +75,14 @@ export class KnownOperations {
 
   /** Registers an operation that Apollo has executed without errors, so that later requests need no Apollo. */
   learn(executed: GraphQLRequestContextWillSendResponse<Context>): void {
-    const { source, request, document, operation, response } = executed;
+    const { source, request, document, operation, response, contextValue } = executed;
     const isFaultless = response.body.kind === 'single' && !response.body.singleResult.errors;
     if (!source || !document || !operation || !isFaultless) return;
     const name = request.operationName ?? null;
     const key = keyOf(source, name);
     if (this.operations.has(key) || !this.mayBeKept(document, operation)) return;
     const known = new KnownOperation({ source, document, operation, name }, this.parts.charges);
-    const selections = known.measureWith({})?.size.selections ?? 0;
+    const selections = contextValue.operation?.size.selections ?? 0;
     const size = COMPILED_BYTES + selections * SELECTION_BYTES + 2 * textBytes(key);
     this.operations.set(key, known, { size });
     if (!this.jit) this.loadJit();

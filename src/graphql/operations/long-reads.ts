@@ -28,16 +28,17 @@ export function longReads(turns: EventLoopTurns): ApolloServerPlugin<Context> {
     async requestDidStart() {
       return {
         // The last step before execution, in the last plugin: every read that begins here is executed, and ends.
-        async responseForOperation({ contextValue: { isLong, isLarge, caller, isOver } }) {
-          if (isLarge && !isLong) await turns.next(caller.projectId);
+        async responseForOperation({ contextValue: { operation, caller, isOver } }) {
+          const isLong = operation?.isLong;
+          if (operation?.isLarge && !isLong) await turns.next(caller.projectId);
           if (!isLong) return null;
           await reads.startRead(caller, turns);
           if (!isOver()) return null;
           reads.finishRead(caller);
           return { http: { status: 503, headers: new HeaderMap() }, body: NOTHING };
         },
-        async executionDidStart({ contextValue: { isLong, caller } }) {
-          return isLong ? { executionDidEnd: async () => reads.finishRead(caller) } : undefined;
+        async executionDidStart({ contextValue: { operation, caller } }) {
+          return operation?.isLong ? { executionDidEnd: async () => reads.finishRead(caller) } : undefined;
         },
       };
     },

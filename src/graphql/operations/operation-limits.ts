@@ -13,7 +13,6 @@ const LIMITS = {
   selections: 1_000,
   cost: 5_000,
   full: 80_000,
-  statements: 20,
   introspected: MAX_INTROSPECTED,
 };
 
@@ -26,7 +25,6 @@ const IN_WORDS: Record<keyof typeof LIMITS, string> = {
   selections: 'selections, with each fragment counted wherever it is spread',
   cost: 'fields in total, with those inside a list counted once for each possible entry',
   full: 'fields in total if every list is as long as possible',
-  statements: 'database statements, including two for each Idempotency-Key',
   introspected: 'or more fields of the schema to read, aliases counted',
 };
 

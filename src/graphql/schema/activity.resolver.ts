@@ -9,7 +9,6 @@ import type { ProjectRequests, RequestPage, WantedRequests } from '../../request
 import { listName } from '../../request-log/request-filter.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
-import { Statements } from '../operations/statements.js';
 import {
   AuditEventConnectionType,
   AuditEventFilterInput,
@@ -46,7 +45,6 @@ export class ActivityResolver {
     private readonly log: { requests: ProjectRequests; isOn: boolean },
   ) {}
 
-  @Statements(3)
   @FieldResolver(() => RequestConnectionType, {
     description:
       'The last 10,000 requests of its keys within 48 hours, newest first. Of each second the log keeps 50, those with an error first. A request appears about two seconds after its answer. Needs the scope `keys`.',
@@ -78,7 +76,6 @@ export class ActivityResolver {
     return presentRequestPage(page, { list, isContinued: wanted.beforeId !== null, isOn: this.log.isOn });
   }
 
-  @Statements(2)
   @FieldResolver(() => AuditEventConnectionType, {
     description:
       'The acts that changed the project, its keys and its domains, newest first, since the project exists. Needs the scope `keys`.',

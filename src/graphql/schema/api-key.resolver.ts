@@ -25,7 +25,6 @@ import { projectSubject } from '../../rate-limit/rules/subjects.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
 import { Entries } from '../operations/entries.js';
-import { Statements } from '../operations/statements.js';
 import { ApiKeyType, CreatedApiKeyType, NewApiKeyInput } from './api-key.type.js';
 
 const OVERLAP_SECONDS = 86_400;
@@ -56,13 +55,11 @@ export class ApiKeyResolver {
     private readonly limiter: Pick<Limiter, 'peek'>,
   ) {}
 
-  @Statements(1)
   @Query(() => ApiKeyType, { description: 'The API key of this request. Needs no scope.' })
   apiKey(@Ctx() context: Context): Promise<ApiKeyType> {
     return this.current.join(context, null);
   }
 
-  @Statements(2)
   @Entries(MAX_KEYS_SHOWN)
   @Query(() => [ApiKeyType], {
     description:
@@ -72,7 +69,6 @@ export class ApiKeyResolver {
     return this.lists.join(context, null);
   }
 
-  @Statements(7)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => CreatedApiKeyType, {
     description: `Creates an API key. A project may have at most ${MAX_VALID_KEYS} valid keys. ${SHOWN_ONCE} Needs the scope \`keys\`.`,
@@ -87,7 +83,6 @@ export class ApiKeyResolver {
     return this.presentIssued(await this.keys.create(serviceCallOf(context, info), wanted), context);
   }
 
-  @Statements(11)
   @Directive('@rateLimit(max: 60, window: "1m")')
   @Mutation(() => CreatedApiKeyType, {
     description: `Replaces a key, which may be the key of this request, by a new one with the same name and scopes. It expires when the old key would have, and never after the key of this request. ${SHOWN_ONCE} Needs the scope \`keys\`.`,
@@ -110,7 +105,6 @@ export class ApiKeyResolver {
     );
   }
 
-  @Statements(8)
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => ApiKeyType, {
     description:
@@ -131,7 +125,6 @@ export class ApiKeyResolver {
     );
   }
 
-  @Statements(8)
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => ApiKeyType, {
     description:
@@ -145,7 +138,6 @@ export class ApiKeyResolver {
     return this.present(await this.keys.revoke(serviceCallOf(context, info), keyId(id)), context.caller);
   }
 
-  @Statements(0)
   @FieldResolver(() => GraphQLDateTime, {
     nullable: true,
     description: 'When its ban ends; null = not banned. A ban refuses only requests for pets.',

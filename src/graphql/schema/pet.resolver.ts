@@ -11,7 +11,6 @@ import { type Context, serviceCallOf } from '../execution/context.js';
 import { Entries } from '../operations/entries.js';
 import { answeredFields } from '../operations/operation-size.js';
 import { MAX_INPUTS } from '../operations/root-inputs.js';
-import { Statements } from '../operations/statements.js';
 import {
   DeletedPetType,
   NewPetInput,
@@ -35,7 +34,6 @@ export class PetResolver {
 
   constructor(private readonly service: PetService) {}
 
-  @Statements(1, { isJoint: false })
   @Directive('@cacheControl(maxAge: 0, scope: PRIVATE)')
   @Query(() => PetConnectionType, {
     description:
@@ -49,7 +47,6 @@ export class PetResolver {
     return presentPage(await this.service.list(serviceCallOf(context), wanted), wanted);
   }
 
-  @Statements(1, { isJoint: false })
   @Directive('@cacheControl(maxAge: 0, scope: PRIVATE)')
   @Query(() => Int, {
     description: `How many pets a list with these filters has. Counting ends at ${MAX_COUNT.toLocaleString('en')}.`,
@@ -65,7 +62,6 @@ export class PetResolver {
     return this.service.count(serviceCallOf(context), wanted);
   }
 
-  @Statements(1)
   @Query(() => PetType, {
     nullable: true,
     description: 'A pet of the project.',
@@ -80,7 +76,6 @@ export class PetResolver {
     return presentPet(found.get(id) ?? refuseUnknownPet(id));
   }
 
-  @Statements(1)
   @Directive('@rateLimit(max: 300, window: "1m")')
   @Mutation(() => PetType, {
     description: 'Adds a pet. With an `Idempotency-Key` header a repeated request creates nothing.',
@@ -94,7 +89,6 @@ export class PetResolver {
     return presentPet(await this.service.create(serviceCallOf(context, info), pet));
   }
 
-  @Statements(3)
   @Entries(MAX_INPUTS)
   @Directive('@rateLimit(max: 100, window: "1m")')
   @Mutation(() => [PetType], {
@@ -110,7 +104,6 @@ export class PetResolver {
     return (await this.service.createAll(serviceCallOf(context, info), pets)).map(presentPet);
   }
 
-  @Statements(2)
   @Directive('@rateLimit(max: 300, window: "1m")')
   @Mutation(() => PetType, {
     description:
@@ -131,7 +124,6 @@ export class PetResolver {
     return presentPet(await this.service.update(call, petId(id), changes, answeredFields(info)));
   }
 
-  @Statements(1)
   @Directive('@rateLimit(max: 300, window: "1m")')
   @Mutation(() => DeletedPetType, {
     description:

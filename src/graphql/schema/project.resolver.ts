@@ -12,7 +12,6 @@ import type {
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
 import { answeredFields } from '../operations/operation-size.js';
-import { Statements } from '../operations/statements.js';
 import { ProjectType, presentProject } from './project.type.js';
 import { presentUsage, UsageDimensionEnum, UsageType, UsageWindowEnum } from './usage.type.js';
 
@@ -45,13 +44,11 @@ export class ProjectResolver {
     private readonly addresses: ProjectAddresses,
   ) {}
 
-  @Statements(1)
   @Query(() => ProjectType, { description: "The caller's project." })
   project(@Ctx() context: Context): Promise<ProjectType> {
     return this.own.join(context, null);
   }
 
-  @Statements(5)
   @Mutation(() => ProjectType, {
     description: 'Records a successful deploy of the project, now. Needs the scope `domains`.',
   })
@@ -78,7 +75,6 @@ export class ProjectResolver {
   }
 
   /** A statement for each window, and a statement for the names of keys. */
-  @Statements(4)
   @FieldResolver(() => UsageType, {
     description:
       'The number of requests by its keys, across all processes; those of the last seconds may be missing.',

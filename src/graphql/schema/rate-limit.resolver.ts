@@ -2,7 +2,6 @@ import { Ctx, FieldResolver, Query, Resolver } from 'type-graphql';
 import type { Context } from '../execution/context.js';
 import type { FieldLimits } from '../limits/field-limits.js';
 import { Entries } from '../operations/entries.js';
-import { Statements } from '../operations/statements.js';
 import { FieldRateLimitType, presentField, presentRateLimit, RateLimitType } from './rate-limit.type.js';
 
 /** Fields of the schema with `@rateLimit`. */
@@ -12,7 +11,6 @@ const MAX_LIMITED_FIELDS = 16;
 export class RateLimitResolver {
   constructor(private readonly limits: FieldLimits) {}
 
-  @Statements(0)
   @Query(() => RateLimitType, {
     description: 'The remaining quota after this request. `GET /v1/rate_limit` returns it for free.',
   })

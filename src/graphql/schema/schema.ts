@@ -4,7 +4,6 @@ import { declareKinds } from '../documents/root-fields.js';
 import type { FieldLimits } from '../limits/field-limits.js';
 import { RATE_LIMIT_DIRECTIVE } from '../limits/rate-limit.directive.js';
 import { CACHE_CONTROL_DIRECTIVE } from '../operations/cache-control.directive.js';
-import { requireStatements } from '../operations/statements.js';
 import { ActivityResolver } from './activity.resolver.js';
 import { ApiKeyResolver } from './api-key.resolver.js';
 import { DomainResolver } from './domains/domain.resolver.js';
@@ -31,6 +30,5 @@ export async function createSchema(
     validate: false,
     directives: [...specifiedDirectives, RATE_LIMIT_DIRECTIVE, CACHE_CONTROL_DIRECTIVE],
   });
-  requireStatements(schema);
   return lexicographicSortSchema(limits.enforce(declareKinds(schema, RESOLVERS)));
 }

@@ -22,12 +22,21 @@ const MOST_PLAIN = 40;
 const aliases = (count: number, part: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => part(at)).join(' ');
 
-/** Each of these costs little of the plan and asks for much. */
-const HOSTILE: Record<string, string> = {
-  'timelines of 100 domains, 24 times': `{ domains { ${aliases(24, (at) => `t${at}: timeline(first: 1) { name }`)} } }`,
-  'the keys, 20 times': `{ ${aliases(20, (at) => `k${at}: apiKeys { id }`)} }`,
-  'the usage, 30 times': `{ project { ${aliases(30, (at) => `u${at}: usage(window: ${at % 2 ? 'HOUR' : 'MONTH'}) { __typename }`)} } }`,
-};
+const domainChanges = aliases(20, (at) => `s${at}: setDomains(input: {redirects: []}) { applied }`);
+
+/** Each of these costs little of the plan and asks for much. Mutations run one after the other, each as an operation. */
+const HOSTILE: [name: string, query: string, mutations?: number][] = [
+  [
+    'timelines of 100 domains, 24 times',
+    `{ domains { ${aliases(24, (at) => `t${at}: timeline(first: 1) { name }`)} } }`,
+  ],
+  ['the keys, 20 times', `{ ${aliases(20, (at) => `k${at}: apiKeys { id }`)} }`],
+  [
+    'the usage, 30 times',
+    `{ project { ${aliases(30, (at) => `u${at}: usage(window: ${at % 2 ? 'HOUR' : 'MONTH'}) { __typename }`)} } }`,
+  ],
+  ['20 changes of domains', `mutation { ${domainChanges} }`, 20],
+];
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let attacked: AttackedGateway;
@@ -38,9 +47,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
   });
   afterEach(() => attacked.stop());
 
-  test.each(Object.entries(HOSTILE))(
+  test.each(HOSTILE)(
     `Attack-4: ${CLIENTS} clients that ask for %s do not block a neighbour, who is always answered`,
-    async (_, query) => {
+    async (_, query, mutations = 1) => {
       const { gateway, neighbour, processorMs } = attacked;
       const clients = tokens.map((token) => new KeepAliveClient(gateway.url, token));
       const statuses = new Set<number>();
@@ -69,7 +78,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       expect([...statuses].filter((status) => status !== 429)).toEqual([200]);
       expect(neighbour.failures()).toEqual([]);
       // About 15 times on a development machine, idle or busy; 100 times with a statement for each alias.
-      expect(hostileMs).toBeLessThan(MOST_PLAIN * plainMs);
+      expect(hostileMs / mutations).toBeLessThan(MOST_PLAIN * plainMs);
     },
   );
 });

@@ -25,7 +25,6 @@ import { MAX_PAGE_SIZE } from '../../../kernel/validation.js';
 import { Batch } from '../../execution/batch.js';
 import { type Context, serviceCallOf } from '../../execution/context.js';
 import { Entries } from '../../operations/entries.js';
-import { Statements } from '../../operations/statements.js';
 import { CertificateType } from './certificate.type.js';
 import { DomainType, RemovedDomainType } from './domain.type.js';
 import { DomainsInput, DomainsType } from './domain-config.type.js';
@@ -62,7 +61,6 @@ export class DomainResolver {
     private readonly presentation: DomainPresentation,
   ) {}
 
-  @Statements(1)
   @Entries(MAX_DOMAINS)
   @Query(() => [DomainType], {
     description: "The project's domains, oldest first. Needs the scope `domains`.",
@@ -71,7 +69,6 @@ export class DomainResolver {
     return this.lists.join(context, null);
   }
 
-  @Statements(1)
   @Query(() => DomainType, {
     nullable: true,
     description: 'A domain of the project. Needs the scope `domains`.',
@@ -85,7 +82,6 @@ export class DomainResolver {
     return this.present(found.get(id) ?? refuseUnknownDomain());
   }
 
-  @Statements(16)
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => DomainType, {
     description:
@@ -100,7 +96,6 @@ export class DomainResolver {
     return this.present(await this.service.add(serviceCallOf(context, info), hostname));
   }
 
-  @Statements(10)
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => DomainType, {
     description:
@@ -114,7 +109,6 @@ export class DomainResolver {
     return this.present(await this.service.verify(serviceCallOf(context, info), domainId(id)));
   }
 
-  @Statements(14)
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => DomainType, {
     description:
@@ -128,7 +122,6 @@ export class DomainResolver {
     return this.present(await this.service.reverify(serviceCallOf(context, info), domainId(id)));
   }
 
-  @Statements(10)
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => DomainsType, {
     description:
@@ -147,7 +140,6 @@ export class DomainResolver {
     return presentDomains(await this.service.configure(serviceCallOf(context), { wanted, isDryRun }));
   }
 
-  @Statements(12)
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => RemovedDomainType, {
     description:
@@ -166,7 +158,6 @@ export class DomainResolver {
     };
   }
 
-  @Statements(1)
   @FieldResolver(() => CertificateType, {
     nullable: true,
     description: 'The certificate in use; null = none yet.',
@@ -178,7 +169,6 @@ export class DomainResolver {
     return certificate ? presentCertificate(certificate, row.nextOrderAtMs) : null;
   }
 
-  @Statements(1)
   @FieldResolver(() => [DomainEventType], { description: 'The events of the domain, newest first.' })
   async timeline(
     @Root() domain: DomainType,
