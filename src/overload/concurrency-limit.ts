@@ -8,8 +8,8 @@ export interface Window {
   refused: number;
   /** How late the event loop ran its timers, on average. */
   loopDelayMs: number;
-  /** Statements that waited for a connection to the database, on average. */
-  queuedStatements: number;
+  /** Statements that waited for a connection to the database, and requests for their turn, on average. */
+  queuedWork: number;
 }
 
 const LEAST = 32;
@@ -78,11 +78,11 @@ export class ConcurrencyLimit {
   }
 
   endWindow(window: Window): void {
-    const { loopDelayMs, queuedStatements } = window;
+    const { loopDelayMs, queuedWork } = window;
     const medianMs = this.medianMs(window);
     const answerMs = Math.max(medianMs, loopDelayMs);
     const leastMs = this.isEnforced ? KEPT_MS : TOLERATED_MS;
-    const isConfirmed = loopDelayMs > LATE_MS || queuedStatements >= 1;
+    const isConfirmed = loopDelayMs > LATE_MS || queuedWork >= 1;
     const ofAnswers = isConfirmed ? medianMs / Math.max(leastMs, 2 * this.floorMs) : 0;
     const pressure = Math.max(ofAnswers, loopDelayMs / leastMs);
     const isQueueing = pressure > 1;

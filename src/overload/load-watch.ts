@@ -24,23 +24,25 @@ export class LoadWatch {
 
   constructor(
     private readonly limit: ConcurrencyLimit,
-    private readonly queuedStatements: () => number,
+    /** Statements and requests that wait. */
+    private readonly queuedWork: () => number,
     /** Called after each window; returns what happened in it. */
     private readonly takeCounts: () => Counts,
     private readonly onWindow: (endsAtMs: number) => void,
   ) {}
 
-  /** Call it for each request. */
-  wake(): void {
+  /** Call it for each request. Returns the time, as `performance.now()`. */
+  wake(): number {
     this.idleWindows = 0;
     const nowMs = performance.now();
     if (this.ticking) {
       if (nowMs - this.lastTickMs >= TIMERS_STALL_MS) this.tick();
-      return;
+      return nowMs;
     }
     this.lastTickMs = nowMs;
     this.windowSinceMs = this.lastTickMs;
     this.ticking = setInterval(this.tick, TICK_MS).unref();
+    return nowMs;
   }
 
   stop(): void {
@@ -52,7 +54,7 @@ export class LoadWatch {
     const nowMs = performance.now();
     this.ticks += 1;
     this.lateMs += Math.max(0, nowMs - this.lastTickMs - TICK_MS);
-    this.queued += this.queuedStatements();
+    this.queued += this.queuedWork();
     this.lastTickMs = nowMs;
     if (nowMs - this.windowSinceMs >= WINDOW_MS) this.endWindow(nowMs);
   };
@@ -66,7 +68,7 @@ export class LoadWatch {
       endsAtMs,
       lengthMs,
       loopDelayMs,
-      queuedStatements: this.queued / this.ticks,
+      queuedWork: this.queued / this.ticks,
     });
     this.windowSinceMs = endsAtMs;
     this.ticks = 0;

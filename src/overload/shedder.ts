@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { EventLoopTurns } from '../scheduling/event-loop-turns.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import { LoadWatch } from './load-watch.js';
 import { type ActiveProject, ActiveProjects, type Tenant, usablePart } from './priorities.js';
@@ -13,6 +14,8 @@ const PART_FOR_STANDING = 1.25;
 /** Later than every deadline of a request. */
 const LONGEST_WORK_MS = 5_000;
 const LARGE_BODY_BYTES = 8_192;
+/** A thousand refusals in one turn of the event loop would take half a second, and every other client would wait for it. */
+const BEGUN_PER_TURN = 16;
 const HEALTH = /^\/(?:healthz|readyz|\.well-known\/acme-challenge\/.*)(?:\?|$)/;
 const STANDING = /^\/v1\/rate_limit(?:\?|$)/;
 const GRAPHQL = /^\/graphql(?:[/?]|$)/;
@@ -27,10 +30,16 @@ interface Surroundings {
   hasProxies: boolean;
 }
 
-interface Waiting {
+interface Arrival {
   handler: RequestListener;
   request: IncomingMessage;
   response: ServerResponse;
+  /** As `performance.now()`. */
+  atMs: number;
+}
+
+/** During an overload. */
+interface Waiting extends Arrival {
   tenant: Tenant | null;
   project: ActiveProject | null;
   isGraphQL: boolean;
@@ -41,8 +50,8 @@ interface Waiting {
 
 /**
  * Refuses requests while the process is overloaded, before anything is parsed, looked up or charged. Without an overload
- * it only counts. During an overload the requests of one turn of the event loop are collected, and the most important
- * ones are admitted. D-151.
+ * it counts, and spreads a burst over several turns of the event loop. During an overload the requests of one turn are
+ * collected, and the most important ones are admitted. D-151.
  */
 export class Shedder {
   private readonly limit = new ConcurrencyLimit();
@@ -57,6 +66,10 @@ export class Shedder {
   private unlimited = 0;
   private strangersInFlight = 0;
   private turn: Waiting[] = [];
+  /** The rest of a burst. */
+  private readonly turns = new EventLoopTurns(BEGUN_PER_TURN);
+  /** Requests that arrived in this turn, and fewer than `BEGUN_PER_TURN` of those before it. */
+  private arrived = 0;
   /** Of the current turn. */
   private refused: Waiting[] = [];
 
@@ -64,20 +77,23 @@ export class Shedder {
     const { queuedStatements, forms, onShed } = around;
     this.refusal = new Refusal(forms, Math.random);
     this.counts = new ShedCounts(onShed);
+    const queuedWork = () => queuedStatements() + this.turns.waiting;
     const takeCounts = () => ({
-      inFlight: this.inFlight + this.unlimited,
+      inFlight: this.inFlight + this.unlimited + this.turns.waiting,
       refused: this.counts.takeWindow(),
     });
-    this.watch = new LoadWatch(this.limit, queuedStatements, takeCounts, this.endWindow);
+    this.watch = new LoadWatch(this.limit, queuedWork, takeCounts, this.endWindow);
   }
 
   /** The handler behind the limit. */
   guard(handler: RequestListener): RequestListener {
     return (request, response) => {
-      this.watch.wake();
-      if (!this.limit.isEnforced || HEALTH.test(request.url ?? ''))
-        this.begin(handler, request, response, null);
-      else this.collect(handler, request, response);
+      const arrival = { handler, request, response, atMs: this.watch.wake() };
+      const isBurst = this.isBurst();
+      if (!isBurst && !this.limit.isEnforced) this.begin(arrival, null);
+      else if (HEALTH.test(request.url ?? '')) this.begin(arrival, null);
+      else if (this.limit.isEnforced) this.collect(arrival);
+      else void this.beginInTurn(arrival);
     };
   }
 
@@ -86,7 +102,26 @@ export class Shedder {
     this.resting.stop();
   }
 
-  private collect(handler: RequestListener, request: IncomingMessage, response: ServerResponse): void {
+  /** Every 16th request asks for the end of its turn; for every request that would cost more than it is worth. */
+  private isBurst(): boolean {
+    this.arrived += 1;
+    if (this.arrived === BEGUN_PER_TURN) setImmediate(this.endBurst);
+    return this.arrived > 2 * BEGUN_PER_TURN || this.turns.waiting > 0;
+  }
+
+  private readonly endBurst = () => {
+    this.arrived = 0;
+  };
+
+  private async beginInTurn(arrival: Arrival): Promise<void> {
+    const { request } = arrival;
+    await this.turns.next(this.around.tenantOf(request)?.projectId ?? null);
+    // The client may have disconnected.
+    if (!request.socket.destroyed) this.begin(arrival, null);
+  }
+
+  private collect(arrival: Arrival): void {
+    const { request } = arrival;
     const tenant = this.around.tenantOf(request);
     const project = tenant && this.projects.of(tenant);
     const url = request.url ?? '';
@@ -107,18 +142,18 @@ export class Shedder {
       // requests of refused clients.
       if (!this.around.hasProxies) setImmediate(this.restRefused);
     }
-    this.turn.push({ handler, request, response, tenant, project, isGraphQL, usablePart: part, number });
+    this.turn.push({ ...arrival, tenant, project, isGraphQL, usablePart: part, number });
   }
 
   private readonly endTurn = () => {
     const turn = this.turn.sort((a, b) => b.usablePart - a.usablePart || a.number - b.number);
     this.turn = [];
     for (const waiting of turn) {
-      const { handler, request, response, project } = waiting;
+      const { request, project } = waiting;
       if (project) project.queued -= 1;
       // The client may have disconnected.
       if (request.socket.destroyed) continue;
-      if (this.mayBegin(waiting)) this.begin(handler, request, response, waiting);
+      if (this.mayBegin(waiting)) this.begin(waiting, waiting);
       else this.refused.push(waiting);
     }
     for (const waiting of this.refused) this.refuse(waiting);
@@ -137,13 +172,8 @@ export class Shedder {
     return tenant === null && this.strangersInFlight < limit * PART_FOR_STRANGERS;
   }
 
-  private begin(
-    handler: RequestListener,
-    request: IncomingMessage,
-    response: ServerResponse,
-    waiting: Waiting | null,
-  ): void {
-    const beganAtMs = performance.now();
+  /** `waiting` is null for a request that the limit does not count. */
+  private begin({ handler, request, response, atMs }: Arrival, waiting: Waiting | null): void {
     this.count(waiting, 1);
     response.on('close', () => {
       if (!response.writableEnded) return atEndOfWork(response, () => this.count(waiting, -1));
@@ -156,7 +186,7 @@ export class Shedder {
         else setImmediate(rest);
       }
       // A full queue refuses at once: that is no fast answer.
-      if (response.statusCode !== 503) this.limit.noteAnswer(beganAtMs, performance.now());
+      if (response.statusCode !== 503) this.limit.noteAnswer(atMs, performance.now());
     });
     handler(request, response);
   }

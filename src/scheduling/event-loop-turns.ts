@@ -5,14 +5,20 @@ import { RoundRobin } from './round-robin.js';
  * requests are served in between. Projects are served in rotation: a project with many requests delays only itself. D-15.
  */
 export class EventLoopTurns {
-  private readonly waiting = new RoundRobin<bigint, () => void>();
+  private readonly queue = new RoundRobin<bigint | null, () => void>();
   private isScheduled = false;
 
   constructor(private readonly perTurn = 1) {}
 
-  next(projectId: bigint): Promise<void> {
+  /** How many works wait for a turn. */
+  get waiting(): number {
+    return this.queue.size;
+  }
+
+  /** The project is null for an unknown key. */
+  next(projectId: bigint | null): Promise<void> {
     this.schedule();
-    return new Promise((resolve) => this.waiting.add(projectId, resolve));
+    return new Promise((resolve) => this.queue.add(projectId, resolve));
   }
 
   private schedule(): void {
@@ -25,8 +31,8 @@ export class EventLoopTurns {
   }
 
   private give(): void {
-    const next = Array.from({ length: this.perTurn }, () => this.waiting.takeNext());
-    if (!this.waiting.isEmpty) this.schedule();
+    const next = Array.from({ length: this.perTurn }, () => this.queue.takeNext());
+    if (!this.queue.isEmpty) this.schedule();
     for (const resolve of next) resolve?.();
   }
 }

@@ -26,23 +26,23 @@ function run(windows: number, { answers = 300, answerMs = 5, ...window }: Load):
       inFlight: 0,
       refused: 0,
       loopDelayMs: 0,
-      queuedStatements: 0,
+      queuedWork: 0,
       ...window,
     });
   }
 }
 
-const POOL = { answers: 300, answerMs: 400, inFlight: 1_200, queuedStatements: 50 };
+const POOL = { answers: 300, answerMs: 400, inFlight: 1_200, queuedWork: 50 };
 const LOOP = { answers: 1_000, answerMs: 2, loopDelayMs: 1_000 };
 
 describe('before an overload', () => {
   test('Overload-1: there is no limit, however many requests are in flight, while the answers are fast', () => {
-    run(100, { inFlight: 9_000, answerMs: 50, queuedStatements: 100, loopDelayMs: 50 });
+    run(100, { inFlight: 9_000, answerMs: 50, queuedWork: 100, loopDelayMs: 50 });
     expect(limit.value).toBe(Number.POSITIVE_INFINITY);
   });
 
   test('Overload-2: slow answers alone are no overload: the event loop or the pool must confirm it', () => {
-    run(100, { ...POOL, queuedStatements: 0 });
+    run(100, { ...POOL, queuedWork: 0 });
     expect(limit.isEnforced).toBe(false);
   });
 
@@ -68,13 +68,13 @@ describe('before an overload', () => {
   });
 
   test('Overload-4: a few slow requests are no overload', () => {
-    run(100, { answers: 6, answerMs: 900, inFlight: 60, queuedStatements: 50 });
+    run(100, { answers: 6, answerMs: 900, inFlight: 60, queuedWork: 50 });
     expect(limit.isEnforced).toBe(false);
   });
 
   test('Overload-5: with a floor of 200 ms, answers after 350 ms are no overload', () => {
     run(50, { answers: 100, answerMs: 200, inFlight: 200 });
-    run(50, { answers: 100, answerMs: 350, inFlight: 350, queuedStatements: 50 });
+    run(50, { answers: 100, answerMs: 350, inFlight: 350, queuedWork: 50 });
     expect(limit.isEnforced).toBe(false);
   });
 });
@@ -130,7 +130,7 @@ describe('during an overload', () => {
   });
 
   test('Overload-11: a database that answers nothing is an overload too', () => {
-    run(12, { answers: 0, inFlight: 200, queuedStatements: 50 });
+    run(12, { answers: 0, inFlight: 200, queuedWork: 50 });
     expect(limit.value).toBe(32);
   });
 });

@@ -87,7 +87,9 @@ test.each([
       onShed: () => {},
       hasProxies,
     });
+    let answered = 0;
     const serve = shedder.guard((__, response) => {
+      answered += 1;
       response.statusCode = statusCode;
       response.end();
       response.emit('close');
@@ -98,6 +100,7 @@ test.each([
       request.headers['content-length'] = length;
       serve(request, new ServerResponse(request));
     }
+    while (answered < sockets.length) await nextLoop();
     await nextLoop();
     // The first few are within the rate.
     const resting = sockets.filter((socket) => socket.isPaused()).length;
