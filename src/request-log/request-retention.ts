@@ -12,6 +12,7 @@ const SWEEP_ROWS = 500;
 const SWEEPS_AT_ONCE = 100;
 /** A project is looked at after this process stored so many of its rows. */
 const LOOK_AFTER_ROWS = 500;
+/** Beyond it all are forgotten; their rows are hidden, and expire. */
 const MAX_WRITTEN = 20_000;
 
 // Reads only the index of ids. Ids begin at a whole second.

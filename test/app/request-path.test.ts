@@ -34,7 +34,7 @@ test('Path-3: each test that docs/limits.md names is there', async () => {
     const [last = ''] = row.split(' | ').slice(-1);
     return [...last.matchAll(/`([^`]+)`/g)].map(([, name]) => `test/${name}.`);
   });
-  expect(named.length).toBeGreaterThan(100);
+  expect(named.length).toBeGreaterThan(80);
   // The page leaves out the tier of a file.
   const files = (await readdir('test', { recursive: true })).map((name) => `test/${name}`);
   expect(named.filter((name) => !files.some((file) => file.startsWith(name)))).toEqual([]);
