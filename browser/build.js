@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { BUILDS } from './vite.config.js';
@@ -15,11 +15,15 @@ const SHARED = [
   'api-key.ts',
   'build.js',
   'generate-types.js',
+  'site-links.ts',
   'tsconfig.json',
   'vite.config.js',
   '../package-lock.json',
 ];
-const TEXTS = /\.(js|css|svg|html)$/;
+/** The contract that a build is made from. */
+const CONTRACTS = { pages: 'schema/openapi.json', dashboard: 'schema/schema.graphql' };
+const GUIDES = join(HERE, 'pages/reference/guides');
+const TEXTS = /\.(js|css|svg|html|json)$/;
 
 /** Builds `dist/public/<name>`, unless it was built from the same inputs: `npm start` and `npm test` build each time. */
 for (const [name, config] of Object.entries(BUILDS)) {
@@ -39,10 +43,28 @@ async function build(name, config, inputs) {
     configFile: false,
     build: { ...config.build, outDir: draft, emptyOutDir: true },
   });
+  if (name === 'pages') await writePages(draft);
   await compress(draft);
   await writeFile(join(draft, 'built-from'), inputs);
   await rm(join(OUT, name), { recursive: true, force: true });
   await rename(draft, join(OUT, name));
+}
+
+/** The HTML pages, made from the contract and the guides. */
+async function writePages(folder) {
+  const { runnerImport } = await import('vite');
+  const read = (file) => readFile(file, 'utf8');
+  const guides = (await filesBelow(GUIDES)).map(async (file) => [basename(file, '.md'), await read(file)]);
+  const { module } = await runnerImport(join(HERE, 'pages/render/pages.ts'), { configFile: false });
+  const pages = module.renderPages({
+    manifest: JSON.parse(await read(join(folder, 'manifest.json'))),
+    contract: await read(join(ROOT, CONTRACTS.pages)),
+    guides: Object.fromEntries(await Promise.all(guides)),
+  });
+  for (const [path, text] of Object.entries(pages)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
 }
 
 /** The types of the dashboard's operations. A type error ends the build. */
@@ -56,19 +78,21 @@ async function prepareTypes() {
 
 /** Writes each text a second and a third time, as `.br` and `.gz`. */
 async function compress(folder) {
-  for (const file of (await filesBelow(folder)).filter((path) => TEXTS.test(path))) {
+  const texts = (await filesBelow(folder)).filter((path) => TEXTS.test(path));
+  const compressOne = async (file) => {
     const content = await readFile(file);
     await writeFile(`${file}.br`, await promisify(brotliCompress)(content));
     await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }));
-  }
+  };
+  await Promise.all(texts.map(compressOne));
 }
 
 async function digestOfInputs(name) {
   const own = (await filesBelow(join(HERE, name))).filter((file) => !file.endsWith('generated.ts'));
   const sources = [...own, ...(await filesBelow(join(HERE, 'design')))];
-  const contract = name === 'dashboard' ? [join(ROOT, 'schema/schema.graphql')] : [];
+  const contract = join(ROOT, CONTRACTS[name]);
   const hash = createHash('sha256');
-  for (const file of [...sources.sort(), ...SHARED.map((path) => join(HERE, path)), ...contract]) {
+  for (const file of [...sources.sort(), ...SHARED.map((path) => join(HERE, path)), contract]) {
     hash.update(relative(ROOT, file)).update(await readFile(file));
   }
   return hash.digest('hex');

@@ -18,7 +18,7 @@ const SHARED = {
   },
 };
 
-/** The files that the pages of `src/web` load: the server writes the pages themselves. */
+/** The scripts and styles of the pages. `build.js` adds the pages themselves. */
 const pages = {
   ...SHARED,
   root: join(HERE, 'pages'),

@@ -1,6 +1,7 @@
 import './home.css';
 import { addCopyButtons } from './copy-code.js';
 import { startSignIn } from './sign-in.js';
+import { showSite } from './site.js';
 
 const EVERY_MS = 10_000;
 
@@ -11,6 +12,7 @@ interface State {
 
 addCopyButtons();
 startSignIn();
+showSite();
 const place = document.getElementById('state');
 if (place) {
   void show(place);

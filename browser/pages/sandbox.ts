@@ -1,4 +1,5 @@
 import './sandbox.css';
+import { showSite } from './site.js';
 
 const SCRIPT =
   'https://embeddable-sandbox.cdn.apollographql.com/_latest/embeddable-sandbox.umd.production.min.js';
@@ -10,6 +11,7 @@ interface SandboxWindow extends Window {
 }
 
 /** Loads Apollo Sandbox, and offers GraphiQL if it does not load: its script and its frame are on Apollo's servers. */
+showSite();
 const offer = document.getElementById('offer');
 const settings = JSON.parse(document.getElementById('sandbox-settings')?.textContent ?? '{}');
 const giveUp = setTimeout(offerGraphiql, PATIENCE_MS);

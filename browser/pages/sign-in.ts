@@ -5,7 +5,7 @@ const UNREACHABLE = 'The gateway could not be reached.';
 /** Needs no scope and spends nothing of the plan. */
 const CHECK = JSON.stringify({ query: '{ apiKey { id } }' });
 
-/** Makes the header's button and the dialog work that `src/web` writes into each page. */
+/** Makes the header's button and the dialog work that are on each page. */
 export function startSignIn(): void {
   const { dialog, form, button } = elements();
   const label = () => {

@@ -9,8 +9,6 @@ export interface Addresses {
   staging: string | null;
   /** The generated URL of a project. */
   ofProject: (slug: string) => string;
-  /** The origin; an unknown port is replaced by the port of `base`, because clients can send any port in Host. */
-  withKnownPort: (origin: string) => string;
 }
 
 /** `port` is the port that the server listens on; it is used where no address is configured. */
@@ -21,8 +19,6 @@ export function addressesOf(config: Config, port: number): Addresses {
   const production = config.publicBaseUrl ?? listening;
   const staging = config.stagingBaseUrl ?? (isStaging ? listening : null);
   const base = (isStaging ? staging : null) ?? production;
-  const basePort = new URL(base).port;
-  const knownPorts = ['', basePort, `${port}`, `${config.publicHttpsPort ?? config.httpsPort}`];
   return {
     base,
     production: `${production}/v1`,
@@ -30,11 +26,6 @@ export function addressesOf(config: Config, port: number): Addresses {
     ofProject: (slug) => {
       const url = new URL(base);
       url.hostname = `${slug}.${config.platformHost}`;
-      return url.origin;
-    },
-    withKnownPort: (origin) => {
-      const url = new URL(origin);
-      if (!knownPorts.includes(url.port)) url.port = basePort;
       return url.origin;
     },
   };

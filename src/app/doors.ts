@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { refusalBody } from '../graphql/execution/errors.js';
 import { openGraphQLDoor } from '../graphql/graphql.door.js';
-import { DEMO_QUERY } from '../graphql/schema/demo-query.js';
 import { defaultMaxConnections } from '../http/connections/descriptor-limit.js';
 import { OpenConnections } from '../http/connections/open-connections.js';
 import { BodiesInFlight } from '../http/content/bodies-in-flight.js';
@@ -21,7 +20,7 @@ import { HostRouter, Ingress } from '../ingress/ingress.js';
 import { version } from '../kernel/version.js';
 import { Shedder } from '../overload/shedder.js';
 import { ProjectSlugs } from '../projects/project-slugs.js';
-import { openApiDocument } from '../rest/openapi.js';
+import { openApiDocument, serversOf } from '../rest/openapi.js';
 import { restDoor } from '../rest/rest.door.js';
 import { EventLoopTurns } from '../scheduling/event-loop-turns.js';
 import { dashboardDoor } from '../web/dashboard.door.js';
@@ -151,12 +150,9 @@ interface PageParts {
 function openPages({ services }: Parts, { kept, schema, addresses }: PageParts): Promise<Pages> {
   return Pages.open(kept, {
     projects: services.projects,
-    base: () => addresses().base,
-    withKnownPort: (origin) => addresses().withKnownPort(origin),
-    openApiDocument: () => openApiDocument(addresses()),
+    servers: () => serversOf(addresses()),
     // Not graphql's own printer: it drops the directives.
     schemaText: () => printSchemaWithDirectives(schema),
-    sandboxDocument: DEMO_QUERY,
   });
 }
 
@@ -174,7 +170,7 @@ async function openGraphQL(
   { around, parts, schema, pages, turns, bodies }: GraphQLParts,
 ): Promise<() => Promise<void>> {
   const { admission, meter, cache, tracing } = parts;
-  const page: Pages['sandbox'] = (request, reply) => pages.sandbox(request, reply);
+  const page = async (request: FastifyRequest, reply: FastifyReply) => pages.sandbox(request, reply);
   const graphql = await openGraphQLDoor({ schema, meter, cache, turns, bodies, page, log: around.logger });
   const open = async (door: FastifyInstance) => {
     addGraphQLHooks(door, { admission, bodies, tracing });

@@ -32,7 +32,7 @@ const LIST_HEADERS: HeaderName[] = ['Link', IGNORED_PARAMETERS, ...READ_HEADERS]
 const PET_HEADERS: HeaderName[] = [...SUNSET_HEADERS, IGNORED_PARAMETERS, ...READ_HEADERS];
 
 /** The OpenAPI 3.1 description of `/v1`, built from the error table and from the schemas that validate and serialize. */
-export function openApiDocument({ production, staging }: ServerAddresses): object {
+export function openApiDocument(addresses: ServerAddresses): object {
   return published({
     openapi: '3.1.0',
     info: {
@@ -43,7 +43,7 @@ export function openApiDocument({ production, staging }: ServerAddresses): objec
         'Every request needs an API key as a bearer token. Integers of format int64 are exact over their whole range: read them with a parser that keeps every digit.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [server('Production', production), ...(staging === null ? [] : [server('Staging', staging)])],
+    servers: serversOf(addresses),
     security: [{ apiKey: [] }],
     tags: [{ name: 'animals', description: 'Pets of the project that the API key belongs to.' }],
     paths: {
@@ -72,8 +72,9 @@ export function openApiDocument({ production, staging }: ServerAddresses): objec
   });
 }
 
-function server(description: string, url: string): object {
-  return { url, description };
+export function serversOf({ production, staging }: ServerAddresses): object[] {
+  const servers = [{ url: production, description: 'Production' }];
+  return staging === null ? servers : [...servers, { url: staging, description: 'Staging' }];
 }
 
 function listPets(): object {

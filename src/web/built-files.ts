@@ -6,13 +6,17 @@ import { packageRoot } from '../kernel/package-root.js';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 };
 
-interface BuiltFile {
+/** Vite's names of files with a digest. */
+const HASHED = /-[\w-]{8}\.\w+$/;
+
+export interface BuiltFile {
   /** The name contains a digest of the content. */
   readonly isHashed: boolean;
   readonly body: KeptBody;
@@ -28,9 +32,9 @@ export function builtFolder(part: 'pages' | 'dashboard'): string {
 
 /**
  * Reads every file of a build and its compressed forms: none if there is no build. Requests are answered from these
- * files, so no path of a client reaches the disk. `hashedBelow` is where Vite puts the files with a digest in their name.
+ * files, so no path of a client reaches the disk.
  */
-export async function readBuiltFiles(folder: string, hashedBelow: string): Promise<BuiltFiles> {
+export async function readBuiltFiles(folder: string): Promise<BuiltFiles> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile() && extname(entry.name) in TYPES);
   return new Map(
@@ -38,7 +42,7 @@ export async function readBuiltFiles(folder: string, hashedBelow: string): Promi
       files.map(async ({ parentPath, name }) => {
         const file = join(parentPath, name);
         const path = relative(folder, file).replaceAll(sep, '/');
-        return [path, { isHashed: path.startsWith(hashedBelow), body: await readBody(file) }] as const;
+        return [path, { isHashed: HASHED.test(path), body: await readBody(file) }] as const;
       }),
     ),
   );

@@ -4,7 +4,7 @@ import { AppError } from '../kernel/errors.js';
 import { type BuiltFiles, builtFolder, readBuiltFiles, sendBuiltFile } from './built-files.js';
 import { DASHBOARD_HEADERS } from './page-headers.js';
 
-const HASHED_BELOW = 'assets/';
+const ASSETS = 'assets/';
 const NOT_BUILT =
   'The dashboard is not built. Run "npm run build" where the gateway is installed, then reload.';
 
@@ -15,7 +15,7 @@ const NOT_BUILT =
 export function dashboardDoor(app: FastifyInstance, folder = builtFolder('dashboard')): void {
   let loading: Promise<BuiltFiles> | null = null;
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    loading ??= readBuiltFiles(folder, HASHED_BELOW);
+    loading ??= readBuiltFiles(folder);
     // A build that is being replaced can't be read: the next request tries again.
     const files = await loading.catch(() => null);
     const page = files?.get('index.html');
@@ -26,7 +26,7 @@ export function dashboardDoor(app: FastifyInstance, folder = builtFolder('dashbo
     const path = (request.params as { '*'?: string })['*'] ?? '';
     const file = files.get(path);
     // Every other path is a page that the client resolves. A missing file is not a page.
-    if (!file && path.startsWith(HASHED_BELOW))
+    if (!file && path.startsWith(ASSETS))
       throw new AppError('not_found', 'This file no longer exists. Reload the page.');
     return sendBuiltFile(request, reply.header('vary', 'accept-encoding'), file ?? page);
   };

@@ -3,136 +3,112 @@ import { canonicalLinks } from '../http/canonical-link.js';
 import type { KeptBodies } from '../http/content/kept-bodies.js';
 import { removeOrigin } from '../http/cors.js';
 import { AppError } from '../kernel/errors.js';
-import { type BuiltFiles, builtFolder, readBuiltFiles } from './built-files.js';
+import { type BuiltFile, type BuiltFiles, builtFolder, readBuiltFiles } from './built-files.js';
 import { DemoKey } from './demo-key.js';
 import { GRAPHIQL_HEADERS, PAGE_HEADERS, SANDBOX_HEADERS } from './page-headers.js';
-import { graphiqlPage } from './pages/graphiql.page.js';
-import { homePage } from './pages/home.page.js';
-import { notFoundPage } from './pages/not-found.page.js';
-import { PageAssets } from './pages/page-assets.js';
-import { sandboxPage } from './pages/sandbox.page.js';
 import { ProjectNames } from './project-names.js';
-import type { ReferenceOwner } from './reference/introduction.js';
-import { Reference } from './reference/reference.js';
 
-const HTML = 'text/html; charset=utf-8';
-const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT = 'text/plain; charset=utf-8';
+/** The place of the API key in the settings of Apollo Sandbox, as the build escapes it. */
+const KEY_PLACE = String.raw`\u003cAPI_KEY\u003e`;
 
 interface PagesSettings {
   projects: ConstructorParameters<typeof ProjectNames>[0];
-  /** The platform's address, without `/v1`. */
-  base: () => string;
-  /** Limits the number of origins, because a host's page is cached for each of them. */
-  withKnownPort: (origin: string) => string;
-  openApiDocument: () => object;
+  /** The platform's base addresses, as the OpenAPI document names them. */
+  servers: () => readonly object[];
   /** The GraphQL schema as a text, with its directives. */
   schemaText: () => string;
-  /** The query that Apollo Sandbox opens with. */
-  sandboxDocument: string;
 }
 
-/** The pages for people. Each is rendered once for all clients that see the same content. */
+/** The pages for people, as the build has made them: for the hosts of the platform, and for those of projects. */
 export class Pages {
   readonly demoKey = new DemoKey();
   private readonly names: ProjectNames;
-  private readonly texts: Reference;
 
   private constructor(
-    /** The files that the pages load, all with a digest in their name. */
+    /** The pages and the files that they load. */
     readonly files: BuiltFiles,
-    private readonly assets: PageAssets,
     private readonly kept: KeptBodies,
     private readonly settings: PagesSettings,
   ) {
     this.names = new ProjectNames(settings.projects);
-    this.texts = new Reference(assets, settings.openApiDocument);
   }
 
-  /** Throws if the files that the pages load have not been built. */
-  static async open(kept: KeptBodies, settings: PagesSettings): Promise<Pages> {
-    const folder = builtFolder('pages');
-    const assets = await PageAssets.read(folder);
-    return new Pages(await readBuiltFiles(folder, ''), assets, kept, settings);
+  /** Throws `AppError internal` if there is no build. */
+  static async open(
+    kept: KeptBodies,
+    settings: PagesSettings,
+    folder = builtFolder('pages'),
+  ): Promise<Pages> {
+    const files = await readBuiltFiles(folder);
+    if (!files.has('search.json')) {
+      throw new AppError('internal', 'The pages for browsers are not built. Run: npm run build');
+    }
+    return new Pages(files, kept, settings);
   }
 
   /** `/`: the introduction on the platform's hosts, the reference on a project's hosts. */
-  async front(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (request.site.projectId !== null) return this.reference(request, reply, '');
-    reply.headers(PAGE_HEADERS);
-    const base = this.settings.base();
-    const page = await this.kept.of(`home ${base}`, HTML, () => homePage(this.assets, base));
-    return page.sendNegotiated(request, reply);
+  front(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    if (request.site.projectId !== null) return this.reference(request, reply);
+    return this.page(request, 'home').body.sendNegotiated(request, reply.headers(PAGE_HEADERS));
   }
 
-  /** A page of the reference; the slug of the first one is empty. Throws `AppError not_found`. */
-  async reference(request: FastifyRequest, reply: FastifyReply, slug: string): Promise<FastifyReply> {
-    // Only the slugs of pages become part of a cache key, never any other text of a client.
-    if (!this.texts.has(slug))
-      throw new AppError('not_found', 'The reference has no such page. See /v1/docs.');
-    const owner = await this.ownerOf(request);
+  /** A page of the reference, or its introduction. Throws `AppError not_found`. */
+  reference(request: FastifyRequest, reply: FastifyReply, name?: string): FastifyReply {
+    const page = this.page(request, name === undefined ? 'v1/docs' : `v1/docs/${name}`);
     reply.headers(PAGE_HEADERS);
     for (const link of canonicalLinks(request)) reply.header('link', link);
-    const seenBy = owner ? `of ${owner.origin} ${owner.name}` : this.settings.base();
-    const render = () => this.texts.textOf(slug, owner);
-    return (await this.kept.of(`reference /${slug} ${seenBy}`, HTML, render)).sendNegotiated(request, reply);
+    return page.body.sendNegotiated(request, reply);
   }
 
-  async searchIndex(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    reply.headers(PAGE_HEADERS);
-    return (await this.kept.of('search', JSON_TYPE, () => this.texts.searchIndex())).sendNegotiated(
-      request,
-      reply,
-    );
+  searchIndex(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    return this.file('search.json').body.sendNegotiated(request, reply.headers(PAGE_HEADERS));
+  }
+
+  /** What the pages of a host can't know from their build. */
+  async siteFacts({ site: { projectId } }: FastifyRequest, reply: FastifyReply): Promise<object> {
+    const project = projectId === null ? null : await this.names.nameOf(projectId);
+    // The pages ask each time, and a new name need not show at once.
+    reply.headers({ ...PAGE_HEADERS, 'cache-control': 'private, max-age=60' });
+    return { project, servers: projectId === null ? this.settings.servers() : [] };
   }
 
   /** The GraphQL schema, for people and for programs that have no key. */
   async schema(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    reply.headers(PAGE_HEADERS);
-    return (await this.kept.of('schema', TEXT, this.settings.schemaText)).sendNegotiated(request, reply);
+    const schema = await this.kept.of('schema', TEXT, this.settings.schemaText);
+    return schema.sendNegotiated(request, reply.headers(PAGE_HEADERS));
   }
 
-  async graphiql(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    reply.headers(GRAPHIQL_HEADERS);
-    const project = await this.projectOf(request);
-    const page = await this.kept.of(`graphiql ${JSON.stringify(project)}`, HTML, () =>
-      graphiqlPage(this.assets, project),
-    );
-    return page.sendNegotiated(request, reply);
+  graphiql(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    return this.page(request, 'graphiql').body.sendNegotiated(request, reply.headers(GRAPHIQL_HEADERS));
   }
 
-  async sandbox(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  sandbox(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     removeOrigin(reply);
     // The page may contain a key.
     reply.headers({ ...SANDBOX_HEADERS, 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' });
+    const { body } = this.page(request, 'sandbox');
     const demoKey = request.site.projectId === null ? this.demoKey.for(request) : null;
-    const project = await this.projectOf(request);
-    const document = this.settings.sandboxDocument;
-    const render = () => sandboxPage(this.assets, { document, demoKey, project });
+    if (demoKey === null) return body.sendNegotiated(request, reply);
     // A page with the key is for this client only.
-    if (demoKey !== null) return reply.type(HTML).send(render());
-    return (await this.kept.of(`sandbox ${JSON.stringify(project)}`, HTML, render)).sendNegotiated(
-      request,
-      reply,
-    );
+    return reply.type(body.type).send(body.text.replace(KEY_PLACE, demoKey));
   }
 
   /** Sends people a page in the place of the Error body of a 404, with links that lead on. */
-  async notFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const project = await this.projectOf(request);
+  notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { body } = this.page(request, 'not-found');
     removeOrigin(reply);
     reply.code(404).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
-    return reply.type(HTML).send(notFoundPage(this.assets, project));
+    return reply.type(body.type).send(body.text);
   }
 
-  /** The name of the host's project; null on a host of the platform. */
-  private projectOf({ site: { projectId } }: FastifyRequest): string | null | Promise<string> {
-    return projectId === null ? null : this.names.nameOf(projectId);
+  private page({ site }: FastifyRequest, name: string): BuiltFile {
+    return this.file(`${site.projectId === null ? 'platform' : 'project'}/${name}.html`);
   }
 
-  private async ownerOf(request: FastifyRequest): Promise<ReferenceOwner | null> {
-    const name = await this.projectOf(request);
-    const { origin } = request.site;
-    return name === null || origin === null ? null : { name, origin: this.settings.withKnownPort(origin) };
+  private file(path: string): BuiltFile {
+    const file = this.files.get(path);
+    if (!file) throw new AppError('not_found', 'The reference has no such page. See /v1/docs.');
+    return file;
   }
 }

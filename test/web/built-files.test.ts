@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startProblem } from '../../src/app/start-problem.js';
 import { loadConfig } from '../../src/config/config.js';
-import { PageAssets } from '../../src/web/pages/page-assets.js';
+import { KeptBodies } from '../../src/http/content/kept-bodies.js';
+import { Pages } from '../../src/web/pages.js';
 import { plain } from '../support/domains/served-domain.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
@@ -40,13 +41,21 @@ test('Static-2: files that only the build or the server reads are not served', a
   const { text } = await get('/graphiql');
   const [script = ''] = /\/pages\/graphiql-[\w-]{8}\.js/.exec(text) ?? [];
   expect((await get(script)).status).toBe(200);
-  for (const path of [`${script}.br`, `${script}.gz`, '/pages/manifest.json', '/pages/built-from']) {
+  const pages = ['platform/home.html', 'platform%2Fhome.html', 'search.json'].map((name) => `/pages/${name}`);
+  for (const path of [
+    ...pages,
+    `${script}.br`,
+    `${script}.gz`,
+    '/pages/manifest.json',
+    '/pages/built-from',
+  ]) {
     expect([path, (await get(path)).status]).toEqual([path, 404]);
   }
 });
 
 test('Static-3: without a build the start says how to make one, and blames no setting', async () => {
-  const error = await PageAssets.read('/no/such/folder').catch((reason) => reason);
+  const settings = { projects: app.app.services.projects, servers: () => [], schemaText: () => '' };
+  const error = await Pages.open(new KeptBodies(), settings, '/no/such/folder').catch((reason) => reason);
   expect(startProblem(error, loadConfig({}))).toBe(
     'The pages for browsers are not built. Run: npm run build',
   );

@@ -269,6 +269,13 @@ test('GraphiQL-2: the remaining quota is read from the headers of any answer', a
   expect(budgetOf(new Headers())).toBe(null);
 });
 
+test('Sandbox-8: the query that Apollo Sandbox opens with is valid', async () => {
+  const { text } = await page('/graphql');
+  const [, json = ''] = /id="sandbox-settings">(.*?)<\/script>/s.exec(text) ?? [];
+  const schema = buildSchema(await readFile('schema/schema.graphql', 'utf8'));
+  expect(validate(schema, parse(JSON.parse(json).initialState.document))).toEqual([]);
+});
+
 test('Sandbox-4: the page offers GraphiQL where Apollo cannot be reached, and is never stored', async () => {
   const { text, headers } = await page('/graphql');
   expect(text).toMatch(/id="offer" hidden>[\s\S]*href="\/graphiql"[\s\S]*<\/main>/);

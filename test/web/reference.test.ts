@@ -2,7 +2,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { samplesOf } from '../../browser/pages/reference/samples.js';
+import { SCOPES } from '../../src/kernel/caller.js';
 import { ERRORS } from '../../src/kernel/errors.js';
+import { GET_PET_DEPRECATION } from '../../src/pets/get-pet-deprecation.js';
+import { PLANS } from '../../src/projects/plans.js';
+import { LADDER_MINUTES, STRIKES_TO_BAN } from '../../src/rate-limit/rules/bans.js';
 import { rest } from '../support/http/client.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
@@ -12,6 +16,7 @@ interface Operation {
   operationId: string;
   parameters?: { name: string; schema: { pattern?: string } }[];
   responses: Record<string, { description: string; content?: object }>;
+  deprecated?: boolean;
   'x-stability'?: string;
 }
 
@@ -53,9 +58,7 @@ test('Reference-1: every operation has a page with its parameters, headers, stat
     for (const [status, { description }] of Object.entries(responses)) {
       expect(text).toMatch(new RegExp(`<th scope="row"><span class="status status-\\d">${status}<`));
       for (const [, code] of description.matchAll(/`(\w+)`: /g)) {
-        expect(text).toContain(
-          `<a class="code-name" href="/v1/docs/errors#${code}"><code>${code}</code></a>`,
-        );
+        expect(text).toContain(`<a href="/v1/docs/errors#${code}"><code>${code}</code></a>`);
         expect(text).toContain(`>&quot;${code}&quot;</span>`);
       }
     }
@@ -70,8 +73,37 @@ test('Reference-6: every schema, header, server and error code of the document i
   const errors = await read('/v1/docs/errors');
   for (const name of Object.keys(document.components.schemas)) expect(objects).toContain(`id="${name}"`);
   for (const name of Object.keys(document.components.headers)) expect(all).toContain(`<code>${name}</code>`);
-  for (const code of Object.keys(ERRORS)) expect(errors).toContain(`id="${code}"`);
-  for (const { url } of document.servers) expect(pages[0]).toContain(url);
+  for (const [code, { status, when }] of Object.entries(ERRORS)) {
+    const [, shown, meaning = ''] =
+      new RegExp(`<h3 id="${code}">.*>(\\d+)</span></h3>\n<p>(.*)</p>\n<p><strong>What to do:`).exec(
+        errors,
+      ) ?? [];
+    expect([code, shown, meaning.replace(/<\/?code>/g, '`')]).toEqual([code, `${status}`, when]);
+  }
+  expect((await rest(app.url, '/v1/docs/site.json')).body.servers).toEqual(document.servers);
+});
+
+test('Reference-15: the guides name the plans, the bans, the scopes and the deprecated operations of the code', async () => {
+  const limits = await read('/v1/docs/limits');
+  for (const [name, quota] of Object.entries(PLANS)) {
+    const cells = quota
+      ? [quota.perMinute, quota.perDay].map((each) => each.toLocaleString('en'))
+      : ['agreed', 'agreed'];
+    expect(limits).toContain(`${name}</th>\n${cells.map((cell) => `<td>${cell}</td>`).join('\n')}`);
+  }
+  const [first, ...further] = LADDER_MINUTES;
+  expect(limits).toContain(
+    `${STRIKES_TO_BAN} strikes ban the key for ${first} minute, then for ${further.join(', then ')} minutes`,
+  );
+  const authentication = await read('/v1/docs/authentication');
+  for (const scope of SCOPES) expect(authentication).toContain(`<th scope="row"><code>${scope}</code></th>`);
+  expect(await read('/')).toContain(`--scopes ${SCOPES.join(',')}`);
+  const [, versions = ''] = (await read('/v1/docs/versions')).split('<main');
+  const named = operations.filter((operation) => operation.deprecated || operation['x-stability']);
+  expect([...versions.matchAll(/<li><a href="\/v1\/docs\/(\w+)"/g)].map(([, id]) => id)).toEqual(
+    named.map(({ operationId }) => operationId),
+  );
+  expect(versions).toContain(`removed on ${GET_PET_DEPRECATION.sunsetDate}`);
 });
 
 test('Reference-7: every link inside the reference leads to a page and a place that exist', async () => {

@@ -1,7 +1,10 @@
-interface Entry {
+/** What a search of the reference can find. */
+export interface Entry {
   title: string;
+  /** The page of the title. */
   page: string;
   url: string;
+  /** Further words that find the entry. */
   text: string;
 }
 
@@ -74,7 +77,6 @@ function result({ title, page, url }: Entry): HTMLElement {
 
 function nothing(): HTMLElement {
   const item = document.createElement('li');
-  item.className = 'search-nothing';
   item.textContent = 'Nothing found';
   return item;
 }

@@ -1,3 +1,4 @@
+import { parse, stringify } from 'lossless-json';
 import { apiKey } from '../../api-key.js';
 import { budgetOf } from '../budget.js';
 import { announce } from '../copy-code.js';
@@ -30,7 +31,7 @@ export function enableForm(): void {
 async function send(form: HTMLFormElement): Promise<void> {
   const button = form.querySelector<HTMLButtonElement>('button[type=submit]');
   if (!button || button.disabled) return;
-  const request = requestOf(form, location.origin);
+  const request = requestOf(form);
   // Without a key the request would be refused, and would count for the client's address.
   const key = request.needsKey ? apiKey.read() || (await askForKey()) : '';
   if (request.needsKey && key === '') return;
@@ -48,11 +49,11 @@ async function send(form: HTMLFormElement): Promise<void> {
 }
 
 /** An empty required field shows its placeholder. */
-function requestOf(form: HTMLFormElement, origin: string): SampleRequest {
+function requestOf(form: HTMLFormElement): SampleRequest {
   const { method = 'GET', path = '/', public: isPublic } = form.dataset;
   const request: SampleRequest = {
     method,
-    url: origin + path,
+    url: location.origin + path,
     query: [],
     headers: [],
     needsKey: isPublic === undefined,
@@ -78,7 +79,7 @@ function initOf({ method, headers, body }: SampleRequest, key: string): RequestI
 }
 
 function showCode(form: HTMLFormElement): void {
-  const samples = samplesOf(requestOf(form, form.dataset.origin ?? location.origin));
+  const samples = samplesOf(requestOf(form));
   const places = form.querySelectorAll('.code code');
   samples.forEach(({ text, language }, at) => {
     places[at]?.replaceChildren(...colored(text, language));
@@ -137,25 +138,11 @@ function linesOf(headers: Headers): string {
   return lines.map(([name, value]) => `${name}: ${value}`).join('\n');
 }
 
-/** JSON with a line per value, formatted without parsing the values: integers keep every digit. */
-function laidOut(json: string): string {
-  const tokens = json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g) ?? [];
-  let depth = 0;
-  const line = () => `\n${'  '.repeat(depth)}`;
-  return tokens
-    .map((token, index) => {
-      const isEmpty = tokens[index + 1] === (token === '{' ? '}' : ']');
-      if (token === '{' || token === '[') {
-        depth += 1;
-        return isEmpty ? token : token + line();
-      }
-      if (token === '}' || token === ']') {
-        depth -= 1;
-        const wasEmpty = tokens[index - 1] === (token === '}' ? '{' : '[');
-        return wasEmpty ? token : line() + token;
-      }
-      if (token === ',') return token + line();
-      return token === ':' ? ': ' : token;
-    })
-    .join('');
+/** JSON with a line per value, in which integers keep every digit; any other text as it is. */
+function laidOut(text: string): string {
+  try {
+    return stringify(parse(text), null, 2) ?? text;
+  } catch {
+    return text;
+  }
 }

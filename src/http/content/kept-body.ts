@@ -36,6 +36,10 @@ export class KeptBody {
     return new KeptBody(type, { br, gzip: gz, identity });
   }
 
+  get text(): string {
+    return this.encoded.identity.toString();
+  }
+
   /** The total of all encodings. */
   get bytes(): number {
     return ENCODINGS.reduce((sum, name) => sum + (this.encoded[name]?.length ?? 0), 0);

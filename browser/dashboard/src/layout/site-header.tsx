@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { SITE_LINKS } from '../../../site-links.js';
 import { Logo } from './logo.js';
 
 declare module 'react' {
@@ -10,14 +11,7 @@ declare module 'react' {
   }
 }
 
-const PAGES = [
-  { href: '/dashboard/', label: 'Dashboard' },
-  { href: '/v1/docs', label: 'REST' },
-  { href: '/graphiql', label: 'GraphiQL' },
-  { href: '/graphql', label: 'Sandbox' },
-];
-
-/** The bar that all pages of the gateway share; `src/web` writes the same one for the pages without React. */
+/** The bar that all pages of the gateway share; `pages/render` writes the same one for the pages without React. */
 export function SiteHeader({ children }: { children?: ReactNode }) {
   return (
     <header className="site-header">
@@ -25,7 +19,7 @@ export function SiteHeader({ children }: { children?: ReactNode }) {
       {children && <div className="site-context">{children}</div>}
       <nav className="site-nav" aria-label="Petstore Gateway">
         <ul>
-          {PAGES.map(({ href, label }) => (
+          {SITE_LINKS.map(({ href, label }) => (
             <li key={href}>
               <a href={href} aria-current={href === '/dashboard/' ? 'true' : undefined}>
                 {label}

@@ -1,11 +1,11 @@
-/** Markup that is safe to send. Only `html` creates it, so that plain text is never used as markup. */
+/** Markup that is safe to show. Only `html` and the renderer of Markdown create it, so that plain text is never used as markup. */
 export class Html {
   constructor(readonly markup: string) {}
 }
 
-type Value = Html | string | number | null | false | readonly Value[];
+type Value = Html | string | number | bigint | null | undefined | false | readonly Value[];
 
-/** Markup with values in it: text is escaped everywhere; null and false add nothing. */
+/** Markup with values in it: text is escaped everywhere; null, undefined and false add nothing. */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   return new Html(String.raw({ raw: parts }, ...values.map(markupOf)));
 }
@@ -28,7 +28,7 @@ const ENTITIES: Record<string, string> = {
 };
 
 function markupOf(value: Value): string {
-  if (value === null || value === false) return '';
+  if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.markup;
   if (typeof value === 'object') return value.map(markupOf).join('');
   return String(value).replace(/[&<>"'`\0]/g, (sign) => ENTITIES[sign] ?? '');

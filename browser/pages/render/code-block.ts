@@ -1,4 +1,4 @@
-import { type Language, type Token, tokensOf } from '../../../browser/pages/highlight.js';
+import { type Language, type Token, tokensOf } from '../highlight.js';
 import { type Html, html } from './html.js';
 
 export interface Code {

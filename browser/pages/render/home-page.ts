@@ -1,8 +1,6 @@
-import { SCOPES } from '../../kernel/caller.js';
 import { type Code, codeBlock, codeChoice } from './code-block.js';
 import { type Html, html } from './html.js';
-import { pageText } from './layout.js';
-import type { PageAssets } from './page-assets.js';
+import { pageText, type Site } from './layout.js';
 
 interface Way {
   name: string;
@@ -38,8 +36,8 @@ const WAYS: readonly Way[] = [
 const ANSWER = JSON.stringify([{ id: 4711, name: 'Rex', categoryId: 3, status: 'available' }], null, 2);
 
 /** `/` of the platform: what it is, the three ways in, a first request, and the state of the gateway. */
-export function homePage(assets: PageAssets, base: string): string {
-  const body = html`<main id="content" tabindex="-1" class="home">
+export function homePage(site: Site, base: string): string {
+  const body = html`<main id="content" tabindex="-1" class="home" data-origin="${base}">
 <section class="hero">
 <div class="hero-text">
 <p class="state" id="state"><a href="/readyz">State of the gateway</a></p>
@@ -60,7 +58,7 @@ ${WAYS.map(wayIn)}</ul>
 <ol class="steps">
 <li><h3>Get a key</h3>
 <p>The first start prints one for the demo project. This makes another, with every scope:</p>
-${codeBlock({ label: 'Command', language: 'shell', text: `npx petstore keys create demo --scopes ${SCOPES.join(',')}` })}</li>
+${codeBlock({ label: 'Command', language: 'shell', text: 'npx petstore keys create demo --scopes pets:read,pets:write,domains,keys' })}</li>
 <li><h3>Put it into the environment</h3>
 <p>A key belongs neither into your code nor into a URL.</p>
 ${codeBlock({ label: 'Shell', language: 'shell', text: 'export API_KEY=pk_…' })}</li>
@@ -77,9 +75,9 @@ ${codeBlock({ label: 'Headers of the answer', language: 'http', text: 'X-RateLim
 <li><a href="/healthz">/healthz</a></li>
 <li><a href="/readyz">/readyz</a></li>
 </ul></footer>`;
-  return pageText(assets, {
-    title: 'Petstore Gateway',
-    site: { project: null, current: '/' },
+  return pageText(site, {
+    title: site.name,
+    current: '/',
     script: 'home.ts',
     bodyClass: 'home-page',
     body,

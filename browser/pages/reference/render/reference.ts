@@ -1,0 +1,146 @@
+import { type Html, html } from '../../render/html.js';
+import { pageText, type Site } from '../../render/layout.js';
+import { readGuide, type Section } from './markdown.js';
+import { type LocatedOperation, readContract } from './openapi.js';
+import { operationBody } from './operation-page.js';
+import { introductionBody, objectsBody } from './overview-pages.js';
+import { searchIndex } from './search-index.js';
+
+export interface ReferencePage {
+  /** `/v1/docs`, or a path below it. */
+  path: string;
+  title: string;
+  group: 'Get started' | 'Guides' | 'Operations' | 'Data';
+  operation?: LocatedOperation;
+  /** The parts that a list beside a guide links to. */
+  sections: readonly Section[];
+  body: (siteName: string) => Html;
+}
+
+const GUIDES = ['authentication', 'pagination', 'idempotency', 'limits', 'errors', 'versions'];
+
+/** The REST reference, from the texts of the OpenAPI document and of the guides. Pages are in reading order. D-207. */
+export function referenceOf(contractText: string, guideTexts: Readonly<Record<string, string>>) {
+  const contract = readContract(contractText);
+  const { origin } = new URL(contract.servers[0].url);
+  const pages: ReferencePage[] = [
+    {
+      path: '/v1/docs',
+      title: 'Introduction',
+      group: 'Get started',
+      sections: [],
+      body: (siteName) => introductionBody(contract, siteName, origin),
+    },
+    ...GUIDES.map((name) => guidePage(name, guideTexts[name] ?? '')),
+    ...contract.operations.map((operation) => ({
+      path: `/v1/docs/${operation.operationId}`,
+      title: operation.summary,
+      group: 'Operations' as const,
+      operation,
+      sections: [],
+      body: () => operationBody(operation, contract, origin),
+    })),
+    {
+      path: '/v1/docs/objects',
+      title: 'Objects',
+      group: 'Data',
+      sections: [],
+      body: () => objectsBody(contract),
+    },
+  ];
+  return {
+    origin,
+    pages,
+    searchIndex: () => searchIndex(pages, contract),
+    textOf: (page: ReferencePage, site: Site) =>
+      frame(page, pages, { site, origin, version: contract.info.version }),
+  };
+}
+
+function guidePage(name: string, text: string): ReferencePage {
+  const { title, lead, sections } = readGuide(text);
+  const body = html`<h1>${title}</h1>
+<p class="lead">${lead}</p>
+${sections.map(
+  (section) => html`<section id="${section.id}" aria-labelledby="${section.id}-name">
+<h2 id="${section.id}-name">${section.title}</h2>
+${section.body}
+</section>
+`,
+)}`;
+  return { path: `/v1/docs/${name}`, title, group: 'Guides', sections, body: () => body };
+}
+
+interface Frame {
+  site: Site;
+  /** The address in the samples, until the page knows the reader's. */
+  origin: string;
+  version: string;
+}
+
+/** A page of the reference among the others. Reading needs no script; search, copying and trying do. */
+function frame(
+  page: ReferencePage,
+  pages: readonly ReferencePage[],
+  { site, origin, version }: Frame,
+): string {
+  const { sections } = page;
+  const index = pages.indexOf(page);
+  const body = html`<div class="reference">
+${contents(pages, page)}
+<main id="content" tabindex="-1"${sections.length > 0 && html` class="guide"`} data-origin="${origin}">
+<button class="contents-button" type="button" popovertarget="contents">Contents</button>
+${page.body(site.name)}
+<nav class="neighbours" aria-label="Previous and next page">
+${neighbour(pages[index - 1], 'Previous', 'prev')}${neighbour(pages[index + 1], 'Next', 'next')}</nav>
+</main>
+${
+  sections.length > 0 &&
+  html`<nav class="on-this-page" aria-label="On this page">
+<h2>On this page</h2>
+<ul>
+${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`)}</ul>
+</nav>
+`
+}</div>`;
+  return pageText(site, {
+    title: `${index === 0 ? '' : `${page.title} · `}${site.name} · API reference`,
+    current: '/v1/docs',
+    script: 'reference/reference.ts',
+    bodyClass: 'reference-page',
+    context: html`<span>API reference</span> <span class="badge">v${version}</span>`,
+    body,
+  });
+}
+
+/** The list of all pages. On a narrow screen it opens over the page; a popover needs no script for that. */
+function contents(pages: readonly ReferencePage[], current: ReferencePage): Html {
+  const groups = [...new Set(pages.map(({ group }) => group))];
+  return html`<nav id="contents" class="contents" popover aria-label="Reference">
+<search class="search" hidden>
+<label class="unseen" for="search">Search the reference</label>
+<input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/">
+<kbd aria-hidden="true">/</kbd>
+<p class="unseen" role="status"></p>
+<ul class="search-results" aria-label="Search results" hidden></ul>
+</search>
+${groups.map(
+  (group, index) => html`<h2 id="contents-${index}">${group}</h2>
+<ul aria-labelledby="contents-${index}">
+${pages.filter((page) => page.group === group).map((page) => entry(page, page === current))}</ul>
+`,
+)}</nav>`;
+}
+
+function entry({ path, title, operation }: ReferencePage, isCurrent: boolean): Html {
+  const tone = operation?.method === 'GET' ? 'busy' : 'good';
+  const method = operation && html` <span class="method badge badge-${tone}">${operation.method}</span>`;
+  return html`<li><a href="${path}"${isCurrent && html` aria-current="page"`}>${title}${method ?? null}</a></li>
+`;
+}
+
+function neighbour(page: ReferencePage | undefined, label: string, rel: 'prev' | 'next'): Html | null {
+  if (!page) return null;
+  return html`<a class="${rel}" href="${page.path}" rel="${rel}"><span class="hint">${label}</span> ${page.title}</a>
+`;
+}

@@ -1,0 +1,39 @@
+import { referenceOf } from '../reference/render/reference.js';
+import { homePage } from './home-page.js';
+import type { Manifest, Site } from './layout.js';
+import { graphiqlPage, notFoundPage, sandboxPage } from './tool-pages.js';
+
+interface Sources {
+  manifest: Manifest;
+  /** The text of `schema/openapi.json`. */
+  contract: string;
+  /** The texts of `reference/guides/*.md`, by name. */
+  guides: Readonly<Record<string, string>>;
+}
+
+/**
+ * The text of each HTML page by its path, and the index of the search. Most pages exist twice: for the hosts of the
+ * platform, and for those of all projects.
+ */
+export function renderPages({ manifest, contract, guides }: Sources): Record<string, string> {
+  const reference = referenceOf(contract, guides);
+  const pagesFor = (folder: string, site: Site) => {
+    const ofReference = reference.pages.map((page) => [
+      `${folder}${page.path}.html`,
+      reference.textOf(page, site),
+    ]);
+    return {
+      [`${folder}/graphiql.html`]: graphiqlPage(site),
+      [`${folder}/sandbox.html`]: sandboxPage(site),
+      [`${folder}/not-found.html`]: notFoundPage(site),
+      ...Object.fromEntries(ofReference),
+    };
+  };
+  const platform = { manifest, isProject: false, name: 'Petstore Gateway' };
+  return {
+    'platform/home.html': homePage(platform, reference.origin),
+    ...pagesFor('platform', platform),
+    ...pagesFor('project', { manifest, isProject: true, name: 'Pets API' }),
+    'search.json': JSON.stringify(reference.searchIndex()),
+  };
+}
