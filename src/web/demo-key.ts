@@ -7,7 +7,7 @@ const OWN_SITE = ['none', 'same-origin'];
 
 /**
  * The key of the demo project, stored only in the memory of the process that created it. A page shows it only to a
- * browser on the same machine, if the request names this machine, passed no proxy, and was not caused by another site.
+ * browser on the same machine, if the request names this machine, passed no proxy, and was not caused by another site. D-79.
  */
 export class DemoKey {
   private key: string | null = null;
@@ -29,7 +29,7 @@ function isLocal({ socket, headers }: IncomingMessage): boolean {
 
 /**
  * Every browser sends `Connection: keep-alive` in HTTP/1.1. The header belongs to one connection, and no proxy forwards
- * it (RFC 9110 §7.6.1): nginx sends HTTP/1.0 or `Connection: close`, or no such header.
+ * it (RFC 9110 §7.6.1): nginx sends HTTP/1.0 or `Connection: close`, or no such header. D-80.
  */
 function isDirect({ httpVersion, headers }: IncomingMessage): boolean {
   const isOfProxy = (name: string) => name.startsWith('x-forwarded-') || OF_PROXIES.includes(name);

@@ -43,7 +43,7 @@ export const varyByEncoding: onRequestHookHandler = (_, reply, done) => {
   done();
 };
 
-/** Programs that expect an API at `/` get a 404. */
+/** Programs that expect an API at `/` get a 404. D-82. */
 function front(request: FastifyRequest, reply: FastifyReply, pages: Pages): FastifyReply {
   reply.header('vary', 'Accept, Accept-Encoding');
   if (new Negotiator(request.raw).mediaType(['text/html']) === undefined) {

@@ -73,7 +73,7 @@ export class Pages {
     return { project, servers: projectId === null ? this.settings.servers() : [] };
   }
 
-  /** The GraphQL schema, for people and for programs that have no key. */
+  /** The GraphQL schema, for people and for programs that have no key. D-121. */
   async schema(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const schema = await this.kept.of('schema', TEXT, this.settings.schemaText);
     return schema.sendNegotiated(request, reply.headers(PAGE_HEADERS));

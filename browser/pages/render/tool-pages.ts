@@ -21,7 +21,7 @@ export function graphiqlPage(site: Site): string {
   });
 }
 
-/** `/graphql` in a browser: Apollo Sandbox, and a link to GraphiQL if Apollo's servers can't be reached. */
+/** `/graphql` in a browser: Apollo Sandbox, and a link to GraphiQL if Apollo's servers can't be reached. D-78. */
 export function sandboxPage(site: Site): string {
   const settings = {
     initialState: {
