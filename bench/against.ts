@@ -5,7 +5,7 @@ import type { Environment } from './environment.js';
 import { withFloor } from './floor.js';
 import { generateLoad } from './load-generator.js';
 import type { RequestTemplate } from './load-job.js';
-import { CONTESTANT_CORE, moveTo, OTHER_CORE, processorTimeOf } from './processes.js';
+import { CONTESTANT_CORE, mainThreadTimeOf, moveTo, OTHER_CORE, processorTimeOf } from './processes.js';
 import {
   checkCreates,
   checkLists,
@@ -16,14 +16,16 @@ import {
   listRequest,
 } from './requests.js';
 import { CONNECTIONS, withContestants } from './row.js';
-import { type Comparison, compare, isSmall, judge, type Verdict } from './significance.js';
+import { type Comparison, compare, judge, type Verdict } from './significance.js';
 
 /** V8 optimizes each process differently, so a build is measured in several processes. */
 const PROCESSES = 12;
-/** A row without a difference worth mentioning ends after these. */
-const LEAST_PAIRS = 6;
-/** A new filter makes V8 discard code of the rows before. With 1,000 some processes still cost twice as much as others. */
-const LIST_WARM_UP = 4_000;
+/** Of each process in a row. */
+const TURNS = 5;
+/** The first thousands of requests of a process cost up to twice as much as the later ones. */
+const FIRST_WARM_UP = 8_000;
+/** A new filter makes V8 discard code of the rows before. */
+const LIST_WARM_UP = 1_500;
 const MESSAGE_CHARACTERS = 120;
 const FLOOR_AMOUNT = 3_000;
 const PETS = 200_000;
@@ -65,7 +67,7 @@ function list(door: Door, name: string, pages: 'first' | 'any', filter: Filter =
   return {
     name: `${NAMES[door]} list, ${name}`,
     warmUp: LIST_WARM_UP,
-    amount: pages === 'first' ? 3_500 : 1_200,
+    amount: pages === 'first' ? 1_600 : 550,
     check: (contestants) => checkLists(contestants, door, filter),
     request: (contestant, { listed }) =>
       listRequest(contestant, door, pages === 'first' ? 'first' : everywhere(listed, filter), filter),
@@ -76,8 +78,8 @@ function list(door: Door, name: string, pages: 'first' | 'any', filter: Filter =
 function create(door: Door): Workload {
   return {
     name: `${NAMES[door]} createPet`,
-    warmUp: 1_200,
-    amount: 2_000,
+    warmUp: 1_000,
+    amount: 450,
     check: (contestants) => checkCreates(contestants, door),
     request: (contestant, { written }) => ({
       ...createRequest(contestant, door),
@@ -102,12 +104,15 @@ const WORKLOADS: readonly Workload[] = [
   list('graphql', 'random pages by name', 'any', { nameStartsWith: 'Pet ' }),
 ];
 
+/** Makes the processes warm before the first row. */
+const FIRST = list('rest', 'the same page', 'first');
 /** Shows the noise of the machine. */
 const NOISE: Workload = { ...list('rest', 'random pages', 'any'), name: 'REST list, random pages, again' };
 
 /** Processor time per answer, in microseconds. */
 export interface Cost {
   name: string;
+  /** Of the main thread: the others compile and collect at times of their own. */
   gatewayMicros: number;
   /** Of all of MySQL; 0 for a MySQL from `TEST_MYSQL_URL`. */
   databaseMicros: number;
@@ -155,6 +160,9 @@ export async function measureAgainst(
     const { mysqlProcessId } = environment;
     const newest = teams.at(-1) as Team;
     const measured: Omit<AgainstRow, 'verdicts'>[] = [];
+    for (const { processes, tenants } of teams)
+      for (const process of processes)
+        await turnOf(process, FIRST.request(process, tenants), FIRST_WARM_UP, mysqlProcessId);
     for (const workload of workloads) {
       const startedAt = performance.now();
       const row = await rowOf(workload, await ableOf(workload, teams, onProgress), mysqlProcessId);
@@ -227,35 +235,39 @@ async function ableOf(
   return able;
 }
 
-/** Each process takes two turns: before, after, after, before, and the next pair the other way round. */
+/**
+ * The processes take turns in rounds: before, after, after, before, and the next round the other way round. The cost of a
+ * process is its median turn.
+ */
 async function rowOf(workload: Workload, teams: readonly Team[], mysqlProcessId: number | null) {
-  const costs = teams.map(() => [] as Cost[]);
-  const micros = (of: number) =>
-    costs.at(of)?.map(({ gatewayMicros, databaseMicros }) => gatewayMicros + databaseMicros) ?? [];
-  const comparisons = () => teams.slice(0, -1).map((_, of) => compare(micros(of), micros(-1)));
-  const pairs = (teams[0] as Team).processes.length;
-  for (let pair = 0; pair < pairs; pair += 1) {
-    if (pair === LEAST_PAIRS && comparisons().every(isSmall)) break;
-    const entrants = teams.map(({ processes, tenants }) => {
-      const process = processes[pair] as Contestant;
+  const entrants = teams.map(({ processes, tenants }) =>
+    processes.map((process) => {
       const request = workload.request(process, tenants);
       return {
         turn: (amount: number) => turnOf(process, request, amount, mysqlProcessId),
         turns: [] as Cost[],
       };
-    });
-    const order = pair % 2 ? entrants.toReversed() : entrants;
-    for (const { turn } of order) await turn(workload.warmUp);
-    for (const { turn, turns } of [...order, ...order.toReversed()]) turns.push(await turn(workload.amount));
-    for (const [of, { turns }] of entrants.entries()) costs[of]?.push(meanOf(turns));
-  }
+    }),
+  );
+  const pairs = (entrants[0] ?? []).map((_, pair) => {
+    const ofPair = entrants.map((team) => team[pair] as (typeof team)[number]);
+    return pair % 2 ? ofPair.toReversed() : ofPair;
+  });
+  const order = pairs.flat();
+  for (const { turn } of order) await turn(workload.warmUp);
+  for (let round = 0; round < TURNS; round += 1)
+    for (const { turn, turns } of round % 2 ? order.toReversed() : order)
+      turns.push(await turn(workload.amount));
+  const costs = entrants.map((team) => team.map(({ turns }) => medianOf(turns)));
+  const micros = (of: number) =>
+    costs.at(of)?.map(({ gatewayMicros, databaseMicros }) => gatewayMicros + databaseMicros) ?? [];
   return {
     name: workload.name,
-    costs: costs.map(meanOf),
-    comparisons: comparisons().map((comparison, of) => ({
-      against: (teams[of] as Team).build.name,
-      pairs: (costs[of] as Cost[]).length,
-      comparison,
+    costs: costs.map(medianOf),
+    comparisons: teams.slice(0, -1).map(({ build }, of) => ({
+      against: build.name,
+      pairs: pairs.length,
+      comparison: compare(micros(of), micros(-1)),
     })),
   };
 }
@@ -266,7 +278,7 @@ function floorOf(workload: Workload, { processes, tenants }: Team): Promise<Cost
   return withFloor(job, async (floor, request) => {
     const turn = () => turnOf(floor, request, FLOOR_AMOUNT, null);
     await turn();
-    return meanOf([await turn(), await turn()]);
+    return medianOf([await turn(), await turn(), await turn()]);
   });
 }
 
@@ -286,7 +298,7 @@ async function measureTurn(
   mysqlProcessId: number | null,
 ): Promise<Cost> {
   const job = { origins: [origin], request, connections: CONNECTIONS, seconds: 0, requestsPerSecond: null };
-  const ofGateway = processorTimeOf(processId);
+  const ofGateway = mainThreadTimeOf(processId);
   const ofDatabase = mysqlProcessId === null ? () => 0 : processorTimeOf(mysqlProcessId);
   const { answered, requestsPerSecond } = await generateLoad({ ...job, amount }, OTHER_CORE);
   return {
@@ -297,14 +309,14 @@ async function measureTurn(
   };
 }
 
-/** Of turns or processes with equally many answers. */
-function meanOf(all: readonly Cost[]): Cost {
-  const mean = (field: Exclude<keyof Cost, 'name'>) =>
-    all.reduce((sum, one) => sum + one[field], 0) / all.length;
+/** Of turns, or of processes. */
+function medianOf(all: readonly Cost[]): Cost {
+  const median = (field: Exclude<keyof Cost, 'name'>) =>
+    all.map((one) => one[field]).toSorted((a, b) => a - b)[all.length >> 1] ?? Number.NaN;
   return {
     name: all[0]?.name ?? '',
-    gatewayMicros: mean('gatewayMicros'),
-    databaseMicros: mean('databaseMicros'),
-    requestsPerSecond: mean('requestsPerSecond'),
+    gatewayMicros: median('gatewayMicros'),
+    databaseMicros: median('databaseMicros'),
+    requestsPerSecond: median('requestsPerSecond'),
   };
 }

@@ -64,14 +64,22 @@ export function processorTimeOf(processId: number): () => number {
     ) / 1_000;
 }
 
+/** As `processorTimeOf`, of the main thread alone. */
+export function mainThreadTimeOf(processId: number): () => number {
+  const before = nanosOf(processId, String(processId));
+  return () => (nanosOf(processId, String(processId)) - before) / 1_000;
+}
+
 function nanosOfThreads(processId: number): Map<string, number> {
   return new Map(
-    readdirSync(`/proc/${processId}/task`).map((thread) => {
-      // A thread may have ended meanwhile.
-      const [nanos = 0] = (readProc(processId, `task/${thread}/schedstat`) ?? '').split(' ').map(Number);
-      return [thread, nanos];
-    }),
+    readdirSync(`/proc/${processId}/task`).map((thread) => [thread, nanosOf(processId, thread)]),
   );
+}
+
+/** 0 for a thread that has ended. */
+function nanosOf(processId: number, thread: string): number {
+  const [nanos = 0] = (readProc(processId, `task/${thread}/schedstat`) ?? '').split(' ').map(Number);
+  return nanos;
 }
 
 /** Resident megabytes, now (`VmRSS`) or at the peak (`VmHWM`); null without /proc. */

@@ -85,7 +85,7 @@ export function printAgainst(rows: readonly AgainstRow[]): boolean {
   const costOf = ({ gatewayMicros, databaseMicros, requestsPerSecond }: Cost) =>
     `${Math.round(gatewayMicros)} + ${Math.round(databaseMicros)} µs, ${Math.round(requestsPerSecond).toLocaleString('en')}/s`;
   console.log(
-    'Processor time per request, of the gateway + of MySQL, and requests per second in short turns:',
+    "Processor time per request, of the gateway's main thread + of MySQL, and requests per second in short turns:",
   );
   console.table(
     rows.map(({ name, costs, floor }) => ({

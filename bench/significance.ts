@@ -51,7 +51,7 @@ export function judge(comparisons: readonly Comparison[]): Verdict[] {
 }
 
 /** Whether the difference is no reason to refuse a change. */
-export function isSmall({ ratio }: Pick<Comparison, 'ratio'>): boolean {
+function isSmall({ ratio }: Pick<Comparison, 'ratio'>): boolean {
   return Math.abs(Math.log(ratio)) < LEAST_DIFFERENCE;
 }
 
