@@ -15,6 +15,7 @@ const PART_FOR_STANDING = 1.25;
 const LONGEST_WORK_MS = 5_000;
 const LARGE_BODY_BYTES = 8_192;
 /** A thousand refusals in one turn of the event loop would take half a second, and every other client would wait for it. */
+const BURST = 64;
 const BEGUN_PER_TURN = 16;
 const HEALTH = /^\/(?:healthz|readyz|\.well-known\/acme-challenge\/.*)(?:\?|$)/;
 const STANDING = /^\/v1\/rate_limit(?:\?|$)/;
@@ -106,7 +107,7 @@ export class Shedder {
   private isBurst(): boolean {
     this.arrived += 1;
     if (this.arrived === BEGUN_PER_TURN) setImmediate(this.endBurst);
-    return this.arrived > 2 * BEGUN_PER_TURN || this.turns.waiting > 0;
+    return this.arrived > BURST || this.turns.waiting > 0;
   }
 
   private readonly endBurst = () => {
