@@ -4,7 +4,7 @@ import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import 'reflect-metadata';
 import { addressesOf } from '../src/app/addresses.js';
 import { loadConfig } from '../src/config/config.js';
-import { FieldLimits } from '../src/graphql/limits/field-limits.js';
+import { FieldLimits } from '../src/graphql/execution/field-limits.js';
 import { createSchema } from '../src/graphql/schema/schema.js';
 import { MemoryLimiter } from '../src/rate-limit/memory/memory-limiter.js';
 import { openApiDocument } from '../src/rest/openapi.js';

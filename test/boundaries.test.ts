@@ -82,18 +82,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ingress: ['http', 'domains/hosts', 'certificates/store', 'database', 'projects', 'scheduling'],
   web: ['http', 'http/content', 'projects'],
   rest: ['http', 'http/content', 'admission', 'response-cache', 'scheduling', 'pets'],
-  'graphql/execution': ['http', 'http/content', 'admission', 'rate-limit/rules'],
-  'graphql/documents': ['http/content', 'admission', 'response-cache'],
-  'graphql/operations': [
-    'graphql/documents',
-    'graphql/execution',
-    'http',
-    'http/content',
-    'admission',
-    'response-cache',
-    'scheduling',
-  ],
-  'graphql/limits': ['graphql/execution', 'rate-limit/rules'],
+  'graphql/operations': ['admission'],
+  'graphql/execution': ['graphql/operations', 'http', 'admission', 'rate-limit/rules'],
   'graphql/schema/domains': [
     'graphql/execution',
     'graphql/operations',
@@ -105,9 +95,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'graphql/schema/lists': ['graphql/execution', 'graphql/operations', 'audit', 'request-log'],
   'graphql/schema': [
-    'graphql/documents',
     'graphql/execution',
-    'graphql/limits',
     'graphql/operations',
     'graphql/schema/domains',
     'graphql/schema/lists',
@@ -121,7 +109,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'usage',
   ],
   graphql: [
-    'graphql/documents',
     'graphql/execution',
     'graphql/operations',
     'graphql/schema',

@@ -173,7 +173,7 @@ async function openGraphQL(
   const page = async (request: FastifyRequest, reply: FastifyReply) => pages.sandbox(request, reply);
   const graphql = await openGraphQLDoor({ schema, meter, cache, turns, bodies, page, log: around.logger });
   const open = async (door: FastifyInstance) => {
-    addGraphQLHooks(door, { admission, bodies, tracing });
+    addGraphQLHooks(door, { admission, bodies, tracing, chargeUnpaid: graphql.chargeUnpaid });
     graphql.routes(door);
   };
   await http.register(open, { prefix: '/graphql' });

@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { FieldLimits } from '../graphql/limits/field-limits.js';
+import { FieldLimits } from '../graphql/execution/field-limits.js';
 import { ActivityResolver } from '../graphql/schema/activity.resolver.js';
 import { ApiKeyResolver } from '../graphql/schema/api-key.resolver.js';
 import { DomainResolver } from '../graphql/schema/domains/domain.resolver.js';

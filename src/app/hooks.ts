@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { type Admission, UNADMITTED } from '../admission/admission.js';
 import { limitVisits, type Visits } from '../admission/visits.js';
-import { isPage } from '../graphql/is-page.js';
+import { isPage } from '../graphql/negotiation.js';
 
 import { UNANSWERED } from '../http/answer-notes.js';
 import type { OpenConnections } from '../http/connections/open-connections.js';
@@ -109,13 +109,19 @@ interface GraphQLHooks {
   admission: Admission;
   bodies: BodiesInFlight;
   tracing: Tracing | null;
+  chargeUnpaid: onSendHookHandler;
 }
 
-export function addGraphQLHooks(door: FastifyInstance, { admission, bodies, tracing }: GraphQLHooks): void {
+export function addGraphQLHooks(
+  door: FastifyInstance,
+  { admission, bodies, tracing, chargeUnpaid }: GraphQLHooks,
+): void {
   // Identifies the caller. The door charges, when it knows the cost of the operation.
   door.addHook('onRequest', admission.admitCallers({ isChargedByDoor: true, isPublic: isPage }));
   // Before the body is received.
   door.addHook('preParsing', bodies.expectBody);
+  // A request that was refused before its operation was known is charged, and perhaps refused for that.
+  door.addHook('onSend', chargeUnpaid);
   if (!tracing) return;
   // Last before the handler, so that the operation's span covers exactly the handler.
   door.addHook('preHandler', startOperationTrace(tracing));

@@ -4,7 +4,7 @@ import type {
   onSendHookHandler,
   preHandlerHookHandler,
 } from 'fastify';
-import { isPage } from '../graphql/is-page.js';
+import { isPage } from '../graphql/negotiation.js';
 import type { Span } from '../tracing/span.js';
 import type { Tracing } from '../tracing/start-tracing.js';
 import { methodOf, routeOf } from './answer-record.js';

@@ -6,30 +6,23 @@ import {
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { ONE_UNIT } from '../admission/cost.js';
-import type { Meter } from '../admission/meter.js';
-import { JsonBody } from '../http/content/json-body.js';
+import type { JsonBody } from '../http/content/json-body.js';
 import type { EventLoopTurns } from '../scheduling/event-loop-turns.js';
-import type { KnownDocuments } from './documents/known-documents.js';
-import type { PersistedQueries } from './documents/persisted-queries.js';
-import { persistedQueryProblem } from './documents/persisted-query-problem.js';
-import { parametersOf } from './documents/request-parameters.js';
+import { admitOperation } from './admit-operation.plugin.js';
 import { type Context, contextOf } from './execution/context.js';
 import { formatError, refusal } from './execution/errors.js';
-import { outcome } from './execution/outcome.plugin.js';
-import { schemaTag } from './execution/schema-tag.plugin.js';
-import { admitOperation } from './operations/admit-operation.plugin.js';
-import type { KnownOperations } from './operations/known-operations.js';
-import { longReads } from './operations/long-reads.js';
-import type { OperationCharges } from './operations/operation-charges.js';
-import { givenName } from './operations/operation-name.js';
-import { rateLimit } from './rate-limit.plugin.js';
+import type { KnownDocuments, PersistedQueries } from './known-documents.js';
+import type { KnownOperations } from './known-operations.js';
+import { longReads } from './long-reads.js';
+import type { OperationCharges } from './operation-charges.js';
+import { givenName } from './operations/measured-operation.js';
+import { parametersOf, persistedQueryProblem } from './request-parameters.js';
+import { outcome, schemaTag } from './response.plugins.js';
 
 const MAX_TOKENS = 2_000;
 
 interface ApolloOptions {
   schema: GraphQLSchema;
-  meter: Meter;
   charges: OperationCharges;
   documents: KnownDocuments;
   persistedQueries: PersistedQueries;
@@ -44,19 +37,18 @@ export class Apollo {
 
   private constructor(
     private readonly server: ApolloServer<Context>,
-    private readonly meter: Meter,
     private readonly turns: EventLoopTurns,
   ) {
     this.executeRequest = fastifyApolloHandler(server, {
       context: async (request, reply) => {
         const problem = persistedQueryProblem(request);
         if (problem) throw refusal(problem);
-        return contextOf(request, reply, meter);
+        return contextOf(request, reply);
       },
     });
   }
 
-  static async start({ meter, turns, persistedQueries, ...options }: ApolloOptions): Promise<Apollo> {
+  static async start({ turns, persistedQueries, ...options }: ApolloOptions): Promise<Apollo> {
     const { schema, charges, documents, known, log } = options;
     const server = new ApolloServer<Context>({
       schema,
@@ -71,7 +63,6 @@ export class Apollo {
       stopOnTerminationSignals: false,
       plugins: [
         admitOperation({ schema, charges, documents, turns }),
-        rateLimit,
         learning(known),
         schemaTag(schema),
         outcome,
@@ -83,13 +74,12 @@ export class Apollo {
       logger: log,
     });
     await server.start();
-    return new Apollo(server, meter, turns);
+    return new Apollo(server, turns);
   }
 
-  /** Parses, charges and executes the request. Returns the body. */
-  async handleRequest(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  /** Parses, charges and executes the request. Returns the body. A request that Apollo refuses may not be charged yet. */
+  async handleRequest(request: FastifyRequest, reply: FastifyReply, body: JsonBody | null): Promise<unknown> {
     const { caller } = request;
-    const body = request.body instanceof JsonBody ? request.body : null;
     // A request that is not charged yet is not known: parsing its document may take milliseconds. Requests that shared a
     // failed read do not wait, so that they share the next read. A large body has waited already.
     if (caller && request.paidBy === null && !body?.isLarge) {
@@ -97,13 +87,10 @@ export class Apollo {
       await this.turns.next(caller.projectId);
     }
     // Apollo refuses the other methods.
-    request.body = request.method === 'POST' ? body?.parse() : undefined;
+    request.body = body?.parse();
     request.operation ??= givenName(parametersOf(request).operationName);
     const response = await this.executeRequest.call(request.server, request, reply);
     if (reply.statusCode >= 400) request.errorCode ??= codeIn(response);
-    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
-    // A request that Apollo refused before the operation was known costs one unit; nothing was executed.
-    if (caller && request.paidBy === null) await this.meter.charge(request, reply, ONE_UNIT);
     if (reply.statusCode !== 304) return response;
     return reply.removeHeader('content-type').removeHeader('content-length').send();
   }

@@ -2,7 +2,7 @@ import { openSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { GraphQLError } from 'graphql';
 import { QueryFailedError } from 'typeorm';
-import { outcome } from '../../src/graphql/execution/outcome.plugin.js';
+import { outcome } from '../../src/graphql/response.plugins.js';
 import { LogLines } from '../../src/log/log-lines.js';
 import { createLogger } from '../../src/log/logger.js';
 import { eventually } from '../support/eventually.js';
@@ -187,6 +187,6 @@ test('Log-11: an operation in which every field fails logs at most three faults'
   const log = { error: (line: unknown) => written.push(line), warn: (line: unknown) => written.push(line) };
   const errors = Array.from({ length: 100 }, () => new GraphQLError('x', { originalError: new Error('y') }));
   const listener = await outcome.requestDidStart?.({} as never);
-  await listener?.didEncounterErrors?.({ errors, contextValue: { log } } as never);
+  await listener?.didEncounterErrors?.({ errors, contextValue: { request: { log } } } as never);
   expect(written).toHaveLength(3);
 });

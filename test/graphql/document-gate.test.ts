@@ -3,10 +3,9 @@ import { expect, test } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { buildSchema } from 'graphql';
 import type { Meter } from '../../src/admission/meter.js';
-import { DocumentGate } from '../../src/graphql/documents/document-gate.js';
-import { KnownDocuments } from '../../src/graphql/documents/known-documents.js';
-import { PersistedQueries } from '../../src/graphql/documents/persisted-queries.js';
-import { parametersOf } from '../../src/graphql/documents/request-parameters.js';
+import { KnownDocuments, PersistedQueries } from '../../src/graphql/known-documents.js';
+import { DocumentGate } from '../../src/graphql/operation-charges.js';
+import { parametersOf } from '../../src/graphql/request-parameters.js';
 import { JsonBody, withNumbersOrText } from '../../src/http/content/json-body.js';
 
 const SOURCE = '{ __schema { queryType { name } } }';

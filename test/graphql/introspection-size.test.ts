@@ -7,7 +7,7 @@ import {
   parse,
   validate,
 } from 'graphql';
-import { FieldLimits } from '../../src/graphql/limits/field-limits.js';
+import { FieldLimits } from '../../src/graphql/execution/field-limits.js';
 import { countIntrospection } from '../../src/graphql/operations/introspection-size.js';
 import { createSchema } from '../../src/graphql/schema/schema.js';
 import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';

@@ -1,8 +1,9 @@
 import { beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
-import { FieldLimits } from '../../src/graphql/limits/field-limits.js';
-import { KnownOperation } from '../../src/graphql/operations/known-operation.js';
-import { OperationCharges } from '../../src/graphql/operations/operation-charges.js';
+import type { Meter } from '../../src/admission/meter.js';
+import { FieldLimits } from '../../src/graphql/execution/field-limits.js';
+import { KnownOperation } from '../../src/graphql/known-operation.js';
+import { OperationCharges } from '../../src/graphql/operation-charges.js';
 import { createSchema } from '../../src/graphql/schema/schema.js';
 import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
   schema = await createSchema([], new FieldLimits(new MemoryLimiter(Date.now)));
 });
 beforeEach(() => {
-  charges = new OperationCharges(schema);
+  charges = new OperationCharges(schema, {} as Meter);
   const document = parse(SOURCE);
   const [definition] = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
   const named = { document, operation: definition as OperationDefinitionNode, source: SOURCE, name: null };

@@ -14,13 +14,13 @@ import {
   parse,
 } from 'graphql';
 import { EXAMPLE_QUERIES } from '../../browser/pages/graphiql/example-queries.js';
-import { FieldLimits } from '../../src/graphql/limits/field-limits.js';
-import { entriesOf } from '../../src/graphql/operations/entries.js';
+import { FieldLimits } from '../../src/graphql/execution/field-limits.js';
 import {
   type ListSizes,
   listSizesOf,
   measureOperation,
 } from '../../src/graphql/operations/operation-size.js';
+import { entriesOf } from '../../src/graphql/operations/type-options.js';
 import { createSchema } from '../../src/graphql/schema/schema.js';
 import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
 

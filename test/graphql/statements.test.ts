@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { type GraphQLObjectType, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
 import { ownershipRecord } from '../../src/domains/diagnosis/dns-records.js';
 import { DomainEvent } from '../../src/domains/store/domain-event.entity.js';
-import { FieldLimits } from '../../src/graphql/limits/field-limits.js';
+import { FieldLimits } from '../../src/graphql/execution/field-limits.js';
 import { ActivityResolver } from '../../src/graphql/schema/activity.resolver.js';
 import { ApiKeyResolver } from '../../src/graphql/schema/api-key.resolver.js';
 import { DomainResolver } from '../../src/graphql/schema/domains/domain.resolver.js';

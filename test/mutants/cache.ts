@@ -147,9 +147,9 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'cache-graphql-ignores-accept',
-    file: 'graphql/operations/known-operations.ts',
-    find: "`${request.headers.accept ?? ''}\\n${context.origin",
-    replace: '`${context.origin',
+    file: 'graphql/known-operations.ts',
+    find: "`${request.headers.accept ?? ''}\\n${request.site.origin",
+    replace: '`${request.site.origin',
     breaks: 'A cached GraphQL answer has the media type that its client accepts.',
     tests: ['Staleness-6'],
   },

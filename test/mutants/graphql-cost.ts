@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.js';
 export const GRAPHQL_COST: readonly Mutant[] = [
   {
     id: 'aliases-count-once',
-    file: 'graphql/documents/selections.ts',
+    file: 'graphql/operations/selections.ts',
     find: 'const name = field.alias?.value ?? field.name.value;',
     replace: 'const name = field.name.value;',
     breaks: 'Each alias of a root field costs a unit.',
@@ -11,7 +11,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'fragment-free',
-    file: 'graphql/documents/selections.ts',
+    file: 'graphql/operations/selections.ts',
     find: 'if (fragment) readSelections(fragment.selectionSet, reader);',
     replace: 'if (fragment) spread.add(fragment.name.value);',
     breaks: 'Root fields in a fragment cost units.',
@@ -90,16 +90,16 @@ export const GRAPHQL_COST: readonly Mutant[] = [
     tests: ['Management-4', 'Management-5'],
   },
   {
-    id: 'refused-operation-is-free',
-    file: 'graphql/operations/operation-charges.ts',
-    find: 'await context.chargeOnce(cost);\n  throw problem;',
-    replace: 'throw problem;',
-    breaks: 'An operation that is too large costs a unit.',
-    tests: ['CreatePets-6'],
+    id: 'refused-request-is-free',
+    file: 'graphql/operation-charges.ts',
+    find: 'if (!request.caller || request.paidBy) return done(null, payload);',
+    replace: 'if (request.caller) return done(null, payload);',
+    breaks: 'A request that was refused before its operation was known costs a unit.',
+    tests: ['Record-4'],
   },
   {
     id: 'twenty-one-root-fields',
-    file: 'graphql/operations/operation-limits.ts',
+    file: 'graphql/operations/measured-operation.ts',
     find: '(size[candidate] ?? 0) > LIMITS[candidate]',
     replace: '(size[candidate] ?? 0) > LIMITS[candidate] + 1',
     breaks: 'The limits are exact.',
@@ -107,7 +107,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'known-operation-measured-once',
-    file: 'graphql/operations/known-operation.ts',
+    file: 'graphql/known-operation.ts',
     find: 'const key = values.map(String).join();',
     replace: "const key = '';",
     breaks: 'A known operation is measured for each page size.',
@@ -115,7 +115,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'inputs-rounded-down',
-    file: 'graphql/operations/root-inputs.ts',
+    file: 'graphql/operations/operation-cost.ts',
     find: 'Math.ceil(inputs / INPUTS_PER_UNIT)',
     replace: 'Math.floor(inputs / INPUTS_PER_UNIT)',
     breaks: 'createPets costs a unit for every ten pets begun.',
@@ -123,7 +123,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'inputs-of-a-variable-are-one',
-    file: 'graphql/operations/root-inputs.ts',
+    file: 'graphql/operations/operation-cost.ts',
     find: 'return Array.isArray(sent) ? sent.length : 1;',
     replace: 'return 1;',
     breaks: 'Inputs in a variable cost as inputs in the document.',
@@ -131,10 +131,10 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'known-operation-uncharged',
-    file: 'graphql/operations/known-operations.ts',
-    find: 'const charging = this.parts.charges.chargeOperation(known.measured, context);',
+    file: 'graphql/known-operations.ts',
+    find: 'const charging = this.parts.charges.charge(known.measured, request, reply);',
     replace:
-      'const charging = known === before ? undefined : this.parts.charges.chargeOperation(known.measured, context);',
+      'const charging = known === before ? undefined : this.parts.charges.charge(known.measured, request, reply);',
     breaks: 'A known operation is charged each time.',
     tests: ['Limits-10', 'Record-3', 'FastPath-1'],
   },

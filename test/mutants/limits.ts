@@ -173,7 +173,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'field-limit-of-key-per-project',
-    file: 'graphql/limits/field-limits.ts',
+    file: 'graphql/execution/field-limits.ts',
     find: 'isOfKey ? caller.keyId : caller.projectId',
     replace: 'isOfKey ? caller.projectId : caller.projectId',
     breaks: 'A limit per key does not block other keys.',
@@ -181,7 +181,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'field-count-races',
-    file: 'graphql/limits/field-limits.ts',
+    file: 'graphql/execution/field-limits.ts',
     find: 'limit - remaining - 1 : limit',
     replace: 'limit - remaining - 1 : 0',
     breaks: 'A field over its limit is refused.',

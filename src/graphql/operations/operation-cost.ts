@@ -1,8 +1,8 @@
+import { type FieldNode, Kind, type OperationDefinitionNode, type ValueNode } from 'graphql';
 import { type Cost, ONE_SCHEMA, ONE_UNIT } from '../../admission/cost.js';
-import { AppError } from '../../kernel/errors.js';
+import { AppError, invalidRequest } from '../../kernel/errors.js';
 import type { Quota } from '../../kernel/quota.js';
-import { META_FIELDS } from '../documents/root-fields.js';
-import { type RootField, unitsOf } from './root-inputs.js';
+import { META_FIELDS } from './root-fields.js';
 
 /**
  * The cost of an operation: the units of each root field, at least one. The plan pays for fields about pets and for unknown
@@ -34,4 +34,50 @@ export function costProblem({ pets }: Cost, { perMinute, perDay }: Quota): AppEr
   if (pets <= most || pets === 1) return null;
   const message = `The operation costs ${pets} units; the quota has ${most}, however long you wait. Split it.`;
   return new AppError('invalid_request', message);
+}
+
+/** How many things one field may create. */
+export const MAX_INPUTS = 100;
+const INPUTS_PER_UNIT = 10;
+
+/** A field at the root of an operation. */
+export interface RootField {
+  readonly name: string;
+  /** The entries of its argument `inputs`; null = it has no such argument. */
+  readonly inputs: number | null;
+}
+
+/** The units of a root field: one, or with the argument `inputs` one for every ten entries begun. */
+function unitsOf({ inputs }: RootField): number {
+  return inputs === null ? 1 : Math.max(1, Math.ceil(inputs / INPUTS_PER_UNIT));
+}
+
+/** The reason to refuse an operation before it is executed; null = each list of inputs has an allowed length. */
+export function inputsProblem(roots: readonly RootField[]): AppError | null {
+  const wrong = roots.find(({ inputs }) => inputs !== null && (inputs < 1 || inputs > MAX_INPUTS));
+  if (!wrong) return null;
+  const message = `must have 1 to ${MAX_INPUTS} entries, not ${wrong.inputs}`;
+  return invalidRequest([{ field: 'inputs', message }]);
+}
+
+/** Counts the entries as graphql will coerce them: a value that is no list is a list of one. The document need not be valid. */
+export function inputsOf(
+  { arguments: given = [] }: FieldNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Record<string, unknown>,
+): number | null {
+  const countOf = (value: ValueNode): number => {
+    if (value.kind === Kind.LIST) return value.values.length;
+    if (value.kind !== Kind.VARIABLE) return 1;
+    const name = value.name.value;
+    // A variable may be named `constructor`, which each object inherits.
+    if (Object.hasOwn(variables, name)) {
+      const sent = variables[name];
+      return Array.isArray(sent) ? sent.length : 1;
+    }
+    const byDefault = variableDefinitions.find(({ variable }) => variable.name.value === name)?.defaultValue;
+    return byDefault ? countOf(byDefault) : 1;
+  };
+  const inputs = given.find(({ name }) => name.value === 'inputs');
+  return inputs ? countOf(inputs.value) : null;
 }

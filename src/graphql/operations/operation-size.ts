@@ -11,9 +11,9 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { MAX_PAGE_SIZE } from '../../kernel/validation.js';
-import { fragmentsOf, placeOf, readSelections } from '../documents/selections.js';
-import { type EntryCount, entriesOf } from './entries.js';
-import { inputsOf, type RootField } from './root-inputs.js';
+import { inputsOf, type RootField } from './operation-cost.js';
+import { fragmentsOf, placeOf, readSelections } from './selections.js';
+import { type EntryCount, entriesOf } from './type-options.js';
 
 interface Counts {
   depth: number;

@@ -22,8 +22,8 @@ import {
   RequestFilterInput,
   requestFilter,
 } from './lists/logged-request.type.js';
-import { ACTIVITY_PAGE_SIZE, FIRST_RULE, requestedPage } from './lists/requested-page.js';
-import { ProjectType } from './project.type.js';
+import { ACTIVITY_PAGE_SIZE, FIRST_RULE, requestedPage } from './lists/page.js';
+import { ProjectType } from './project.resolver.js';
 
 /** The history of a project: its audit log, and the log of its requests. */
 @Resolver(() => ProjectType)

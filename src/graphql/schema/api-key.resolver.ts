@@ -24,7 +24,7 @@ import type { Limiter } from '../../rate-limit/rules/limiter.js';
 import { projectSubject } from '../../rate-limit/rules/subjects.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
-import { Entries } from '../operations/entries.js';
+import { Entries } from '../operations/type-options.js';
 import { ApiKeyType, CreatedApiKeyType, NewApiKeyInput } from './api-key.type.js';
 
 const OVERLAP_SECONDS = 86_400;

@@ -1,29 +1,29 @@
 import { GraphQLDateTime } from 'graphql-scalars';
-import { Field, ID, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, ID, InputType } from 'type-graphql';
 import { SCOPES, type Scope } from '../../kernel/caller.js';
 import { NAME } from '../../kernel/validation.js';
-import { PLAIN } from '../execution/plain.js';
-import { Entries } from '../operations/entries.js';
+import { describedEnum, Entries, PlainType } from '../operations/type-options.js';
 
-const ApiKeyScopeEnum = {
+const SCOPE_NAMES = {
   PETS_READ: 'pets:read',
   PETS_WRITE: 'pets:write',
   DOMAINS: 'domains',
   KEYS: 'keys',
 } as const satisfies Record<string, Scope>;
 
-registerEnumType(ApiKeyScopeEnum, {
-  name: 'ApiKeyScope',
-  description: 'A permission of an API key.',
-  valuesConfig: {
-    PETS_READ: { description: '`pets:read`: read pets.' },
-    PETS_WRITE: { description: '`pets:write`: create and change pets.' },
-    DOMAINS: { description: '`domains`: publish the project, see and change its domains.' },
-    KEYS: { description: "`keys`: see, create, roll and revoke the project's API keys." },
+const ApiKeyScopeEnum = describedEnum<keyof typeof SCOPE_NAMES>(
+  'ApiKeyScope',
+  'A permission of an API key.',
+  {
+    PETS_READ: '`pets:read`: read pets.',
+    PETS_WRITE: '`pets:write`: create and change pets.',
+    DOMAINS: '`domains`: publish the project, see and change its domains.',
+    KEYS: "`keys`: see, create, roll and revoke the project's API keys.",
   },
-});
+  SCOPE_NAMES,
+);
 
-@ObjectType('ApiKey', { description: 'An API key, without its token.', ...PLAIN })
+@PlainType('ApiKey', 'An API key, without its token.')
 export class ApiKeyType {
   @Field(() => ID, { description: 'Unique identifier: the digits of a 64-bit integer.' })
   id!: string;
@@ -66,10 +66,7 @@ export class ApiKeyType {
   isCurrent!: boolean;
 }
 
-@ObjectType('CreatedApiKey', {
-  description: 'A new API key. Its token is shown only here.',
-  ...PLAIN,
-})
+@PlainType('CreatedApiKey', 'A new API key. Its token is shown only here.')
 export class CreatedApiKeyType {
   @Field(() => ApiKeyType, { description: 'The new key.' })
   key!: ApiKeyType;

@@ -1,4 +1,4 @@
-import { ArgsType, Field, ID, Int, registerEnumType } from 'type-graphql';
+import { ArgsType, Field, ID, Int } from 'type-graphql';
 import { invalidRequest } from '../../kernel/errors.js';
 import { parseInt64 } from '../../kernel/int64.js';
 import { validator } from '../../kernel/validation.js';
@@ -6,24 +6,18 @@ import type { PetStatus } from '../../pets/pet.entity.js';
 import { idsSchema, namePrefixSchema, PAGE_SIZE, pageSizeSchema } from '../../pets/pet.rules.js';
 import { PetCursors } from '../../pets/pet-cursor.js';
 import { MAX_IDS, PET_ORDERS, type PetListRequest, type PetOrder } from '../../pets/pet-list.js';
+import { describedEnum } from '../operations/type-options.js';
 import { PetStatusEnum } from './pet.type.js';
 
-const PetOrderEnum = Object.fromEntries(PET_ORDERS.map((order) => [order, order]));
-
-registerEnumType(PetOrderEnum, {
-  name: 'PetOrder',
-  description:
-    'The order of a list of pets: by the time they were added, or by name if the list is filtered by name.',
-  valuesConfig: {
-    OLDEST: {
-      description: 'The pet that was added first comes first. With `nameStartsWith`: by name from A to Z.',
-    },
-    NEWEST: {
-      description:
-        'The exact reverse of `OLDEST`: the pet that was added last comes first. With `nameStartsWith`: by name from Z to A.',
-    },
+const PetOrderEnum = describedEnum<PetOrder>(
+  'PetOrder',
+  'The order of a list of pets: by the time they were added, or by name if the list is filtered by name.',
+  {
+    OLDEST: 'The pet that was added first comes first. With `nameStartsWith`: by name from A to Z.',
+    NEWEST:
+      'The exact reverse of `OLDEST`: the pet that was added last comes first. With `nameStartsWith`: by name from Z to A.',
   },
-});
+);
 
 @ArgsType()
 export class PetListArgs {

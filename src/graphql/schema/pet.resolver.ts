@@ -8,9 +8,9 @@ import { parseNewPet, parseNewPets, parsePetChanges } from '../../pets/pet.rules
 import { type PetService, refuseUnknownPet } from '../../pets/pet.service.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
-import { Entries } from '../operations/entries.js';
+import { MAX_INPUTS } from '../operations/operation-cost.js';
 import { answeredFields } from '../operations/operation-size.js';
-import { MAX_INPUTS } from '../operations/root-inputs.js';
+import { Entries } from '../operations/type-options.js';
 import {
   DeletedPetType,
   NewPetInput,

@@ -1,26 +1,19 @@
 import { GraphQLDateTime } from 'graphql-scalars';
-import { Field, ID, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, ID, InputType } from 'type-graphql';
 import { NAME } from '../../kernel/validation.js';
-import { PET_STATUSES, type Pet, type PetStatus } from '../../pets/pet.entity.js';
+import type { Pet, PetStatus } from '../../pets/pet.entity.js';
 import { PetCursors } from '../../pets/pet-cursor.js';
 import type { ListedPet, PetListRequest, PetPage } from '../../pets/pet-list.js';
-import { PLAIN } from '../execution/plain.js';
-import { COUNTED_BY_FIRST, Entries } from '../operations/entries.js';
-import { PageInfoType } from './lists/page-info.type.js';
+import { COUNTED_BY_FIRST, describedEnum, Entries, PlainType } from '../operations/type-options.js';
+import { PageInfoType } from './lists/page.js';
 
-export const PetStatusEnum = Object.fromEntries(PET_STATUSES.map((status) => [status, status]));
-
-registerEnumType(PetStatusEnum, {
-  name: 'PetStatus',
-  description: 'Availability status.',
-  valuesConfig: {
-    available: { description: 'Can be adopted.' },
-    pending: { description: 'An adoption is in progress.' },
-    sold: { description: 'Has been adopted.' },
-  },
+export const PetStatusEnum = describedEnum<PetStatus>('PetStatus', 'Availability status.', {
+  available: 'Can be adopted.',
+  pending: 'An adoption is in progress.',
+  sold: 'Has been adopted.',
 });
 
-@ObjectType('Pet', { description: 'A pet.', ...PLAIN })
+@PlainType('Pet', 'A pet.')
 export class PetType {
   @Field(() => ID, { description: 'Unique identifier assigned on creation: the digits of a 64-bit integer.' })
   id!: string;
@@ -43,7 +36,7 @@ export class PetType {
   createdAt!: Date;
 }
 
-@ObjectType('PetEdge', { description: 'A pet and its position in the list.', ...PLAIN })
+@PlainType('PetEdge', 'A pet and its position in the list.')
 export class PetEdgeType {
   @Field(() => String, { description: 'The position of this pet, for `after`.' })
   cursor!: string;
@@ -52,7 +45,7 @@ export class PetEdgeType {
   node!: PetType;
 }
 
-@ObjectType('PetConnection', { description: 'A page of pets, in the order of the list.', ...PLAIN })
+@PlainType('PetConnection', 'A page of pets, in the order of the list.')
 export class PetConnectionType {
   @Entries(COUNTED_BY_FIRST)
   @Field(() => [PetEdgeType], { description: 'The pets with their cursors.' })
@@ -66,10 +59,7 @@ export class PetConnectionType {
   pageInfo!: PageInfoType;
 }
 
-@ObjectType('DeletedPet', {
-  description: 'The result of `deletePet`. A deleted pet cannot be restored.',
-  ...PLAIN,
-})
+@PlainType('DeletedPet', 'The result of `deletePet`. A deleted pet cannot be restored.')
 export class DeletedPetType {
   @Field(() => ID, { description: 'The identifier that the pet had, such as `4711`; no other pet gets it.' })
   id!: string;

@@ -1,6 +1,8 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, FieldResolver, Info, Mutation, Query, Resolver } from 'type-graphql';
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Arg, Ctx, Field, FieldResolver, Info, Mutation, Query, Resolver } from 'type-graphql';
 import type { OwnProject } from '../../projects/own-project.js';
+import type { Plan } from '../../projects/plans.js';
 import type { Project } from '../../projects/project.entity.js';
 import type { UsageWindow } from '../../usage/buckets.js';
 import type {
@@ -10,10 +12,39 @@ import type {
   UsageQuestion,
 } from '../../usage/project-usage.js';
 import { Batch } from '../execution/batch.js';
-import { type Context, serviceCallOf } from '../execution/context.js';
+import { type Context, originOf, serviceCallOf } from '../execution/context.js';
 import { answeredFields } from '../operations/operation-size.js';
-import { ProjectType, presentProject } from './project.type.js';
+import { describedEnum, PlainType } from '../operations/type-options.js';
 import { presentUsage, UsageDimensionEnum, UsageType, UsageWindowEnum } from './usage.type.js';
+
+const PlanEnum = describedEnum<Plan>(
+  'Plan',
+  'The plan of a project: its request quota, and whether it has custom domains.',
+  {
+    FREE: '60 requests a minute, 1,000 a day.',
+    PRO: '300 requests a minute, 10,000 a day; custom domains.',
+    BUSINESS: '1,000 requests a minute, 100,000 a day; custom domains.',
+    ENTERPRISE: 'Quotas agreed individually; custom domains.',
+  },
+);
+
+@PlainType('Project', 'The tenant that owns pets, API keys and domains.')
+export class ProjectType {
+  @Field(() => String, { description: 'Its short name, unique on this platform.' })
+  slug!: string;
+
+  @Field(() => String, { description: 'The display name.' })
+  name!: string;
+
+  @Field(() => PlanEnum, { description: 'Its plan.' })
+  plan!: Plan;
+
+  @Field(() => GraphQLDateTime, { nullable: true, description: 'The last successful deploy; null = never.' })
+  publishedAt!: Date | null;
+
+  @Field(() => String, { description: 'Its generated URL.' })
+  url!: string;
+}
 
 /** The addresses of the gateway and its projects. */
 interface ProjectAddresses {
@@ -57,8 +88,8 @@ export class ProjectResolver {
   }
 
   @FieldResolver(() => String, { description: 'The base URL of its REST API, ending in `/v1`.' })
-  apiUrl(@Ctx() { origin }: Context): string {
-    return `${origin ?? this.addresses.base()}/v1`;
+  apiUrl(@Ctx() context: Context): string {
+    return `${originOf(context) ?? this.addresses.base()}/v1`;
   }
 
   @FieldResolver(() => String, {
@@ -70,8 +101,8 @@ export class ProjectResolver {
   }
 
   @FieldResolver(() => String, { description: 'The URL of its GraphQL API.' })
-  graphqlUrl(@Ctx() { origin }: Context): string {
-    return `${origin ?? this.addresses.base()}/graphql`;
+  graphqlUrl(@Ctx() context: Context): string {
+    return `${originOf(context) ?? this.addresses.base()}/graphql`;
   }
 
   /** A statement for each window, and a statement for the names of keys. */
@@ -111,7 +142,8 @@ export class ProjectResolver {
     return (await this.reports.join(context, question)).get(question) as UsageType;
   }
 
-  private present(project: Project): ProjectType {
-    return presentProject(project, this.addresses.ofProject(project.slug));
+  private present({ slug, name, plan, publishedAtMs }: Project): ProjectType {
+    const publishedAt = publishedAtMs === null ? null : new Date(publishedAtMs);
+    return { slug, name, plan, publishedAt, url: this.addresses.ofProject(slug) };
   }
 }

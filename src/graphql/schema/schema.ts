@@ -1,9 +1,8 @@
 import { type GraphQLSchema, lexicographicSortSchema, specifiedDirectives } from 'graphql';
 import { buildSchema } from 'type-graphql';
-import { declareKinds } from '../documents/root-fields.js';
-import type { FieldLimits } from '../limits/field-limits.js';
-import { RATE_LIMIT_DIRECTIVE } from '../limits/rate-limit.directive.js';
+import { type FieldLimits, RATE_LIMIT_DIRECTIVE } from '../execution/field-limits.js';
 import { CACHE_CONTROL_DIRECTIVE } from '../operations/cache-control.directive.js';
+import { declareKinds } from '../operations/root-fields.js';
 import { ActivityResolver } from './activity.resolver.js';
 import { ApiKeyResolver } from './api-key.resolver.js';
 import { DomainResolver } from './domains/domain.resolver.js';

@@ -1,50 +1,40 @@
 import { GraphQLDateTime } from 'graphql-scalars';
-import { Field, Float, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { MAX_USAGE_POINTS, USAGE_WINDOWS } from '../../usage/buckets.js';
-import { type LabelledReport, USAGE_DIMENSIONS, type UsageDimension } from '../../usage/project-usage.js';
+import { Field, Float, Int } from 'type-graphql';
+import { MAX_USAGE_POINTS, type UsageWindow } from '../../usage/buckets.js';
+import type { LabelledReport, UsageDimension } from '../../usage/project-usage.js';
 import type { Outcomes } from '../../usage/usage-counters.js';
 import { MAX_NAMES } from '../../usage/usage-rows.js';
-import { PLAIN } from '../execution/plain.js';
-import { Entries } from '../operations/entries.js';
+import { describedEnum, Entries, PlainType } from '../operations/type-options.js';
 
 const INT_MAX = 2 ** 31 - 1;
 /** Most projects have fewer keys and operations. */
 const USUAL_SERIES = 8;
 
-const enumOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]));
-export const UsageWindowEnum = enumOf(Object.keys(USAGE_WINDOWS));
-export const UsageDimensionEnum = enumOf(USAGE_DIMENSIONS);
-
-registerEnumType(UsageWindowEnum, {
-  name: 'UsageWindow',
-  description: 'A time range that ends now, and the length of its points.',
-  valuesConfig: {
-    HOUR: { description: 'The last 60 UTC minutes, this one included, by minute.' },
-    DAY: { description: 'The last 24 UTC hours, this one included, by hour.' },
-    MONTH: { description: 'The last 30 UTC days, this one included, by day.' },
+export const UsageWindowEnum = describedEnum<UsageWindow>(
+  'UsageWindow',
+  'A time range that ends now, and the length of its points.',
+  {
+    HOUR: 'The last 60 UTC minutes, this one included, by minute.',
+    DAY: 'The last 24 UTC hours, this one included, by hour.',
+    MONTH: 'The last 30 UTC days, this one included, by day.',
   },
-});
+);
 
-registerEnumType(UsageDimensionEnum, {
-  name: 'UsageDimension',
-  description: 'The series of a usage: each request counts in exactly one of them.',
-  valuesConfig: {
-    DOOR: { description: '`GRAPHQL` for `/graphql`, `REST` for `/v1`.' },
-    KEY: {
-      description:
-        'The id of the API key, with its name as label, also after it was revoked. Needs the scope `keys`.',
-    },
-    OPERATION: {
-      description: `At \`/v1\` the operation of the OpenAPI document, such as \`listPets\`. At \`/graphql\` the name of the operation, otherwise its root fields in alphabetical order, such as \`pets,project\`; at most 100 characters. Requests without any are \`other\`: unknown paths, and documents that were not read. So are all operations beyond the first ${MAX_NAMES} of a UTC day.`,
-    },
-    STATUS: { description: 'The HTTP status of the answer, such as `404`. GraphQL errors often have `200`.' },
+export const UsageDimensionEnum = describedEnum<UsageDimension>(
+  'UsageDimension',
+  'The series of a usage: each request counts in exactly one of them.',
+  {
+    DOOR: '`GRAPHQL` for `/graphql`, `REST` for `/v1`.',
+    KEY: 'The id of the API key, with its name as label, also after it was revoked. Needs the scope `keys`.',
+    OPERATION: `At \`/v1\` the operation of the OpenAPI document, such as \`listPets\`. At \`/graphql\` the name of the operation, otherwise its root fields in alphabetical order, such as \`pets,project\`; at most 100 characters. Requests without any are \`other\`: unknown paths, and documents that were not read. So are all operations beyond the first ${MAX_NAMES} of a UTC day.`,
+    STATUS: 'The HTTP status of the answer, such as `404`. GraphQL errors often have `200`.',
   },
-});
+);
 
-@ObjectType('UsageCount', {
-  description: 'Numbers of requests with a valid key. All of them: `admitted` and `refused` together.',
-  ...PLAIN,
-})
+@PlainType(
+  'UsageCount',
+  'Numbers of requests with a valid key. All of them: `admitted` and `refused` together.',
+)
 export class UsageCountType {
   @Field(() => Int, { description: 'Requests within the limits, answered with or without an error.' })
   admitted!: number;
@@ -67,7 +57,7 @@ export class UsageCountType {
   units!: number;
 }
 
-@ObjectType('UsagePoint', { description: 'The requests of a UTC minute, hour or day.', ...PLAIN })
+@PlainType('UsagePoint', 'The requests of a UTC minute, hour or day.')
 export class UsagePointType {
   @Field(() => GraphQLDateTime, {
     description: 'When the minute, hour or day begins, such as `2026-05-01T10:00:00.000Z`.',
@@ -87,10 +77,10 @@ export class UsagePointType {
   management!: UsageCountType;
 }
 
-@ObjectType('UsageSeries', {
-  description: 'The requests of one key, operation, API or status, for example of the operation `listPets`.',
-  ...PLAIN,
-})
+@PlainType(
+  'UsageSeries',
+  'The requests of one key, operation, API or status, for example of the operation `listPets`.',
+)
 export class UsageSeriesType {
   @Field(() => String, {
     description:
@@ -111,11 +101,10 @@ export class UsageSeriesType {
   counts!: UsageCountType[];
 }
 
-@ObjectType('UsageLatency', {
-  description:
-    'How long the gateway took to answer the admitted requests. Durations are counted in steps of 19 %, so a value is within 10 % of the exact one, from 0.1 ms to 5.5 s.',
-  ...PLAIN,
-})
+@PlainType(
+  'UsageLatency',
+  'How long the gateway took to answer the admitted requests. Durations are counted in steps of 19 %, so a value is within 10 % of the exact one, from 0.1 ms to 5.5 s.',
+)
 export class UsageLatencyType {
   @Field(() => Float, {
     nullable: true,
@@ -131,7 +120,7 @@ export class UsageLatencyType {
   p95Ms!: number | null;
 }
 
-@ObjectType('Usage', { description: 'The number of requests by the keys of a project.', ...PLAIN })
+@PlainType('Usage', 'The number of requests by the keys of a project.')
 export class UsageType {
   @Entries(MAX_USAGE_POINTS)
   @Field(() => [UsagePointType], {

@@ -1,5 +1,5 @@
 import { GraphQLDateTime } from 'graphql-scalars';
-import { Field, Int, ObjectType } from 'type-graphql';
+import { Field, Int } from 'type-graphql';
 import {
   DIAGNOSIS_CODES,
   type DiagnosisActor,
@@ -7,9 +7,7 @@ import {
   type DiagnosisSeverity,
   MAX_EVIDENCE,
 } from '../../../domains/diagnosis/diagnosis.js';
-import { PLAIN } from '../../execution/plain.js';
-import { Entries } from '../../operations/entries.js';
-import { describedEnum } from './described-enum.js';
+import { describedEnum, Entries, PlainType } from '../../operations/type-options.js';
 
 /** The usual sizes, so that one operation can request the findings of all domains with their evidence. */
 export const USUAL_DIAGNOSES = 3;
@@ -37,7 +35,7 @@ const DiagnosisCodeEnum = describedEnum(
 const SeverityEnum = describedEnum('DiagnosisSeverity', 'The severity of a finding.', SEVERITIES);
 const ActorEnum = describedEnum('DiagnosisActor', 'The party that has to act.', ACTORS);
 
-@ObjectType('Evidence', { description: 'The answer of a server.', ...PLAIN })
+@PlainType('Evidence', 'The answer of a server.')
 export class EvidenceType {
   @Field(() => String, {
     description: 'The server: an address and port, or a URL of the certificate authority.',
@@ -57,10 +55,7 @@ export class EvidenceType {
   at!: Date;
 }
 
-@ObjectType('Diagnosis', {
-  description: 'A finding about a domain, with its cause and its remedy.',
-  ...PLAIN,
-})
+@PlainType('Diagnosis', 'A finding about a domain, with its cause and its remedy.')
 export class DiagnosisType {
   @Field(() => DiagnosisCodeEnum, { description: 'The kind of the finding, for programs.' })
   code!: DiagnosisCode;

@@ -24,11 +24,15 @@ import { parseInt64 } from '../../../kernel/int64.js';
 import { MAX_PAGE_SIZE } from '../../../kernel/validation.js';
 import { Batch } from '../../execution/batch.js';
 import { type Context, serviceCallOf } from '../../execution/context.js';
-import { Entries } from '../../operations/entries.js';
-import { CertificateType } from './certificate.type.js';
-import { DomainType, RemovedDomainType } from './domain.type.js';
-import { DomainsInput, DomainsType } from './domain-config.type.js';
-import { DomainEventType } from './domain-event.type.js';
+import { Entries } from '../../operations/type-options.js';
+import {
+  CertificateType,
+  DomainEventType,
+  DomainsInput,
+  DomainsType,
+  DomainType,
+  RemovedDomainType,
+} from './domain.type.js';
 import { presentCertificate, presentDomain, presentDomainEvent, presentDomains } from './present-domain.js';
 
 interface DomainPresentation {

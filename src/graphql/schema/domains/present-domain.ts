@@ -5,11 +5,8 @@ import { exampleOf } from '../../../domains/domain-config.js';
 import type { Domain } from '../../../domains/store/domain.entity.js';
 import type { DomainEvent } from '../../../domains/store/domain-event.entity.js';
 import { isServing, statusOf } from '../../../domains/store/domain-status.js';
-import type { CertificateType } from './certificate.type.js';
 import type { DiagnosisType } from './diagnosis.type.js';
-import type { DomainType } from './domain.type.js';
-import type { DomainsType } from './domain-config.type.js';
-import type { DomainEventType } from './domain-event.type.js';
+import type { CertificateType, DomainEventType, DomainsType, DomainType } from './domain.type.js';
 
 const date = (atMs: number | null) => (atMs === null ? null : new Date(atMs));
 

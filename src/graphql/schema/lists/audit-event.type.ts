@@ -1,23 +1,15 @@
 import { GraphQLDateTime } from 'graphql-scalars';
-import { Field, ID, InputType, ObjectType } from 'type-graphql';
+import { Field, ID, InputType } from 'type-graphql';
 import type { AuditFilter, AuditPage, ShownEvent } from '../../../audit/project-audit.js';
 import { invalidRequest } from '../../../kernel/errors.js';
-import { parseInt64 } from '../../../kernel/int64.js';
-import { PLAIN } from '../../execution/plain.js';
-import { COUNTED_BY_FIRST, Entries } from '../../operations/entries.js';
-import { PageInfoType } from './page-info.type.js';
-import { pageInfo } from './requested-page.js';
+import { COUNTED_BY_FIRST, Entries, PlainType } from '../../operations/type-options.js';
+import { filteredKeyId, PageInfoType, pageInfo } from './page.js';
 
 /** An act has at most as many details; of those, a key's creation has three. */
 const USUAL_DETAILS = 3;
-/** No key has it: ids are never negative. */
-const NO_KEY_ID = -1n;
 const KIND = /^[a-z]{1,20}$/;
 
-@ObjectType('AuditDetail', {
-  description: 'A fact about an act, for example `plan` with the value `PRO`.',
-  ...PLAIN,
-})
+@PlainType('AuditDetail', 'A fact about an act, for example `plan` with the value `PRO`.')
 export class AuditDetailType {
   @Field(() => String, { description: 'The kind of the detail, such as `plan` or `expiresAt`.' })
   name!: string;
@@ -56,7 +48,7 @@ export function auditFilter(given: AuditEventFilterInput | null | undefined): Au
   }
   return {
     ...(typeof kind === 'string' ? { kind } : {}),
-    ...(typeof keyId === 'string' ? { keyId: parseInt64(keyId) ?? NO_KEY_ID } : {}),
+    ...(typeof keyId === 'string' ? { keyId: filteredKeyId(keyId) } : {}),
   };
 }
 
@@ -65,11 +57,10 @@ export function auditList({ kind, keyId }: AuditFilter): string {
   return `audit/${kind ?? ''}/${keyId ?? ''}`;
 }
 
-@ObjectType('AuditEvent', {
-  description:
-    'An act that changed the project, its keys or its domains. Events are never changed or deleted.',
-  ...PLAIN,
-})
+@PlainType(
+  'AuditEvent',
+  'An act that changed the project, its keys or its domains. Events are never changed or deleted.',
+)
 export class AuditEventType {
   @Field(() => ID, {
     description: 'The digits of a 64-bit integer, such as `4711`; later events have larger ones.',
@@ -111,7 +102,7 @@ export class AuditEventType {
   detail!: AuditDetailType[];
 }
 
-@ObjectType('AuditEventConnection', { description: 'A page of the audit log, newest first.', ...PLAIN })
+@PlainType('AuditEventConnection', 'A page of the audit log, newest first.')
 export class AuditEventConnectionType {
   @Entries(COUNTED_BY_FIRST)
   @Field(() => [AuditEventType], { description: 'At most `first` events, the newest first.' })

@@ -1,39 +1,36 @@
 import { GraphQLDateTime } from 'graphql-scalars';
-import { Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, Float, ID, InputType, Int } from 'type-graphql';
 import type { RequestOutcome } from '../../../kernel/answered-request.js';
-import { parseInt64 } from '../../../kernel/int64.js';
 import type { LoggedDoor } from '../../../request-log/logged-request.entity.js';
 import type { RequestPage, ShownRequest } from '../../../request-log/project-requests.js';
 import type { RequestFilter } from '../../../request-log/request-filter.js';
-import { PLAIN } from '../../execution/plain.js';
-import { COUNTED_BY_FIRST, Entries } from '../../operations/entries.js';
-import { PageInfoType } from './page-info.type.js';
-import { pageInfo } from './requested-page.js';
+import { COUNTED_BY_FIRST, describedEnum, Entries, PlainType } from '../../operations/type-options.js';
+import { filteredKeyId, PageInfoType, pageInfo } from './page.js';
 
-const DoorEnum: Record<string, LoggedDoor> = { GRAPHQL: 'graphql', REST: 'rest' };
-const OutcomeEnum: Record<string, RequestOutcome> = { OK: 'ok', FAILED: 'failed', REFUSED: 'refused' };
+const DOORS = { GRAPHQL: 'graphql', REST: 'rest' } satisfies Record<string, LoggedDoor>;
+const OUTCOMES = { OK: 'ok', FAILED: 'failed', REFUSED: 'refused' } satisfies Record<string, RequestOutcome>;
 const INT_MAX = 2 ** 31 - 1;
-/** No key has it: ids are never negative. */
-const NO_KEY_ID = -1n;
 
-registerEnumType(DoorEnum, {
-  name: 'Door',
-  description: 'The API that a request was sent to. Its path decides, on any host.',
-  valuesConfig: {
-    GRAPHQL: { description: 'The path is `/graphql`.' },
-    REST: { description: 'The path begins with `/v1`.' },
+const DoorEnum = describedEnum<keyof typeof DOORS>(
+  'Door',
+  'The API that a request was sent to. Its path decides, on any host.',
+  {
+    GRAPHQL: 'The path is `/graphql`.',
+    REST: 'The path begins with `/v1`.',
   },
-});
+  DOORS,
+);
 
-registerEnumType(OutcomeEnum, {
-  name: 'RequestOutcome',
-  description: 'Whether a request was admitted, and whether its answer has an error.',
-  valuesConfig: {
-    OK: { description: 'Admitted, and answered without an error.' },
-    FAILED: { description: 'Admitted, and answered with an error: HTTP 4xx or 5xx, or `errors` of GraphQL.' },
-    REFUSED: { description: 'Refused by a quota, an allowance, the limit of a field or a ban.' },
+const OutcomeEnum = describedEnum<keyof typeof OUTCOMES>(
+  'RequestOutcome',
+  'Whether a request was admitted, and whether its answer has an error.',
+  {
+    OK: 'Admitted, and answered without an error.',
+    FAILED: 'Admitted, and answered with an error: HTTP 4xx or 5xx, or `errors` of GraphQL.',
+    REFUSED: 'Refused by a quota, an allowance, the limit of a field or a ban.',
   },
-});
+  OUTCOMES,
+);
 
 @InputType('RequestFilter', {
   description:
@@ -80,10 +77,7 @@ export class RequestFilterInput {
   requestId?: string | null;
 }
 
-@ObjectType('Request', {
-  description: 'An answered request. Its body, document, variables, address and token are not kept.',
-  ...PLAIN,
-})
+@PlainType('Request', 'An answered request. Its body, document, variables, address and token are not kept.')
 export class LoggedRequestType {
   @Field(() => ID, {
     description: 'The digits of a 64-bit integer, such as `4711`; later requests have larger ones.',
@@ -146,7 +140,7 @@ export class LoggedRequestType {
   requestId!: string;
 }
 
-@ObjectType('RequestConnection', { description: 'A page of the request log, newest first.', ...PLAIN })
+@PlainType('RequestConnection', 'A page of the request log, newest first.')
 export class RequestConnectionType {
   @Entries(COUNTED_BY_FIRST)
   @Field(() => [LoggedRequestType], { description: 'At most `first` requests, the newest first.' })
@@ -168,13 +162,12 @@ export class RequestConnectionType {
   isOn!: boolean;
 }
 
-/** An id that is not an integer is the id of no key, so that no request matches. */
 export function requestFilter(given: RequestFilterInput | null | undefined): RequestFilter {
   const { keyId, ...rest } = given ?? {};
   const filter = Object.fromEntries(
     Object.entries(rest).filter(([, value]) => value !== null && value !== undefined),
   );
-  return typeof keyId === 'string' ? { ...filter, keyId: parseInt64(keyId) ?? NO_KEY_ID } : filter;
+  return typeof keyId === 'string' ? { ...filter, keyId: filteredKeyId(keyId) } : filter;
 }
 
 export function presentRequestPage(

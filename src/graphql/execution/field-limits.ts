@@ -1,5 +1,16 @@
-import { MapperKind, mapSchema } from '@graphql-tools/utils';
-import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+import { getDirective, MapperKind, mapSchema } from '@graphql-tools/utils';
+import {
+  DirectiveLocation,
+  defaultFieldResolver,
+  GraphQLBoolean,
+  GraphQLDirective,
+  type GraphQLFieldConfig,
+  type GraphQLFieldResolver,
+  GraphQLInt,
+  GraphQLNonNull,
+  type GraphQLSchema,
+  GraphQLString,
+} from 'graphql';
 import type { Identity, Store } from 'graphql-rate-limit';
 import { durationInWords } from '../../kernel/duration.js';
 import { AppError } from '../../kernel/errors.js';
@@ -8,8 +19,53 @@ import type { Decision } from '../../rate-limit/rules/decision.js';
 import type { Limiter } from '../../rate-limit/rules/limiter.js';
 import { fieldSubject } from '../../rate-limit/rules/subjects.js';
 import type { WindowStanding } from '../../rate-limit/rules/windows.js';
-import type { Context } from '../execution/context.js';
-import { type FieldRule, ruleOf } from './rate-limit.directive.js';
+import type { Context } from './context.js';
+
+const NAME = 'rateLimit';
+/** The supported windows. */
+const WINDOWS = { '1m': 'minute', '1d': 'day' } as const;
+
+/** The limit of a field per UTC minute or day. */
+interface FieldRule {
+  max: number;
+  /** Counted per API key; otherwise per project. */
+  isOfKey: boolean;
+  window: (typeof WINDOWS)[keyof typeof WINDOWS];
+}
+
+export const RATE_LIMIT_DIRECTIVE = new GraphQLDirective({
+  name: NAME,
+  description: 'How often a project may use the field, in addition to the quota of its plan.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    max: { type: new GraphQLNonNull(GraphQLInt), description: 'Uses per window.' },
+    perKey: {
+      type: GraphQLBoolean,
+      defaultValue: false,
+      description: 'Whether each API key has its own count, so that a leaked key does not block the others.',
+    },
+    window: {
+      type: new GraphQLNonNull(GraphQLString),
+      description: 'The UTC minute, `1m`, or the UTC day, `1d`.',
+    },
+  },
+});
+
+/** The rule of a field; null = none. Throws for arguments that would not limit anything. */
+function ruleOf(
+  schema: GraphQLSchema,
+  config: GraphQLFieldConfig<unknown, unknown>,
+  field: string,
+): FieldRule | null {
+  const [directive] = getDirective(schema, config, NAME) ?? [];
+  if (!directive) return null;
+  const { max, perKey, window }: Record<string, unknown> = directive;
+  const name = Object.entries(WINDOWS).find(([known]) => known === window)?.[1];
+  if (!name || !Number.isInteger(max) || Number(max) < 1) {
+    throw new Error(`@${NAME} on ${field}: a limit is at least 1 per 1m or 1d, not ${max} per ${window}.`);
+  }
+  return { max: Number(max), isOfKey: perKey === true, window: name };
+}
 
 interface LimitedField extends FieldRule {
   /** `Type.field`. */

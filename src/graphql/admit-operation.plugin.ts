@@ -4,16 +4,15 @@ import {
   HeaderMap,
 } from '@apollo/server';
 import { type GraphQLError, type GraphQLSchema, getVariableValues, validate } from 'graphql';
-import { ONE_UNIT } from '../../admission/cost.js';
-import { toAppError } from '../../http/to-app-error.js';
-import type { EventLoopTurns } from '../../scheduling/event-loop-turns.js';
-import { documentProblem } from '../documents/document-limits.js';
-import type { KnownDocuments } from '../documents/known-documents.js';
-import type { Context } from '../execution/context.js';
-import { formatError, refusal } from '../execution/errors.js';
-import { countIntrospection } from './introspection-size.js';
+import { toAppError } from '../http/to-app-error.js';
+import type { EventLoopTurns } from '../scheduling/event-loop-turns.js';
+import type { Context } from './execution/context.js';
+import { formatError, refusal } from './execution/errors.js';
+import type { KnownDocuments } from './known-documents.js';
 import { LONG_READ_FIELDS, type OperationCharges } from './operation-charges.js';
-import { MAX_INTROSPECTED, sizeProblem } from './operation-limits.js';
+import { countIntrospection } from './operations/introspection-size.js';
+import { MAX_INTROSPECTED, sizeProblem } from './operations/measured-operation.js';
+import { documentProblem } from './operations/selections.js';
 
 /** Each error repeats the variable: graphql's own limit of 50 errors takes 350 ms for a large variable. */
 const MAX_VARIABLE_ERRORS = 3;
@@ -47,17 +46,22 @@ export function admitOperation({
         // Not earlier: a GraphQLError thrown in requestDidStart becomes a 500. All steps are in one plugin, because
         // Apollo runs the hooks of several plugins concurrently.
         async didResolveOperation(context) {
-          const { document, queryHash, source, metrics } = context;
+          const { document, operation, request, contextValue, queryHash, source, metrics } = context;
           const isValid = documents.isValid(document);
           const problem = isValid ? null : documentProblem(document);
           if (problem) throw refusal(problem);
+          // Without an operation graphql reports the problem after validation. The client's `operationName` names nothing.
+          const measured = operation
+            ? charges.measure({ document, operation }, request.variables ?? {})
+            : null;
+          contextValue.operation = measured;
           try {
-            await chargeRequest(charges, context);
+            await charges.charge(measured, contextValue.request, contextValue.reply);
           } catch (error) {
             throw refusal(toAppError(error));
           }
           if (!isValid) {
-            await turns.next(context.contextValue.caller.projectId);
+            await turns.next(contextValue.caller.projectId);
             const errors = validate(schema, document);
             if (errors.length === 0) documents.storeValid(queryHash, source, document);
             else {
@@ -108,17 +112,4 @@ function measureIntrospection(
   const problem = sizeProblem({ introspected });
   if (problem) throw refusal(problem);
   if (introspected > LONG_READ_FIELDS) contextValue.operation = { ...planned, isLong: true };
-}
-
-async function chargeRequest(
-  charges: OperationCharges,
-  { document, operation, request, contextValue }: Resolved,
-): Promise<void> {
-  // The operation can't be determined; graphql reports it after validation. The client's `operationName` names nothing.
-  if (!operation) {
-    contextValue.noteOperation(null, null);
-    return contextValue.chargeOnce(ONE_UNIT);
-  }
-  const measured = charges.measure({ document, operation }, request.variables ?? {});
-  await charges.chargeOperation(measured, contextValue);
 }

@@ -1,5 +1,6 @@
 import { type ExecutionResult, execute, type GraphQLSchema, Kind } from 'graphql';
-import type { MeasuredOperation, OperationCharges, OperationInDocument } from './operation-charges.js';
+import type { OperationCharges, OperationInDocument } from './operation-charges.js';
+import type { MeasuredOperation } from './operations/measured-operation.js';
 
 export type Jit = typeof import('graphql-jit');
 

@@ -1,5 +1,13 @@
 import { type GraphQLField, getNullableType, isListType } from 'graphql';
-import { Extensions } from 'type-graphql';
+import { Extensions, ObjectType, registerEnumType } from 'type-graphql';
+
+/**
+ * A type of which the fields are plain properties: type-graphql's own resolvers would create a promise for each field of
+ * each object.
+ */
+export function PlainType(name: string, description: string): ClassDecorator {
+  return ObjectType(name, { description, simpleResolvers: true });
+}
 
 /** For a list inside a connection: the connection's `first` multiplies everything inside it. */
 export const COUNTED_BY_FIRST = 1;
@@ -27,4 +35,18 @@ export function entriesOf(
   const entries = field.extensions.entries as Record<EntryCount, number> | undefined;
   if (!entries) throw new Error(`The list ${field.name} needs @Entries(…), or \`first\`.`);
   return entries;
+}
+
+/** An enum of the schema with the names of `texts`, each described by its text. A value is its name, if none is given. */
+export function describedEnum<Name extends string>(
+  name: string,
+  description: string,
+  texts: Readonly<Record<Name, string>>,
+  given?: Readonly<Record<Name, string>>,
+): Record<string, string> {
+  const names = Object.keys(texts) as Name[];
+  const values = given ?? Object.fromEntries(names.map((value) => [value, value]));
+  const described = names.map((value) => [value, { description: texts[value] }]);
+  registerEnumType(values, { name, description, valuesConfig: Object.fromEntries(described) });
+  return values;
 }

@@ -1,11 +1,39 @@
+import { Field } from 'type-graphql';
 import { type FieldProblem, invalidRequest } from '../../../kernel/errors.js';
+import { parseInt64 } from '../../../kernel/int64.js';
 import { cursorAfter, idInCursor } from '../../../kernel/list-cursor.js';
 import { MAX_PAGE_SIZE } from '../../../kernel/validation.js';
-import type { PageInfoType } from './page-info.type.js';
+import { PlainType } from '../../operations/type-options.js';
+
+@PlainType('PageInfo', 'The position of a page in its list, as in Relay connections.')
+export class PageInfoType {
+  @Field(() => Boolean, { description: 'Whether more entries follow.' })
+  hasNextPage!: boolean;
+
+  @Field(() => Boolean, { description: 'Whether the page was requested with `after`.' })
+  hasPreviousPage!: boolean;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The cursor of the first entry; null on an empty page.',
+  })
+  startCursor!: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The cursor of the last entry, for `after`; null on an empty page.',
+  })
+  endCursor!: string | null;
+}
 
 /** The page size without `first`, of lists that people look through. */
 export const ACTIVITY_PAGE_SIZE = 50;
 export const FIRST_RULE = `1 to ${MAX_PAGE_SIZE}`;
+
+/** The id of an API key in a filter. A text that is not an integer is the id of no key: ids are never negative. */
+export function filteredKeyId(text: string): bigint {
+  return parseInt64(text) ?? -1n;
+}
 
 interface PageArguments {
   first: number | null;

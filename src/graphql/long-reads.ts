@@ -1,8 +1,8 @@
 import { type ApolloServerPlugin, HeaderMap } from '@apollo/server';
-import type { Caller } from '../../kernel/caller.js';
-import type { EventLoopTurns } from '../../scheduling/event-loop-turns.js';
-import { RoundRobin } from '../../scheduling/round-robin.js';
-import type { Context } from '../execution/context.js';
+import type { Caller } from '../kernel/caller.js';
+import type { EventLoopTurns } from '../scheduling/event-loop-turns.js';
+import { RoundRobin } from '../scheduling/round-robin.js';
+import type { Context } from './execution/context.js';
 
 /** A project that executes a long read, or pauses after one. */
 interface Busy {
@@ -28,12 +28,12 @@ export function longReads(turns: EventLoopTurns): ApolloServerPlugin<Context> {
     async requestDidStart() {
       return {
         // The last step before execution, in the last plugin: every read that begins here is executed, and ends.
-        async responseForOperation({ contextValue: { operation, caller, isOver } }) {
+        async responseForOperation({ contextValue: { operation, caller, reply } }) {
           const isLong = operation?.isLong;
           if (operation?.isLarge && !isLong) await turns.next(caller.projectId);
           if (!isLong) return null;
           await reads.startRead(caller, turns);
-          if (!isOver()) return null;
+          if (!reply.sent && !reply.raw.destroyed) return null;
           reads.finishRead(caller);
           return { http: { status: 503, headers: new HeaderMap() }, body: NOTHING };
         },

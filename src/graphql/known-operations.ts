@@ -1,17 +1,18 @@
 import type { GraphQLRequestContextWillSendResponse } from '@apollo/server';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import Negotiator from 'negotiator';
-import type { JsonBody } from '../../http/content/json-body.js';
-import { type KeptResponse, type ResponseCache, textBytes } from '../../response-cache/response-cache.js';
-import type { EventLoopTurns } from '../../scheduling/event-loop-turns.js';
-import type { PersistedQueries } from '../documents/persisted-queries.js';
-import type { Context } from '../execution/context.js';
-import { mayBeKept } from './cache-control.directive.js';
+import type { JsonBody } from '../http/content/json-body.js';
+import { type KeptResponse, type ResponseCache, textBytes } from '../response-cache/response-cache.js';
+import type { EventLoopTurns } from '../scheduling/event-loop-turns.js';
+import { type Context, contextOf } from './execution/context.js';
+import type { PersistedQueries } from './known-documents.js';
 import { type Jit, KnownOperation } from './known-operation.js';
-import type { MeasuredOperation, OperationCharges } from './operation-charges.js';
-import { postedOperationIn } from './posted-operation.js';
+import { answerType } from './negotiation.js';
+import type { OperationCharges } from './operation-charges.js';
+import { mayBeKept } from './operations/cache-control.directive.js';
+import type { MeasuredOperation } from './operations/measured-operation.js';
+import { postedOperationIn } from './request-parameters.js';
 
 const MAX_OPERATIONS = 500;
 const MAX_OPERATIONS_BYTES = 32 * 1024 * 1024;
@@ -25,9 +26,6 @@ const MAX_REQUESTS = 2_000;
 const MAX_REQUESTS_BYTES = 4 * 1024 * 1024;
 /** The memory of a request without its text. */
 const REQUEST_BYTES = 500;
-
-/** Apollo's own media types. */
-const TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
 /** Null = Apollo answers. */
 type Answer = KeptResponse | null;
@@ -92,15 +90,14 @@ export class KnownOperations {
    * Charges a request for a known operation, and answers it: at once, if nothing has to wait. Null = Apollo answers; a
    * charge stays charged. Throws, or rejects with, `AppError` 429 if the quota is spent.
    */
-  answer(request: FastifyRequest, body: JsonBody, context: Context): Answer | Promise<Answer> {
-    const text = `${request.headers.accept ?? ''}\n${context.origin ?? ''}\n${body.key}`;
+  answer(request: FastifyRequest, reply: FastifyReply, body: JsonBody): Answer | Promise<Answer> {
+    const text = `${request.headers.accept ?? ''}\n${request.site.origin ?? ''}\n${body.key}`;
     const before = this.requests.get(text);
     const known = before ?? this.recognize(request, body);
     if (!known) return null;
     const respond = () => {
-      const admitted = { caller: context.caller, standing: context.standing() };
-      const response = this.parts.cache.respond(admitted, text, async () => {
-        const executed = await this.execute(known, body, context);
+      const response = this.parts.cache.respond(request, text, async () => {
+        const executed = await this.execute(known, body, contextOf(request, reply, known.measured));
         // The operation may be evicted since; Apollo registers it again.
         if (!executed) this.requests.delete(text);
         return executed;
@@ -109,12 +106,12 @@ export class KnownOperations {
       if (known !== before && !(response instanceof Promise)) this.requests.set(text, known);
       return response;
     };
-    const charging = this.parts.charges.chargeOperation(known.measured, context);
+    const charging = this.parts.charges.charge(known.measured, request, reply);
     return charging ? charging.then(respond) : respond();
   }
 
   /** Null = the operation is not known, not yet worth compiling, or too large with these variables. */
-  private recognize({ headers }: FastifyRequest, body: JsonBody): KnownRequest | null {
+  private recognize(request: FastifyRequest, body: JsonBody): KnownRequest | null {
     const posted = postedOperationIn(body.parse());
     const source = posted && (posted.query ?? this.parts.persistedQueries.sourceOf(posted.queryHash));
     if (!source) return null;
@@ -122,8 +119,7 @@ export class KnownOperations {
     if (!operation || operation.countRequest() < REQUESTS_BEFORE_COMPILING || !operation.isUsable)
       return null;
     const measured = operation.measureWith(posted.variables);
-    const contentType =
-      headers.accept === undefined ? TYPES[0] : new Negotiator({ headers }).mediaType(TYPES);
+    const contentType = answerType(request);
     if (!this.jit || !measured || measured.problem || contentType === undefined) return null;
     return { operation, measured, contentType };
   }
@@ -141,10 +137,7 @@ export class KnownOperations {
     // The rows of several reads may have arrived at once, and writing a large answer takes milliseconds again.
     if (measured.isLarge) await nextTurn();
     // Apollo ends each response with a line feed.
-    return {
-      body: `${JSON.stringify(result)}\n`,
-      headers: { 'content-type': contentType, 'cache-control': 'no-store' },
-    };
+    return { body: `${JSON.stringify(result)}\n`, headers: { 'content-type': contentType } };
   }
 
   private loadJit(): void {
