@@ -5,24 +5,31 @@ import type { Context } from './context.js';
  * aliases. Caches nothing: a later field, or another request, loads again. D-209.
  */
 export class Batch<Key, Result> {
-  private readonly open = new WeakMap<Context, { keys: Key[]; result: Promise<Result> }>();
+  private readonly open = new WeakMap<
+    Context,
+    { keys: Map<Key, number>; results: Promise<readonly Result[]> }
+  >();
 
-  constructor(private readonly load: (context: Context, keys: readonly Key[]) => Promise<Result>) {}
+  /** `load` gets each key once, and returns a result for each, in their order. */
+  constructor(
+    private readonly load: (context: Context, keys: readonly Key[]) => Promise<readonly Result[]>,
+  ) {}
 
-  /** The result for all keys of the batch. Rejects with the error of `load`. */
-  join(context: Context, key: Key): Promise<Result> {
-    const { keys, result } = this.open.get(context) ?? this.begin(context);
-    keys.push(key);
-    return result;
+  /** The result of the key. Rejects with the error of `load`. */
+  async join(context: Context, key: Key): Promise<Result> {
+    const { keys, results } = this.open.get(context) ?? this.begin(context);
+    const at = keys.get(key) ?? keys.size;
+    keys.set(key, at);
+    return (await results)[at] as Result;
   }
 
   private begin(context: Context) {
-    const keys: Key[] = [];
-    const result = resolversHaveRun().then(() => {
+    const keys = new Map<Key, number>();
+    const results = resolversHaveRun().then(() => {
       this.open.delete(context);
-      return this.load(context, keys);
+      return this.load(context, [...keys.keys()]);
     });
-    const batch = { keys, result };
+    const batch = { keys, results };
     this.open.set(context, batch);
     return batch;
   }

@@ -28,16 +28,11 @@ import { ProjectType } from './project.resolver.js';
 /** The history of a project: its audit log, and the log of its requests. */
 @Resolver(() => ProjectType)
 export class ActivityResolver {
-  private readonly audits = new Batch<WantedEvents, Map<WantedEvents, AuditPage>>(async (context, wanted) => {
-    const pages = await this.audit.read(serviceCallOf(context), wanted);
-    return new Map(wanted.map((page, at) => [page, pages[at] as AuditPage]));
-  });
-
-  private readonly requestLists = new Batch<WantedRequests, Map<WantedRequests, RequestPage>>(
-    async (context, wanted) => {
-      const pages = await this.log.requests.read(serviceCallOf(context), wanted);
-      return new Map(wanted.map((page, at) => [page, pages[at] as RequestPage]));
-    },
+  private readonly audits = new Batch<WantedEvents, AuditPage>((context, wanted) =>
+    this.audit.read(serviceCallOf(context), wanted),
+  );
+  private readonly requestLists = new Batch<WantedRequests, RequestPage>((context, wanted) =>
+    this.log.requests.read(serviceCallOf(context), wanted),
   );
 
   constructor(
@@ -72,7 +67,7 @@ export class ActivityResolver {
     const filter = requestFilter(given);
     const list = listName(filter);
     const wanted = { ...requestedPage(list, { first, after }), filter };
-    const page = (await this.requestLists.join(context, wanted)).get(wanted) as RequestPage;
+    const page = await this.requestLists.join(context, wanted);
     return presentRequestPage(page, { list, isContinued: wanted.beforeId !== null, isOn: this.log.isOn });
   }
 
@@ -102,7 +97,7 @@ export class ActivityResolver {
     const filter = auditFilter(given);
     const list = auditList(filter);
     const wanted = { ...requestedPage(list, { first, after }), filter };
-    const page = (await this.audits.join(context, wanted)).get(wanted) as AuditPage;
+    const page = await this.audits.join(context, wanted);
     return presentAuditPage(page, list, wanted.beforeId !== null);
   }
 }

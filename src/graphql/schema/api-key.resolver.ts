@@ -33,20 +33,20 @@ const SHOWN_ONCE =
 
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
-  private readonly current = new Batch<null, ApiKeyType>(async (context) =>
+  private readonly current = new Batch<null, ApiKeyType>(async (context) => [
     this.present(await this.keys.current(serviceCallOf(context)), context.caller),
-  );
+  ]);
   private readonly lists = new Batch<null, ApiKeyType[]>(async (context) => {
     const all = await this.keys.list(serviceCallOf(context));
-    return all.map((key) => this.present(key, context.caller));
+    return [all.map((key) => this.present(key, context.caller))];
   });
-  private readonly bans = new Batch<string, Map<string, Date | null>>(async ({ caller }, ids) => {
+  private readonly bans = new Batch<string, Date | null>(({ caller }, ids) => {
     const { projectId, quota } = caller;
     const banOf = async (keyId: string) => {
       const { ban } = await this.limiter.peek({ subject: projectSubject(projectId), keyId, quota });
-      return [keyId, ban?.untilSeconds ? new Date(ban.untilSeconds * 1000) : null] as const;
+      return ban?.untilSeconds ? new Date(ban.untilSeconds * 1000) : null;
     };
-    return new Map(await Promise.all([...new Set(ids)].map(banOf)));
+    return Promise.all(ids.map(banOf));
   });
 
   constructor(
@@ -142,8 +142,8 @@ export class ApiKeyResolver {
     nullable: true,
     description: 'When its ban ends; null = not banned. A ban refuses only requests for pets.',
   })
-  async bannedUntil(@Root() key: ApiKeyType, @Ctx() context: Context): Promise<Date | null> {
-    return (await this.bans.join(context, key.id)).get(key.id) ?? null;
+  bannedUntil(@Root() key: ApiKeyType, @Ctx() context: Context): Promise<Date | null> {
+    return this.bans.join(context, key.id);
   }
 
   private presentIssued({ key, token }: IssuedApiKey, { caller }: Context): CreatedApiKeyType {

@@ -28,9 +28,10 @@ const MAX_COUNT = 100_000;
 
 @Resolver(() => PetType)
 export class PetResolver {
-  private readonly single = new Batch<bigint, Map<bigint, Pet>>((context, ids) =>
-    this.service.getAll(serviceCallOf(context), [...new Set(ids)]),
-  );
+  private readonly single = new Batch<bigint, Pet | undefined>(async (context, ids) => {
+    const found = await this.service.getAll(serviceCallOf(context), ids);
+    return ids.map((id) => found.get(id));
+  });
 
   constructor(private readonly service: PetService) {}
 
@@ -72,8 +73,7 @@ export class PetResolver {
     @Arg('id', () => ID, { description: "The pet's identifier." }) text: string,
   ): Promise<PetType> {
     const id = petId(text);
-    const found = await this.single.join(context, id);
-    return presentPet(found.get(id) ?? refuseUnknownPet(id));
+    return presentPet((await this.single.join(context, id)) ?? refuseUnknownPet(id));
   }
 
   @Directive('@rateLimit(max: 300, window: "1m")')

@@ -57,16 +57,11 @@ interface ProjectAddresses {
 
 @Resolver(() => ProjectType)
 export class ProjectResolver {
-  private readonly own = new Batch<null, ProjectType>(async (context) =>
+  private readonly own = new Batch<null, ProjectType>(async (context) => [
     this.present(await this.projects.get(serviceCallOf(context))),
-  );
-  private readonly reports = new Batch<UsageQuestion, Map<UsageQuestion, UsageType>>(
-    async (context, questions) => {
-      const reports = await this.usages.read(serviceCallOf(context), questions);
-      return new Map(
-        questions.map((question, at) => [question, presentUsage(reports[at] as LabelledReport, question.by)]),
-      );
-    },
+  ]);
+  private readonly reports = new Batch<UsageQuestion, LabelledReport>((context, questions) =>
+    this.usages.read(serviceCallOf(context), questions),
   );
 
   constructor(
@@ -139,7 +134,7 @@ export class ProjectResolver {
       parts: answeredFields(info),
     };
     this.usages.requireAllowed(serviceCallOf(context), question);
-    return (await this.reports.join(context, question)).get(question) as UsageType;
+    return presentUsage(await this.reports.join(context, question), question.by);
   }
 
   private present({ slug, name, plan, publishedAtMs }: Project): ProjectType {

@@ -48,16 +48,23 @@ export class DomainResolver {
   private readonly rows = new WeakMap<DomainType, Domain>();
   private readonly lists = new Batch<null, DomainType[]>(async (context) => {
     const all = await this.service.list(serviceCallOf(context));
-    return all.map((domain) => this.present(domain));
+    return [all.map((domain) => this.present(domain))];
   });
-  private readonly single = new Batch<bigint, Map<bigint, Domain>>((context, ids) =>
-    this.service.getAll(serviceCallOf(context), [...new Set(ids)]),
+  private readonly single = new Batch<bigint, Domain | undefined>(async (context, ids) => {
+    const found = await this.service.getAll(serviceCallOf(context), ids);
+    return ids.map((id) => found.get(id));
+  });
+  private readonly certificates = new Batch<Domain, CertificateFacts | undefined>(
+    async (context, domains) => {
+      const found = await this.service.certificates(serviceCallOf(context), domains);
+      return domains.map(({ id }) => found.get(id));
+    },
   );
-  private readonly certificates = new Batch<Domain, Map<bigint, CertificateFacts>>((context, domains) =>
-    this.service.certificates(serviceCallOf(context), domains),
-  );
-  private readonly timelines = new Batch<{ id: bigint; count: number }, Map<bigint, DomainEvent[]>>(
-    (context, wanted) => this.service.timelines(serviceCallOf(context), mostOfEach(wanted)),
+  private readonly timelines = new Batch<{ id: bigint; count: number }, readonly DomainEvent[]>(
+    async (context, wanted) => {
+      const found = await this.service.timelines(serviceCallOf(context), mostOfEach(wanted));
+      return wanted.map(({ id, count }) => (found.get(id) ?? []).slice(0, count));
+    },
   );
 
   constructor(
@@ -82,8 +89,7 @@ export class DomainResolver {
     @Arg('id', () => ID, { description: "The domain's identifier." }) text: string,
   ): Promise<DomainType> {
     const id = domainId(text);
-    const found = await this.single.join(context, id);
-    return this.present(found.get(id) ?? refuseUnknownDomain());
+    return this.present((await this.single.join(context, id)) ?? refuseUnknownDomain());
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -168,8 +174,7 @@ export class DomainResolver {
   })
   async certificate(@Root() domain: DomainType, @Ctx() context: Context): Promise<CertificateType | null> {
     const row = this.rowOf(domain);
-    const certificates = await this.certificates.join(context, row);
-    const certificate = certificates.get(row.id);
+    const certificate = await this.certificates.join(context, row);
     return certificate ? presentCertificate(certificate, row.nextOrderAtMs) : null;
   }
 
@@ -184,8 +189,7 @@ export class DomainResolver {
       throw invalidRequest([{ field: 'first', message: `must be from 1 to ${MAX_PAGE_SIZE}` }]);
     }
     const { id } = this.rowOf(domain);
-    const timelines = await this.timelines.join(context, { id, count: first });
-    return (timelines.get(id) ?? []).slice(0, first).map(presentDomainEvent);
+    return (await this.timelines.join(context, { id, count: first })).map(presentDomainEvent);
   }
 
   private present(domain: Domain): DomainType {
