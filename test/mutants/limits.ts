@@ -254,8 +254,8 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'overload-health-refused',
     file: 'overload/shedder.ts',
-    find: "if (!this.limit.isEnforced || HEALTH.test(request.url ?? ''))",
-    replace: 'if (!this.limit.isEnforced)',
+    find: "else if (HEALTH.test(request.url ?? '')) this.begin(arrival, null);",
+    replace: '',
     breaks: 'Health checks answer during an overload.',
     tests: ['Overload-35'],
   },
