@@ -31,7 +31,7 @@ interface AdmitOperationOptions {
  * Admits operations in this order: measure, refuse what is too large, charge, validate, store. So a document that nobody
  * paid for costs only its parsing, and validation sees only documents of an allowed size.
  *
- * Apollo's own validation is off: it would run before the charge.
+ * Apollo's own validation is off: it would run before the charge. D-28.
  */
 export function admitOperation({
   schema,

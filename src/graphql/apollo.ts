@@ -67,7 +67,7 @@ export class Apollo {
         schemaTag(schema),
         outcome,
         ApolloServerPluginLandingPageDisabled(),
-        // It would wrap every resolver of every type; `mayBeKept` decides before execution what may be cached.
+        // It would wrap every resolver of every type; `mayBeKept` decides before execution what may be cached. D-43.
         ApolloServerPluginCacheControlDisabled(),
         longReads(turns),
       ],

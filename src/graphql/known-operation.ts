@@ -6,7 +6,7 @@ export type Jit = typeof import('graphql-jit');
 
 /**
  * graphql-jit 0.8.9 merges selections that @skip and @include leave out with others of the same field: in a fragment
- * spread twice, or in a repeated field. It also loses fields named `__proto__`. graphql itself executes such operations.
+ * spread twice, or in a repeated field. It also loses fields named `__proto__`. graphql itself executes such operations. D-42.
  */
 const MISCOMPILED = /@|__proto__/;
 

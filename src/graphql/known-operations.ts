@@ -47,7 +47,7 @@ interface KnownOperationsOptions {
 
 /**
  * Valid, cacheable reads that need no Apollo: they are answered from the response cache while the data version is
- * unchanged, otherwise by a compiled function. Reads may run twice: after any failure Apollo executes them again.
+ * unchanged, otherwise by a compiled function. Reads may run twice: after any failure Apollo executes them again. D-41.
  */
 export class KnownOperations {
   /** Keyed by operation name and source. */

@@ -20,7 +20,7 @@ const NOTHING = { kind: 'single' as const, singleResult: {} };
 /**
  * Lets a project execute one long read of management or of the schema at a time, followed by a pause as long as the read.
  * So a project's long reads use at most half of the processor, for any number of keys. Its keys are served in rotation,
- * so the owner waits for one read of each other key. A read is skipped if its client has a response or has disconnected.
+ * so the owner waits for one read of each other key. A read is skipped if its client has a response or has disconnected. D-13.
  */
 export function longReads(turns: EventLoopTurns): ApolloServerPlugin<Context> {
   const reads = new LongReads();

@@ -129,7 +129,7 @@ async function refuseAfter(charging: Promise<void> | undefined, problem: AppErro
 /**
  * Checks the requests of refused keys before anything of them is parsed, because the cost of a new document is known only
  * after parsing. A refused key may send known documents, and per minute a limited number of new documents that name a
- * field outside the plan.
+ * field outside the plan. D-164.
  */
 export class DocumentGate {
   private readonly managing: RegExp;

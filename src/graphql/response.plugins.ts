@@ -14,7 +14,7 @@ const MAX_LOGGED_FAULTS = 3;
 /**
  * Logs what clients must not see, notes the code of the first error, sets Retry-After for refused fields, and responds
  * with 503 if the database prevented every result. Adds the state of the quota if the request has
- * `"extensions": { "rateLimit": true }`.
+ * `"extensions": { "rateLimit": true }`. D-10.
  */
 export const outcome: ApolloServerPlugin<Context> = {
   async requestDidStart() {

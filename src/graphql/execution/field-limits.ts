@@ -25,10 +25,10 @@ const NAME = 'rateLimit';
 /** The supported windows. */
 const WINDOWS = { '1m': 'minute', '1d': 'day' } as const;
 
-/** The limit of a field per UTC minute or day. */
+/** The limit of a field per UTC minute or day. D-34. */
 interface FieldRule {
   max: number;
-  /** Counted per API key; otherwise per project. */
+  /** Counted per API key; otherwise per project. D-30. */
   isOfKey: boolean;
   window: (typeof WINDOWS)[keyof typeof WINDOWS];
 }

@@ -25,7 +25,7 @@ export interface MeasuredOperation {
 /** The largest introspection in use reads 3,600. */
 export const MAX_INTROSPECTED = 10_000;
 
-/** The largest operation that is executed. The deepest in use is Apollo Sandbox's introspection query, with 13 levels. */
+/** The largest operation that is executed. The deepest in use is Apollo Sandbox's introspection query, with 13 levels. D-11. */
 const LIMITS = {
   rootFields: 20,
   depth: 15,
@@ -68,6 +68,7 @@ const TOKEN = /pk_[0-9a-z]{16}/i;
 /**
  * The name by which an operation is counted: its own, otherwise its root fields, each once, in alphabetical order. Null =
  * it has neither. The document need not be valid: root fields that the schema does not know may be any text of the client.
+ * D-123.
  */
 export function operationName(
   { name }: OperationDefinitionNode,

@@ -75,7 +75,7 @@ const MAX_DEPTH = 16;
 
 /**
  * The reason to refuse a document before validation; null = validation takes only milliseconds. All operations and
- * fragments count, even those that are not executed. The document need not be valid.
+ * fragments count, even those that are not executed. The document need not be valid. D-14.
  */
 export function documentProblem(document: DocumentNode): AppError | null {
   const { length } = document.definitions;

@@ -15,7 +15,7 @@ export const COUNTED_BY_FIRST = 1;
 /** The two sizes of a list: `usual` is the normal measure of operations, `most` the maximum. */
 export type EntryCount = 'usual' | 'most';
 
-/** Declares how many entries a list has. A list with an argument `first` declares nothing. */
+/** Declares how many entries a list has. A list with an argument `first` declares nothing. D-12. */
 export function Entries(usual: number, most = usual) {
   return Extensions({ entries: { usual, most } satisfies Record<EntryCount, number> });
 }

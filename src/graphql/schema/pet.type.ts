@@ -110,7 +110,7 @@ export function presentPet(pet: Pet): PetType {
 /*
  * Values are created only when they are read: a page has up to a hundred pets. The getters belong to classes. A getter in
  * an object literal gives each object its own hidden class. V8 keeps that class, with everything that the getter
- * references, until the next full collection.
+ * references, until the next full collection. D-48.
  */
 
 class ListedPetType implements PetType {
