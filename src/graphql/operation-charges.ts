@@ -110,9 +110,11 @@ export class OperationCharges {
   readonly chargeUnpaid: onSendHookHandler = (request, reply, payload, done) => {
     if (!request.caller || request.paidBy) return done(null, payload);
     const settle = async () => this.spend(ONE_UNIT, request, reply);
+    // Another answer may be sent while the charge waits: that of the deadline, or after it that of the handler.
+    const finish = (answer: () => unknown) => reply.raw.headersSent || done(null, answer());
     settle().then(
-      () => done(null, payload),
-      (error) => done(null, refuse(error, request, reply)),
+      () => finish(() => payload),
+      (error) => finish(() => refuse(error, request, reply)),
     );
   };
 
