@@ -5,7 +5,7 @@ import type { Answer, CaaRecord, Question, ResourceRecord } from './dns-message.
 export const MAX_MESSAGE_BYTES = 8_192;
 /** A hundred, and the one of EDNS0. */
 const MAX_RECORDS = 101;
-/** Labels and compression pointers of all names together: 100 records may have names of 18 labels. */
+/** Labels and compression pointers of all names together: 100 records may have names of 18 labels. D-167. */
 const MAX_NAME_STEPS = 2_000;
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;

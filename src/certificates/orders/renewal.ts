@@ -31,7 +31,7 @@ interface Plan {
 
 /**
  * A random time in the CA's suggested window; now if that has passed (RFC 9773 §4.2). Null = the plan stays: its time is in
- * the window, or the CA suggests a time so late that an outage of two days could let the certificate expire.
+ * the window, or the CA suggests a time so late that an outage of two days could let the certificate expire. D-170.
  */
 export function momentIn(
   window: RenewalWindow,

@@ -11,7 +11,7 @@ const MARGIN_MS = 3_000;
 
 /**
  * Lets one process at a time order for a domain. Each lease has a fencing number, and a result is stored only under the
- * newest number: a process that lost its lease during a pause stores nothing.
+ * newest number: a process that lost its lease during a pause stores nothing. D-63.
  */
 export class DomainLeases {
   constructor(
