@@ -254,9 +254,17 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'overload-health-refused',
     file: 'overload/shedder.ts',
-    find: "else if (HEALTH.test(request.url ?? '')) this.begin(arrival, null);",
-    replace: '',
-    breaks: 'Health checks answer during an overload.',
-    tests: ['Overload-35'],
+    find: "HEALTH.test(request.url ?? '')",
+    replace: 'false',
+    breaks: 'Health checks answer during an overload, and wait for no burst.',
+    tests: ['Overload-35', 'Overload-40'],
+  },
+  {
+    id: 'overload-burst-in-one-turn',
+    file: 'overload/shedder.ts',
+    find: 'this.arrived > BURST || this.turns.waiting > 0',
+    replace: 'false',
+    breaks: 'A burst is spread over several turns of the event loop.',
+    tests: ['Overload-39'],
   },
 ];
