@@ -23,7 +23,10 @@ const RESEND_MS = 250;
 const SOCKETS = new FairSemaphore({ most: 256, mostOfKey: 128 });
 /** Bounds packets that are not the answer, and the pieces of one over TCP. 8 KB in the smallest usual packets are 17. */
 const MAX_PACKETS = 32;
-/** Exchanges of each project in a minute: questions over UDP and over TCP. Each takes at most 0.5 ms of processor time. */
+/**
+ * Exchanges of each project in a minute: questions over UDP and over TCP. Each takes at most 0.5 ms of processor time.
+ * D-168.
+ */
 export const EXCHANGES = new Tally<bigint>(60_000);
 /** In a turn of the event loop at most this many sockets are opened and messages decoded: 4 ms, or 1 of usual messages. */
 const TURNS = new EventLoopTurns(8);

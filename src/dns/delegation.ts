@@ -19,7 +19,10 @@ export interface Delegation {
   evidence: Answer[];
 }
 
-/** Asks parent and zone for the NS records of `zone`: one question to each of at most six servers. Null = unknown. Never throws. */
+/**
+ * Asks parent and zone for the NS records of `zone`: one question to each of at most six servers. Null = unknown. Never
+ * throws. D-64.
+ */
 export async function delegationOf(
   nameServers: NameServers,
   zone: Zone,

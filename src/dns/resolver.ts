@@ -20,7 +20,7 @@ interface ResolverAsk {
   timeoutMs?: number;
 }
 
-/** Asks recursive resolvers; without `servers`, the resolvers of the system. Caches nothing. */
+/** Asks recursive resolvers; without `servers`, the resolvers of the system. Caches nothing. D-67. */
 export class Resolver {
   private readonly servers: readonly DnsServer[];
 

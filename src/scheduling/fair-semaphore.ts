@@ -12,7 +12,10 @@ interface Bounds {
   mostOfKey?: number;
 }
 
-/** Limits how many works run at once. The next one belongs to the key with the fewest running, so no key blocks the others. */
+/**
+ * Limits how many works run at once. The next one belongs to the key with the fewest running, so no key blocks the others.
+ * D-65.
+ */
 export class FairSemaphore {
   private running = 0;
   private readonly runningOf = new Map<unknown, number>();

@@ -33,7 +33,7 @@ async function traced(env: Record<string, string>, options: Parameters<typeof st
   return { app, tenant: await app.tenant() };
 }
 
-/** The server span of the answer with this request id. */
+/** The server span of the answer with this request id. D-141, D-143. */
 const spanOf = (requestId: string | null): Promise<CollectedSpan> =>
   eventually(
     `the span of ${requestId}`,

@@ -82,7 +82,7 @@ export class OrderFlow {
     }
   }
 
-  /** Starts the validation unless it is done. Returns the tokens that the CA may ask for. */
+  /** Starts the validation unless it is done. Returns the tokens that the CA may ask for. D-69. */
   private async answer(placed: PlacedOrder, url: string, signal: AbortSignal): Promise<string[]> {
     const { signer, hostname } = placed;
     const authorization = await this.client.authorization(signer, url, signal);

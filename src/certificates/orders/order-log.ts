@@ -43,7 +43,7 @@ interface Limit {
   counts: FindOptionsWhere<AcmeOrder>;
 }
 
-/** Logs the orders sent to the CA, and refuses those above its limits: the CA would, and for longer. */
+/** Logs the orders sent to the CA, and refuses those above its limits: the CA would, and for longer. D-190. */
 export class OrderLog {
   private lastTurn: Promise<unknown> = Promise.resolve();
 

@@ -42,7 +42,7 @@ const ATTRIBUTES = 0xa0;
 const NO_SUBJECT = der(SEQUENCE);
 const VERSION = der(INTEGER, Buffer.from([0]));
 
-/** A PKCS #10 request (RFC 2986) for one host name, as DER. `key` is a P-256 private key. RFC 8555 §7.4. */
+/** A PKCS #10 request (RFC 2986) for one host name, as DER. `key` is a P-256 private key. RFC 8555 §7.4. D-191. */
 export function certificateRequest(hostname: string, key: KeyObject): Buffer {
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const names = der(SEQUENCE, der(DNS_NAME, Buffer.from(hostname)));

@@ -30,7 +30,7 @@ interface AttachmentParts {
   audit: AuditLog;
 }
 
-/** Attaches host names to projects, and requires a proof for names that already point here. */
+/** Attaches host names to projects, and requires a proof for names that already point here. D-58, D-59. */
 export class DomainAttachment {
   constructor(
     private readonly parts: AttachmentParts,

@@ -18,7 +18,7 @@ interface RemovalParts {
   onGone(id: bigint): void;
 }
 
-/** Ends a domain: its claim, its private keys, the redirects to it, and its serving. */
+/** Ends a domain: its claim, its private keys, the redirects to it, and its serving. D-62. */
 export class DomainRemoval {
   constructor(
     private readonly parts: RemovalParts,

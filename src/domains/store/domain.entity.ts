@@ -9,7 +9,7 @@ export type Ownership = 'ASSUMED' | 'REQUIRED' | 'PROVED';
 /** The state of the newest order. A failed renewal does not affect the current certificate. */
 export type OrderState = 'NONE' | 'ORDERING' | 'FAILED' | 'ISSUED';
 
-/** A host name attached to a project, with the state of its DNS, orders and certificate. */
+/** A host name attached to a project, with the state of its DNS, orders and certificate. D-60. */
 @Entity('domains')
 @Index('domains_project', ['projectId', 'removedAtMs'])
 export class Domain {

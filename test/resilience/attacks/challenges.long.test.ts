@@ -44,7 +44,7 @@ describe.each([sharedDatabase()])('two processes on %s', (kind) => {
         nodeArgs: ['--max-old-space-size=512'],
         maxDescriptors: 1_024,
       });
-    // The CA validates at the first process, which places no order itself.
+    // The CA validates at the first process, which places no order itself. D-75.
     asked = await start({ PORT: String(httpPort), ACME_DIRECTORY_URL: '' });
     ordering = await start({ HTTPS_PORT: String(await freePort()) });
     const db = await Database.open(target, DATABASE_SCHEMA);
