@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AcmeClient } from '../certificates/acme/acme-client.js';
 import { CertificateAuthority } from '../certificates/certificate-authority.js';
-import { ChallengeStore } from '../certificates/challenges/challenge-store.js';
 import { AcmeAccounts } from '../certificates/orders/acme-accounts.js';
-import { CertificateOrders } from '../certificates/orders/certificate-orders.js';
 import { OrderFlow, type Wait } from '../certificates/orders/order-flow.js';
 import { OrderLog } from '../certificates/orders/order-log.js';
 import type { Random } from '../certificates/orders/renewal.js';
+import { Challenges } from '../certificates/store/challenges.js';
 import type { Sealer } from '../certificates/store/sealer.js';
 import type { Database } from '../database/database.js';
 import type { IdGenerator } from '../kernel/ids.js';
@@ -36,12 +35,11 @@ export function createCertificateAuthority({
   ...settings
 }: CertificateAuthorityParts): CertificateAuthority {
   const accounts = new AcmeAccounts(client, db, sealer, now);
-  const challenges = new ChallengeStore(db, now);
+  const challenges = new Challenges(db, now);
   const log = new OrderLog(db, ids, client.settings.limits, now);
   const flow = new OrderFlow(client, challenges, wait);
-  const orders = new CertificateOrders({ client, accounts, sealer, log, flow, now, random });
   return new CertificateAuthority(
-    { client, accounts, orders, challenges, log },
+    { client, accounts, flow, log, challenges, sealer },
     { now, random, ...settings },
   );
 }

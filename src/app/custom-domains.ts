@@ -1,7 +1,7 @@
 import { AcmeClient } from '../certificates/acme/acme-client.js';
 import type { CertificateAuthority } from '../certificates/certificate-authority.js';
-import { OpenChallenges } from '../certificates/challenges/open-challenges.js';
 import { CertificateStore } from '../certificates/store/certificate.store.js';
+import { Challenges } from '../certificates/store/challenges.js';
 import { Sealer } from '../certificates/store/sealer.js';
 import type { Config } from '../config/config.js';
 import type { Database } from '../database/database.js';
@@ -67,7 +67,7 @@ export function createCustomDomains({
     config.acme &&
     createCertificateAuthority({ client: new AcmeClient(config.acme, now), db, sealer, ids, now });
   if (tracer) traceDomains(tracer, inspector, authority);
-  const challenges = new OpenChallenges(db, now);
+  const challenges = new Challenges(db, now);
   const announce = () => signal.announce();
   const issuance =
     authority &&

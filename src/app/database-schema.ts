@@ -1,9 +1,9 @@
 import { ApiKey } from '../api-keys/api-key.entity.js';
 import { AuditEvent } from '../audit/audit-event.entity.js';
-import { AcmeChallenge } from '../certificates/challenges/acme-challenge.entity.js';
-import { AcmeAccount } from '../certificates/orders/acme-account.entity.js';
-import { AcmeOrder } from '../certificates/orders/acme-order.entity.js';
-import { Certificate } from '../certificates/store/certificate.entity.js';
+import { AcmeAccount } from '../certificates/orders/acme-accounts.js';
+import { AcmeOrder } from '../certificates/orders/order-log.js';
+import { Certificate } from '../certificates/store/certificate.store.js';
+import { AcmeChallenge } from '../certificates/store/challenges.js';
 import { ChangeSequence } from '../database/change-sequence.entity.js';
 import type { DatabaseSchema } from '../database/data-source.js';
 import { Domain } from '../domains/store/domain.entity.js';

@@ -1,5 +1,4 @@
-import type { CertificateFacts } from '../certificates/store/certificate.entity.js';
-import type { CertificateStore } from '../certificates/store/certificate.store.js';
+import type { CertificateFacts, CertificateStore } from '../certificates/store/certificate.store.js';
 import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
 import { requireScope, type ServiceCall } from '../kernel/caller.js';
 import type { ConfiguredDomains, DomainService } from './domain.service.js';

@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AcmeChallenge } from '../../src/certificates/challenges/acme-challenge.entity.js';
-import { AcmeAccount } from '../../src/certificates/orders/acme-account.entity.js';
+import { AcmeAccount } from '../../src/certificates/orders/acme-accounts.js';
 import { certificatesOf } from '../../src/certificates/orders/x509.js';
+import { AcmeChallenge } from '../../src/certificates/store/challenges.js';
 import { certificateKeyContext, Sealer } from '../../src/certificates/store/sealer.js';
 import { databaseKinds } from '../support/databases.js';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AcmeChallenge } from '../../src/certificates/challenges/acme-challenge.entity.js';
+import { AcmeChallenge } from '../../src/certificates/store/challenges.js';
 import { anyDatabase } from '../support/databases.js';
 import {
   attach,

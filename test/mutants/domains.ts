@@ -172,7 +172,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'challenge-of-another-host',
-    file: 'certificates/challenges/open-challenges.ts',
+    file: 'certificates/store/challenges.ts',
     find: 'challenge?.hostname === hostname && challenge.expiresAtMs',
     replace: 'challenge !== undefined && challenge.expiresAtMs',
     breaks: 'A challenge is answered for its host only.',

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { AcmeSettings } from '../../config/config.js';
 import { parseUrl } from '../../kernel/url.js';
-import { type AcmeDirectory, DirectoryCache } from './acme-directory.js';
 import { AcmeProblem, AcmeUnreachable } from './acme-problem.js';
 import {
+  type AcmeDirectory,
   type Authorization,
   type Order,
   type RenewalWindow,
   readAuthorization,
+  readDirectory,
   readOrder,
   readRenewalWindow,
 } from './acme-resources.js';
@@ -29,6 +30,7 @@ interface NewOrder {
 /** Attempts with a fresh nonce: a CA can refuse an old one, and each refusal contains a fresh one. RFC 8555 §6.5. */
 const NONCE_ATTEMPTS = 25;
 const NONCES_KEPT = 32;
+const DIRECTORY_KEPT_MS = 3_600_000;
 /** The length of the database columns for URLs. */
 const LONGEST_URL = 512;
 
@@ -38,7 +40,8 @@ const LONGEST_URL = 512;
  */
 export class AcmeClient {
   private readonly transport: AcmeTransport;
-  private readonly directories: DirectoryCache;
+  private newest: AcmeDirectory | null = null;
+  private readAtMs = Number.NEGATIVE_INFINITY;
   private readonly nonces: string[] = [];
 
   /** Throws when the file with the CA's roots can't be read. */
@@ -47,20 +50,23 @@ export class AcmeClient {
     private readonly now: () => number,
     { timeoutMs }: { timeoutMs?: number } = {},
   ) {
-    const { caFile, directoryUrl } = settings;
+    const { caFile } = settings;
     const roots = caFile === null ? null : readFileSync(caFile, 'utf8');
     this.transport = new AcmeTransport({ roots, timeoutMs, now });
-    this.directories = new DirectoryCache(this.transport, directoryUrl, now);
   }
 
-  directory(signal: AbortSignal): Promise<AcmeDirectory> {
-    return this.directories.get(signal);
+  /** The CA's directory, which is read again after an hour, and after a failure that its URLs may explain. */
+  async directory(signal: AbortSignal): Promise<AcmeDirectory> {
+    if (this.newest && this.now() - this.readAtMs < DIRECTORY_KEPT_MS) return this.newest;
+    this.newest = readDirectory(await this.read('GET', this.settings.directoryUrl, signal));
+    this.readAtMs = this.now();
+    return this.newest;
   }
 
   /** The configured identities; otherwise those of the newest directory. */
   get caaIdentities(): readonly string[] {
     const { caaIdentities } = this.settings;
-    return caaIdentities.length > 0 ? caaIdentities : (this.directories.newest?.caaIdentities ?? []);
+    return caaIdentities.length > 0 ? caaIdentities : (this.newest?.caaIdentities ?? []);
   }
 
   /** The URL of the key's account, created if there is none. RFC 8555 §7.3. */
@@ -116,9 +122,7 @@ export class AcmeClient {
     const { renewalInfo } = await this.directory(signal);
     if (renewalInfo === null) return null;
     const url = `${renewalInfo.replace(/\/$/, '')}/${renewalId}`;
-    return readRenewalWindow(
-      await this.transport.call({ method: 'GET', url, body: null, signal, isRead: true }),
-    );
+    return readRenewalWindow(await this.read('GET', url, signal));
   }
 
   /** Closes idle connections. */
@@ -140,16 +144,20 @@ export class AcmeClient {
         const onNonce = this.keepNonce;
         return await this.transport.call({ method: 'POST', url, body, signal, isRead, onNonce });
       } catch (error) {
-        if (isMisled(error)) this.directories.forget();
+        if (isMisled(error)) this.readAtMs = Number.NEGATIVE_INFINITY;
         const isBadNonce = error instanceof AcmeProblem && error.type === 'badNonce';
         if (!isBadNonce || attempt === NONCE_ATTEMPTS) throw error;
       }
     }
   }
 
+  private read(method: 'GET' | 'HEAD', url: string, signal: AbortSignal): Promise<AcmeResponse> {
+    return this.transport.call({ method, url, body: null, signal, isRead: true });
+  }
+
   private async freshNonce(signal: AbortSignal): Promise<string> {
     const { newNonce: url } = await this.directory(signal);
-    const { headers } = await this.transport.call({ method: 'HEAD', url, body: null, signal, isRead: true });
+    const { headers } = await this.read('HEAD', url, signal);
     const nonce = headers['replay-nonce'];
     if (typeof nonce === 'string') return nonce;
     throw new AcmeUnreachable('the CA gave no nonce', { url });

@@ -1,6 +1,19 @@
 import { AcmeProblem, AcmeUnreachable, type ProblemDocument, parseRetryAfter } from './acme-problem.js';
 import { type AcmeResponse, jsonOf } from './acme-transport.js';
 
+/** The directory of a CA. RFC 8555 §7.1.1, RFC 9773 §4. */
+export interface AcmeDirectory {
+  newNonce: string;
+  newAccount: string;
+  newOrder: string;
+  /** Null = the CA gives no renewal advice. */
+  renewalInfo: string | null;
+  /** Issuer names for CAA records. */
+  caaIdentities: string[];
+  /** The CA's clock, from the Date header; null = no valid header. */
+  dateMs: number | null;
+}
+
 /** RFC 8555 §7.1.3. */
 export interface Order {
   url: string;
@@ -42,8 +55,27 @@ const AUTHORIZATION_STATUSES = ['pending', 'valid', 'invalid', 'deactivated', 'e
 const CHALLENGE_STATUSES = ['pending', 'processing', 'valid', 'invalid'] as const;
 /** An order for one name usually has one authorization, which costs up to two requests, with three challenges. */
 const LIST_SIZE = 10;
+const MAX_IDENTITIES = 100;
 /** RFC 8555 §8.3, and no longer than the database column. */
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** Throws `AcmeUnreachable` when the answer is not a directory. */
+export function readDirectory(response: AcmeResponse): AcmeDirectory {
+  const { url, headers } = response;
+  const { newNonce, newAccount, newOrder, renewalInfo, meta } = jsonOf(response);
+  const identities = (meta as { caaIdentities?: unknown } | undefined)?.caaIdentities;
+  const dateMs = Date.parse(headers.date ?? '');
+  return {
+    newNonce: text(newNonce, url),
+    newAccount: text(newAccount, url),
+    newOrder: text(newOrder, url),
+    renewalInfo: typeof renewalInfo === 'string' ? renewalInfo : null,
+    caaIdentities: list(identities, MAX_IDENTITIES)
+      .filter((name) => typeof name === 'string')
+      .map((name) => name.toLowerCase()),
+    dateMs: Number.isNaN(dateMs) ? null : dateMs,
+  };
+}
 
 /** Throws `AcmeUnreachable` when the answer is not an order. */
 export function readOrder(response: AcmeResponse, url: string, nowMs: number): Order {
@@ -114,6 +146,6 @@ function text(value: unknown, url: string): string {
   throw new AcmeUnreachable('the answer lacks a field that ACME requires', { url });
 }
 
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value.slice(0, LIST_SIZE) : [];
+function list(value: unknown, most = LIST_SIZE): unknown[] {
+  return Array.isArray(value) ? value.slice(0, most) : [];
 }

@@ -1,41 +1,11 @@
+import type { Diagnosis, Evidence } from '../../domains/diagnosis/diagnosis.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
 import { UnusableCertificate } from './x509.js';
 
-/** The reason why there is no certificate: a domain's `Diagnosis` without its severity. */
-export interface OrderFailure {
-  code: OrderFailureCode;
-  /** The party that must act. */
-  actor: 'OWNER' | 'DNS_PROVIDER' | 'PLATFORM' | 'CERTIFICATE_AUTHORITY' | 'NOBODY';
-  /** The problem, in one sentence, with the CA's own words. */
-  cause: string;
-  /** The fix, in one sentence. */
-  remedy: string;
-  /** An earlier order can't succeed; null = any time after the fix. */
-  retryAtMs: number | null;
-  evidence: OrderEvidence[];
-}
+/** The reason why there is no certificate. */
+export type OrderFailure = Diagnosis & { code: OrderFailureCode };
 
-export type OrderFailureCode =
-  | 'CAA_BLOCKS_CA'
-  | 'CAA_LOOKUP_FAILED'
-  | 'CHALLENGE_UNREACHABLE'
-  | 'CHALLENGE_WRONG_ANSWER'
-  | 'DNS_NO_RECORD'
-  | 'DNS_UNREACHABLE'
-  | 'DNSSEC_BROKEN'
-  | 'CA_RATE_LIMITED'
-  | 'CA_PAUSED'
-  | 'CA_REJECTED'
-  | 'CA_DOWN';
-
-/** An answer of the CA, or a count of the order budget. */
-interface OrderEvidence {
-  server: string;
-  question: string;
-  answer: string;
-  ttlSeconds: number | null;
-  atMs: number;
-}
+export type OrderFailureCode = keyof typeof ADVICE;
 
 /** An order that ended without a certificate. */
 export class CertificateOrderError extends Error {
@@ -58,33 +28,32 @@ interface Circumstances {
 
 /** The failure that an error of an order means for the domain's owner; null = the error did not come from the CA. Pure. */
 export function orderFailure(error: unknown, circumstances: Circumstances): OrderFailure | null {
-  const { nowMs } = circumstances;
+  const { hostname, nowMs } = circumstances;
+  const failure = (code: OrderFailureCode, said: string, retryAtMs: number | null): OrderFailure => ({
+    code,
+    severity: 'ERROR',
+    ...ADVICE[code](said, circumstances),
+    retryAtMs,
+    evidence: [],
+  });
+  const evidence = (url: string, answer: string): Evidence => {
+    const question = hostname === null ? 'ACME request' : `certificate for ${hostname}`;
+    return { server: url, question, answer, ttlSeconds: null, atMs: nowMs };
+  };
   if (error instanceof AcmeProblem) {
-    const problem = mostSpecific(error, circumstances.hostname);
-    const code = codeOf(problem);
+    const { url, status } = error;
+    const { type, detail } = mostSpecific(error, hostname);
     return {
-      code,
-      ...ADVICE[code](problem.detail, circumstances),
-      retryAtMs: retryAtMs(error, nowMs),
-      evidence: [
-        evidence(error.url, `HTTP ${error.status} ${problem.type}: ${problem.detail}`, circumstances),
-      ],
+      ...failure(codeOf(type, detail, error), detail, retryAtMs(error, nowMs)),
+      evidence: [evidence(url, `HTTP ${status} ${type}: ${detail}`)],
     };
   }
   if (error instanceof AcmeUnreachable) {
     const { retryAfterSeconds, url, message } = error;
-    return {
-      code: 'CA_DOWN',
-      ...ADVICE.CA_DOWN(message, circumstances),
-      retryAtMs: retryAfterSeconds === null ? null : nowMs + retryAfterSeconds * 1_000,
-      evidence: [evidence(url, message, circumstances)],
-    };
+    const retryMs = retryAfterSeconds === null ? null : nowMs + retryAfterSeconds * 1_000;
+    return { ...failure('CA_DOWN', message, retryMs), evidence: [evidence(url, message)] };
   }
-  if (error instanceof UnusableCertificate) {
-    const advice = ADVICE.CA_DOWN(error.message, circumstances);
-    return { code: 'CA_DOWN', ...advice, retryAtMs: null, evidence: [] };
-  }
-  return null;
+  return error instanceof UnusableCertificate ? failure('CA_DOWN', error.message, null) : null;
 }
 
 /** An error of the CA as `CertificateOrderError`; any other error unchanged. Pure. */
@@ -93,13 +62,13 @@ export function explained(error: unknown, circumstances: Circumstances): unknown
   return failure ? new CertificateOrderError(failure, { cause: error }) : error;
 }
 
-type Advice = Pick<OrderFailure, 'actor' | 'cause' | 'remedy'>;
+type Advice = (said: string, circumstances: Circumstances) => Pick<Diagnosis, 'actor' | 'cause' | 'remedy'>;
 
 const PATH = '/.well-known/acme-challenge/';
 const ITSELF = 'Nothing: we retry automatically.';
 
 /** For each code: the party that must act, the problem with the CA's own words, and the fix. */
-const ADVICE: Record<OrderFailureCode, (said: string, circumstances: Circumstances) => Advice> = {
+const ADVICE = {
   CAA_BLOCKS_CA: (said, { hostname, identities: [identity = 'the CA'] }) => ({
     actor: 'OWNER',
     cause: `A CAA record does not allow the certificate authority: ${said}`,
@@ -155,7 +124,7 @@ const ADVICE: Record<OrderFailureCode, (said: string, circumstances: Circumstanc
     cause: `The certificate authority is unavailable or failing: ${said}`,
     remedy: ITSELF,
   }),
-};
+} satisfies Partial<Record<Diagnosis['code'], Advice>>;
 
 /** Codes for problems during validation. Outside validation, `unauthorized` is about our account. */
 const FOUND_BY_VALIDATION: Readonly<Record<string, OrderFailureCode>> = {
@@ -165,14 +134,7 @@ const FOUND_BY_VALIDATION: Readonly<Record<string, OrderFailureCode>> = {
   tls: 'CHALLENGE_WRONG_ANSWER',
 };
 
-interface Specific {
-  type: string;
-  detail: string;
-  stage: AcmeProblem['stage'];
-  status: number;
-}
-
-function codeOf({ type, detail, stage, status }: Specific): OrderFailureCode {
+function codeOf(type: string, detail: string, { stage, status }: AcmeProblem): OrderFailureCode {
   // Pebble reports a failed DNS lookup as `connection`.
   if (type === 'connection' && /could not resolve|resolving URL/.test(detail)) return 'DNS_UNREACHABLE';
   const found = stage === 'validation' ? FOUND_BY_VALIDATION[type] : undefined;
@@ -196,23 +158,14 @@ function dnsCode(detail: string): OrderFailureCode {
 }
 
 /** The subproblem about the host, which tells more than the summary; otherwise the problem itself. */
-function mostSpecific(
-  { type, detail, stage, status, subproblems }: AcmeProblem,
-  hostname: string | null,
-): Specific {
+function mostSpecific(problem: AcmeProblem, hostname: string | null): { type: string; detail: string } {
+  const { subproblems, detail } = problem;
   const about = subproblems.find((candidate) => candidate.hostname === hostname) ?? subproblems[0];
-  return about
-    ? { type: about.type, detail: about.detail || detail, stage, status }
-    : { type, detail, stage, status };
+  return about ? { type: about.type, detail: about.detail || detail } : problem;
 }
 
 function retryAtMs({ retryAfterSeconds, detail }: AcmeProblem, nowMs: number): number | null {
   if (retryAfterSeconds !== null) return nowMs + retryAfterSeconds * 1_000;
   const [, date, time] = /retry after (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/.exec(detail) ?? [];
   return date && time ? Date.parse(`${date}T${time}Z`) : null;
-}
-
-function evidence(url: string, answer: string, { hostname, nowMs }: Circumstances): OrderEvidence {
-  const question = hostname === null ? 'ACME request' : `certificate for ${hostname}`;
-  return { server: url, question, answer, ttlSeconds: null, atMs: nowMs };
 }

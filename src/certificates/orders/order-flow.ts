@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
 import type { Challenge, Order } from '../acme/acme-resources.js';
-import type { ChallengeStore } from '../challenges/challenge-store.js';
+import type { Challenges } from '../store/challenges.js';
 import { certificateRequest } from './x509.js';
 
 const FIRST_POLL_MS = 100;
@@ -26,7 +26,7 @@ interface PlacedOrder {
 export class OrderFlow {
   constructor(
     private readonly client: AcmeClient,
-    private readonly challenges: ChallengeStore,
+    private readonly challenges: Challenges,
     private readonly wait: Wait,
   ) {}
 

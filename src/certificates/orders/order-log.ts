@@ -1,11 +1,57 @@
-import { type EntityManager, type FindOptionsWhere, In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
+import {
+  Column,
+  Entity,
+  type EntityManager,
+  type FindOptionsWhere,
+  In,
+  Index,
+  IsNull,
+  LessThan,
+  MoreThan,
+  Not,
+  PrimaryColumn,
+} from 'typeorm';
 import type { AcmeLimits } from '../../config/config.js';
 import { ChangeSequence } from '../../database/change-sequence.entity.js';
+import { BOOLEAN, ID, TIME_MS, text } from '../../database/columns.js';
 import type { Database } from '../../database/database.js';
 import { withDrawnId } from '../../database/drawn-id.js';
 import type { IdGenerator } from '../../kernel/ids.js';
-import { AcmeOrder } from './acme-order.entity.js';
 import { CertificateOrderError, type OrderFailureCode } from './order-failure.js';
+
+/** An order that was sent to the CA. The order budgets count these rows. */
+@Entity('acme_orders')
+@Index('acme_orders_registrable', ['registrableDomain', 'startedAtMs'])
+@Index('acme_orders_hostname', ['hostname', 'startedAtMs'])
+@Index('acme_orders_project', ['projectId', 'startedAtMs'])
+export class AcmeOrder {
+  @PrimaryColumn(ID)
+  id!: bigint;
+
+  @Column({ ...ID, name: 'domain_id' })
+  domainId!: bigint;
+
+  @Column({ ...ID, name: 'project_id' })
+  projectId!: bigint;
+
+  @Column(text(253))
+  hostname!: string;
+
+  @Column({ ...text(253), name: 'registrable_domain' })
+  registrableDomain!: string;
+
+  /** The CA does not count renewals that name the certificate they replace. RFC 9773 §5. */
+  @Column({ ...BOOLEAN, name: 'is_renewal' })
+  isRenewal!: boolean;
+
+  @Index('acme_orders_start')
+  @Column({ ...TIME_MS, name: 'started_at_ms' })
+  startedAtMs!: number;
+
+  /** `issued`, or the code of the diagnosis that ended it; null = in flight. */
+  @Column({ ...text(64), nullable: true })
+  outcome!: string | null;
+}
 
 export interface PlannedOrder {
   domainId: bigint;
@@ -170,6 +216,7 @@ export class OrderLog {
     );
     return new CertificateOrderError({
       code: 'CA_RATE_LIMITED',
+      severity: 'ERROR',
       actor: 'NOBODY',
       cause: `There were ${most} ${what}, and this platform orders no more.`,
       remedy: 'Nothing: we retry automatically.',

@@ -1,16 +1,4 @@
 import { createPublicKey, type KeyObject, sign, X509Certificate } from 'node:crypto';
-import {
-  ALTERNATIVE_NAME,
-  BITS,
-  contentOf,
-  der,
-  ECDSA_WITH_SHA256,
-  elementsOf,
-  INTEGER,
-  OCTETS,
-  SEQUENCE,
-  SET,
-} from './der.js';
 
 /** Facts read from the certificate itself. */
 export interface ChainFacts {
@@ -26,6 +14,11 @@ export interface ChainFacts {
 /** The CA issued a certificate that can't be served. */
 export class UnusableCertificate extends Error {}
 
+/** Tags of ITU-T X.690. */
+export const [INTEGER, BITS, OCTETS, SEQUENCE, SET] = [0x02, 0x03, 0x04, 0x30, 0x31];
+/** Algorithm identifiers and object identifiers, encoded. */
+export const ECDSA_WITH_SHA256 = Buffer.from('300a06082a8648ce3d040302', 'hex');
+export const ALTERNATIVE_NAME = Buffer.from('0603551d11', 'hex');
 const ISSUER_CHARACTERS = 255;
 const EXTENSIONS = 0xa3;
 const AUTHORITY_KEY = Buffer.from('551d23', 'hex');
@@ -122,4 +115,36 @@ export function renewalId({ raw }: X509Certificate): string | null {
   } catch {
     return null;
   }
+}
+
+/** One element, encoded. Its parts have less than 64 KB. */
+export function der(tag: number, ...parts: Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const { length } = content;
+  // DER demands the shortest form.
+  const form = length < 0x80 ? [] : length < 0x100 ? [0x81] : [0x82, length >> 8];
+  return Buffer.concat([Buffer.from([tag, ...form, length & 0xff]), content]);
+}
+
+/** The elements that follow each other in `bytes`. Throws `RangeError` if these are no DER. */
+function elementsOf(bytes: Buffer): { tag: number; content: Buffer }[] {
+  const elements = [];
+  for (let at = 0; at < bytes.length; ) {
+    const tag = bytes.readUInt8(at);
+    const short = bytes.readUInt8(at + 1);
+    const lengthBytes = short < 0x80 ? 0 : short - 0x80;
+    const length = short < 0x80 ? short : bytes.readUIntBE(at + 2, lengthBytes);
+    const start = at + 2 + lengthBytes;
+    at = start + length;
+    if (at > bytes.length) throw new RangeError('an element ends after its container');
+    elements.push({ tag, content: bytes.subarray(start, at) });
+  }
+  return elements;
+}
+
+/** The content of the first element with this tag. Throws `RangeError` if there is none. */
+function contentOf(bytes: Buffer, tag: number): Buffer {
+  const found = elementsOf(bytes).find((element) => element.tag === tag);
+  if (!found) throw new RangeError('an element is missing');
+  return found.content;
 }

@@ -1,10 +1,6 @@
-import {
-  type CertificateAuthority,
-  CertificateOrderError,
-  type OrderFailure,
-} from '../../certificates/certificate-authority.js';
-import type { NewCertificate } from '../../certificates/store/certificate.entity.js';
-import type { CertificateStore } from '../../certificates/store/certificate.store.js';
+import type { CertificateAuthority } from '../../certificates/certificate-authority.js';
+import { CertificateOrderError } from '../../certificates/orders/order-failure.js';
+import type { CertificateStore, NewCertificate } from '../../certificates/store/certificate.store.js';
 import type { Asker } from '../../dns/ask-server.js';
 import type { Answer, Question } from '../../dns/dns-message.js';
 import { startDeadline } from '../../kernel/deadline.js';
@@ -102,7 +98,7 @@ export class DomainIssuance {
         await this.fail(lease, [fault(this.now())]);
         throw error;
       }
-      await this.fail(lease, [diagnosisOf(error.failure)]);
+      await this.fail(lease, [error.failure]);
     }
   }
 
@@ -198,10 +194,6 @@ export class DomainIssuance {
       newest.leaseNumber === lease.number ? decide(newest) : null,
     );
   }
-}
-
-function diagnosisOf(failure: OrderFailure): Diagnosis {
-  return { ...failure, severity: 'ERROR' };
 }
 
 /** A fault of the platform, so that the owner knows that no action is needed. */

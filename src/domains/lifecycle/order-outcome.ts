@@ -1,4 +1,4 @@
-import type { Certificate } from '../../certificates/store/certificate.entity.js';
+import type { Certificate } from '../../certificates/store/certificate.store.js';
 import { type Diagnosis, fitForStorage } from '../diagnosis/diagnosis.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { Revision } from '../store/domain.store.js';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { createServices } from '../../../src/app/services.js';
-import { Certificate } from '../../../src/certificates/store/certificate.entity.js';
+import { Certificate } from '../../../src/certificates/store/certificate.store.js';
 import { loadConfig } from '../../../src/config/config.js';
 import { Database } from '../../../src/database/database.js';
 import { migrate } from '../../../src/database/migrate.js';

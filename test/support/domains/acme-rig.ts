@@ -2,9 +2,9 @@ import { createCertificateAuthority } from '../../../src/app/certificate-authori
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { AcmeClient } from '../../../src/certificates/acme/acme-client.js';
 import type { CertificateAuthority, OrderRequest } from '../../../src/certificates/certificate-authority.js';
-import { OpenChallenges } from '../../../src/certificates/challenges/open-challenges.js';
-import { AcmeOrder } from '../../../src/certificates/orders/acme-order.entity.js';
-import type { NewCertificate } from '../../../src/certificates/store/certificate.entity.js';
+import { AcmeOrder } from '../../../src/certificates/orders/order-log.js';
+import type { NewCertificate } from '../../../src/certificates/store/certificate.store.js';
+import { Challenges } from '../../../src/certificates/store/challenges.js';
 import { Sealer } from '../../../src/certificates/store/sealer.js';
 import { type AcmeSettings, loadConfig } from '../../../src/config/config.js';
 import { Database } from '../../../src/database/database.js';
@@ -25,7 +25,7 @@ export interface AcmeRig {
   proxy: AcmeProxy;
   door: ChallengeServer;
   /** The challenges that the door answers. */
-  challenges: OpenChallenges;
+  challenges: Challenges;
   db: Database;
   /** Added to the real time, which the CA uses. */
   clock: { aheadMs: number };
@@ -63,7 +63,7 @@ export async function startAcmeRig({
   const clock = { aheadMs: 0 };
   const now = () => Date.now() + clock.aheadMs;
   const authorities: CertificateAuthority[] = [];
-  const challenges = new OpenChallenges(db, now);
+  const challenges = new Challenges(db, now);
   const door = await startChallengeServer((token, hostname) => challenges.answer(token, hostname));
   const pebble = await startPebble({ dnsServer: names.address, httpPort: door.port, ...pebbleOptions });
   const proxy = await startAcmeProxy(pebble, { refusesByCaa: (hostname) => hostname.startsWith('caa-') });

@@ -7,7 +7,7 @@ import * as x509 from '@peculiar/x509';
 import { pino } from 'pino';
 import type { EntityManager } from 'typeorm';
 import { createApp } from '../../../src/app/app.js';
-import { Certificate } from '../../../src/certificates/store/certificate.entity.js';
+import { Certificate } from '../../../src/certificates/store/certificate.store.js';
 import { certificateKeyContext, Sealer } from '../../../src/certificates/store/sealer.js';
 import type { Config } from '../../../src/config/config.js';
 import { nextChange } from '../../../src/database/change-sequence.entity.js';

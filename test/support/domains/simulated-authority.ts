@@ -11,7 +11,7 @@ import {
   OCTETS,
   SEQUENCE,
   SET,
-} from '../../../src/certificates/orders/der.js';
+} from '../../../src/certificates/orders/x509.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

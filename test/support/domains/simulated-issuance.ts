@@ -1,8 +1,8 @@
 import { createCertificateAuthority } from '../../../src/app/certificate-authority.js';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { createServices } from '../../../src/app/services.js';
-import { AcmeChallenge } from '../../../src/certificates/challenges/acme-challenge.entity.js';
 import { CertificateStore } from '../../../src/certificates/store/certificate.store.js';
+import { AcmeChallenge } from '../../../src/certificates/store/challenges.js';
 import { Sealer } from '../../../src/certificates/store/sealer.js';
 import { loadConfig } from '../../../src/config/config.js';
 import { Database } from '../../../src/database/database.js';

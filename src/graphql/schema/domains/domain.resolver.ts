@@ -12,7 +12,7 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
-import type { CertificateFacts } from '../../../certificates/store/certificate.entity.js';
+import type { CertificateFacts } from '../../../certificates/store/certificate.store.js';
 import type { RecordToCreate } from '../../../domains/domain.service.js';
 import { MAX_DOMAINS } from '../../../domains/lifecycle/domain-attachment.js';
 import type { ProjectDomains } from '../../../domains/project-domains.js';

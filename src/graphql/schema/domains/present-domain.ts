@@ -1,4 +1,4 @@
-import type { CertificateFacts } from '../../../certificates/store/certificate.entity.js';
+import type { CertificateFacts } from '../../../certificates/store/certificate.store.js';
 import { type Diagnosis, MAX_DIAGNOSES, MAX_EVIDENCE } from '../../../domains/diagnosis/diagnosis.js';
 import { type ConfiguredDomains, diagnosesOf, type RecordToCreate } from '../../../domains/domain.service.js';
 import { exampleOf } from '../../../domains/domain-config.js';
