@@ -95,9 +95,8 @@ test('Reference-17: on the platform the introduction names the addresses of the 
     'Staging',
     'https://staging.example.com/v1',
   ]);
-  expect(await page.locator('#request-name + input + label + .code-panel').innerText()).toContain(
-    `${other.url}/v1/pets`,
-  );
+  const sample = page.getByRole('region', { name: 'First request: curl' });
+  expect(await sample.innerText()).toContain(`${other.url}/v1/pets`);
   await leave();
   await other.stop();
 });

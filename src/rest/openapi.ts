@@ -3,8 +3,7 @@ import type { Scope } from '../kernel/caller.js';
 import type { ErrorCode } from '../kernel/errors.js';
 import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
 import { newPetSchema } from '../pets/pet.rules.js';
-import { HEADERS, type HeaderName } from './openapi-headers.js';
-import { errorResponses, headers, json, ok } from './openapi-responses.js';
+import { errorResponses, HEADERS, type HeaderName, headers, json, ok } from './openapi-responses.js';
 import { errorSchema, listQuerySchema, petSchema, petsSchema, rateLimitSchema } from './schemas.js';
 
 export interface ServerAddresses {

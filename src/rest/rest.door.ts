@@ -6,8 +6,8 @@ import { refuseUnknownPaths } from '../http/unknown-paths.js';
 import type { PetService } from '../pets/pet.service.js';
 import type { EventLoopTurns } from '../scheduling/event-loop-turns.js';
 import { petsRoutes } from './pets.routes.js';
-import { rateLimitRoute } from './rate-limit.route.js';
 import { varyBy } from './rest.hooks.js';
+import { rateLimitSchema } from './schemas.js';
 
 interface RestDoorOptions {
   pets: PetService;
@@ -30,6 +30,17 @@ export function restDoor(app: FastifyInstance, options: RestDoorOptions): void {
   restrictMethods(app, '/openapi.json', ['GET']);
   rateLimitRoute(app);
   refuseUnknownPaths(app);
+}
+
+/** The remaining quota and the key's ban state. Costs no quota, and works also while the key is banned. */
+function rateLimitRoute(app: FastifyInstance): void {
+  const config = { operationId: 'getRateLimit', admission: 'free' } as const;
+  const options = { config, schema: { response: { 200: rateLimitSchema } } };
+  app.get('/rate_limit', options, async ({ standing }) => {
+    if (!standing) throw new Error('admission did not ask the limiter');
+    return standing;
+  });
+  restrictMethods(app, '/rate_limit', ['GET']);
 }
 
 function parseInTurn(body: JsonBody, { caller, bodyShare }: FastifyRequest, turns: EventLoopTurns): unknown {

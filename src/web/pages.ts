@@ -1,19 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { canonicalLinks } from '../http/canonical-link.js';
 import type { KeptBodies } from '../http/content/kept-bodies.js';
 import { removeOrigin } from '../http/cors.js';
 import { AppError } from '../kernel/errors.js';
+import type { ProjectService } from '../projects/project.service.js';
 import { type BuiltFile, type BuiltFiles, builtFolder, readBuiltFiles } from './built-files.js';
 import { DemoKey } from './demo-key.js';
 import { GRAPHIQL_HEADERS, PAGE_HEADERS, SANDBOX_HEADERS } from './page-headers.js';
-import { ProjectNames } from './project-names.js';
 
+const MAX_NAMES = 1_000;
+const NAME_KNOWN_MS = 10_000;
 const TEXT = 'text/plain; charset=utf-8';
 /** The place of the API key in the settings of Apollo Sandbox, as the build escapes it. */
 const KEY_PLACE = String.raw`\u003cAPI_KEY\u003e`;
 
 interface PagesSettings {
-  projects: ConstructorParameters<typeof ProjectNames>[0];
+  projects: Pick<ProjectService, 'get'>;
   /** The platform's base addresses, as the OpenAPI document names them. */
   servers: () => readonly object[];
   /** The GraphQL schema as a text, with its directives. */
@@ -65,7 +68,7 @@ export class Pages {
     return this.file('search.json').body.sendNegotiated(request, reply.headers(PAGE_HEADERS));
   }
 
-  /** What the pages of a host can't know from their build. */
+  /** The facts of a host that its built pages lack. */
   async siteFacts({ site: { projectId } }: FastifyRequest, reply: FastifyReply): Promise<object> {
     const project = projectId === null ? null : await this.names.nameOf(projectId);
     // The pages ask each time, and a new name need not show at once.
@@ -110,5 +113,22 @@ export class Pages {
     const file = this.files.get(path);
     if (!file) throw new AppError('not_found', 'The reference has no such page. See /v1/docs.');
     return file;
+  }
+}
+
+/** Display names of projects, cached for seconds, so that readers of a page put no load on the database. */
+class ProjectNames {
+  private readonly known = new LRUCache<bigint, Promise<string>>({ max: MAX_NAMES, ttl: NAME_KNOWN_MS });
+
+  constructor(private readonly projects: Pick<ProjectService, 'get'>) {}
+
+  /** Throws `AppError not_found`, `AppError unavailable`. */
+  nameOf(projectId: bigint): Promise<string> {
+    const known = this.known.get(projectId);
+    if (known) return known;
+    const name = this.projects.get(projectId).then((project) => project.name);
+    this.known.set(projectId, name);
+    name.catch(() => this.known.delete(projectId));
+    return name;
   }
 }

@@ -1,4 +1,4 @@
-/** What a search of the reference can find. */
+/** An entry that a search of the reference can find. */
 export interface Entry {
   title: string;
   /** The page of the title. */

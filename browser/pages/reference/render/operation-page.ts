@@ -48,25 +48,25 @@ ${needs(operation)}</header>
 <div>
 ${
   parameters.length > 0 &&
-  html`<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>
+  html`<h2 id="parameters">Parameters</h2>
 <dl class="fields">
 ${parameters.map(({ name, in: place, required, description: about, schema }) =>
-  describe(name, { ...schema, description: about }, required, place),
-)}</dl></section>
+  describe(name, { ...schema, description: about }, required, `in the ${place}`),
+)}</dl>
 `
 }${
   body !== undefined &&
-  html`<section aria-labelledby="body"><h2 id="body">Request body</h2>
+  html`<h2 id="body">Request body</h2>
 <p>${typeOf(body)}, as <code>application/json</code> in UTF-8, of at most 100 KB and 5,000 values. Unknown fields are ignored.</p>
-${fieldsOf(contract.components.schemas[openapi.nameOfRef(body.$ref ?? '')] ?? body)}</section>
+${fieldsOf(contract.components.schemas[openapi.nameOfRef(body.$ref ?? '')] ?? body)}
 `
-}<section aria-labelledby="responses"><h2 id="responses">Responses</h2>
+}<h2 id="responses">Responses</h2>
 <table class="responses">
 <thead><tr><th scope="col">Status</th><th scope="col">Code and meaning</th></tr></thead>
 <tbody>
 ${Object.entries(operation.responses).map(responseRow)}</tbody>
 </table>
-<p class="hint">Each error has the body <a href="/v1/docs/objects#Error">Error</a>. What to do about each code: <a href="/v1/docs/errors">Errors</a>.</p></section>
+<p class="hint">Each error has the body <a href="/v1/docs/objects#Error">Error</a>. What to do about each code: <a href="/v1/docs/errors">Errors</a>.</p>
 ${responseHeaders(operation, contract)}
 </div>
 <div class="shown">
@@ -147,16 +147,12 @@ function responseHeaders({ responses }: Operation, { components }: openapi.Contr
   const rows = Object.entries(components.headers).flatMap(([name, { description, schema }]) => {
     const having = statuses.filter((status) => name in (responses[status]?.headers ?? {}));
     const where = having.length === statuses.length ? 'every status' : having.join(', ');
-    const [example] = schema.examples ?? [];
-    if (having.length === 0) return [];
-    return html`<div class="field-row"><dt><code>${name}</code> <span class="hint">${where}</span></dt>
-<dd><p>${inline(description)}</p>${example !== undefined && html`<p class="hint">Example: <code>${String(example)}</code></p>`}</dd></div>
-`;
+    return having.length === 0 ? [] : describe(name, { ...schema, description }, false, where);
   });
-  return html`<section aria-labelledby="headers"><h2 id="headers">Response headers</h2>
+  return html`<h2 id="headers">Response headers</h2>
 <details><summary>${rows.length} headers</summary>
 <dl class="fields">
-${rows}</dl></details></section>`;
+${rows}</dl></details>`;
 }
 
 /** The request as code, and a form that changes the code and sends the request. The form needs a script. */

@@ -21,17 +21,17 @@ export function introductionBody({ info, operations }: Contract, name: string, o
 <p class="lead">REST API reference, version ${info.version}. ${info.summary}</p>
 <dl class="needs" id="addresses"><div><dt>Base address</dt><dd><code>${origin}/v1</code></dd></div></dl>
 <p>For programs: <a href="/v1/openapi.json">OpenAPI 3.1 document</a></p>
-<section aria-labelledby="first"><h2 id="first">First request</h2>
-<p>Put an <a href="/v1/docs/authentication">API key</a> into the environment, then run the request beside this text.</p></section>
-<section aria-labelledby="operations"><h2 id="operations">Operations</h2>
+<h2 id="first">First request</h2>
+<p>Put an <a href="/v1/docs/authentication">API key</a> into the environment, then run the request beside this text.</p>
+<h2 id="operations">Operations</h2>
 <table>
 <thead><tr><th scope="col">Request</th><th scope="col">What it does</th></tr></thead>
 <tbody>
 ${operations.map(operationRow)}</tbody>
-</table></section>
-<section aria-labelledby="conventions"><h2 id="conventions">Conventions</h2>
+</table>
+<h2 id="conventions">Conventions</h2>
 ${prose(info.description)}
-${prose(CONVENTIONS)}</section>
+${prose(CONVENTIONS)}
 </div>
 <div class="shown">
 ${first !== undefined && operationSamples(first, origin, 'First request')}
@@ -57,13 +57,13 @@ export function objectsBody({ components, operations }: Contract): Html {
 ${Object.entries(components.schemas).map(([name, schema]) => {
   const having = bodies.find((body) => nameOfRef(schemaOf(body)?.$ref ?? '') === name);
   const [[, example] = []] = examplesOf(having ?? {});
-  return html`<section id="${name}" class="columns object" aria-labelledby="${name}-name">
-<div><h2 id="${name}-name">${name}</h2>
+  return html`<div class="columns object">
+<div><h2 id="${name}">${name}</h2>
 ${prose(schema.description ?? '')}${fieldsOf(schema) ?? html`<p>${typeOf(schema)}</p>`}</div>
 <div class="shown">${
     example && codeBlock({ label: `Example of ${name}`, language: 'json', text: laidOut(example.value) })
   }</div>
-</section>
+</div>
 `;
 })}`;
 }

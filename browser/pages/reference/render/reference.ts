@@ -1,6 +1,6 @@
 import { type Html, html } from '../../render/html.js';
 import { pageText, type Site } from '../../render/layout.js';
-import { readGuide, type Section } from './markdown.js';
+import { guide } from './markdown.js';
 import { type LocatedOperation, readContract } from './openapi.js';
 import { operationBody } from './operation-page.js';
 import { introductionBody, objectsBody } from './overview-pages.js';
@@ -12,8 +12,6 @@ export interface ReferencePage {
   title: string;
   group: 'Get started' | 'Guides' | 'Operations' | 'Data';
   operation?: LocatedOperation;
-  /** The parts that a list beside a guide links to. */
-  sections: readonly Section[];
   body: (siteName: string) => Html;
 }
 
@@ -28,7 +26,6 @@ export function referenceOf(contractText: string, guideTexts: Readonly<Record<st
       path: '/v1/docs',
       title: 'Introduction',
       group: 'Get started',
-      sections: [],
       body: (siteName) => introductionBody(contract, siteName, origin),
     },
     ...GUIDES.map((name) => guidePage(name, guideTexts[name] ?? '')),
@@ -37,38 +34,22 @@ export function referenceOf(contractText: string, guideTexts: Readonly<Record<st
       title: operation.summary,
       group: 'Operations' as const,
       operation,
-      sections: [],
       body: () => operationBody(operation, contract, origin),
     })),
-    {
-      path: '/v1/docs/objects',
-      title: 'Objects',
-      group: 'Data',
-      sections: [],
-      body: () => objectsBody(contract),
-    },
+    { path: '/v1/docs/objects', title: 'Objects', group: 'Data', body: () => objectsBody(contract) },
   ];
   return {
     origin,
     pages,
-    searchIndex: () => searchIndex(pages, contract),
+    searchIndex: () => searchIndex(pages),
     textOf: (page: ReferencePage, site: Site) =>
       frame(page, pages, { site, origin, version: contract.info.version }),
   };
 }
 
 function guidePage(name: string, text: string): ReferencePage {
-  const { title, lead, sections } = readGuide(text);
-  const body = html`<h1>${title}</h1>
-<p class="lead">${lead}</p>
-${sections.map(
-  (section) => html`<section id="${section.id}" aria-labelledby="${section.id}-name">
-<h2 id="${section.id}-name">${section.title}</h2>
-${section.body}
-</section>
-`,
-)}`;
-  return { path: `/v1/docs/${name}`, title, group: 'Guides', sections, body: () => body };
+  const [, title = ''] = /^# (.*)/.exec(text) ?? [];
+  return { path: `/v1/docs/${name}`, title, group: 'Guides', body: () => guide(text) };
 }
 
 interface Frame {
@@ -84,25 +65,18 @@ function frame(
   pages: readonly ReferencePage[],
   { site, origin, version }: Frame,
 ): string {
-  const { sections } = page;
   const index = pages.indexOf(page);
+  const isGuide = page.group === 'Guides';
+  const text = page.body(site.name);
   const body = html`<div class="reference">
 ${contents(pages, page)}
-<main id="content" tabindex="-1"${sections.length > 0 && html` class="guide"`} data-origin="${origin}">
+<main id="content" tabindex="-1"${isGuide && html` class="guide"`} data-origin="${origin}">
 <button class="contents-button" type="button" popovertarget="contents">Contents</button>
-${page.body(site.name)}
+${text}
 <nav class="neighbours" aria-label="Previous and next page">
 ${neighbour(pages[index - 1], 'Previous', 'prev')}${neighbour(pages[index + 1], 'Next', 'next')}</nav>
 </main>
-${
-  sections.length > 0 &&
-  html`<nav class="on-this-page" aria-label="On this page">
-<h2>On this page</h2>
-<ul>
-${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`)}</ul>
-</nav>
-`
-}</div>`;
+${isGuide && onThisPage(text)}</div>`;
   return pageText(site, {
     title: `${index === 0 ? '' : `${page.title} · `}${site.name} · API reference`,
     current: '/v1/docs',
@@ -111,6 +85,16 @@ ${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`
     context: html`<span>API reference</span> <span class="badge">v${version}</span>`,
     body,
   });
+}
+
+function onThisPage({ markup }: Html): Html {
+  const headings = [...markup.matchAll(/<h2 id="(.*?)">(.*?)<\/h2>/g)];
+  return html`<nav class="on-this-page" aria-label="On this page">
+<h2>On this page</h2>
+<ul>
+${headings.map(([, id = '', title = '']) => html`<li><a href="#${id}">${title}</a></li>\n`)}</ul>
+</nav>
+`;
 }
 
 /** The list of all pages. On a narrow screen it opens over the page; a popover needs no script for that. */

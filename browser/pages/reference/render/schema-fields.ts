@@ -4,7 +4,7 @@ import { inline, prose } from './markdown.js';
 import { nameOfRef, type Schema } from './openapi.js';
 
 /** Where the reference describes a schema of the document. */
-export const schemaUrl = (name: string) => `/v1/docs/objects#${name}`;
+const schemaUrl = (name: string) => `/v1/docs/objects#${name}`;
 
 /** The type of a value, in one line. */
 export function typeOf({ $ref, items, enum: words, type = 'any value', format }: Schema): Html {
@@ -23,7 +23,7 @@ ${Object.entries(properties).map(([name, property]) => describe(name, property, 
 
 /** A named value as an entry of a `dl`. */
 export function describe(name: string, schema: Schema, isRequired: boolean, place?: string): Html {
-  const type = html`${typeOf(schema)}${place !== undefined && `, in the ${place}`}`;
+  const type = html`${typeOf(schema)}${place !== undefined && `, ${place}`}`;
   return html`<div class="field-row"><dt><code>${name}</code> <span class="hint">${type}</span>${isRequired && html` <span class="required">required</span>`}</dt>
 <dd>${prose(schema.description ?? '')}${rulesOf(schema)}${fieldsOf(schema)}</dd></div>
 `;

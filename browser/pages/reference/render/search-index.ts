@@ -1,66 +1,32 @@
 import type { Entry } from '../search.js';
-import type { Contract } from './openapi.js';
 import type { ReferencePage } from './reference.js';
-import { schemaUrl } from './schema-fields.js';
 
-const ERROR = /<h3 id="(\w+)">.*?>(\d+)<\/span><\/h3>\n<p>(.*?)<\/p>/g;
+const NAMED = /^<h\d(?: id="([^"]+)")?>(.*?)<\/h\d>|^<dt><code>(.*?)<\/code>/;
 
-/** Every page, section, parameter, error code, header and schema of the reference. */
-export function searchIndex(pages: readonly ReferencePage[], { components, operations }: Contract): Entry[] {
-  const ofPages = pages.flatMap(({ path, title: page, group, operation, sections }) => {
-    const words =
-      operation && `${operation.method} ${operation.path} ${operation.operationId} ${operation.description}`;
-    const ofSections = sections.map(({ id, title, body }) => ({
-      title,
-      page,
-      url: `${path}#${id}`,
-      text: textOf(body.markup),
-    }));
-    return [{ title: page, page: group, url: path, text: words ?? '' }, ...ofSections];
+/** Every page, heading, parameter, header and field of the reference; of those with the same name the first. */
+export function searchIndex(pages: readonly ReferencePage[]): Entry[] {
+  const known = new Set<string>();
+  return pages.flatMap(({ path, title, group, body }) => {
+    let url = path;
+    const parts = body('').markup.split(/(?=<h[123]|<dt><code>)/);
+    return parts.flatMap((part): Entry[] => {
+      const [found, id, heading = '', name] = NAMED.exec(part) ?? [];
+      // The samples and answers beside the text belong to no heading.
+      const [own = ''] = part.split(/<\/dl>|<div class="shown">/);
+      if (found === undefined || (name !== undefined && known.has(name))) return [];
+      if (name !== undefined) known.add(name);
+      if (id !== undefined) url = `${path}#${id}`;
+      const text = textOf(own);
+      if (found.startsWith('<h1')) return [{ title, page: group, url, text: `${text} ${path}` }];
+      return [{ title: textOf(name ?? heading), page: title, url, text }];
+    });
   });
-  const parameters = operations.flatMap(({ operationId, summary, parameters: all = [] }) =>
-    all.map(({ name, description }) => ({
-      title: name,
-      page: summary,
-      url: `/v1/docs/${operationId}#parameters`,
-      text: description,
-    })),
-  );
-  const schemas = Object.entries(components.schemas).map(([name, { description = '', properties = {} }]) => ({
-    title: name,
-    page: 'Objects',
-    url: schemaUrl(name),
-    text: [description, ...Object.keys(properties)].join(' '),
-  }));
-  const codes = pages.flatMap(({ path, sections }) =>
-    sections
-      .flatMap(({ body }) => [...body.markup.matchAll(ERROR)])
-      .map(([, code = '', status, meaning = '']) => ({
-        title: code,
-        page: `Error ${status}`,
-        url: `${path}#${code}`,
-        text: textOf(meaning),
-      })),
-  );
-  const headers = Object.entries(components.headers).map(([name, { description }]) => {
-    const first = operations.find(({ responses }) =>
-      Object.values(responses).some((each) => name in each.headers),
-    );
-    return {
-      title: name,
-      page: 'Response header',
-      url: `/v1/docs/${first?.operationId}#headers`,
-      text: description,
-    };
-  });
-  return [...ofPages, ...parameters, ...schemas, ...codes, ...headers];
 }
 
 /** The text of markup, without its elements. */
 function textOf(markup: string): string {
   return markup
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/&[#\w]+;/g, ' ')
+    .replace(/<[^>]*>|&[#\w]+;/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
 }
