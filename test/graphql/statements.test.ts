@@ -79,9 +79,9 @@ const FIELDS: Record<string, FieldReads> = {
       `usage(window: ${['HOUR', 'DAY', 'MONTH'][at % 3]}, by: ${at % 2 ? 'KEY' : 'STATUS'}) { series { label } }`,
   },
 };
-/** The bound in docs/limits.md for a query with the most root fields. */
+/** Of a query with the most root fields. D-209. */
 const MOST_OF_QUERY = 40;
-/** The bound in docs/limits.md for each mutation of an operation, without an Idempotency-Key. */
+/** Of each mutation in an operation, without an Idempotency-Key. */
 const MOST_OF_MUTATION = 16;
 const PARENTS: Record<string, string> = { Query: '', Domain: 'domains', Project: 'project' };
 
