@@ -115,7 +115,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 };
 
 /** The composition root and the processes may import every room. */
-const MAY_IMPORT_ALL = ['app', 'cli', 'cli/backup', 'cli/long-runs', 'cli/pets', 'main'];
+const MAY_IMPORT_ALL = ['app', 'cli', 'cli/pets', 'main'];
 const GROUND = ['kernel', 'config'];
 const MOST_FILES = 16;
 

@@ -1,18 +1,19 @@
-import { constants } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { type Config, type DatabaseTarget, isInMemory } from '../config/config.js';
 import { isTableMissing, openProblem } from '../database/database-errors.js';
-import { type CheckResult, ok, problem } from './check-result.js';
-import { checkAuthority, checkDns, checkPlatformHost } from './doctor-domain-checks.js';
-import { checkPorts } from './doctor-port-checks.js';
 
-interface Check {
-  name: string;
-  /** Null = the check does not apply to this configuration. */
-  run(config: Config): Promise<CheckResult | null>;
+/** The result of a check of the doctor. */
+export interface CheckResult {
+  ok: boolean;
+  found: string;
+  /** Null = nothing to do. */
+  remedy: string | null;
 }
+
+export const ok = (found: string): CheckResult => ({ ok: true, found, remedy: null });
+export const problem = (found: string, remedy: string): CheckResult => ({ ok: false, found, remedy });
 
 const QUERY_TIMEOUT_MS = 5_000;
 const MIN_FREE_BYTES = 100_000_000;
@@ -21,46 +22,26 @@ const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 const PLAUSIBLE_FROM_MS = Date.UTC(2025, 0, 1);
 const PLAUSIBLE_TO_MS = Date.UTC(2094, 0, 1);
 
-/** In reading order: a later check can fail because of an earlier one. */
-export const CHECKS: readonly Check[] = [
-  { name: 'configuration', run: checkConfiguration },
-  { name: 'ports', run: checkPorts },
-  { name: 'disk', run: checkDisk },
-  { name: 'database', run: checkDatabase },
-  { name: 'migrations', run: checkMigrations },
-  { name: 'redis', run: checkRedis },
-  { name: 'tracing', run: checkTracing },
-  { name: 'clock', run: checkClock },
-  { name: 'dns', run: checkDns },
-  { name: 'platform host', run: checkPlatformHost },
-  { name: 'certificate authority', run: checkAuthority },
-];
-
-/** Always ok: invalid settings are reported before the checks run. */
-async function checkConfiguration({ database, port }: Config): Promise<CheckResult> {
-  return ok(`${database.kind} database, port ${port}`);
-}
-
-async function checkDisk({ database }: Config): Promise<CheckResult | null> {
+export async function checkDisk({ database }: Config): Promise<CheckResult | null> {
   if (database.kind !== 'sqlite' || isInMemory(database)) return null;
   const file = resolve(database.path);
-  const folder = await existingFolder(dirname(file));
+  const folder = existingFolder(dirname(file));
   const remedy = `Let this user write to ${folder}, or set DATABASE_URL to another place.`;
-  if (!(await stat(folder)).isDirectory()) return problem(`${folder} is not a folder`, remedy);
+  if (!statSync(folder).isDirectory()) return problem(`${folder} is not a folder`, remedy);
   // SQLite creates more files next to the database file.
-  if (!(await isWritable(folder))) return problem(`this user can't write to the folder ${folder}`, remedy);
-  if ((await exists(file)) && !(await isWritable(file))) {
+  if (!isWritable(folder)) return problem(`this user can't write to the folder ${folder}`, remedy);
+  if (existsSync(file) && !isWritable(file)) {
     return problem(`this user can't write to the file ${file}`, remedy);
   }
-  const { bavail, bsize } = await statfs(folder);
+  const { bavail, bsize } = statfsSync(folder);
   const free = `${Math.floor((bavail * bsize) / 1e6)} MB free in ${folder}`;
   return bavail * bsize < MIN_FREE_BYTES ? problem(`only ${free}`, 'Free some disk space.') : ok(free);
 }
 
-async function checkDatabase({ database }: Config): Promise<CheckResult | null> {
+export async function checkDatabase({ database }: Config): Promise<CheckResult | null> {
   if (isInMemory(database))
     return ok('in memory: the data is lost when the process ends, and no other process can use it');
-  if (await isNew(database)) return ok('a new file; the first command or start creates it');
+  if (isNew(database)) return ok('a new file; the first command or start creates it');
   try {
     const [row] = await ask(database, (source) =>
       source.query(`SELECT ${database.kind === 'sqlite' ? 'sqlite_version()' : 'VERSION()'} AS version`),
@@ -71,10 +52,10 @@ async function checkDatabase({ database }: Config): Promise<CheckResult | null> 
   }
 }
 
-async function checkMigrations({ database }: Config): Promise<CheckResult | null> {
+export async function checkMigrations({ database }: Config): Promise<CheckResult | null> {
   if (isInMemory(database)) return null;
   const remedy = 'Run `petstore migrate`; the gateway also does it when it starts.';
-  if (await isNew(database)) return problem('the database has not been set up yet', remedy);
+  if (isNew(database)) return problem('the database has not been set up yet', remedy);
   const { applied, known } = await ask(database, async (source) => ({
     applied: await source.query('SELECT name FROM migrations').then((rows) => rows.length, emptyIfMissing),
     known: source.migrations.length,
@@ -91,7 +72,7 @@ function emptyIfMissing(error: unknown): number {
 }
 
 /** Charges a probe: a Redis that answers can still be full, be a replica, or forbid scripts. */
-async function checkRedis({ redisUrl }: Config): Promise<CheckResult | null> {
+export async function checkRedis({ redisUrl }: Config): Promise<CheckResult | null> {
   if (redisUrl === null) return null;
   const [{ connectRedis }, { RedisLimiter }] = await Promise.all([
     import('../redis/redis-connection.js'),
@@ -108,7 +89,7 @@ async function checkRedis({ redisUrl }: Config): Promise<CheckResult | null> {
 }
 
 /** Sends an export without spans. */
-async function checkTracing({ tracing }: Config): Promise<CheckResult | null> {
+export async function checkTracing({ tracing }: Config): Promise<CheckResult | null> {
   if (tracing === null) return null;
   const { tracesUrl, headers } = tracing;
   const { origin } = new URL(tracesUrl);
@@ -128,11 +109,11 @@ async function checkTracing({ tracing }: Config): Promise<CheckResult | null> {
   }
 }
 
-async function checkClock({ database }: Config): Promise<CheckResult | null> {
+export async function checkClock({ database }: Config): Promise<CheckResult | null> {
   const remedy = 'Set the clock, best with NTP: quotas, expiry and ids depend on it.';
   const now = new Date().toISOString();
   if (Date.now() < PLAUSIBLE_FROM_MS || Date.now() > PLAUSIBLE_TO_MS) return problem(`it is ${now}?`, remedy);
-  if (isInMemory(database) || (await isNew(database))) return ok(now);
+  if (isInMemory(database) || isNew(database)) return ok(now);
   const behindMs = database.kind === 'sqlite' ? behindNewestAct : behindServer;
   // The database check has reported an unavailable database already.
   const differenceMs = Math.abs(await ask(database, behindMs).catch(() => 0));
@@ -159,24 +140,19 @@ async function ask<T>(database: DatabaseTarget, question: (source: DataSource) =
 }
 
 /** Whether the SQLite file does not exist. Opening it would create it. */
-async function isNew(database: DatabaseTarget): Promise<boolean> {
-  return database.kind === 'sqlite' && !(await exists(resolve(database.path)));
+function isNew(database: DatabaseTarget): boolean {
+  return database.kind === 'sqlite' && !existsSync(resolve(database.path));
 }
 
-async function isWritable(path: string): Promise<boolean> {
-  return access(path, constants.W_OK).then(
-    () => true,
-    () => false,
-  );
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function existingFolder(folder: string): Promise<string> {
-  return (await exists(folder)) || dirname(folder) === folder ? folder : existingFolder(dirname(folder));
+function existingFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existingFolder(dirname(folder));
 }

@@ -1,8 +1,34 @@
 import type { Command } from 'commander';
 import { type Config, ConfigError, loadConfig } from '../config/config.js';
-import { type CheckResult, problem } from './check-result.js';
-import { CHECKS } from './doctor-checks.js';
+import {
+  type CheckResult,
+  checkClock,
+  checkDatabase,
+  checkDisk,
+  checkMigrations,
+  checkRedis,
+  checkTracing,
+  ok,
+  problem,
+} from './doctor-checks.js';
+import { checkAuthority, checkDns, checkPlatformHost, checkPorts } from './doctor-network-checks.js';
 import { EXIT, type Output } from './output.js';
+
+/** In reading order: a later check can fail because of an earlier one. Null = it does not apply to this configuration. */
+const CHECKS: Record<string, (config: Config) => Promise<CheckResult | null>> = {
+  // Invalid settings are reported before the checks run.
+  configuration: async ({ database, port }) => ok(`${database.kind} database, port ${port}`),
+  ports: checkPorts,
+  disk: checkDisk,
+  database: checkDatabase,
+  migrations: checkMigrations,
+  redis: checkRedis,
+  tracing: checkTracing,
+  clock: checkClock,
+  dns: checkDns,
+  'platform host': checkPlatformHost,
+  'certificate authority': checkAuthority,
+};
 
 interface Checked extends CheckResult {
   name: string;
@@ -25,7 +51,7 @@ Examples:
       const settings = readSettings();
       const checks = Array.isArray(settings) ? settings : await check(settings);
       const ok = checks.every((check) => check.ok);
-      output.result({ ok, checks }, checks.map(inWords).join('\n'));
+      output.result({ ok, checks }, checks.map(line).join('\n'));
       if (!ok) output.exitCode = checks === settings ? EXIT.usage : EXIT.refused;
     });
 }
@@ -43,19 +69,16 @@ function readSettings(): Config | Checked[] {
 
 async function check(config: Config): Promise<Checked[]> {
   const checks: Checked[] = [];
-  for (const { name, run } of CHECKS) {
-    const finding = await run(config).catch(asProblem);
-    // A check that does not apply, such as the disk with a MySQL server, is omitted.
+  for (const [name, run] of Object.entries(CHECKS)) {
+    const finding = await run(config).catch(({ message }) =>
+      problem(`the check itself failed: ${message}`, 'Report this as a bug.'),
+    );
     if (finding) checks.push({ name, ...finding });
   }
   return checks;
 }
 
-function inWords({ name, ok, found, remedy }: Checked): string {
+function line({ name, ok, found, remedy }: Checked): string {
   const said = `${ok ? 'ok      ' : 'PROBLEM '} ${name}: ${found}`;
   return remedy ? `${said}\n         → ${remedy}` : said;
-}
-
-function asProblem(error: Error): CheckResult {
-  return problem(`the check itself failed: ${error.message}`, 'Report this as a bug.');
 }

@@ -1,4 +1,5 @@
-import { open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { CustomDomains } from '../app/custom-domains.js';
 import type { Services } from '../app/services.js';
@@ -52,7 +53,7 @@ export function domainsCommands(program: Command, output: Output): void {
         const verify = anew ? 'reverify' : 'verify';
         return toJson(await parts.check[verify](projectId, id), parts);
       });
-      output.result(domain, inWords(domain));
+      output.result(domain, report(domain));
       if (domain.diagnoses.some(isBlocking)) output.exitCode = EXIT.refused;
     });
 
@@ -75,7 +76,10 @@ Examples:
         const { id } = await projects.getBySlug(slug);
         return domains.configure(commandLineActor(), id, { wanted, isDryRun: dryRun === true });
       });
-      output.result(configurationJson(configured), configurationText(configured));
+      output.result(
+        { domains: configured.config, effects: configured.effects, applied: configured.isApplied },
+        configurationText(configured),
+      );
     });
 
   domains
@@ -105,24 +109,10 @@ async function find(
 }
 
 /** The text of the file, at most one byte more than allowed: the file can be an endless device. */
-async function textOf(file: string): Promise<string> {
-  try {
-    const handle = await open(file);
-    const buffer = Buffer.alloc(MAX_BYTES + 1);
-    let bytes = 0;
-    try {
-      while (bytes < buffer.length) {
-        const { bytesRead } = await handle.read(buffer, bytes);
-        if (bytesRead === 0) break;
-        bytes += bytesRead;
-      }
-    } finally {
-      await handle.close();
-    }
-    return buffer.toString('utf8', 0, bytes);
-  } catch (error) {
-    throw new AppError('not_found', `${file} could not be read: ${(error as Error).message}`);
-  }
+function textOf(file: string): Promise<string> {
+  return text(createReadStream(file, { end: MAX_BYTES })).catch((error: Error) => {
+    throw new AppError('not_found', `${file} could not be read: ${error.message}`);
+  });
 }
 
 function toJson(domain: Domain, { domains, endsTls }: Pick<CustomDomains, 'domains' | 'endsTls'>) {
@@ -157,7 +147,7 @@ function recordRow({ type, name, value, ttlSeconds }: DomainJson['instructions']
   return { type, name, value, ttl: ttlSeconds };
 }
 
-function inWords({ hostname, status, diagnoses, instructions }: DomainJson): string {
+function report({ hostname, status, diagnoses, instructions }: DomainJson): string {
   const found = diagnoses.flatMap(({ code, severity, cause, remedy, evidence }) => [
     '',
     `${severity} ${code}: ${cause}`,
@@ -166,10 +156,6 @@ function inWords({ hostname, status, diagnoses, instructions }: DomainJson): str
   ]);
   const records = instructions.length > 0 ? ['', table(instructions.map(recordRow))] : [];
   return [`${hostname}: ${status}`, ...found, ...records].join('\n');
-}
-
-function configurationJson({ config, effects, isApplied }: ConfiguredDomains) {
-  return { domains: config, effects, applied: isApplied };
 }
 
 function configurationText({ effects, isApplied }: ConfiguredDomains): string {

@@ -4,7 +4,6 @@ import { SCOPES, type Scope } from '../kernel/caller.js';
 import { parseInt64 } from '../kernel/int64.js';
 import type { BanStatus } from '../rate-limit/rules/bans.js';
 import { projectSubject } from '../rate-limit/rules/subjects.js';
-import { durationMs } from './duration.js';
 import { isoTime, type Output, table } from './output.js';
 import { commandLineActor, withServices } from './session.js';
 
@@ -221,4 +220,15 @@ function toRow(key: ApiKey) {
     revoked: isoTime(key.revokedAtMs),
     used: isoTime(key.lastUsedAtMs),
   };
+}
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Milliseconds of `30s`, `15m`, `24h` or `90d`. Throws commander's `InvalidArgumentError`. */
+export function durationMs(text: string): number {
+  const [, amount, unit] = /^(\d{1,5})([smhd])$/.exec(text) ?? [];
+  if (amount === undefined) {
+    throw new InvalidArgumentError('It must be a whole number with a unit, such as 30s, 15m, 24h or 90d.');
+  }
+  return Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
 }

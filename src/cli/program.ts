@@ -3,14 +3,14 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config.js';
 import { AppError } from '../kernel/errors.js';
 import { version } from '../kernel/version.js';
-import { backupCommand } from './backup/backup.command.js';
-import { copyCommand } from './backup/copy.command.js';
+import { backupCommand, copyCommand } from './backup.command.js';
 import { doctorCommand } from './doctor.command.js';
 import { domainsCommands } from './domains.command.js';
 import { keysCommands } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { EXIT, type Output } from './output.js';
-import { petsCommands } from './pets/pets.command.js';
+import { exportCommand } from './pets/pets-export.command.js';
+import { importCommand } from './pets/pets-import.command.js';
 import { projectsCommands } from './projects.command.js';
 import { databaseProblem } from './session.js';
 
@@ -52,7 +52,9 @@ Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
     );
   projectsCommands(program, output);
   keysCommands(program, output);
-  petsCommands(program, output, stdin);
+  const pets = program.command('pets').description('Pets of a project.');
+  importCommand(pets, output, stdin);
+  exportCommand(pets, output);
   domainsCommands(program, output);
   backupCommand(program, output);
   copyCommand(program, output);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { durationMs } from '../../src/cli/duration.js';
+import { durationMs } from '../../src/cli/keys.command.js';
 import { grouped, printable, table } from '../../src/cli/output.js';
 import { loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';

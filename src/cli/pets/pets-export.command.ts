@@ -2,11 +2,9 @@ import { type Command, Option } from 'commander';
 import type { Services } from '../../app/services.js';
 import { FILE_START, PET_LINE, withoutFormulas } from '../../pets/export/pet-line.js';
 import { formatOfName, PET_FORMATS, type PetFormat } from '../../pets/files/pet-format.js';
-import { newFile, standardOutput } from '../long-runs/file-target.js';
-import { ProgressBar } from '../long-runs/progress-bar.js';
-import { stopSignal } from '../long-runs/stop-signal.js';
-import { sayWaiting } from '../long-runs/waiting.js';
+import { newFile, standardOutput } from '../file-target.js';
 import { EXIT, grouped, type Output } from '../output.js';
+import { ProgressBar, sayWaiting, stopSignal } from '../progress.js';
 import { withServices } from '../session.js';
 
 interface ExportOptions {

@@ -1,4 +1,4 @@
-import { parse, resolve } from 'node:path';
+import { basename, parse, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Services } from '../../app/services.js';
@@ -8,12 +8,9 @@ import { formatOfName } from '../../pets/files/pet-format.js';
 import type { RefusedRow } from '../../pets/import/pet-batch.js';
 import type { PetImport } from '../../pets/import/pet-import.entity.js';
 import type { BeginMode } from '../../pets/import/pet-import.service.js';
-import { ProgressBar } from '../long-runs/progress-bar.js';
-import { stopSignal } from '../long-runs/stop-signal.js';
-import { sayWaiting } from '../long-runs/waiting.js';
 import { EXIT, grouped, isoTime, type Output } from '../output.js';
+import { ProgressBar, sayWaiting, stopSignal } from '../progress.js';
 import { commandLineActor, withServices } from '../session.js';
-import { summarizeImport } from './import-summary.js';
 import { RefusedFile } from './refused-file.js';
 
 /** Refused rows on the screen; their file has all of them. */
@@ -206,4 +203,56 @@ function tellRefused(bar: ProgressBar, output: Output, reportPath: string) {
     }
     told += refused.length;
   };
+}
+
+interface Ended {
+  slug: string;
+  path: string;
+  file: PetFile;
+  before: PetImport;
+  progress: PetImport;
+  isComplete: boolean;
+  seconds: number;
+}
+
+/** Prints what an import did, in this run and in all runs. `before` is its state at the start of this run. */
+export function summarizeImport(
+  output: Output,
+  { slug, path, file, before, progress, isComplete, seconds }: Ended,
+): void {
+  const imported = progress.imported - before.imported;
+  const refused = progress.refused - before.refused;
+  const rowsPerSecond = Math.round((imported + refused) / Math.max(seconds, 0.001));
+  const { imported: allImported, refused: allRefused, line } = progress;
+  const refusedFile = allRefused > 0 ? progress.reportPath : null;
+  const isResumed = before.line > 0;
+
+  const lines = [
+    `${grouped(imported)} imported, ${grouped(refused)} refused in ${seconds.toFixed(1)} s (${grouped(rowsPerSecond)} rows/s)`,
+  ];
+  if (before.finishedAtMs !== null) lines.unshift(`${path} was already imported completely.`);
+  if (isResumed)
+    lines.push(`Including earlier runs: ${grouped(allImported)} imported, ${grouped(allRefused)} refused`);
+  if (refusedFile) {
+    lines.push(`Refused rows: ${refusedFile}`);
+    if (isComplete) lines.push(`Correct them, then: petstore pets import ${slug} ${refusedFile}`);
+  }
+  if (!isComplete) {
+    lines.push(`Interrupted after line ${grouped(line)}.`);
+    if (file.identity) lines.push(`Continue with: petstore pets import ${slug} ${path} --resume`);
+  }
+  const json = {
+    project: slug,
+    file: file.identity ? basename(path) : '-',
+    imported,
+    refused,
+    refusedFile,
+    resumedAtLine: isResumed ? before.line + 1 : null,
+    complete: isComplete,
+    lastLine: line,
+    total: { imported: allImported, refused: allRefused },
+    seconds: Number(seconds.toFixed(3)),
+    rowsPerSecond,
+  };
+  output.result(json, lines.join('\n'));
 }

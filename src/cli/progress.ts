@@ -1,4 +1,4 @@
-import { grouped, printable } from '../output.js';
+import { grouped, printable } from './output.js';
 
 const REDRAW_MS = 100;
 const BAR_WIDTH = 24;
@@ -64,4 +64,32 @@ function clock(seconds: number): string {
   const hours = Math.floor(minutes / 60);
   const last = String(whole % 60).padStart(2, '0');
   return hours > 0 ? `${hours}:${String(minutes % 60).padStart(2, '0')}:${last}` : `${minutes}:${last}`;
+}
+
+/** Returns a function that explains once, on standard error, why a command waits. */
+export function sayWaiting(): () => void {
+  let isSaid = false;
+  return () => {
+    if (!isSaid) process.stderr.write('The database is locked or unavailable. Waiting for up to a minute.\n');
+    isSaid = true;
+  };
+}
+
+/**
+ * A signal that aborts at the first SIGINT (Ctrl-C) or SIGTERM; a second one ends the process at once. `release` ends the
+ * listening.
+ */
+export function stopSignal(onStop: () => void = () => {}): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController();
+  const stop = () => {
+    controller.abort();
+    onStop();
+  };
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  const release = () => {
+    process.off('SIGINT', stop);
+    process.off('SIGTERM', stop);
+  };
+  return { signal: controller.signal, release };
 }

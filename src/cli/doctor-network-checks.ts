@@ -1,6 +1,95 @@
+import { once } from 'node:events';
+import { createServer, isIP } from 'node:net';
 import type { Config } from '../config/config.js';
 import type { Resolver } from '../dns/resolver.js';
-import { type CheckResult, ok, problem } from './check-result.js';
+import { type CheckResult, ok, problem } from './doctor-checks.js';
+
+const HEALTH_TIMEOUT_MS = 2_000;
+const EVERY = ['0.0.0.0', '::'];
+
+interface Listener {
+  name: 'PORT' | 'HTTPS_PORT' | 'METRICS_PORT';
+  host: string;
+  port: number;
+}
+
+/** Whether the ports are free, or a gateway uses them already. */
+export async function checkPorts(config: Config): Promise<CheckResult> {
+  const { host, port, httpsPort, metricsHost, metricsPort } = config;
+  const listeners: Listener[] = [
+    { name: 'PORT', host, port },
+    { name: 'HTTPS_PORT', host, port: httpsPort },
+    { name: 'METRICS_PORT', host: metricsHost, port: metricsPort },
+  ];
+  // Port 0 = any free port, or off.
+  const wanted = listeners.filter(({ port }) => port !== 0);
+  const twice = wanted.find((one, at) => wanted.slice(0, at).some((other) => haveSamePort(one, other)));
+  if (twice) return problem(`${twice.name} is the port ${twice.port} of another setting`, 'Change one.');
+
+  const isGatewayThere = await isGateway(config);
+  for (const { name, host, port } of wanted) {
+    const error = await bindError(port, host);
+    if (error === null || (error.code === 'EADDRINUSE' && isGatewayThere)) continue;
+    const [found, remedy] = bindProblem(error, name);
+    return problem(`${name} ${port} on ${host} ${found}`, remedy);
+  }
+  if (isGatewayThere) return ok(`a gateway answers on ${host}:${port}`);
+  return ok(
+    wanted.map(({ name, host, port }) => `${name} ${port} on ${host} is free`).join(', ') || 'any free one',
+  );
+}
+
+/** Different addresses can share a port, unless one is every address, or a name that may resolve to the other. */
+function haveSamePort(one: Listener, other: Listener): boolean {
+  if (one.port !== other.port) return false;
+  const hosts = [one.host, other.host];
+  return one.host === other.host || hosts.some((host) => EVERY.includes(host) || isIP(host) === 0);
+}
+
+/** Null = the port can be bound. */
+async function bindError(port: number, host: string): Promise<NodeJS.ErrnoException | null> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, host), 'listening');
+    return null;
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
+  } finally {
+    server.close();
+  }
+}
+
+function bindProblem(
+  { code, message }: NodeJS.ErrnoException,
+  name: Listener['name'],
+): [found: string, remedy: string] {
+  switch (code) {
+    case 'EADDRINUSE':
+      return ['is in use', `Stop the program that listens there, or set ${name} to another port.`];
+    case 'EACCES':
+      return ['is not allowed for this user', `Set ${name} to a port above 1023.`];
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND': {
+      const setting = name === 'METRICS_PORT' ? 'METRICS_HOST' : 'HOST';
+      return ["can't be bound: this machine has no such address", `Correct ${setting}.`];
+    }
+    default:
+      return [`can't be bound: ${message}`, `Set ${name} to another port.`];
+  }
+}
+
+async function isGateway({ host, port }: Config): Promise<boolean> {
+  if (port === 0) return false;
+  const here =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  try {
+    const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
+    const answer = await fetch(`http://${here}:${port}/healthz`, { signal, redirect: 'manual' });
+    return answer.ok && answer.headers.has('x-request-id');
+  } catch {
+    return false;
+  }
+}
 
 const CA_TIMEOUT_MS = 5_000;
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
