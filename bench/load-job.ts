@@ -1,5 +1,4 @@
-import { PetCursors } from '../src/pets/pet-cursor.js';
-import { oldestFirst } from '../src/pets/pet-list.js';
+import { oldestFirst, PetCursors } from '../src/pets/pet-list.js';
 import { nameOf } from './dataset.js';
 
 /** Lists by id share their cursors. */

@@ -29,9 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   pets: ['audit', 'database', 'idempotency'],
   'request-log': ['api-keys', 'database'],
   usage: ['api-keys', 'database'],
-  'pets/files': [],
-  'pets/export': ['pets', 'pets/files', 'database'],
-  'pets/import': ['pets', 'pets/files', 'audit', 'database'],
+  'pets/files': ['pets', 'audit', 'database'],
 
   dns: ['scheduling'],
   'domains/names': [],
@@ -125,7 +123,7 @@ const DOORS = /^(http|admission|rest|graphql|web|ingress|app|main)\b/;
 /** The files that construct services. */
 const COMPOSITION = ['app/parts.ts', 'app/graphql-schema.ts', 'app/services.ts', 'app/custom-domains.ts'];
 /** The files that register hooks of the server: hooks of requests, and hooks of its shutdown. */
-const HOOKS = ['app/hooks.ts', 'app/lifecycle.ts'];
+const HOOKS = ['app/hooks.ts', 'app/app.ts'];
 
 interface Import {
   /** Relative to `src`. */

@@ -6,7 +6,7 @@ import type { KnownKey } from '../api-keys/caller-cache.js';
 import { digestOf, isToken } from '../api-keys/token.js';
 import { REPLAYED } from '../http/headers.js';
 import { type Caller, type ServiceCall, serviceCall } from '../kernel/caller.js';
-import type { Decision, Standing } from '../rate-limit/rules/decision.js';
+import type { Decision, Standing } from '../rate-limit/rules/limiter.js';
 import { ONE_UNIT, type Payer } from './cost.js';
 import type { Meter } from './meter.js';
 import { unauthorized } from './refusals.js';

@@ -44,7 +44,7 @@ export function isManagement(allowance: string): boolean {
 }
 
 /** The message for a client that an allowance refused. */
-export function inWords(allowance: string): { rule: string; advice: string } {
+export function allowanceRule(allowance: string): { rule: string; advice: string } {
   if (allowance === SCHEMA) {
     return {
       rule: `The schema may be read ${SCHEMA_PER_MINUTE} times a minute (UTC) by a project`,

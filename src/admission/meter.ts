@@ -4,19 +4,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKeyService } from '../api-keys/api-key.service.js';
 import type { Caller } from '../kernel/caller.js';
 import { AppError } from '../kernel/errors.js';
-import { type Decision, type Refused, type Standing, shownWindow } from '../rate-limit/rules/decision.js';
-import type { Account, Charge, Limiter } from '../rate-limit/rules/limiter.js';
+import {
+  type Account,
+  type Charge,
+  type Decision,
+  type Limiter,
+  type Refused,
+  type Standing,
+  shownWindow,
+} from '../rate-limit/rules/limiter.js';
 import { addressSubject, projectSubject } from '../rate-limit/rules/subjects.js';
 import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/rules/windows.js';
 import { allowanceOf, type Cost, payerOf } from './cost.js';
-import { rateLimited } from './refusals.js';
+import { parseRehearsal, rateLimited, rehearsed } from './refusals.js';
 import { DOCUMENTS_PER_MINUTE, RefusedKeys } from './refused-keys.js';
-import { parseRehearsal, rehearsed } from './rehearsal.js';
 
 const REHEARSE = 'petstore-rehearse';
 /** Quota of a client address for requests without a valid key. */
 const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
-const NOTHING = { name: 'nothing', perMinute: 0, cost: 1 } as const;
+const EMPTY_ALLOWANCE = { name: 'nothing', perMinute: 0, cost: 1 } as const;
 
 /** Charges the requests of both doors, and writes the remaining quota into their responses. */
 export class Meter {
@@ -106,7 +112,12 @@ export class Meter {
   private async probe(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const connection = this.connectionOf(request);
     const account = this.accountOf(caller, request.ip);
-    const decision = await this.decide(request, { ...account, cost: 1, connection, allowance: NOTHING });
+    const decision = await this.decide(request, {
+      ...account,
+      cost: 1,
+      connection,
+      allowance: EMPTY_ALLOWANCE,
+    });
     if (decision.admitted || decision.isOfAllowance) return this.refusedKeys.forgetPlan(caller.keyId);
     request.paidBy = 'plan';
     this.settle(request, reply, decision);

@@ -1,5 +1,6 @@
+import { MINUTE_MS } from '../kernel/duration.js';
+
 const MAX_KEYS = 20_000;
-const MINUTE_MS = 60_000;
 
 /** Documents of unknown cost that are parsed for a refused key per UTC minute. */
 export const DOCUMENTS_PER_MINUTE = 120;

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { durationInWords } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
-import type { Decision } from '../rate-limit/rules/decision.js';
+import type { Decision } from '../rate-limit/rules/limiter.js';
 import { visitSubject } from '../rate-limit/rules/subjects.js';
 import { type Meter, rateLimitHeaders } from './meter.js';
 

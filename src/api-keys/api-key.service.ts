@@ -6,8 +6,7 @@ import type { Actor, Caller } from '../kernel/caller.js';
 import { AppError } from '../kernel/errors.js';
 import type { IdGenerator } from '../kernel/ids.js';
 import { ApiKey, scopesOf } from './api-key.entity.js';
-import { CallerCache, hasPassed } from './caller-cache.js';
-import { findKnownKey } from './known-key.js';
+import { CallerCache, findKnownKey, hasPassed } from './caller-cache.js';
 import { checkedKey, checkName, checkOverlap, type WantedKey } from './new-key.rules.js';
 import { digestOf, isToken, newToken, prefixOf } from './token.js';
 

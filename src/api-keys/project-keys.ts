@@ -2,6 +2,7 @@ import { Between, type EntityManager, IsNull, MoreThan, Or } from 'typeorm';
 import type { Database } from '../database/database.js';
 import type { Attempt, IdempotencyService } from '../idempotency/idempotency.service.js';
 import { type Caller, requireScope, type ServiceCall } from '../kernel/caller.js';
+import { DAY_MS } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
 import { Project } from '../projects/project.entity.js';
 import { ApiKey, scopesOf } from './api-key.entity.js';
@@ -10,7 +11,7 @@ import { hasPassed } from './caller-cache.js';
 import { checkedKey, checkName, checkOverlap, requireAll, type WantedKey } from './new-key.rules.js';
 
 export const MAX_VALID_KEYS = 100;
-const ENDED_SHOWN_MS = 30 * 86_400_000;
+const ENDED_SHOWN_MS = 30 * DAY_MS;
 /** Operators can exceed the limit: valid keys are listed before expired and revoked ones. */
 export const MAX_KEYS_SHOWN = 2 * MAX_VALID_KEYS;
 
@@ -91,9 +92,7 @@ export class ProjectKeys {
    */
   revoke({ caller, actor }: ServiceCall, keyId: bigint): Promise<ApiKey> {
     requireScope(caller, 'keys');
-    const guard = this.guard(caller, async (manager) => {
-      await ofProject(manager, caller, keyId);
-    });
+    const guard = this.guard(caller, (manager) => ofProject(manager, caller, keyId));
     return this.apiKeys.revoke(actor, keyId, guard);
   }
 
@@ -108,11 +107,8 @@ export class ProjectKeys {
   ): Promise<ApiKey> {
     requireScope(caller, 'keys');
     checkName(name);
-    const guard = this.guard(caller, async (manager) => {
-      await ofProject(manager, caller, keyId);
-    });
+    const guard = this.guard(caller, (manager) => ofProject(manager, caller, keyId));
     const rename = () => this.apiKeys.rename(actor, keyId, name, guard);
-    if (key === null) return rename();
     let renamed: ApiKey | null = null;
     const work = async () => {
       renamed = await rename();
@@ -130,7 +126,7 @@ export class ProjectKeys {
    * Serializes the changes to a project's keys, and refuses a caller's key that is no longer valid: a key revoked at this
    * moment must not leave another key behind. A key that expires makes none that outlives it. D-54.
    */
-  private guard(caller: Caller, check: (manager: EntityManager) => Promise<void>): Guard {
+  private guard(caller: Caller, check: (manager: EntityManager) => Promise<unknown>): Guard {
     return async (manager) => {
       await manager.findOneOrFail(Project, { where: { id: caller.projectId }, ...this.db.forUpdate });
       const own = await ofProject(manager, caller, caller.keyId);
@@ -155,7 +151,7 @@ export class ProjectKeys {
 
   /** Creates one key per Idempotency-Key. Stores only the key's id, as a token must not be stored anywhere. */
   private async once(
-    { key, ...attempt }: Omit<Attempt, 'key'> & { key: Attempt['key'] | null },
+    { key, ...attempt }: Attempt,
     make: (id: { id?: bigint }) => Promise<IssuedApiKey>,
   ): Promise<IssuedApiKey> {
     if (key === null) return make({});

@@ -1,12 +1,20 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { HostIndex } from '../domains/hosts/host-index.js';
 import type { Drain } from '../http/drain.js';
+import { HTTP_LIMITS } from '../http/reception.js';
+import { expectProxyHeaders } from '../ingress/proxy-protocol.js';
+import { SecureContexts } from '../ingress/secure-contexts.js';
+import { TlsServer } from '../ingress/tls-server.js';
+import { networkTest } from '../kernel/networks.js';
 import type { Pages } from '../web/pages.js';
 import { type Addresses, addressesOf } from './addresses.js';
+import { startChores } from './chores.js';
 import type { CustomDomains } from './custom-domains.js';
-import { openDoors } from './doors.js';
-import { createLifecycle } from './lifecycle.js';
-import { createParts, type Surroundings } from './parts.js';
+import { type Doors, openDoors } from './doors.js';
+import { type AppOptions, createParts, type Parts } from './parts.js';
 import type { Services } from './services.js';
 
 export interface App {
@@ -21,12 +29,12 @@ export interface App {
 }
 
 /** The composition root: parts, then doors, then what starts and ends them. Several apps can live in one process. */
-export async function createApp(around: Surroundings): Promise<App> {
-  const { config } = around;
+export async function createApp(options: AppOptions): Promise<App> {
+  const { config } = options;
   let addresses = addressesOf(config, config.port);
-  const parts = await createParts(around);
-  const doors = await openDoors(around, parts, () => addresses);
-  const lifecycle = createLifecycle(around, parts, doors);
+  const parts = await createParts(options);
+  const doors = await openDoors(options, parts, () => addresses);
+  const lifecycle = createLifecycle(options, parts, doors);
   const { http, drain, pages } = doors;
   const listen = async () => {
     addresses = addressesOf(config, await lifecycle.listen());
@@ -34,4 +42,87 @@ export async function createApp(around: Surroundings): Promise<App> {
   };
   const { services, hosts, customDomains } = parts;
   return { http, services, hosts, customDomains, drain, pages, listen };
+}
+
+const SWEEP_MS = 60_000;
+const HAND_OVER_MS = 1_000;
+const STORE_USAGE_MS = 5_000;
+const STORE_REQUESTS_MS = 1_000;
+
+/** Starts and ends the server's ports, its chores, and the work on custom domains. */
+function createLifecycle(
+  { config, logger, now }: AppOptions,
+  parts: Parts,
+  { http, connections, reception, shedder, closeGraphQL }: Doors,
+): { listen(): Promise<number> } {
+  const { customDomains, hosts, metrics } = parts;
+  const contexts = new SecureContexts(customDomains.certificates, customDomains.sealer);
+  const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, contexts, logger, now);
+  if (tls) {
+    expectProxyHeaders(tls.server, networkTest(config.trustedProxies));
+    reception.receive(tls.server, shedder?.guard(http.routing) ?? http.routing);
+  }
+  const chores = startChores(choresOf(parts), logger, (work) => metrics?.observeFailure(work));
+  let endMetrics: () => void = () => {};
+  let tlsEnded: Promise<void> | undefined;
+
+  http.addHook('preClose', async () => {
+    connections.closeUnused();
+    tlsEnded = tls?.close();
+    // Other processes take over the remaining work when its lease expires.
+    await Promise.race([customDomains.stop(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
+  });
+  http.addHook('onClose', async () => {
+    endMetrics();
+    await closeGraphQL();
+    connections.stop();
+    shedder?.stop();
+    hosts.stop();
+    // After TLS has ended, so that the counts of the last requests are stored too.
+    await tlsEnded;
+    await Promise.all([parts.closeLimiter(), chores.stopChores()]);
+    // Last, so that the spans of the last work are sent too.
+    await parts.tracing?.close();
+  });
+
+  return {
+    /** Resolves with the port of HTTP. */
+    async listen() {
+      if (metrics) {
+        const server = reception.receive(createServer(HTTP_LIMITS), metrics.answer);
+        server.listen(config.metricsPort, config.metricsHost);
+        await once(server, 'listening');
+        endMetrics = () => server.close();
+      }
+      await hosts.start({ isPolling: tls !== null });
+      await tls?.listen(config.host, config.httpsPort);
+      await http.listen({ host: config.host, port: config.port });
+      customDomains.start();
+      const address = http.server.address();
+      return typeof address === 'object' && address ? address.port : config.port;
+    },
+  };
+}
+
+function choresOf({ services, customDomains }: Parts): Parameters<typeof startChores>[0] {
+  const { usage, keyUses, idempotency, requestWriter, requestRetention, auditRetention } = services;
+  const deleteOldRows = () =>
+    Promise.all([
+      idempotency.deleteExpiredKeys(),
+      usage.deleteOldCounts(),
+      requestRetention.deleteOldRows(),
+      auditRetention.deleteOldEvents(),
+      customDomains.deleteOldRows(),
+    ]);
+  return [
+    { name: 'sweeping', everyMs: SWEEP_MS, work: deleteOldRows },
+    { name: 'storing usage', everyMs: STORE_USAGE_MS, work: () => usage.flush(), isLast: true },
+    {
+      name: 'storing the request log',
+      everyMs: STORE_REQUESTS_MS,
+      work: (isEnd) => requestWriter.flush(isEnd),
+      isLast: true,
+    },
+    { name: 'storing uses of keys', everyMs: SWEEP_MS, work: () => keyUses.flush(), isLast: true },
+  ];
 }

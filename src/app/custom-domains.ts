@@ -1,5 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AcmeClient } from '../certificates/acme/acme-client.js';
-import type { CertificateAuthority } from '../certificates/certificate-authority.js';
+import { CertificateAuthority } from '../certificates/certificate-authority.js';
+import { AcmeAccounts } from '../certificates/orders/acme-accounts.js';
+import { OrderFlow, type Wait } from '../certificates/orders/order-flow.js';
+import { OrderLog } from '../certificates/orders/order-log.js';
+import type { Random } from '../certificates/orders/renewal.js';
 import { CertificateStore } from '../certificates/store/certificate.store.js';
 import { Challenges } from '../certificates/store/challenges.js';
 import { Sealer } from '../certificates/store/sealer.js';
@@ -22,8 +27,8 @@ import { RemovedDomains } from '../domains/lifecycle/removed-domains.js';
 import { ProjectDomains } from '../domains/project-domains.js';
 import { DomainStore } from '../domains/store/domain.store.js';
 import { type OnDomainEvent, Timeline } from '../domains/store/timeline.js';
+import type { IdGenerator } from '../kernel/ids.js';
 import type { Tracer } from '../tracing/tracer.js';
-import { createCertificateAuthority } from './certificate-authority.js';
 import type { Services } from './services.js';
 
 interface CustomDomainParts {
@@ -147,4 +152,38 @@ function ownHosts({ platformHost, publicBaseUrl, stagingBaseUrl }: Config): stri
     url === null ? [] : [new URL(url).hostname],
   );
   return [platformHost, ...ofBases];
+}
+
+interface CertificateAuthorityParts {
+  client: AcmeClient;
+  db: Database;
+  sealer: Sealer;
+  ids: IdGenerator;
+  now: () => number;
+  random?: Random;
+  /** Between two polls of an order. */
+  wait?: Wait;
+  /** The timeout of a whole order. */
+  timeoutMs?: number;
+}
+
+/** The certificate authority with its accounts, orders and challenges. */
+export function createCertificateAuthority({
+  client,
+  db,
+  sealer,
+  ids,
+  now,
+  random = Math.random,
+  wait = (ms, signal) => sleep(ms, undefined, { signal }),
+  ...settings
+}: CertificateAuthorityParts): CertificateAuthority {
+  const accounts = new AcmeAccounts(client, db, sealer, now);
+  const challenges = new Challenges(db, now);
+  const log = new OrderLog(db, ids, client.settings.limits, now);
+  const flow = new OrderFlow(client, challenges, wait);
+  return new CertificateAuthority(
+    { client, accounts, flow, log, challenges, sealer },
+    { now, random, ...settings },
+  );
 }

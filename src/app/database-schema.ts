@@ -14,14 +14,11 @@ import { Pets1780000001000 } from '../migrations/1780000001000-pets.js';
 import { RateLimits1780000002000 } from '../migrations/1780000002000-rate-limits.js';
 import { Domains1780000003000 } from '../migrations/1780000003000-domains.js';
 import { Usage1780000004000 } from '../migrations/1780000004000-usage.js';
-import { ImportedFile } from '../pets/import/imported-file.entity.js';
-import { PetImport } from '../pets/import/pet-import.entity.js';
+import { ImportedFile, PetImport } from '../pets/files/pet-import.entity.js';
 import { Pet } from '../pets/pet.entity.js';
 import { Project } from '../projects/project.entity.js';
-import { KeyBanRow } from '../rate-limit/memory/key-ban.entity.js';
-import { RateWindow } from '../rate-limit/memory/rate-window.entity.js';
-import { LeftOutCount } from '../request-log/left-out-count.entity.js';
-import { LoggedRequest } from '../request-log/logged-request.entity.js';
+import { KeyBanRow, RateWindow } from '../rate-limit/memory/counter-store.js';
+import { LeftOutCount, LoggedRequest } from '../request-log/logged-request.entity.js';
 import { UsageCount } from '../usage/usage-count.entity.js';
 
 const MIGRATIONS = [

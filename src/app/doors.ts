@@ -37,7 +37,7 @@ import {
   addRestHooks,
   addServerHooks,
 } from './hooks.js';
-import type { Parts, Surroundings } from './parts.js';
+import type { AppOptions, Parts } from './parts.js';
 
 const APOLLO_STUDIO = 'https://studio.apollographql.com';
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -45,15 +45,15 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export type Doors = Awaited<ReturnType<typeof openDoors>>;
 
 /** The HTTP server with its hooks and doors. `addresses` are where clients find it, known once it listens. */
-export async function openDoors(around: Surroundings, parts: Parts, addresses: () => Addresses) {
-  const { config, logger, db } = around;
+export async function openDoors(options: AppOptions, parts: Parts, addresses: () => Addresses) {
+  const { config, logger, db } = options;
   const connections = new OpenConnections(
     config.maxConnections ?? defaultMaxConnections(config.databasePoolSize),
   );
   const refusals = new UnparsableRefusals(logger, (address) => parts.meter.headersOf(address));
   const reception = new Reception(connections, refusals);
-  const earlyRefusals = earlyRefusalsOf(around, parts);
-  const shedder = config.shedsLoad ? shedderOf(around, parts) : null;
+  const earlyRefusals = earlyRefusalsOf(options, parts);
+  const shedder = config.shedsLoad ? shedderOf(options, parts) : null;
   const http = createHttpServer({
     trustedProxies: config.trustedProxies,
     reception,
@@ -66,22 +66,24 @@ export async function openDoors(around: Surroundings, parts: Parts, addresses: (
   http.decorateRequest('site');
   addServerHooks(http, {
     connections,
-    isAllowedOrigin: originRule(around),
+    isAllowedOrigin: originRule(options),
     earlyRefusals,
-    recordAnswer: answerRecorder({ metrics: parts.metrics, ...parts.services }, around.now),
+    recordAnswer: answerRecorder({ metrics: parts.metrics, ...parts.services }, options.now),
     tracing: parts.tracing,
   });
 
   healthRoutes(http, { isDraining: () => drain.isDraining, isDatabaseReady: () => db.isReady() });
-  const kept = new KeptBodies();
-  const schema = await openSchema(around, parts, addresses);
-  const pages = await openPages(parts, { kept, schema, addresses });
-  // Shared by both doors, so that a turn of the event loop has only one piece of such work.
-  const turns = new EventLoopTurns();
-  const bodies = new BodiesInFlight();
-  const closeGraphQL = await openGraphQL(http, { around, parts, schema, pages, turns, bodies });
+  const shared: Shared = {
+    addresses,
+    schema: await openSchema(options, parts, addresses),
+    kept: new KeptBodies(),
+    turns: new EventLoopTurns(),
+    bodies: new BodiesInFlight(),
+  };
+  const pages = await openPages(parts, shared);
+  const closeGraphQL = await openGraphQL(http, parts, { ...shared, pages, log: logger });
   await openKeylessDoors(http, parts, pages);
-  await openRest(http, { parts, kept, turns, bodies, addresses });
+  await openRest(http, parts, shared);
   parts.metrics?.addReadings({
     version: version(),
     isReady: async () => !drain.isDraining && (await db.isReady().catch(() => false)),
@@ -90,12 +92,12 @@ export async function openDoors(around: Surroundings, parts: Parts, addresses: (
     pool: () => db.poolLoad,
     connections,
     spans: () => parts.tracing?.counts ?? { exported: 0, dropped: 0 },
-    lostLogLines: () => around.logLines?.lostLines ?? 0,
+    lostLogLines: () => options.logLines?.lostLines ?? 0,
   });
   return { http, connections, reception, shedder, drain, pages, closeGraphQL };
 }
 
-function earlyRefusalsOf({ config, db }: Surroundings, parts: Parts): EarlyRefusals {
+function earlyRefusalsOf({ config, db }: AppOptions, parts: Parts): EarlyRefusals {
   const { visits, admission, hosts, hostAddresses, customDomains } = parts;
   const onEarlyRefusal = async (request: FastifyRequest, reply: FastifyReply) => {
     await visits.admit(request, reply);
@@ -110,9 +112,9 @@ function earlyRefusalsOf({ config, db }: Surroundings, parts: Parts): EarlyRefus
   return new EarlyRefusals({ hasProxies: config.trustedProxies.length > 0, ingress, onEarlyRefusal });
 }
 
-function shedderOf(around: Surroundings, { admission, metrics }: Parts): Shedder {
-  const { config, db, logger } = around;
-  const isAllowedOrigin = originRule(around);
+function shedderOf(options: AppOptions, { admission, metrics }: Parts): Shedder {
+  const { config, db, logger } = options;
+  const isAllowedOrigin = originRule(options);
   return new Shedder({
     tenantOf: (request) => {
       const known = admission.rememberedKeyOf(request);
@@ -135,19 +137,22 @@ function shedderOf(around: Surroundings, { admission, metrics }: Parts): Shedder
 }
 
 /** The origins whose pages may call from browsers: Apollo Studio's, those of the settings, and in a demo local ones. */
-function originRule({ config }: Surroundings): (origin: string) => boolean {
+function originRule({ config }: AppOptions): (origin: string) => boolean {
   const origins = new Set([APOLLO_STUDIO, ...config.corsOrigins]);
   const allowsLocalOrigins = isLocalDemo(config) && config.corsOrigins.length === 0;
   return (origin) => origins.has(origin) || (allowsLocalOrigins && isLocalOrigin(origin));
 }
 
-interface PageParts {
-  kept: KeptBodies;
-  schema: GraphQLSchema;
+interface Shared {
   addresses: () => Addresses;
+  schema: GraphQLSchema;
+  kept: KeptBodies;
+  /** Of all doors, so that a turn of the event loop has only one piece of long work. */
+  turns: EventLoopTurns;
+  bodies: BodiesInFlight;
 }
 
-function openPages({ services }: Parts, { kept, schema, addresses }: PageParts): Promise<Pages> {
+function openPages({ services }: Parts, { kept, schema, addresses }: Shared): Promise<Pages> {
   return Pages.open(kept, {
     projects: services.projects,
     servers: () => serversOf(addresses()),
@@ -156,22 +161,13 @@ function openPages({ services }: Parts, { kept, schema, addresses }: PageParts):
   });
 }
 
-interface GraphQLParts {
-  around: Surroundings;
-  parts: Parts;
-  schema: GraphQLSchema;
-  pages: Pages;
-  turns: EventLoopTurns;
-  bodies: BodiesInFlight;
-}
-
 async function openGraphQL(
   http: FastifyInstance,
-  { around, parts, schema, pages, turns, bodies }: GraphQLParts,
+  { admission, meter, cache, tracing }: Parts,
+  { schema, turns, bodies, pages, log }: Shared & { pages: Pages; log: AppOptions['logger'] },
 ): Promise<() => Promise<void>> {
-  const { admission, meter, cache, tracing } = parts;
   const page = async (request: FastifyRequest, reply: FastifyReply) => pages.sandbox(request, reply);
-  const graphql = await openGraphQLDoor({ schema, meter, cache, turns, bodies, page, log: around.logger });
+  const graphql = await openGraphQLDoor({ schema, meter, cache, turns, bodies, page, log });
   const open = async (door: FastifyInstance) => {
     addGraphQLHooks(door, { admission, bodies, tracing, chargeUnpaid: graphql.chargeUnpaid });
     graphql.routes(door);
@@ -197,19 +193,11 @@ async function openKeylessDoors(http: FastifyInstance, { visits }: Parts, pages:
   });
 }
 
-interface RestParts {
-  parts: Parts;
-  kept: KeptBodies;
-  turns: EventLoopTurns;
-  bodies: BodiesInFlight;
-  addresses: () => Addresses;
-}
-
 async function openRest(
   http: FastifyInstance,
-  { parts, kept, turns, bodies, addresses }: RestParts,
+  { services, admission, cache, tracing }: Parts,
+  { kept, turns, bodies, addresses }: Shared,
 ): Promise<void> {
-  const { services, admission, cache, tracing } = parts;
   const document = () => JSON.stringify(openApiDocument(addresses()));
   const open = async (door: FastifyInstance) => {
     addRestHooks(door, { admission, cache, bodies, tracing });

@@ -8,11 +8,11 @@ import { ProjectResolver } from '../graphql/schema/project.resolver.js';
 import { RateLimitResolver } from '../graphql/schema/rate-limit.resolver.js';
 import { createSchema } from '../graphql/schema/schema.js';
 import type { Addresses } from './addresses.js';
-import type { Parts, Surroundings } from './parts.js';
+import type { AppOptions, Parts } from './parts.js';
 
 /** The schema of the GraphQL door with its resolvers. `addresses` are where clients find the gateway. */
 export function openSchema(
-  around: Surroundings,
+  options: AppOptions,
   { services, customDomains, hostAddresses, limiter }: Parts,
   addresses: () => Addresses,
 ): Promise<GraphQLSchema> {
@@ -22,13 +22,13 @@ export function openSchema(
       new DomainResolver(customDomains.ofProject, {
         instructions: (domain) => customDomains.domains.instructions(domain),
         endsTls: customDomains.endsTls,
-        now: around.now,
+        now: options.now,
       }),
       new PetResolver(services.pets),
       new RateLimitResolver(fieldLimits),
       new ActivityResolver(services.projectAudit, {
         requests: services.projectRequests,
-        isOn: around.config.isRequestLogOn,
+        isOn: options.config.isRequestLogOn,
       }),
       new ApiKeyResolver(services.projectKeys, services.keyUses, limiter),
       new ProjectResolver(services.ownProject, services.projectUsage, {

@@ -18,7 +18,7 @@ import { WORKS, type Work } from './chores.js';
 import { createCustomDomains } from './custom-domains.js';
 import { createServices } from './services.js';
 
-export interface Surroundings {
+export interface AppOptions {
   config: Config;
   db: Database;
   logger: FastifyBaseLogger;
@@ -30,7 +30,7 @@ export interface Surroundings {
 export type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /** Everything below the doors: limiter, services, admission, custom domains. Nothing listens yet. */
-export async function createParts({ config, db, logger, now }: Surroundings) {
+export async function createParts({ config, db, logger, now }: AppOptions) {
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
   const { limiter } = running;
   const services = createServices(db, now, {

@@ -2,19 +2,17 @@ import { ApiKeyService } from '../api-keys/api-key.service.js';
 import { KeyNames } from '../api-keys/key-names.js';
 import { KeyUses } from '../api-keys/key-uses.js';
 import { ProjectKeys } from '../api-keys/project-keys.js';
-import { AuditLog } from '../audit/audit-log.js';
-import { AuditRetention } from '../audit/audit-retention.js';
+import { AuditLog, AuditRetention } from '../audit/audit-log.js';
 import { ProjectAudit } from '../audit/project-audit.js';
 import type { Database } from '../database/database.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { UNANNOUNCED } from '../kernel/data-versions.js';
 import { IdGenerator } from '../kernel/ids.js';
-import { PetExportService } from '../pets/export/pet-export.service.js';
-import { PetImportService } from '../pets/import/pet-import.service.js';
+import { PetExportService } from '../pets/files/pet-export.service.js';
+import { PetImportService } from '../pets/files/pet-import.service.js';
 import { PetService } from '../pets/pet.service.js';
 import { PetStore } from '../pets/pet.store.js';
-import { OwnProject } from '../projects/own-project.js';
-import { ProjectService } from '../projects/project.service.js';
+import { OwnProject, ProjectService } from '../projects/project.service.js';
 import { ProjectRequests } from '../request-log/project-requests.js';
 import { RequestRetention } from '../request-log/request-retention.js';
 import { RequestWriter } from '../request-log/request-writer.js';
@@ -22,33 +20,14 @@ import { ProjectUsage } from '../usage/project-usage.js';
 import { UsageService } from '../usage/usage.service.js';
 import { UsageStore } from '../usage/usage.store.js';
 
-export interface Services {
-  ids: IdGenerator;
-  audit: AuditLog;
-  auditRetention: AuditRetention;
-  projectAudit: ProjectAudit;
-  projects: ProjectService;
-  ownProject: OwnProject;
-  apiKeys: ApiKeyService;
-  pets: PetService;
-  petImports: PetImportService;
-  petExports: PetExportService;
-  idempotency: IdempotencyService;
-  projectKeys: ProjectKeys;
-  keyUses: KeyUses;
-  usage: UsageService;
-  projectUsage: ProjectUsage;
-  requestWriter: RequestWriter;
-  requestRetention: RequestRetention;
-  projectRequests: ProjectRequests;
-}
+export type Services = ReturnType<typeof createServices>;
 
 /** Creates every service once. The command line uses the same services. */
 export function createServices(
   db: Database,
   now: () => number,
   { versions = UNANNOUNCED, isRequestLogOn = true } = {},
-): Services {
+) {
   const ids = new IdGenerator(now);
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, ids, now);

@@ -1,7 +1,9 @@
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, LessThan, LessThanOrEqual, MoreThanOrEqual } from 'typeorm';
+import type { Database } from '../database/database.js';
 import { withDrawnIds } from '../database/drawn-id.js';
 import type { Actor } from '../kernel/caller.js';
-import type { IdGenerator } from '../kernel/ids.js';
+import { DAY_MS } from '../kernel/duration.js';
+import { firstIdAt, type IdGenerator } from '../kernel/ids.js';
 import { type AuditDetail, AuditEvent } from './audit-event.entity.js';
 
 export interface Act {
@@ -37,5 +39,50 @@ export class AuditLog {
         events.map((event, index) => ({ id: ids[index] as bigint, ...event })),
       ),
     );
+  }
+}
+
+/** A year, and time to look back at it. */
+const KEPT_MS = 400 * DAY_MS;
+const MAX_OF_PROJECT = 100_000;
+/** A project that acted within this time is checked; twice the interval of the sweeps. */
+const RECENT_MS = 120_000;
+const MAX_RECENT = 10_000;
+
+/** D-173. Deletes the acts that are older than 400 days, and those of a project beyond its newest 100,000. */
+export class AuditRetention {
+  constructor(
+    private readonly db: Database,
+    private readonly now: () => number,
+    private readonly maxOfProject = MAX_OF_PROJECT,
+  ) {}
+
+  async deleteOldEvents(): Promise<void> {
+    await this.db.deleteInSteps(AuditEvent, { id: LessThan(firstIdAt(this.now() - KEPT_MS)) }, 'id');
+    for (const projectId of await this.recentlyActive()) {
+      const [newest] = await this.events.find({
+        select: { id: true },
+        where: { projectId },
+        order: { id: 'DESC' },
+        skip: this.maxOfProject,
+        take: 1,
+      });
+      if (newest)
+        await this.db.deleteInSteps(AuditEvent, { projectId, id: LessThanOrEqual(newest.id) }, 'id');
+    }
+  }
+
+  private async recentlyActive(): Promise<Set<bigint>> {
+    const recent = await this.events.find({
+      select: { id: true, projectId: true },
+      where: { id: MoreThanOrEqual(firstIdAt(this.now() - RECENT_MS)) },
+      order: { id: 'DESC' },
+      take: MAX_RECENT,
+    });
+    return new Set(recent.map(({ projectId }) => projectId));
+  }
+
+  private get events() {
+    return this.db.repository(AuditEvent);
   }
 }

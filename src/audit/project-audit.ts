@@ -1,10 +1,8 @@
 import { jsonFrom, numberFrom } from '../database/columns.js';
 import type { Database } from '../database/database.js';
 import { requireScope, type ServiceCall } from '../kernel/caller.js';
-import { INT64_MAX } from '../kernel/int64.js';
-import { type DetailPair, detailPairs } from './audit-detail.js';
+import { INT64_MAX, parseInt64 } from '../kernel/int64.js';
 import type { AuditDetail } from './audit-event.entity.js';
-import { type KeyName, keyIdOf, keyLabel, nameOfActor } from './audit-names.js';
 
 /** An act must have every given value. */
 export interface AuditFilter {
@@ -125,4 +123,59 @@ function shown(row: Row, keys: ReadonlyMap<bigint, KeyName>): ShownEvent {
     requestId: actingKey !== null && !keys.has(actingKey) ? null : requestId,
     detail: changed ? [{ name: 'key', value: keyLabel(changed) }, ...pairs] : pairs,
   };
+}
+
+/** A detail of an act; a value that is not set is null. */
+interface DetailPair {
+  name: string;
+  value: string | null;
+}
+
+const TIME = /Ms$/;
+
+/** The details of an act in their stored order. A time `endsAtMs` becomes `endsAt`, in ISO 8601. */
+function detailPairs(detail: AuditDetail): DetailPair[] {
+  return Object.entries(detail).map(([name, value]) => {
+    const isTime = TIME.test(name);
+    if (value === null) return { name: name.replace(TIME, ''), value };
+    if (isTime && typeof value === 'number') return { name: name.replace(TIME, ''), value: isoTime(value) };
+    return { name, value: String(value) };
+  });
+}
+
+/** Text also for a time that a date cannot hold. */
+function isoTime(atMs: number): string {
+  const at = new Date(atMs);
+  return Number.isNaN(at.getTime()) ? String(atMs) : at.toISOString();
+}
+
+interface KeyName {
+  name: string;
+  prefix: string;
+}
+
+/** The id of the key that acted; null = no key acted. */
+function keyIdOf(actor: string): bigint | null {
+  return actor.startsWith('key:') ? parseInt64(actor.slice('key:'.length)) : null;
+}
+
+/**
+ * The actor as people read it. `keys` are the project's own keys: a key of another project is never named. The operator's
+ * account on the machine stays in the table. D-107.
+ */
+function nameOfActor(actor: string, keys: ReadonlyMap<bigint, KeyName>): string {
+  const keyId = keyIdOf(actor);
+  if (keyId !== null) {
+    const key = keys.get(keyId);
+    return key ? `API key ${keyLabel(key)}` : 'Another project';
+  }
+  if (actor.startsWith('cli:')) return 'Operator, on the command line';
+  return OWN_ACTORS[actor] ?? 'The gateway';
+}
+
+/** Actors of the gateway itself. */
+const OWN_ACTORS: Readonly<Record<string, string>> = { limiter: 'The rate limiter', demo: 'The demo setup' };
+
+function keyLabel({ name, prefix }: KeyName): string {
+  return `${name} (${prefix}…)`;
 }

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
+import { ChangeSequence } from '../database/change-sequence.entity.js';
 import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
 import { openProblem } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
-import { migrate } from '../database/migrate.js';
+import { migrate, requireNoUnfinishedCopy, UNFINISHED_COPY } from '../database/migrate.js';
 import { AppError } from '../kernel/errors.js';
-import { isSameDatabase } from '../migrations/plan/migration-plan.js';
-import { CopyTarget } from './copy-target.js';
+import { appliedMigrations, isSameDatabase, requireKnown } from '../migrations/plan/migration-plan.js';
 import { Snapshot } from './snapshot.js';
 
 /** Emptying a large table takes long. */
@@ -97,4 +97,105 @@ export function shownUrl(target: DatabaseTarget): string {
   if (target.kind === 'sqlite') return `sqlite:${target.path}`;
   const { host, pathname } = new URL(target.url);
   return `${target.kind}://${host}${pathname}`;
+}
+
+interface Mark {
+  /** Without a password. */
+  source: string;
+  /** ISO 8601. */
+  startedAt: string;
+}
+
+/** The database that a copy fills. From `begin` to `end` it has a mark, with which nothing else uses it (D-202). */
+export class CopyTarget {
+  private readonly mark: string[];
+
+  constructor(
+    private readonly data: DataSource,
+    { source, startedAt }: Mark,
+  ) {
+    // A column of the mark has 255 characters.
+    this.mark = [source.slice(0, 255), startedAt];
+  }
+
+  /** Marks the database. Throws `AppError` when it has rows, unless it is forced, or belongs to another program or release. */
+  async begin(isForced: boolean): Promise<void> {
+    await this.requireOurs();
+    if (!isForced) await this.requireEmpty();
+    await this.data.query(
+      `CREATE TABLE IF NOT EXISTS ${UNFINISHED_COPY} (source VARCHAR(255) NOT NULL, started_at VARCHAR(32) NOT NULL PRIMARY KEY)${this.isSqlite ? '' : ' CHARACTER SET utf8mb4'}`,
+    );
+    // Together: the mark of an earlier copy ends when this one begins.
+    await this.data.transaction(async (manager) => {
+      await manager.query(`DELETE FROM ${UNFINISHED_COPY}`);
+      await manager.query(`INSERT INTO ${UNFINISHED_COPY} VALUES (?, ?)`, this.mark);
+    });
+  }
+
+  /** Deletes all rows of this program's tables. */
+  async empty(): Promise<void> {
+    for (const table of await this.tables()) {
+      await this.data.query(`${this.isSqlite ? 'DELETE FROM' : 'TRUNCATE TABLE'} ${table}`);
+    }
+  }
+
+  /** Ends the mark. Throws `AppError conflict` when a table has another number of rows, or when another copy has begun. */
+  async end(counts: Readonly<Record<string, number>>): Promise<void> {
+    for (const [table, rows] of Object.entries(counts)) {
+      const [{ count }] = await this.data.query(`SELECT COUNT(*) AS count FROM ${table}`);
+      if (Number(count) === rows) continue;
+      throw new AppError(
+        'conflict',
+        `${table} has ${count} rows and not the ${rows} of the source: another program wrote meanwhile. Stop it, and repeat the copy with --force.`,
+      );
+    }
+    const where = 'WHERE source = ? AND started_at = ?';
+    const marks = await this.data.query(`SELECT 1 FROM ${UNFINISHED_COPY} ${where}`, this.mark);
+    if (marks.length === 0) {
+      throw new AppError('conflict', 'Another copy into the database has begun. Repeat it with --force.');
+    }
+    await this.data.query(`DROP TABLE ${UNFINISHED_COPY}`);
+  }
+
+  private async requireOurs(): Promise<void> {
+    if (this.isSqlite) await this.data.query('PRAGMA busy_timeout = 10000');
+    const applied = requireKnown(await appliedMigrations(this.data), this.data);
+    const [table] = applied.length === 0 ? await this.tables() : [];
+    if (table === undefined) return;
+    throw new AppError(
+      'conflict',
+      `The database has a table ${table} of another program. Choose another database.`,
+    );
+  }
+
+  /** Rows that the migrations themselves add do not count. */
+  private async requireEmpty(): Promise<void> {
+    await requireNoUnfinishedCopy(this.data);
+    const { tableName: filled } = this.data.getMetadata(ChangeSequence);
+    const found: string[] = [];
+    for (const table of await this.tables()) {
+      const rows = table === filled ? [] : await this.data.query(`SELECT 1 FROM ${table} LIMIT 1`);
+      if (rows.length > 0) found.push(table);
+    }
+    if (found.length === 0) return;
+    throw new AppError(
+      'conflict',
+      `The database is not empty: it has rows in ${found.join(', ')}. Choose an empty one, or use --force, which deletes all its rows first.`,
+    );
+  }
+
+  /** The tables of this program that exist. */
+  private async tables(): Promise<string[]> {
+    const rows: { name: string }[] = await this.data.query(
+      this.isSqlite
+        ? "SELECT name FROM sqlite_master WHERE type = 'table'"
+        : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
+    );
+    const there = new Set(rows.map(({ name }) => name));
+    return this.data.entityMetadatas.map(({ tableName }) => tableName).filter((name) => there.has(name));
+  }
+
+  private get isSqlite(): boolean {
+    return this.data.options.type === 'better-sqlite3';
+  }
 }

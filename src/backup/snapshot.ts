@@ -5,8 +5,9 @@ import type { DatabaseTarget } from '../config/config.js';
 import { createDataSource, type DatabaseSchema } from '../database/data-source.js';
 import { openProblem } from '../database/database-errors.js';
 import { requireNoUnfinishedCopy } from '../database/migrate.js';
+import { MYSQL, SQLITE } from '../database/sql-dialect.js';
 import { AppError } from '../kernel/errors.js';
-import { appliedMigrations, requireKnown } from '../migrations/plan/applied-migrations.js';
+import { appliedMigrations, requireKnown } from '../migrations/plan/migration-plan.js';
 
 /** To count the rows of a large table. */
 const QUERY_TIMEOUT_MS = 600_000;
@@ -82,26 +83,16 @@ export class Snapshot {
       ({ databaseName, propertyName }) => `${quoted(databaseName)} AS ${quoted(propertyName)}`,
     );
     // Without the index MySQL may begin at the first row of the table for every page.
-    const from = this.target.kind === 'sqlite' ? tableName : `${tableName} FORCE INDEX (PRIMARY)`;
+    const isSqlite = this.target.kind === 'sqlite';
+    const from = isSqlite ? tableName : `${tableName} ${MYSQL.forceIndex('PRIMARY')}`;
     const keys = primaryColumns.map(({ databaseName }) => `${tableName}.${quoted(databaseName)}`);
-    const values = last === undefined ? [] : primaryColumns.map((column) => keyOf(column, last));
-    const where = last === undefined ? { sql: '', values } : this.behind(keys, values);
+    const dialect = isSqlite ? SQLITE : MYSQL;
+    const position = last && primaryColumns.map((column) => keyOf(column, last));
+    const behind = position ? dialect.behind(keys, '>', position) : { sql: 'TRUE', values: [] };
     return [
-      `SELECT ${selected.join(', ')} FROM ${from} ${where.sql} ORDER BY ${keys.join(', ')} LIMIT ${pageRows}`,
-      where.values,
+      `SELECT ${selected.join(', ')} FROM ${from} WHERE ${behind.sql} ORDER BY ${keys.join(', ')} LIMIT ${pageRows}`,
+      behind.values,
     ];
-  }
-
-  private behind(keys: readonly string[], values: readonly unknown[]): { sql: string; values: unknown[] } {
-    if (this.target.kind === 'sqlite') {
-      const places = keys.map(() => '?').join(', ');
-      return { sql: `WHERE (${keys.join(', ')}) > (${places})`, values: [...values] };
-    }
-    // MySQL reads no range for a comparison of rows.
-    const [first, ...rest] = keys.toReversed();
-    const after = rest.reduce((sql, key) => `(${key} > ? OR (${key} = ? AND ${sql}))`, `${first} > ?`);
-    const doubled = values.flatMap((value, at) => (at === values.length - 1 ? [value] : [value, value]));
-    return { sql: `WHERE ${after}`, values: doubled };
   }
 
   private async requireNewest(): Promise<void> {

@@ -38,7 +38,7 @@ Examples:
       const database = sharedDatabase();
       if (database.kind === 'sqlite') await writeBackup(database.path, path, force, output);
       else {
-        const { dumpLine } = await import('../backup/mysql-dump.js');
+        const { dumpLine } = await import('../backup/backup.js');
         const line = dumpLine(database, path);
         output.note('This database makes its own backups. Run this line:');
         output.result({ file: null, complete: false, run: line }, line);
@@ -70,7 +70,7 @@ async function writeBackup(database: string, path: string, isForced: boolean, ou
     process.exit(EXIT.refused);
   });
   try {
-    const { backupSqlite } = await import('../backup/sqlite-backup.js');
+    const { backupSqlite } = await import('../backup/backup.js');
     await backupSqlite(database, target.partial);
     if (signal.aborted) return;
     isWritten = true;
@@ -104,7 +104,7 @@ Example:
     )
     .action(async (path: string) => {
       const [{ verifySqlite }, { DATABASE_SCHEMA }] = await Promise.all([
-        import('../backup/sqlite-backup.js'),
+        import('../backup/backup.js'),
         import('../app/database-schema.js'),
       ]);
       const schema = await verifySqlite(path, DATABASE_SCHEMA);

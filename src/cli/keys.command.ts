@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ApiKey } from '../api-keys/api-key.entity.js';
 import { SCOPES, type Scope } from '../kernel/caller.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../kernel/duration.js';
 import { parseInt64 } from '../kernel/int64.js';
 import type { BanStatus } from '../rate-limit/rules/bans.js';
 import { projectSubject } from '../rate-limit/rules/subjects.js';
@@ -53,12 +54,12 @@ Examples:
     .description("Show a project's keys with their bans and strikes. The keys themselves are not stored.")
     .addHelpText('after', '\nExample:\n  $ petstore keys list shop')
     .action(async (slug: string) => {
-      const { all, bans } = await withServices(async ({ projects, apiKeys }, place) => {
+      const { all, bans } = await withServices(async ({ projects, apiKeys }, storage) => {
         const { id } = await projects.getBySlug(slug);
         const all = await apiKeys.list(id);
         const { readBans } = await import('../rate-limit/key-bans.js');
         const ofProject = { subject: projectSubject(id), keyIds: all.map((key) => String(key.id)) };
-        const bans = await readBans(place, ofProject, Date.now()).catch((error) => {
+        const bans = await readBans(storage, ofProject, Date.now()).catch((error) => {
           output.note(`Bans are not shown. ${error.message}`);
           return null;
         });
@@ -99,15 +100,15 @@ Examples:
     .description('Lift the ban of a key and reset its strikes, within two seconds.')
     .addHelpText('after', '\nExample:\n  $ petstore keys unban 240518168576')
     .action(async (id: bigint) => {
-      const { key, ban } = await withServices(async ({ apiKeys }, place) => {
+      const { key, ban } = await withServices(async ({ apiKeys }, storage) => {
         const key = await apiKeys.get(id);
         const { projectId } = key;
         const subject = projectSubject(projectId);
         const keyId = String(id);
         const { liftBan, readBans } = await import('../rate-limit/key-bans.js');
-        const known = await readBans(place, { subject, keyIds: [keyId] }, Date.now());
+        const known = await readBans(storage, { subject, keyIds: [keyId] }, Date.now());
         // Also without a stored ban: a new ban may not be stored yet.
-        await liftBan(place, { subject, keyId });
+        await liftBan(storage, { subject, keyId });
         await apiKeys.recordBan(commandLineActor(), { keyId: id, projectId }, null);
         return { key, ban: known.get(keyId) ?? NO_BAN };
       });
@@ -222,7 +223,7 @@ function toRow(key: ApiKey) {
   };
 }
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 
 /** Milliseconds of `30s`, `15m`, `24h` or `90d`. Throws commander's `InvalidArgumentError`. */
 export function durationMs(text: string): number {

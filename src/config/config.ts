@@ -1,9 +1,9 @@
-import { readAll } from './config-error.js';
-import { type DatabaseTarget, databaseTarget, redisUrl, secretKeysOf } from './secret-values.js';
 import { type TracingSettings, tracingSettings } from './tracing-settings.js';
 import {
   baseUrl,
+  type DatabaseTarget,
   type DnsServer,
+  databaseTarget,
   dnsServer,
   emailAddress,
   flag,
@@ -14,13 +14,15 @@ import {
   networks,
   oneOf,
   origins,
+  readAll,
   readableFile,
+  redisUrl,
+  secretKeysOf,
   wholeNumber,
 } from './values.js';
 
-export { ConfigError } from './config-error.js';
-export { type DatabaseTarget, databaseTarget, isInMemory } from './secret-values.js';
 export type { DnsServer } from './values.js';
+export { ConfigError, type DatabaseTarget, databaseTarget, isInMemory } from './values.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const LOG_FORMATS = ['json', 'text'] as const;

@@ -1,5 +1,4 @@
-import { ConfigError, readAll } from './config-error.js';
-import { httpEndpoint, list, oneOf } from './values.js';
+import { ConfigError, httpEndpoint, list, oneOf, readAll } from './values.js';
 
 const SAMPLERS = [
   'always_on',

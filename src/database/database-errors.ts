@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseTarget } from '../config/config.js';
 import { AppError } from '../kernel/errors.js';
 
@@ -161,4 +162,25 @@ export function openProblem(target: DatabaseTarget, error: unknown): string {
     UNWRITABLE.has(code ?? '') || /unable to open database file|readonly database/.test(message);
   if (!isUnwritable) return `${target.path}: ${message || code}`;
   return `${target.path}: this user can't write to the folder ${dirname(resolve(target.path))}`;
+}
+
+/** How long a command retries while the database is locked or unavailable. */
+const PATIENCE_MS = 60_000;
+const RETRY_MS = 100;
+
+/** Retries `work` while the database is locked or unavailable, for up to a minute. The signal ends the wait. */
+export async function patiently<T>(
+  work: () => Promise<T>,
+  { onWait, signal }: { onWait: () => void; signal?: AbortSignal },
+): Promise<T> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!unavailableIfDatabaseAway(error) || performance.now() > deadline) throw error;
+      onWait();
+      await sleep(RETRY_MS, undefined, { signal });
+    }
+  }
 }

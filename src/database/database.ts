@@ -14,11 +14,9 @@ import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { FairSemaphore } from '../scheduling/fair-semaphore.js';
 import { createDataSource, type DatabaseSchema } from './data-source.js';
 import { isLocked, isQueueFull, noConnection } from './database-errors.js';
-import { JointReads } from './joint-reads.js';
 import { migrateInMemory } from './migrate.js';
-import { type PoolLoad, PreparedStatements } from './prepared-statements.js';
+import { JointReads, type PoolLoad, PreparedStatements } from './prepared-statements.js';
 import { MYSQL, SQLITE, type SqlDialect } from './sql-dialect.js';
-import { sqliteTransactions } from './sqlite-lane.js';
 
 /**
  * Two waits of this length, for a connection and for an answer, fit into the 5 s limit of a request. A list that also
@@ -81,6 +79,7 @@ export class Database {
     if (target.kind === 'sqlite') {
       // The driver blocks the event loop while it waits; `sqliteTransactions` retries for longer waits.
       await source.query(`PRAGMA busy_timeout = ${SQLITE_WAIT_MS}`);
+      const { sqliteTransactions } = await import('./sqlite-driver.js');
       const execute: Statements['execute'] = (sql, values) => source.query(sql, [...values]);
       const read: Statements['read'] = (_, select, values) => execute(select, values);
       return new Database(source, sqliteTransactions(source), {

@@ -1,4 +1,4 @@
-import type { EntityManager, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm';
+import type { EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
 
 /** Few sizes, so that SQLite reuses its prepared statements. Larger sizes are no faster. */
 const STATEMENT_ROWS = [250, 25, 1];
@@ -23,13 +23,19 @@ export async function insertTogether<E extends ObjectLiteral>(
   entity: new () => E,
   rows: readonly E[],
 ): Promise<void> {
-  const { driver } = manager.dataSource;
-  const { columns, tableName } = manager.dataSource.getMetadata(entity);
+  await manager.query(...insertion(manager.dataSource.getMetadata(entity), rows));
+}
+
+function insertion<E extends ObjectLiteral>(
+  { columns, connection: { driver }, tableName }: EntityMetadata,
+  rows: readonly E[],
+): [sql: string, values: unknown[]] {
   const names = columns.map(({ databaseName }) => driver.escape(databaseName)).join(', ');
   const row = `(${columns.map(() => '?').join(', ')})`;
-  const values = rows.flatMap((each) => columns.map(({ propertyName }) => each[propertyName]));
-  const sql = `INSERT INTO ${driver.escape(tableName)} (${names}) VALUES ${rows.map(() => row).join(', ')}`;
-  await manager.query(sql, values);
+  return [
+    `INSERT INTO ${driver.escape(tableName)} (${names}) VALUES ${rows.map(() => row).join(', ')}`,
+    rows.flatMap((each) => columns.map(({ propertyName }) => each[propertyName])),
+  ];
 }
 
 interface Additions<E extends ObjectLiteral> {
@@ -38,38 +44,29 @@ interface Additions<E extends ObjectLiteral> {
   counters: readonly (keyof E & string)[];
 }
 
-/** Adds to the counters of rows, in one statement. A missing row is created with the added values. */
+/**
+ * Adds to the counters of rows, in one statement. A missing row is created with the added values. TypeORM's upsert
+ * overwrites, and would lose concurrent additions.
+ */
 export async function addUp<E extends ObjectLiteral>(
   manager: EntityManager,
-  entity: EntityTarget<E>,
-  additions: Additions<E>,
-): Promise<void> {
-  if (additions.rows.length === 0) return;
-  const [sql, parameters] = additionStatement(manager.getRepository(entity).metadata, additions);
-  await manager.query(sql, parameters);
-}
-
-/** The SQL that adds to counters, with its parameters. TypeORM's upsert overwrites, and would lose concurrent additions. */
-function additionStatement<E extends ObjectLiteral>(
-  { columns, primaryColumns, connection, tablePath }: EntityMetadata,
+  entity: new () => E,
   { rows, counters }: Additions<E>,
-): [sql: string, parameters: unknown[]] {
-  const quoted = (name: string) => connection.driver.escape(name);
-  const names = (of: EntityMetadata['columns']) =>
-    of.map(({ databaseName }) => quoted(databaseName)).join(', ');
-  const onSqlite = connection.options.type === 'better-sqlite3';
-  const added = columns
+): Promise<void> {
+  if (rows.length === 0) return;
+  const metadata = manager.dataSource.getMetadata(entity);
+  const { driver, options } = manager.dataSource;
+  const quoted = (name: string) => driver.escape(name);
+  const onSqlite = options.type === 'better-sqlite3';
+  const added = metadata.columns
     .filter(({ propertyName }) => counters.includes(propertyName))
     .map(({ databaseName }) => {
       const name = quoted(databaseName);
-      return `${name} = ${quoted(tablePath)}.${name} + ${onSqlite ? `excluded.${name}` : `VALUES(${name})`}`;
+      const addend = onSqlite ? `excluded.${name}` : `VALUES(${name})`;
+      return `${name} = ${quoted(metadata.tableName)}.${name} + ${addend}`;
     });
-  const conflict = onSqlite
-    ? `ON CONFLICT (${names(primaryColumns)}) DO UPDATE SET`
-    : 'ON DUPLICATE KEY UPDATE';
-  const row = `(${columns.map(() => '?').join(', ')})`;
-  return [
-    `INSERT INTO ${quoted(tablePath)} (${names(columns)}) VALUES ${rows.map(() => row).join(', ')} ${conflict} ${added.join(', ')}`,
-    rows.flatMap((values) => columns.map(({ propertyName }) => values[propertyName])),
-  ];
+  const keys = metadata.primaryColumns.map(({ databaseName }) => quoted(databaseName)).join(', ');
+  const conflict = onSqlite ? `ON CONFLICT (${keys}) DO UPDATE SET` : 'ON DUPLICATE KEY UPDATE';
+  const [insert, values] = insertion(metadata, rows);
+  await manager.query(`${insert} ${conflict} ${added.join(', ')}`, values);
 }

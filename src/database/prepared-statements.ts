@@ -1,6 +1,162 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
 import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
+import { noConnection, tooManyWaiting } from './database-errors.js';
+
+/** Statements join 1, 2, 4 or 8 reads, so that few different statements are prepared. */
+const MOST_IN_STATEMENT = 8;
+/** Concurrent statements of a group. More would join fewer reads and leave fewer connections for others. */
+const MOST_STATEMENTS = 4;
+/** Waiting reads of a group. More could not be read in time. */
+const MOST_WAITING = 500;
+
+/**
+ * Joins concurrent reads with the same SQL into one statement, so that its fixed cost on both sides is paid once. A busier
+ * process joins more reads; a single read waits for no other. D-45.
+ */
+export class JointReads {
+  private readonly groups = new Map<string, Group>();
+  /** The SQL by select, then by number of joined reads. */
+  private readonly unions = new Map<string, string[]>();
+
+  /** `patienceMs` bounds the wait for earlier reads; the pool bounds the waits for a connection and for an answer. */
+  constructor(
+    private readonly statements: PreparedStatements,
+    private readonly patienceMs: number,
+  ) {}
+
+  /** As `Database.read`. */
+  read(group: string, select: string, values: readonly unknown[]): Promise<unknown[]> {
+    const key = `${group} ${select}`;
+    const known = this.groups.get(key);
+    if (known) return known.read(values);
+    const made = new Group(this.statements, {
+      patienceMs: this.patienceMs,
+      sqlFor: (size) => this.union(select, size),
+      whenIdle: () => this.groups.delete(key),
+    });
+    this.groups.set(key, made);
+    return made.read(values);
+  }
+
+  /** Reads that wait for a statement. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const group of this.groups.values()) waiting += group.waiting.length;
+    return waiting;
+  }
+
+  private union(select: string, size: number): string {
+    if (size === 1) return select;
+    const unions = this.unions.get(select) ?? [];
+    this.unions.set(select, unions);
+    const part = (number: number) => `(${select.replace('SELECT ', `SELECT '${number}' AS read_number, `)})`;
+    unions[size] ??= Array.from({ length: size }, (_, number) => part(number)).join(' UNION ALL ');
+    return unions[size];
+  }
+}
+
+interface Read {
+  values: readonly unknown[];
+  sinceMs: number;
+  resolve(rows: unknown[]): void;
+  reject(error: unknown): void;
+}
+
+interface GroupOptions {
+  patienceMs: number;
+  sqlFor(size: number): string;
+  whenIdle(): void;
+}
+
+/** The reads with the same group and SQL. */
+class Group {
+  readonly waiting: Read[] = [];
+  private underWay = 0;
+
+  constructor(
+    private readonly statements: PreparedStatements,
+    private readonly options: GroupOptions,
+  ) {}
+
+  read(values: readonly unknown[]): Promise<unknown[]> {
+    return new Promise((resolve, reject) => {
+      if (this.waiting.length === MOST_WAITING) return reject(tooManyWaiting());
+      this.waiting.push({ values, sinceMs: performance.now(), resolve, reject });
+      // Otherwise a connection is already requested, or all statements run, and each one calls `startStatement` when it ends.
+      if (this.waiting.length === 1) this.startStatement();
+    });
+  }
+
+  /** Reads are assigned to a statement only when a connection is available, so later reads can still join. */
+  private startStatement(): void {
+    if (this.waiting.length === 0 || this.underWay === MOST_STATEMENTS) return;
+    this.underWay += 1;
+    const beganAtMs = performance.now();
+    this.statements.connect((error, connection) => {
+      if (!connection) {
+        // Later reads get their own attempt, because the network may have recovered.
+        this.giveUp(beganAtMs, () => error);
+        return this.endStatement();
+      }
+      this.giveUpOverdue();
+      const reads = this.waiting.splice(0, sizeFor(this.waiting.length));
+      if (reads.length > 0) return this.run(connection, reads);
+      connection.release();
+      this.endStatement();
+    });
+  }
+
+  private run(connection: PoolConnection, reads: readonly Read[]): void {
+    const sql = this.options.sqlFor(reads.length);
+    const values = reads.flatMap((read) => read.values);
+    this.statements.run(connection, [sql, values], (error, rows) => {
+      if (error) for (const { reject } of reads) reject(error);
+      else deal(rows as NumberedRow[], reads);
+      this.endStatement();
+    });
+    // The reads that did not fit go into the next statement.
+    this.startStatement();
+  }
+
+  private endStatement(): void {
+    this.underWay -= 1;
+    this.giveUpOverdue();
+    if (this.waiting.length > 0) this.startStatement();
+    else if (this.underWay === 0) this.options.whenIdle();
+  }
+
+  private giveUpOverdue(): void {
+    const { patienceMs } = this.options;
+    this.giveUp(performance.now() - patienceMs, () => noConnection(patienceMs));
+  }
+
+  /** Rejects the reads that have waited since `sinceMs` or longer. */
+  private giveUp(sinceMs: number, reason: () => unknown): void {
+    for (let first = this.waiting[0]; first && first.sinceMs <= sinceMs; first = this.waiting[0]) {
+      this.waiting.shift();
+      first.reject(reason());
+    }
+  }
+}
+
+function sizeFor(waiting: number): number {
+  let size = 1;
+  while (size * 2 <= Math.min(waiting, MOST_IN_STATEMENT)) size *= 2;
+  return size;
+}
+
+/** The number is text, because mysql2 reads text faster than integers. */
+interface NumberedRow {
+  read_number?: string;
+}
+
+function deal(rows: NumberedRow[], reads: readonly Read[]): void {
+  const results: NumberedRow[][] = reads.map(() => []);
+  // A statement for a single read has no `read_number`.
+  for (const row of rows) results[Number(row.read_number ?? 0)]?.push(row);
+  for (const [number, { resolve }] of reads.entries()) resolve(results[number] ?? []);
+}
 
 /** How busy the pool of database connections is. */
 export interface PoolLoad {

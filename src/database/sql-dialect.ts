@@ -8,19 +8,15 @@ export interface SqlPart {
 export interface SqlDialect {
   /** Follows the name of a table: the statement reads this index and no other. */
   forceIndex(index: string): string;
-  /** The rows behind a position in the order of two columns; `<` for the descending order. It is one range of an index. */
-  behind(
-    columns: readonly [string, string],
-    comparison: '>' | '<',
-    position: readonly [unknown, unknown],
-  ): SqlPart;
+  /** The rows behind a position in the order of these columns; `<` for the descending order. It is one range of an index. */
+  behind(columns: readonly string[], comparison: '>' | '<', position: readonly unknown[]): SqlPart;
 }
 
 export const SQLITE: SqlDialect = {
   forceIndex: (index) => `INDEXED BY ${index}`,
   // SQLite reads no range for OR.
-  behind: ([first, second], comparison, position) => ({
-    sql: `(${first}, ${second}) ${comparison} (?, ?)`,
+  behind: (columns, comparison, position) => ({
+    sql: `(${columns.join(', ')}) ${comparison} (${columns.map(() => '?').join(', ')})`,
     values: [...position],
   }),
 };
@@ -28,8 +24,14 @@ export const SQLITE: SqlDialect = {
 export const MYSQL: SqlDialect = {
   forceIndex: (index) => `FORCE INDEX (${index})`,
   // MySQL reads no range for a comparison of rows.
-  behind: ([first, second], comparison, [a, b]) => ({
-    sql: `(${first} ${comparison} ? OR (${first} = ? AND ${second} ${comparison} ?))`,
-    values: [a, a, b],
-  }),
+  behind: (columns, comparison, position) => {
+    const [last, ...before] = columns.toReversed();
+    return {
+      sql: before.reduce(
+        (sql, column) => `(${column} ${comparison} ? OR (${column} = ? AND ${sql}))`,
+        `${last} ${comparison} ?`,
+      ),
+      values: position.flatMap((value, at) => (at === position.length - 1 ? [value] : [value, value])),
+    };
+  },
 };

@@ -4,17 +4,19 @@ import type { Database } from '../database/database.js';
 import { isDuplicate, isDuplicateId } from '../database/database-errors.js';
 import { withDrawnId } from '../database/drawn-id.js';
 import type { Caller, IdempotencyKey as ClientKey } from '../kernel/caller.js';
+import { DAY_MS } from '../kernel/duration.js';
 import { AppError, invalidRequest } from '../kernel/errors.js';
 import type { IdGenerator } from '../kernel/ids.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
-const KEPT_MS = 24 * 3_600_000;
+const KEPT_MS = DAY_MS;
 /** Longer than the limit of a request, so an expired lock means that its process died. */
 const LOCK_MS = 10_000;
 
 export interface Attempt {
   caller: Caller;
-  key: ClientKey;
+  /** Null = the client sent none, so the work runs without a reservation. */
+  key: ClientKey | null;
   operation: string;
   input: readonly (string | bigint | null | undefined)[];
 }
@@ -64,9 +66,11 @@ export class IdempotencyService {
     work: (reservation: Reservation<T>) => Promise<T>,
     codec: Codec<T>,
   ): Promise<T> {
-    const { row, isRepeat } = await this.claim(attempt);
+    const { key } = attempt;
+    if (key === null) return work(this.unreserved());
+    const { row, isRepeat } = await this.claim({ ...attempt, key });
     if (row.result !== null) {
-      attempt.key.onReplay();
+      key.onReplay();
       return codec.read(row.result);
     }
     let value: T;
@@ -98,7 +102,7 @@ export class IdempotencyService {
     return this.db.repository(IdempotencyKey);
   }
 
-  private async claim({ caller, key, operation, input }: Attempt): Promise<Claim> {
+  private async claim({ caller, key, operation, input }: Attempt & { key: ClientKey }): Promise<Claim> {
     const row: IdempotencyKey = {
       projectId: caller.projectId,
       keyDigest: sha256(checkedKey(key.text)),
@@ -138,6 +142,12 @@ export class IdempotencyService {
     const { affected } = await this.db.write(() => this.table.update(held(known), next));
     if (affected !== 1) throw inFlight();
     return { row: next, isRepeat: !isExpired };
+  }
+
+  private unreserved(): Reservation {
+    const id = this.ids.next();
+    const create = <T>(work: (id: bigint) => Promise<T>) => withDrawnId(this.ids, work, id);
+    return { id, isRepeat: false, create, complete: async () => {} };
   }
 
   private reservation<T>(

@@ -1,3 +1,8 @@
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
 const UNITS = [
   ['d', 86_400],
   ['h', 3_600],

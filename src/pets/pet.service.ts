@@ -1,11 +1,10 @@
-import { withDrawnId, withDrawnIds } from '../database/drawn-id.js';
+import { withDrawnIds } from '../database/drawn-id.js';
 import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
 import { type Caller, requireScope, type ServiceCall } from '../kernel/caller.js';
 import { AppError } from '../kernel/errors.js';
 import type { IdGenerator } from '../kernel/ids.js';
-import { GET_PET_DEPRECATION } from './get-pet-deprecation.js';
 import type { Pet } from './pet.entity.js';
-import { type NewPet, type PetChanges, requireAnswerable } from './pet.rules.js';
+import { GET_PET_DEPRECATION, type NewPet, type PetChanges, requireAnswerable } from './pet.rules.js';
 import type { PetStore } from './pet.store.js';
 import type { PetListRequest, PetPage } from './pet-list.js';
 
@@ -46,10 +45,9 @@ export class PetService {
   /** Creates a pet; a repeated Idempotency-Key returns the first answer. Throws `AppError forbidden`. Spec: createPet. */
   create({ caller, idempotencyKey }: ServiceCall, pet: NewPet): Promise<Pet> {
     requireScope(caller, 'pets:write');
-    if (idempotencyKey === null) return this.insert(caller, pet);
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'createPet', input: [pet.name, pet.categoryId, pet.status] },
-      (reservation) => this.insertOnce(caller, pet, reservation),
+      (reservation) => this.insert(caller, pet, reservation),
       PET_JSON,
     );
   }
@@ -60,7 +58,6 @@ export class PetService {
    */
   createAll({ caller, idempotencyKey }: ServiceCall, pets: readonly NewPet[]): Promise<Pet[]> {
     requireScope(caller, 'pets:write');
-    if (idempotencyKey === null) return this.insertAll(caller, pets);
     const input = pets.flatMap(({ name, categoryId, status }) => [name, categoryId, status]);
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'createPets', input },
@@ -82,7 +79,6 @@ export class PetService {
     requireAnswerable(caller, changes, answered);
     requireScope(caller, 'pets:write');
     const { name, categoryId, status } = changes;
-    if (idempotencyKey === null) return this.change(caller, id, changes);
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'updatePet', input: [id, name, categoryId, status] },
       () => this.change(caller, id, changes),
@@ -96,7 +92,6 @@ export class PetService {
    */
   delete({ caller, idempotencyKey }: ServiceCall, id: bigint): Promise<bigint> {
     requireScope(caller, 'pets:write');
-    if (idempotencyKey === null) return this.remove(caller, id, null);
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'deletePet', input: [id] },
       (reservation) => this.remove(caller, id, reservation),
@@ -104,32 +99,24 @@ export class PetService {
     );
   }
 
-  private insert(caller: Caller, pet: NewPet): Promise<Pet> {
-    return withDrawnId(this.ids, (id) => this.insertAs(caller, pet, id));
-  }
-
-  private async insertOnce(caller: Caller, pet: NewPet, reservation: Reservation): Promise<Pet> {
-    const created = await reservation.create((id) => this.insertAs(caller, pet, id));
+  private async insert(caller: Caller, pet: NewPet, reservation: Reservation): Promise<Pet> {
+    const created = await reservation.create(async (id) => {
+      const row = { projectId: caller.projectId, id, ...pet, createdAtMs: this.now() };
+      await this.store.insert(row);
+      return row;
+    });
     return created ?? this.readPet(caller, reservation.id);
-  }
-
-  private async insertAs(caller: Caller, pet: NewPet, id: bigint): Promise<Pet> {
-    const row = { projectId: caller.projectId, id, ...pet, createdAtMs: this.now() };
-    await this.store.insert(row);
-    return row;
   }
 
   private insertAll(
     { projectId }: Caller,
     pets: readonly NewPet[],
-    reservation?: Reservation<Pet[]>,
+    reservation: Reservation<Pet[]>,
   ): Promise<Pet[]> {
     return withDrawnIds(this.ids, pets.length, async (ids) => {
       const created = rowsOf(projectId, pets, { ids, createdAtMs: this.now() });
       // With its answer in the same transaction, a repeat after a crash finds both or neither. D-178.
-      await this.store.insertAll(projectId, created, (manager) =>
-        Promise.resolve(reservation?.complete(manager, created)),
-      );
+      await this.store.insertAll(projectId, created, (manager) => reservation.complete(manager, created));
       return created;
     });
   }
@@ -139,10 +126,10 @@ export class PetService {
     return this.readPet(caller, id);
   }
 
-  private async remove(caller: Caller, id: bigint, reservation: Reservation | null): Promise<bigint> {
+  private async remove(caller: Caller, id: bigint, { isRepeat }: Reservation): Promise<bigint> {
     const existed = await this.store.delete(caller.projectId, id);
     // The attempt whose outcome was lost may have deleted it. D-111.
-    return existed || reservation?.isRepeat ? id : refuseUnknownPet(id);
+    return existed || isRepeat ? id : refuseUnknownPet(id);
   }
 
   private requireGettable(caller: Caller): void {

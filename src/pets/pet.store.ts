@@ -113,12 +113,12 @@ export class PetStore {
   async insertAll(
     projectId: bigint,
     pets: readonly Pet[],
-    alongside?: (manager: EntityManager) => Promise<void>,
+    alongside: (manager: EntityManager) => Promise<void>,
   ): Promise<void> {
     await this.versions.change(projectId, () =>
       this.db.transaction(async (manager) => {
         await insertTogether(manager, Pet, pets);
-        await alongside?.(manager);
+        await alongside(manager);
       }),
     );
   }

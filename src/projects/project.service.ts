@@ -3,7 +3,8 @@ import { nextChange } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { isDuplicate } from '../database/database-errors.js';
 import { withDrawnId } from '../database/drawn-id.js';
-import type { Actor } from '../kernel/caller.js';
+import type { IdempotencyService } from '../idempotency/idempotency.service.js';
+import { type Actor, requireScope, type ServiceCall } from '../kernel/caller.js';
 import { AppError } from '../kernel/errors.js';
 import type { IdGenerator } from '../kernel/ids.js';
 import type { Plan } from './plans.js';
@@ -115,3 +116,37 @@ export class ProjectService {
 function refuseUnknown(which: string): never {
   throw new AppError('not_found', `There is no project ${which}.`);
 }
+
+/** Reads and changes the caller's project. */
+export class OwnProject {
+  constructor(
+    private readonly projects: ProjectService,
+    private readonly idempotency: IdempotencyService,
+  ) {}
+
+  /** Needs no scope. */
+  get({ caller }: ServiceCall): Promise<Project> {
+    return this.projects.get(caller.projectId);
+  }
+
+  /** Records a successful deploy at the current time. Throws `AppError forbidden`. Spec: Custom domains 2. */
+  publish({ caller, actor, idempotencyKey: key }: ServiceCall): Promise<Project> {
+    requireScope(caller, 'domains');
+    const publish = () => this.projects.publish(actor, caller.projectId);
+    return this.idempotency.once(
+      { caller, key, operation: 'publishProject', input: [] },
+      publish,
+      PROJECT_JSON,
+    );
+  }
+}
+
+/** The stored form of a project as the answer to an Idempotency-Key. */
+const PROJECT_JSON = {
+  write: (project: Project) =>
+    JSON.stringify(project, (_, value) => (typeof value === 'bigint' ? String(value) : (value as unknown))),
+  read: (json: string): Project => {
+    const project = JSON.parse(json);
+    return { ...project, id: BigInt(project.id), changeNumber: BigInt(project.changeNumber) };
+  },
+};

@@ -2,13 +2,12 @@ import { In } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { AppError } from '../kernel/errors.js';
 import { connectRedis } from '../redis/redis-connection.js';
-import { liftStoredBan } from './memory/counter-store.js';
-import { KeyBanRow } from './memory/key-ban.entity.js';
+import { KeyBanRow, liftStoredBan } from './memory/counter-store.js';
 import { RedisLimiter, SharedCountersAway } from './redis/redis-limiter.js';
 import { type BanStatus, banStatus } from './rules/bans.js';
 
 /** Where the serving processes keep bans: in Redis, or without Redis in the database (write-behind). */
-export interface BanPlace {
+export interface BanStorage {
   redisUrl: string | null;
   db: Database;
 }
@@ -18,7 +17,7 @@ export interface BanPlace {
  * ban appears up to two seconds late. Throws `AppError unavailable` when Redis does not respond.
  */
 export async function readBans(
-  { redisUrl, db }: BanPlace,
+  { redisUrl, db }: BanStorage,
   { subject, keyIds }: { subject: string; keyIds: readonly string[] },
   nowMs: number,
 ): Promise<Map<string, BanStatus>> {
@@ -36,7 +35,7 @@ export async function readBans(
  * `readBans`.
  */
 export async function liftBan(
-  { redisUrl, db }: BanPlace,
+  { redisUrl, db }: BanStorage,
   key: { subject: string; keyId: string },
 ): Promise<void> {
   if (redisUrl === null) return liftStoredBan(db, key.keyId);

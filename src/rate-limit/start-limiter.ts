@@ -5,8 +5,7 @@ import { CounterStore } from './memory/counter-store.js';
 import { MemoryLimiter } from './memory/memory-limiter.js';
 import { MemoryVersions } from './memory/memory-versions.js';
 import { RedisLimiter } from './redis/redis-limiter.js';
-import { ResilientLimiter } from './redis/resilient-limiter.js';
-import { SharedVersions } from './redis/shared-versions.js';
+import { ResilientLimiter, SharedVersions } from './redis/resilient-limiter.js';
 import type { Limiter, LimiterLog } from './rules/limiter.js';
 
 interface LimiterParts {

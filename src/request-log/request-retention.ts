@@ -2,10 +2,17 @@ import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { Between, In, LessThan, LessThanOrEqual } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { addUp } from '../database/insert-rows.js';
+import { SECOND_MS } from '../kernel/duration.js';
 import { firstIdAt } from '../kernel/ids.js';
-import { LeftOutCount } from './left-out-count.entity.js';
-import { KEPT_MS, MAX_LOGGED, MAX_PER_SECOND, minuteOf, SECOND_MS, secondOf } from './log-bounds.js';
-import { LoggedRequest } from './logged-request.entity.js';
+import {
+  KEPT_MS,
+  LeftOutCount,
+  LoggedRequest,
+  MAX_LOGGED,
+  MAX_PER_SECOND,
+  minuteOf,
+  secondOf,
+} from './logged-request.entity.js';
 
 const IDS_PER_SECOND = firstIdAt(SECOND_MS) - firstIdAt(0);
 const SWEEP_ROWS = 500;

@@ -1,5 +1,11 @@
-import { MAX_PER_SECOND, minuteOf, secondOf } from './log-bounds.js';
-import { type LoggableRequest, type NewRow, rowOf } from './loggable-request.js';
+import {
+  type LoggableRequest,
+  MAX_PER_SECOND,
+  minuteOf,
+  type NewRow,
+  rowOf,
+  secondOf,
+} from './logged-request.entity.js';
 
 /** Rows of a project until they are drained. */
 interface Collected {

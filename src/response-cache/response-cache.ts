@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../kernel/caller.js';
-import type { Decision, Standing } from '../rate-limit/rules/decision.js';
+import type { Decision, Standing } from '../rate-limit/rules/limiter.js';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 /** The memory of an entry without its texts. */

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode, type FieldProblem } from '../kernel/errors.js';
-import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
+import { GET_PET_DEPRECATION } from '../pets/pet.rules.js';
 
 /** Bodies of requests and responses, by the schema that they fit. A test compares each with what the gateway sends. */
 export const EXAMPLES = {

@@ -1,8 +1,7 @@
 import { IGNORED_PARAMETERS, REPLAYED } from '../http/headers.js';
 import type { Scope } from '../kernel/caller.js';
 import type { ErrorCode } from '../kernel/errors.js';
-import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
-import { newPetSchema } from '../pets/pet.rules.js';
+import { GET_PET_DEPRECATION, newPetSchema } from '../pets/pet.rules.js';
 import { errorResponses, HEADERS, type HeaderName, headers, json, ok } from './openapi-responses.js';
 import { errorSchema, listQuerySchema, petSchema, petsSchema, rateLimitSchema } from './schemas.js';
 

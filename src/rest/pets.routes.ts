@@ -6,12 +6,10 @@ import { restrictMethods } from '../http/methods.js';
 import { AppError, invalidRequest } from '../kernel/errors.js';
 import { parseInt64 } from '../kernel/int64.js';
 import { validator } from '../kernel/validation.js';
-import { GET_PET_DEPRECATION } from '../pets/get-pet-deprecation.js';
 import type { Pet, PetStatus } from '../pets/pet.entity.js';
-import { PAGE_SIZE, parseNewPet } from '../pets/pet.rules.js';
+import { GET_PET_DEPRECATION, PAGE_SIZE, parseNewPet } from '../pets/pet.rules.js';
 import type { PetService } from '../pets/pet.service.js';
-import { PetCursors } from '../pets/pet-cursor.js';
-import { type ListedPet, oldestFirst, type PetListRequest } from '../pets/pet-list.js';
+import { type ListedPet, oldestFirst, PetCursors, type PetListRequest } from '../pets/pet-list.js';
 import { listQuerySchema, petSchema, petsSchema } from './schemas.js';
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import type { Meter } from '../admission/meter.js';
-import type { Decision } from '../rate-limit/rules/decision.js';
+import type { Decision } from '../rate-limit/rules/limiter.js';
 import type { Span } from './span.js';
 import type { Tracer } from './tracer.js';
 

@@ -1,6 +1,4 @@
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../kernel/duration.js';
 
 /** The sizes of the buckets, and how many of each are kept. */
 export const BUCKETS = {

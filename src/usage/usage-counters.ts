@@ -1,6 +1,5 @@
 import { type CountedRequest, OTHER_OPERATION } from '../kernel/answered-request.js';
 import { numberOf } from './buckets.js';
-import { latencyBucket } from './latency.js';
 
 /**
  * D-120. Each request counts once in `door`, `key`, `operation` and `status`. In `payer` only those count that spend nothing of
@@ -94,11 +93,7 @@ export class UsageCounters {
       const held = this.tallyOf(tally.projectId, tally.minute);
       for (const dimension of DIMENSIONS) {
         for (const [name, outcomes] of tally[dimension]) {
-          const into = this.outcomesOf(held[dimension], name);
-          into.admitted += outcomes.admitted;
-          into.refused += outcomes.refused;
-          into.failed += outcomes.failed;
-          into.units += outcomes.units;
+          addOutcomes(this.outcomesOf(held[dimension], name), outcomes);
         }
       }
       while (this.held > this.maxCounts) this.dropOldest();
@@ -116,7 +111,7 @@ export class UsageCounters {
   private outcomesOf(counts: Map<Name, Outcomes>, name: Name): Outcomes {
     const known = counts.get(name);
     if (known) return known;
-    const outcomes = { admitted: 0, refused: 0, failed: 0, units: 0 };
+    const outcomes = noOutcomes();
     counts.set(name, outcomes);
     this.held += 1;
     return outcomes;
@@ -147,6 +142,17 @@ export class UsageCounters {
   }
 }
 
+export function noOutcomes(): Outcomes {
+  return { admitted: 0, refused: 0, failed: 0, units: 0 };
+}
+
+export function addOutcomes(to: Outcomes, { admitted, refused, failed, units }: Outcomes): void {
+  to.admitted += admitted;
+  to.refused += refused;
+  to.failed += failed;
+  to.units += units;
+}
+
 /** The number of counts in a tally. */
 export function sizeOf(tally: Tally): number {
   return DIMENSIONS.reduce((sum, dimension) => sum + tally[dimension].size, 0);
@@ -167,4 +173,44 @@ function newTally(projectId: bigint, minute: number): Tally {
     payer: new Map(),
     status: new Map(),
   };
+}
+
+/** The upper end of the first bucket. */
+const FIRST_MS = 0.1;
+/** The ratio of two neighbours is 2^(1/4), 1.19. */
+const BUCKETS_PER_DOUBLING = 4;
+/** The last bucket ends at 5.5 s: by then each request has its answer. */
+const LAST_BUCKET = 63;
+
+export interface Latency {
+  /** In milliseconds, at most 10 % from the exact value; null = no requests. */
+  p50Ms: number | null;
+  p95Ms: number | null;
+}
+
+/** The number of the bucket that a duration counts in. */
+export function latencyBucket(durationMs: number): number {
+  if (!(durationMs > FIRST_MS)) return 0;
+  return Math.min(Math.ceil(Math.log2(durationMs / FIRST_MS) * BUCKETS_PER_DOUBLING), LAST_BUCKET);
+}
+
+/** The percentiles of requests counted by bucket. */
+export function latencyOf(requests: ReadonlyMap<number, number>): Latency {
+  const buckets = [...requests].sort(([a], [b]) => a - b);
+  const total = buckets.reduce((sum, [, count]) => sum + count, 0);
+  const percentile = (share: number): number | null => {
+    let passed = 0;
+    const found = buckets.find(([, count]) => {
+      passed += count;
+      return passed >= total * share;
+    });
+    return found ? middleMs(found[0]) : null;
+  };
+  return { p50Ms: percentile(0.5), p95Ms: percentile(0.95) };
+}
+
+/** The geometric middle of a bucket, to three digits. */
+function middleMs(bucket: number): number {
+  const middle = bucket === 0 ? FIRST_MS : FIRST_MS * 2 ** ((bucket - 0.5) / BUCKETS_PER_DOUBLING);
+  return Number(middle.toPrecision(3));
 }

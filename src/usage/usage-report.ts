@@ -1,8 +1,14 @@
 import { BUCKETS, USAGE_WINDOWS, type UsageWindow } from './buckets.js';
-import { type Latency, latencyOf } from './latency.js';
-import type { StoredCount } from './usage.store.js';
-import { type Dimension, type Outcomes, unmarkedName } from './usage-counters.js';
-import { addOutcomes, MAX_NAMES, OTHER } from './usage-rows.js';
+import { MAX_NAMES, OTHER, type StoredCount } from './usage.store.js';
+import {
+  addOutcomes,
+  type Dimension,
+  type Latency,
+  latencyOf,
+  noOutcomes,
+  type Outcomes,
+  unmarkedName,
+} from './usage-counters.js';
 
 export interface UsagePoint extends Record<'graphql' | 'rest' | 'management', Outcomes> {
   /** The start of the minute, hour or day. */
@@ -52,15 +58,15 @@ export function usageReport(
   };
   const doors = seriesOf('door');
   const managing = seriesOf('payer').values().next().value?.counts;
-  const total = zero();
+  const total = noOutcomes();
   for (const door of doors.values()) addOutcomes(total, door.total);
   const latencies = [...seriesOf('latency').values()];
   return {
     points: Array.from({ length: points }, (_, at) => ({
       atMs: (first + at) * BUCKETS[bucket].sizeMs,
-      graphql: doors.get('graphql')?.counts[at] ?? zero(),
-      rest: doors.get('rest')?.counts[at] ?? zero(),
-      management: managing?.[at] ?? zero(),
+      graphql: doors.get('graphql')?.counts[at] ?? noOutcomes(),
+      rest: doors.get('rest')?.counts[at] ?? noOutcomes(),
+      management: managing?.[at] ?? noOutcomes(),
     })),
     series: limited([...seriesOf(by).values()].filter(({ total }) => sizeOf(total) > 0)),
     total,
@@ -70,7 +76,11 @@ export function usageReport(
 
 function addRow(series: Map<string, UsageSeries>, row: StoredCount, points: number, first: number): void {
   const { name, number } = row;
-  const known = series.get(name) ?? { name, total: zero(), counts: Array.from({ length: points }, zero) };
+  const known = series.get(name) ?? {
+    name,
+    total: noOutcomes(),
+    counts: Array.from({ length: points }, noOutcomes),
+  };
   series.set(name, known);
   addOutcomes(known.total, row);
   const count = known.counts[number - first];
@@ -98,8 +108,4 @@ function byRequests(a: UsageSeries, b: UsageSeries): number {
 
 function sizeOf({ admitted, refused }: Outcomes): number {
   return admitted + refused;
-}
-
-function zero(): Outcomes {
-  return { admitted: 0, refused: 0, failed: 0, units: 0 };
 }

@@ -1,9 +1,8 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import type { CountedRequest } from '../kernel/answered-request.js';
 import type { Bucket } from './buckets.js';
-import type { StoredCount, UsageStore } from './usage.store.js';
+import { rowsOf, type StoredCount, type UsageStore } from './usage.store.js';
 import { type Dimension, sizeOf, type Tally, UsageCounters } from './usage-counters.js';
-import { rowsOf } from './usage-rows.js';
 
 /** Bounds memory to about 35 MB. */
 const MAX_COUNTS = 100_000;

@@ -1,12 +1,12 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { type EntityManager, In, LessThan, LessThanOrEqual } from 'typeorm';
-import { Batches, deleteOldWriters } from '../database/batches.js';
+import { Batches, deleteOldWriters } from '../database/change-sequence.entity.js';
 import type { Database } from '../database/database.js';
 import { addUp } from '../database/insert-rows.js';
-import { BUCKET_NAMES, type Bucket, oldestKept } from './buckets.js';
+import { OTHER_OPERATION } from '../kernel/answered-request.js';
+import { BUCKET_NAMES, type Bucket, numberOfMinute, oldestKept } from './buckets.js';
 import { UsageCount } from './usage-count.entity.js';
-import type { Dimension, Tally } from './usage-counters.js';
-import { LIMITED, type NamesOf, OTHER, rowsOf } from './usage-rows.js';
+import { addOutcomes, DIMENSIONS, type Dimension, noOutcomes, type Tally } from './usage-counters.js';
 
 const COUNTERS = ['admitted', 'refused', 'failed', 'units'] as const;
 const SWEEP_ROWS = 500;
@@ -107,16 +107,7 @@ function daysOf(rows: readonly UsageCount[]): Day[] {
 
 /** Adding nothing to one row of a day locks it until the transaction ends. */
 function lockRow(day: Day): UsageCount {
-  return {
-    ...day,
-    bucket: 'day',
-    dimension: 'door',
-    name: 'rest',
-    admitted: 0,
-    refused: 0,
-    failed: 0,
-    units: 0,
-  };
+  return { ...day, bucket: 'day', dimension: 'door', name: 'rest', ...noOutcomes() };
 }
 
 async function storedNames(manager: EntityManager, days: readonly Day[]): Promise<NamesOf> {
@@ -140,4 +131,65 @@ async function storedNames(manager: EntityManager, days: readonly Day[]): Promis
 
 function keyOf({ projectId, number }: Day): string {
   return `${projectId}/${number}`;
+}
+
+/** Names that are stored for a project, a day and a dimension; further ones count as `other`. */
+export const MAX_NAMES = 200;
+/** The dimensions whose names a client chooses. */
+const LIMITED: ReadonlySet<Dimension> = new Set(['key', 'operation']);
+export const OTHER = OTHER_OPERATION;
+
+/** The names that are stored for a project's day in a dimension, without `other`. Grows up to `MAX_NAMES`. */
+type NamesOf = (projectId: bigint, day: number, dimension: Dimension) => Set<string>;
+
+/** The rows of all buckets that tallies add to, sorted by primary key. */
+export function rowsOf(
+  tallies: readonly Tally[],
+  nowMs: number,
+  namesOf: NamesOf | null = null,
+): UsageCount[] {
+  const rows = new Map<string, UsageCount>();
+  for (const tally of tallies) {
+    const { projectId, minute } = tally;
+    // After a long wait for the database, a tally can be too old to keep.
+    const kept = BUCKET_NAMES.map((bucket) => ({ bucket, number: numberOfMinute(bucket, minute) })).filter(
+      ({ bucket, number }) => number >= oldestKept(bucket, nowMs),
+    );
+    for (const dimension of DIMENSIONS) {
+      const names = LIMITED.has(dimension) && namesOf?.(projectId, numberOfMinute('day', minute), dimension);
+      for (const [given, outcomes] of tally[dimension]) {
+        const name = names ? nameWithin(names, String(given)) : String(given);
+        for (const bucket of kept) add(rows, { projectId, dimension, name, ...bucket, ...outcomes });
+      }
+    }
+  }
+  return [...rows.values()].sort(byKey);
+}
+
+function nameWithin(names: Set<string>, name: string): string {
+  if (name === OTHER || names.has(name)) return name;
+  if (names.size >= MAX_NAMES) return OTHER;
+  names.add(name);
+  return name;
+}
+
+function add(rows: Map<string, UsageCount>, row: UsageCount): void {
+  const key = `${row.projectId}/${row.bucket}/${row.dimension}/${row.number}/${row.name}`;
+  const known = rows.get(key);
+  if (known) addOutcomes(known, row);
+  else rows.set(key, row);
+}
+
+function byKey(a: UsageCount, b: UsageCount): number {
+  return (
+    compare(a.projectId, b.projectId) ||
+    compare<Bucket>(a.bucket, b.bucket) ||
+    compare<Dimension>(a.dimension, b.dimension) ||
+    a.number - b.number ||
+    compare(a.name, b.name)
+  );
+}
+
+function compare<T extends string | bigint>(a: T, b: T): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }

@@ -1,5 +1,5 @@
 import type { CountedRequest } from '../../src/kernel/answered-request.js';
-import { LeftOutCount } from '../../src/request-log/left-out-count.entity.js';
+import { LeftOutCount } from '../../src/request-log/logged-request.entity.js';
 import { BUCKETS } from '../../src/usage/buckets.js';
 import {
   type DomainRig,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { AuditRetention } from '../../src/audit/audit-retention.js';
+import { AuditRetention } from '../../src/audit/audit-log.js';
 import { firstIdAt } from '../../src/kernel/ids.js';
 import { graphql } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';

@@ -1,8 +1,7 @@
 import { linkSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { copyDatabase } from '../../src/backup/copy.js';
-import { CopyTarget } from '../../src/backup/copy-target.js';
+import { CopyTarget, copyDatabase } from '../../src/backup/copy.js';
 import { Snapshot } from '../../src/backup/snapshot.js';
 import { loadConfig } from '../../src/config/config.js';
 import { Backups, copy, countOf, whileWritten } from '../support/backups/backups.js';

@@ -10,7 +10,7 @@ import { durationMs } from '../../src/cli/keys.command.js';
 import { grouped, printable, table } from '../../src/cli/output.js';
 import { loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
-import { KeyBanRow } from '../../src/rate-limit/memory/key-ban.entity.js';
+import { KeyBanRow } from '../../src/rate-limit/memory/counter-store.js';
 import { RedisLimiter } from '../../src/rate-limit/redis/redis-limiter.js';
 import { STRIKES_TO_BAN } from '../../src/rate-limit/rules/bans.js';
 import { projectSubject } from '../../src/rate-limit/rules/subjects.js';

@@ -20,7 +20,7 @@ import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
-import { PetImport } from '../../src/pets/import/pet-import.entity.js';
+import { PetImport } from '../../src/pets/files/pet-import.entity.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { petstore, petstoreHere } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';

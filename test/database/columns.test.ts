@@ -4,7 +4,7 @@ import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/migrate.js';
-import { KeyBanRow } from '../../src/rate-limit/memory/key-ban.entity.js';
+import { KeyBanRow } from '../../src/rate-limit/memory/counter-store.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 
 describe.each(databaseKinds())('on %s', (kind) => {

@@ -5,7 +5,7 @@ import { createServices, type Services } from '../../src/app/services.js';
 import { OrderLog } from '../../src/certificates/orders/order-log.js';
 import { IdGenerator } from '../../src/kernel/ids.js';
 import type { PetFile } from '../../src/pets/files/pet-file.js';
-import type { ReadRow } from '../../src/pets/files/read-row.js';
+import type { ReadRow } from '../../src/pets/files/rows.js';
 import { Project } from '../../src/projects/project.entity.js';
 import { publishedTenant } from '../support/domains/domain-rig.js';
 import { graphql, rest } from '../support/http/client.js';

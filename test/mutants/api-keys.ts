@@ -123,7 +123,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'revoked-found',
-    file: 'api-keys/known-key.ts',
+    file: 'api-keys/caller-cache.ts',
     find: ' AND api_keys.revoked_at_ms IS NULL',
     replace: '',
     breaks: 'A revoked key is not found.',

@@ -36,8 +36,8 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'retry-window-24-minutes',
     file: 'idempotency/idempotency.service.ts',
-    find: '24 * 3_600_000',
-    replace: '24 * 60_000',
+    find: 'const KEPT_MS = DAY_MS;',
+    replace: 'const KEPT_MS = DAY_MS / 60;',
     breaks: 'An answer is replayed for 24 hours.',
     tests: ['Idempotency-8'],
   },
@@ -133,8 +133,8 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'create-pet-ignores-key',
     file: 'pets/pet.service.ts',
-    find: 'if (idempotencyKey === null) return this.insert(caller, pet);',
-    replace: 'if (idempotencyKey === null || pet.status === null) return this.insert(caller, pet);',
+    find: "{ caller, key: idempotencyKey, operation: 'createPet', input",
+    replace: "{ caller, key: pet.status && idempotencyKey, operation: 'createPet', input",
     breaks: 'createPet honours the key for every pet.',
     tests: ['Idempotency-1'],
   },
@@ -149,7 +149,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'create-pets-answer-after-the-commit',
     file: 'pets/pet.service.ts',
-    find: 'Promise.resolve(reservation?.complete(manager, created))',
+    find: 'reservation.complete(manager, created)',
     replace: 'Promise.resolve(void [manager, reservation])',
     breaks: 'The answer of createPets is stored with its pets.',
     tests: ['CreatePets-15'],
@@ -157,7 +157,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'delete-pet-repeat-not-found',
     file: 'pets/pet.service.ts',
-    find: 'return existed || reservation?.isRepeat ? id',
+    find: 'return existed || isRepeat ? id',
     replace: 'return existed ? id',
     breaks: 'deletePet after a lost attempt succeeds.',
     tests: ['deletePet-6'],

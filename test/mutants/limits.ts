@@ -27,7 +27,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'header-shows-the-roomier-window',
-    file: 'rate-limit/rules/decision.ts',
+    file: 'rate-limit/rules/limiter.ts',
     find: 'minute.remaining < day.remaining ? minute : day',
     replace: 'minute.remaining > day.remaining ? minute : day',
     breaks: 'X-RateLimit-* show the window with less remaining.',

@@ -43,7 +43,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-operator-account',
-    file: 'audit/audit-names.ts',
+    file: 'audit/project-audit.ts',
     find: "return 'Operator, on the command line';",
     replace: 'return actor;',
     breaks: 'The account of the operator is not shown.',
@@ -99,7 +99,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-trimmed-in-all-projects',
-    file: 'audit/audit-retention.ts',
+    file: 'audit/audit-log.ts',
     find: '{ projectId, id: LessThanOrEqual(newest.id) }',
     replace: '{ id: LessThanOrEqual(newest.id) }',
     breaks: 'A busy project pushes out no acts of another one.',
@@ -107,7 +107,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-sixty-a-second',
-    file: 'request-log/log-bounds.ts',
+    file: 'request-log/logged-request.entity.ts',
     find: 'MAX_PER_SECOND = 50',
     replace: 'MAX_PER_SECOND = 60',
     breaks: 'A second keeps 50 requests of a project.',
@@ -139,7 +139,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-two-days-is-one',
-    file: 'request-log/log-bounds.ts',
+    file: 'request-log/logged-request.entity.ts',
     find: 'KEPT_MS = 48 * HOUR_MS',
     replace: 'KEPT_MS = 24 * HOUR_MS',
     breaks: 'The log has the requests of 48 hours.',
@@ -155,7 +155,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-filter-ors',
-    file: 'request-log/request-filter.ts',
+    file: 'request-log/project-requests.ts',
     find: '[name]} = ?',
     replace: '[name]} >= ?',
     breaks: 'A filter means equality.',
@@ -252,7 +252,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-percentile-by-buckets',
-    file: 'usage/latency.ts',
+    file: 'usage/usage-counters.ts',
     find: 'passed += count;',
     replace: 'passed += count > 0 ? total / buckets.length : 0;',
     breaks: 'Percentiles count requests, not buckets.',
@@ -260,7 +260,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-names-without-bound',
-    file: 'usage/usage-rows.ts',
+    file: 'usage/usage.store.ts',
     find: 'if (names.size >= MAX_NAMES) return OTHER;',
     replace: '',
     breaks: 'A day stores 200 names.',
@@ -284,7 +284,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'backup-without-its-end',
-    file: 'backup/sqlite-backup.ts',
+    file: 'backup/backup.ts',
     find: 'if (statSync(path).size % pageBytes !== 0)',
     replace: 'if (pageBytes === 0)',
     breaks: 'A truncated backup is refused.',
@@ -292,7 +292,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'backup-of-another-release',
-    file: 'backup/sqlite-backup.ts',
+    file: 'backup/backup.ts',
     find: 'requireKnown(await appliedMigrations(file), { migrations })',
     replace: '(await appliedMigrations(file) ?? [])',
     breaks: 'A file of a newer release is refused.',
@@ -308,7 +308,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'copy-not-counted',
-    file: 'backup/copy-target.ts',
+    file: 'backup/copy.ts',
     find: 'if (Number(count) === rows) continue;',
     replace: 'continue;',
     breaks: 'A copy counts its rows.',
@@ -316,7 +316,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'copy-unmarks-another',
-    file: 'backup/copy-target.ts',
+    file: 'backup/copy.ts',
     find: 'if (marks.length === 0)',
     replace: 'if (marks.length > 1)',
     breaks: 'A copy ends its own mark only.',
@@ -324,7 +324,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'copy-into-a-full-database',
-    file: 'backup/copy-target.ts',
+    file: 'backup/copy.ts',
     find: 'if (!isForced) await this.requireEmpty();',
     replace: '',
     breaks: 'A copy without --force needs an empty database.',

@@ -4,7 +4,7 @@ import { durationInWords } from '../../src/kernel/duration.js';
 import type { Quota } from '../../src/kernel/quota.js';
 import { PLANS } from '../../src/projects/plans.js';
 import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
-import { bindingWindow, type Decision } from '../../src/rate-limit/rules/decision.js';
+import { bindingWindow, type Decision } from '../../src/rate-limit/rules/limiter.js';
 import { addressSubject, projectSubject } from '../../src/rate-limit/rules/subjects.js';
 import { charge, DAY_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
 import { RedisLimiter } from '../../src/rate-limit/redis/redis-limiter.js';
 import { ResilientLimiter } from '../../src/rate-limit/redis/resilient-limiter.js';
-import type { Decision } from '../../src/rate-limit/rules/decision.js';
+import type { Decision } from '../../src/rate-limit/rules/limiter.js';
 import { connectRedis } from '../../src/redis/redis-connection.js';
 import { eventually } from '../support/eventually.js';
 import { charge, DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';

@@ -3,10 +3,13 @@ import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { type DatabaseTarget, loadConfig } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/migrate.js';
-import { CounterStore, liftStoredBan } from '../../src/rate-limit/memory/counter-store.js';
-import { KeyBanRow } from '../../src/rate-limit/memory/key-ban.entity.js';
+import {
+  CounterStore,
+  KeyBanRow,
+  liftStoredBan,
+  RateWindow,
+} from '../../src/rate-limit/memory/counter-store.js';
 import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
-import { RateWindow } from '../../src/rate-limit/memory/rate-window.entity.js';
 import { banStatus, NO_RECORD } from '../../src/rate-limit/rules/bans.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { charge, DAY_MS, HOUR_MS, NOON_MS } from '../support/limiter/charges.js';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { samplesOf } from '../../browser/pages/reference/samples.js';
 import { SCOPES } from '../../src/kernel/caller.js';
 import { ERRORS } from '../../src/kernel/errors.js';
-import { GET_PET_DEPRECATION } from '../../src/pets/get-pet-deprecation.js';
+import { GET_PET_DEPRECATION } from '../../src/pets/pet.rules.js';
 import { PLANS } from '../../src/projects/plans.js';
 import { LADDER_MINUTES, STRIKES_TO_BAN } from '../../src/rate-limit/rules/bans.js';
 import { rest } from '../support/http/client.js';

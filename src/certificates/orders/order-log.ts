@@ -16,6 +16,7 @@ import { ChangeSequence } from '../../database/change-sequence.entity.js';
 import { BOOLEAN, ID, TIME_MS, text } from '../../database/columns.js';
 import type { Database } from '../../database/database.js';
 import { withDrawnId } from '../../database/drawn-id.js';
+import { HOUR_MS } from '../../kernel/duration.js';
 import type { IdGenerator } from '../../kernel/ids.js';
 import { CertificateOrderError, type OrderFailureCode } from './order-failure.js';
 
@@ -65,7 +66,6 @@ export interface PlannedOrder {
 }
 
 export const ISSUED = 'issued';
-const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 /** An order without outcome counts as issued for this long. After that, its process died and no other resumed it. */
 const IN_FLIGHT_MS = HOUR_MS;

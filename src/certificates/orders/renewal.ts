@@ -1,6 +1,6 @@
+import { DAY_MS } from '../../kernel/duration.js';
 import type { RenewalWindow } from '../acme/acme-resources.js';
 
-const DAY_MS = 86_400_000;
 /** Certificates with a shorter lifetime are renewed at half of it. */
 const SHORT_LIFETIME_MS = 10 * DAY_MS;
 /** Spreads the renewals of certificates that were issued together. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Services } from '../../app/services.js';
-import { FILE_START, PET_LINE, withoutFormulas } from '../../pets/export/pet-line.js';
-import { formatOfName, PET_FORMATS, type PetFormat } from '../../pets/files/pet-format.js';
+import { FILE_START, PET_LINE, withoutFormulas } from '../../pets/files/pet-export.service.js';
+import { formatOfName, PET_FORMATS, type PetFormat } from '../../pets/files/rows.js';
 import { newFile, standardOutput } from '../file-target.js';
 import { EXIT, grouped, type Output } from '../output.js';
 import { ProgressBar, sayWaiting, stopSignal } from '../progress.js';

@@ -3,11 +3,11 @@ import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Services } from '../../app/services.js';
 import { AppError } from '../../kernel/errors.js';
+import type { RefusedRow } from '../../pets/files/pet-batch.js';
 import { openPetFile, type PetFile } from '../../pets/files/pet-file.js';
-import { formatOfName } from '../../pets/files/pet-format.js';
-import type { RefusedRow } from '../../pets/import/pet-batch.js';
-import type { PetImport } from '../../pets/import/pet-import.entity.js';
-import type { BeginMode } from '../../pets/import/pet-import.service.js';
+import type { PetImport } from '../../pets/files/pet-import.entity.js';
+import type { BeginMode } from '../../pets/files/pet-import.service.js';
+import { formatOfName } from '../../pets/files/rows.js';
 import { EXIT, grouped, isoTime, type Output } from '../output.js';
 import { ProgressBar, sayWaiting, stopSignal } from '../progress.js';
 import { commandLineActor, withServices } from '../session.js';
@@ -216,7 +216,7 @@ interface Ended {
 }
 
 /** Prints what an import did, in this run and in all runs. `before` is its state at the start of this run. */
-export function summarizeImport(
+function summarizeImport(
   output: Output,
   { slug, path, file, before, progress, isComplete, seconds }: Ended,
 ): void {

@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError, invalidRequest } from '../../kernel/errors.js';
+import type { RefusedRow } from '../../pets/files/pet-batch.js';
 import type { PetFile } from '../../pets/files/pet-file.js';
-import type { RefusedRow } from '../../pets/import/pet-batch.js';
-import type { PetImport } from '../../pets/import/pet-import.entity.js';
+import type { PetImport } from '../../pets/files/pet-import.entity.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, W_OK } = constants;
 

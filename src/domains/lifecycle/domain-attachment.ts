@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { AuditLog } from '../../audit/audit-log.js';
 import { isDuplicate, isDuplicateId } from '../../database/database-errors.js';
 import type { Actor } from '../../kernel/caller.js';
+import { DAY_MS } from '../../kernel/duration.js';
 import { AppError } from '../../kernel/errors.js';
 import type { ProjectService } from '../../projects/project.service.js';
 import { ownershipRecord } from '../diagnosis/dns-records.js';
@@ -15,7 +16,6 @@ import type { DomainRemoval } from './domain-removal.js';
 import type { OwnerChecks } from './owner-checks.js';
 import { CLAIM_MS } from './removed-domains.js';
 
-const DAY_MS = 24 * 3_600_000;
 export const MAX_DOMAINS = 100;
 /** Each removed domain leaves a row and a timeline for `CLAIM_MS`. */
 const MAX_REMOVED_A_DAY = 500;

@@ -4,6 +4,7 @@ import type { CertificateStore, NewCertificate } from '../../certificates/store/
 import type { Asker } from '../../dns/ask-server.js';
 import type { Answer, Question } from '../../dns/dns-message.js';
 import { startDeadline } from '../../kernel/deadline.js';
+import { MINUTE_MS } from '../../kernel/duration.js';
 import { allowsCustomDomains } from '../../projects/plans.js';
 import type { ProjectService } from '../../projects/project.service.js';
 import { checkCaa } from '../diagnosis/caa.js';
@@ -19,7 +20,6 @@ const FRESH_MS = 60_000;
 const CAA_MS = 3_000;
 /** Other processes may still load the replaced certificate. */
 const REPLACED_KEPT_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 
 interface IssuanceParts {
   store: DomainStore;

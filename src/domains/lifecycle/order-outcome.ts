@@ -1,11 +1,10 @@
 import type { Certificate } from '../../certificates/store/certificate.store.js';
+import { MINUTE_MS } from '../../kernel/duration.js';
 import { type Diagnosis, fitForStorage } from '../diagnosis/diagnosis.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { Revision } from '../store/domain.store.js';
 import type { Happening } from '../store/timeline.js';
 import { nextOrderAtMs, OVERDUE_MS } from './back-off.js';
-
-const MINUTE_MS = 60_000;
 
 /** The change of a domain after a new certificate. Pure. */
 export function issuedOrder({ certificateId, hostname }: Domain, certificate: Certificate): Revision {

@@ -5,8 +5,12 @@ import {
   type ProjectAudit,
   type WantedEvents,
 } from '../../audit/project-audit.js';
-import type { ProjectRequests, RequestPage, WantedRequests } from '../../request-log/project-requests.js';
-import { listName } from '../../request-log/request-filter.js';
+import {
+  listName,
+  type ProjectRequests,
+  type RequestPage,
+  type WantedRequests,
+} from '../../request-log/project-requests.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
 import {

@@ -4,8 +4,7 @@ import { parseInt64 } from '../../kernel/int64.js';
 import { validator } from '../../kernel/validation.js';
 import type { PetStatus } from '../../pets/pet.entity.js';
 import { idsSchema, namePrefixSchema, PAGE_SIZE, pageSizeSchema } from '../../pets/pet.rules.js';
-import { PetCursors } from '../../pets/pet-cursor.js';
-import { MAX_IDS, PET_ORDERS, type PetListRequest, type PetOrder } from '../../pets/pet-list.js';
+import { MAX_IDS, PET_ORDERS, PetCursors, type PetListRequest, type PetOrder } from '../../pets/pet-list.js';
 import { describedEnum } from '../operations/type-options.js';
 import { PetStatusEnum } from './pet.type.js';
 

@@ -2,8 +2,7 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType } from 'type-graphql';
 import { NAME } from '../../kernel/validation.js';
 import type { Pet, PetStatus } from '../../pets/pet.entity.js';
-import { PetCursors } from '../../pets/pet-cursor.js';
-import type { ListedPet, PetListRequest, PetPage } from '../../pets/pet-list.js';
+import { type ListedPet, PetCursors, type PetListRequest, type PetPage } from '../../pets/pet-list.js';
 import { COUNTED_BY_FIRST, describedEnum, Entries, PlainType } from '../operations/type-options.js';
 import { PageInfoType } from './lists/page.js';
 

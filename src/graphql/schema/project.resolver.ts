@@ -1,9 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Arg, Ctx, Field, FieldResolver, Info, Mutation, Query, Resolver } from 'type-graphql';
-import type { OwnProject } from '../../projects/own-project.js';
 import type { Plan } from '../../projects/plans.js';
 import type { Project } from '../../projects/project.entity.js';
+import type { OwnProject } from '../../projects/project.service.js';
 import type { UsageWindow } from '../../usage/buckets.js';
 import type {
   LabelledReport,

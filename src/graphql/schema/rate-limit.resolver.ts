@@ -2,7 +2,7 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Ctx, Field, FieldResolver, Int, Query, Resolver } from 'type-graphql';
 import { isManagement } from '../../admission/cost.js';
 import type { BanStatus } from '../../rate-limit/rules/bans.js';
-import type { Standing } from '../../rate-limit/rules/decision.js';
+import type { Standing } from '../../rate-limit/rules/limiter.js';
 import type { WindowStanding } from '../../rate-limit/rules/windows.js';
 import type { Context } from '../execution/context.js';
 import type { FieldLimits, FieldStanding } from '../execution/field-limits.js';

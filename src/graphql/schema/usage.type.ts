@@ -2,8 +2,8 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, Float, Int } from 'type-graphql';
 import { MAX_USAGE_POINTS, type UsageWindow } from '../../usage/buckets.js';
 import type { LabelledReport, UsageDimension } from '../../usage/project-usage.js';
+import { MAX_NAMES } from '../../usage/usage.store.js';
 import type { Outcomes } from '../../usage/usage-counters.js';
-import { MAX_NAMES } from '../../usage/usage-rows.js';
 import { describedEnum, Entries, PlainType } from '../operations/type-options.js';
 
 const INT_MAX = 2 ** 31 - 1;

@@ -1,10 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { DataSource } from 'typeorm';
 import type { DatabaseTarget } from '../../config/config.js';
 import { type DatabaseSchema, withDataSource } from '../../database/data-source.js';
+import { isTableMissing } from '../../database/database-errors.js';
 import { migrate } from '../../database/migrate.js';
 import { AppError } from '../../kernel/errors.js';
-import { appliedMigrations, nameOf, requireKnown } from './applied-migrations.js';
 
 const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000, exactIntegers: false };
 
@@ -79,4 +80,35 @@ async function appliedTo(target: DatabaseTarget, schema: DatabaseSchema): Promis
   return withDataSource(target, schema, SETTINGS, async (source) =>
     requireKnown(await appliedMigrations(source), source),
   );
+}
+
+interface Queries {
+  query(sql: string): Promise<{ name: string }[]>;
+}
+
+/** The applied migrations, oldest first; null = the database was never migrated. */
+export async function appliedMigrations(queries: Queries): Promise<string[] | null> {
+  const rows = await queries.query('SELECT name FROM migrations ORDER BY id').catch((error) => {
+    if (isTableMissing(error)) return null;
+    throw error;
+  });
+  return rows?.map(({ name }) => name) ?? null;
+}
+
+/** Throws `AppError conflict` when a newer release, or another program, has migrated the database. */
+export function requireKnown(
+  applied: string[] | null,
+  { migrations }: Pick<DataSource, 'migrations'>,
+): string[] {
+  const known = new Set(migrations.map(nameOf));
+  const unknown = (applied ?? []).find((name) => !known.has(name));
+  if (unknown === undefined) return applied ?? [];
+  throw new AppError(
+    'conflict',
+    `The database has the migration ${unknown}, which this release does not know. Use the release that migrated it.`,
+  );
+}
+
+function nameOf(migration: object): string {
+  return (migration as { name?: string }).name ?? migration.constructor.name;
 }

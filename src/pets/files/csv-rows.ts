@@ -2,9 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
 import { invalidRequest } from '../../kernel/errors.js';
 import { parseInt64 } from '../../kernel/int64.js';
-import { csvLine } from './csv.js';
-import { type Line, MAX_ROW_BYTES } from './lines.js';
-import { PROBLEM, type ReadRow, TOO_LONG, UNREADABLE_TEXT, unreadableRow } from './read-row.js';
+import {
+  csvLine,
+  type Line,
+  MAX_ROW_BYTES,
+  PROBLEM,
+  type ReadRow,
+  TOO_LONG,
+  UNREADABLE_TEXT,
+  unreadableRow,
+} from './rows.js';
 
 const REQUIRED_COLUMNS = ['name', 'categoryId'];
 const COLUMNS = [...REQUIRED_COLUMNS, 'status'];

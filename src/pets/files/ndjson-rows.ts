@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parse, stringify } from 'lossless-json';
-import type { Line } from './lines.js';
-import { PROBLEM, type ReadRow, TOO_LONG, UNREADABLE_TEXT, unreadableRow } from './read-row.js';
+import { type Line, PROBLEM, type ReadRow, TOO_LONG, UNREADABLE_TEXT, unreadableRow } from './rows.js';
 
 /** The first bytes of every NDJSON file of refused rows. */
 export const REFUSED_NDJSON = `{"${PROBLEM}":`;

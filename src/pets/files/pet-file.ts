@@ -6,10 +6,16 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError, invalidRequest } from '../../kernel/errors.js';
 import { readCsv, readHeader, refusedCsvHeader } from './csv-rows.js';
-import { BEGINNING, type Line, type Position, readLines } from './lines.js';
 import { REFUSED_NDJSON, readNdjson } from './ndjson-rows.js';
-import { formatOfName, type PetFormat } from './pet-format.js';
-import type { ReadRow } from './read-row.js';
+import {
+  BEGINNING,
+  formatOfName,
+  type Line,
+  type PetFormat,
+  type Position,
+  type ReadRow,
+  readLines,
+} from './rows.js';
 
 /** Identifies the file of an interrupted import, and shows whether it has changed. Both are SHA-256 in hex. */
 interface FileIdentity {

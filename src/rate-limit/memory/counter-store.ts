@@ -1,17 +1,16 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
-import { In, LessThanOrEqual, MoreThan } from 'typeorm';
+import { Column, Entity, In, Index, LessThanOrEqual, MoreThan, PrimaryColumn } from 'typeorm';
+import { BOOLEAN, INTEGER, TIME_MS, text } from '../../database/columns.js';
 import type { Database } from '../../database/database.js';
+import { DAY_MS } from '../../kernel/duration.js';
 import { type BanRecord, meaninglessAtMs, NO_RECORD } from '../rules/bans.js';
 import type { LimiterLog } from '../rules/limiter.js';
-import { KeyBanRow } from './key-ban.entity.js';
 import type { Changes, MemoryLimiter } from './memory-limiter.js';
-import { RateWindow } from './rate-window.entity.js';
 
 const WRITE_EVERY_MS = 2_000;
 /** SQLite writes synchronously: a batch of this size takes about two milliseconds. */
 const BATCH_ROWS = 200;
 const RESTORE_ROWS = 1_000;
-const DAY_MS = 86_400_000;
 
 /**
  * Writes the counters and bans of a single process to the database every two seconds, so a restart forgets at most two
@@ -154,4 +153,60 @@ function rowOf(keyId: string, record: BanRecord): KeyBanRow {
   const { strikes, step, quietSinceMs, untilMs, refusedAtMs, retryAtMs } = record;
   const times = { quietSinceMs, untilMs, refusedAtMs, retryAtMs, meaninglessAtMs: meaninglessAtMs(record) };
   return { keyId, strikes, step, ...times, isLifted: false };
+}
+
+/** The last stored usage of a project, an allowance or a field. Obsolete once its day is over. */
+@Entity('rate_windows', { withoutRowid: true })
+@Index('rate_windows_day', ['day', 'subject'])
+export class RateWindow {
+  @PrimaryColumn(text(64))
+  subject!: string;
+
+  /** Windows are numbered from 1970. */
+  @Column({ ...INTEGER, name: 'minute_number' })
+  minute!: number;
+
+  @Column({ ...INTEGER, name: 'minute_used' })
+  minuteUsed!: number;
+
+  @Column({ ...INTEGER, name: 'day_number' })
+  day!: number;
+
+  @Column({ ...INTEGER, name: 'day_used' })
+  dayUsed!: number;
+}
+
+/** A key's strikes, ladder step and ban, as in `BanRecord`. The connection is not stored, as it ends with the process. */
+@Entity('key_bans', { withoutRowid: true })
+export class KeyBanRow {
+  @PrimaryColumn({ ...text(64), name: 'key_id' })
+  keyId!: string;
+
+  @Column(INTEGER)
+  strikes!: number;
+
+  @Column({ ...INTEGER, name: 'ladder_step' })
+  step!: number;
+
+  @Column({ ...TIME_MS, name: 'quiet_since_ms' })
+  quietSinceMs!: number;
+
+  @Column({ ...TIME_MS, name: 'until_ms' })
+  untilMs!: number;
+
+  @Column({ ...TIME_MS, name: 'refused_at_ms' })
+  refusedAtMs!: number;
+
+  @Column({ ...TIME_MS, name: 'retry_at_ms' })
+  retryAtMs!: number;
+
+  /** From this time the row means the same as no row. */
+  @Index('key_bans_end')
+  @Column({ ...TIME_MS, name: 'meaningless_at_ms' })
+  meaninglessAtMs!: number;
+
+  /** Another process has lifted the ban: the counting process forgets the key and removes the row. */
+  @Index('key_bans_lifted')
+  @Column({ ...BOOLEAN, name: 'is_lifted' })
+  isLifted!: boolean;
 }

@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../../kernel/duration.js';
 import {
   afterAdmission,
   afterRefusal,
@@ -8,14 +9,16 @@ import {
   NO_RECORD,
 } from '../rules/bans.js';
 import {
+  type Account,
   admitted,
+  type Charge,
   type Decision,
+  type Limiter,
   refused,
   type SpentAllowance,
   type Standing,
   standing,
-} from '../rules/decision.js';
-import type { Account, Charge, Limiter } from '../rules/limiter.js';
+} from '../rules/limiter.js';
 import { allowanceSubject, isAddress } from '../rules/subjects.js';
 import {
   type Allowance,
@@ -61,7 +64,7 @@ export class MemoryLimiter implements Limiter {
   private readonly addresses: ShardedMap<Counter>;
   private readonly bans = new ShardedMap<BanRecord>(MAX_BANS);
   /** Scratch copy for the current request: a refused request leaves no trace in the counters. */
-  private readonly usage: Usage = { ...NOTHING };
+  private readonly usage: Usage = { ...NO_USAGE };
   private changedCounters: Counter[] | null = null;
   private readonly changedBans = new Set<string>();
   private sweptMs = Number.NEGATIVE_INFINITY;
@@ -182,7 +185,7 @@ export class MemoryLimiter implements Limiter {
 
   private spentOf(subject: string, allowance: Allowance, nowMs: number): SpentAllowance {
     const name = allowanceSubject(subject, allowance.name);
-    const usage = copy(this.mapOf(name).get(name) ?? UNUSED, { ...NOTHING });
+    const usage = copy(this.mapOf(name).get(name) ?? UNUSED, { ...NO_USAGE });
     enterWindows(usage, nowMs);
     return { ...allowance, usage };
   }
@@ -217,15 +220,15 @@ export class MemoryLimiter implements Limiter {
 
   /** Nothing expires within a minute, so each shard is swept once per minute. */
   private evictExpiredShard(nowMs: number): void {
-    if (nowMs - this.sweptMs >= 60_000 || nowMs < this.sweptMs) {
-      this.sweptMs = nowMs - (nowMs % 60_000);
+    if (nowMs - this.sweptMs >= MINUTE_MS || nowMs < this.sweptMs) {
+      this.sweptMs = nowMs - (nowMs % MINUTE_MS);
       this.nextShard = 0;
     }
     const shard = this.nextShard;
     if (shard >= Math.max(this.projects.shardCount, this.bans.shardCount)) return;
     this.nextShard += 1;
-    const minute = Math.floor(nowMs / 60_000);
-    const day = Math.floor(nowMs / 86_400_000);
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    const day = Math.floor(nowMs / DAY_MS);
     this.addresses.evictExpired(shard, (counter) => counter.minute < minute);
     this.projects.evictExpired(shard, (counter) => counter.day < day);
     this.bans.evictExpired(shard, (record, keyId) => {
@@ -260,8 +263,8 @@ interface Counter extends SubjectUsage {
   isChanged: boolean;
 }
 
-const NOTHING: Usage = { minute: 0, minuteUsed: 0, day: 0, dayUsed: 0 };
-const UNUSED: Counter = { ...NOTHING, subject: '', isChanged: false };
+const NO_USAGE: Usage = { minute: 0, minuteUsed: 0, day: 0, dayUsed: 0 };
+const UNUSED: Counter = { ...NO_USAGE, subject: '', isChanged: false };
 
 function copy<T extends Usage>(from: Usage, to: T): T {
   to.minute = from.minute;

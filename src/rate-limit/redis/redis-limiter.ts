@@ -4,15 +4,17 @@ import { type RedisConnection, reasonOf, sendTogether } from '../../redis/redis-
 import type { KeyBan, SubjectUsage } from '../memory/memory-limiter.js';
 import { type BanRecord, NO_RECORD } from '../rules/bans.js';
 import {
+  type Account,
   admitted,
+  type Charge,
   type Decided,
   type Decision,
+  type Limiter,
   refused,
   type SpentAllowance,
   type Standing,
   standing,
-} from '../rules/decision.js';
-import type { Account, Charge, Limiter } from '../rules/limiter.js';
+} from '../rules/limiter.js';
 import { allowanceSubject } from '../rules/subjects.js';
 import type { Allowance } from '../rules/windows.js';
 import { CHARGE_SCRIPT } from './charge-script.js';
@@ -144,7 +146,7 @@ export class RedisLimiter implements Limiter {
     });
   }
 
-  private spentOf(subject: string, allowance: Allowance, reply: Reply): SpentAllowance {
+  private spentOf(subject: string, allowance: Allowance, reply: ScriptReply): SpentAllowance {
     const [, , , , day, , , , minute = 0, minuteUsed = 0] = reply;
     const usage = { minute, minuteUsed, day, dayUsed: 0 };
     this.options.mirror?.adopt({ subject: allowanceSubject(subject, allowance.name), ...usage }, null);
@@ -163,13 +165,13 @@ export class RedisLimiter implements Limiter {
     return [keys.length, ...keys];
   }
 
-  private evaluate(input: (string | number)[]): Promise<Reply> {
+  private evaluate(input: (string | number)[]): Promise<ScriptReply> {
     const [keyCount = 0, ...rest] = input as [number, ...(string | number)[]];
     return this.redis.evalsha(SCRIPT_SHA, keyCount, ...rest).catch((error) => {
       // Redis has restarted or does not know the script yet; EVAL also caches it.
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
       return this.redis.eval(CHARGE_SCRIPT, keyCount, ...rest);
-    }) as Promise<Reply>;
+    }) as Promise<ScriptReply>;
   }
 
   private within<T>(send: () => Promise<T>): Promise<T> {
@@ -224,7 +226,7 @@ const ADMITTED = 0;
 const BANNED = 2;
 
 /** As `CHARGE_SCRIPT` documents it. */
-type Reply = [
+type ScriptReply = [
   nowMs: number,
   outcome: number,
   minute: number,

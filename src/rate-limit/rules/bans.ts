@@ -1,13 +1,13 @@
+import { HOUR_MS, MINUTE_MS } from '../../kernel/duration.js';
 /** Number of strikes that cause a ban. */
 export const STRIKES_TO_BAN = 10;
 /** Length of the first, second, … ban; the last value repeats. */
 export const LADDER_MINUTES = [1, 5, 30, 60] as const;
 /** Each period of this length without a strike removes one ladder step and all strikes. */
-export const QUIET_MS = 3_600_000;
+export const QUIET_MS = HOUR_MS;
 /** Concurrent requests that exceed the quota together arrive within this time. */
 export const BURST_MS = 1_000;
 
-const MINUTE_MS = 60_000;
 const LAST_STEP = LADDER_MINUTES.length - 1;
 
 /** The ban state of a key. Immutable. */

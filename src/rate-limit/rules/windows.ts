@@ -1,7 +1,5 @@
+import { DAY_MS, MINUTE_MS } from '../../kernel/duration.js';
 import type { Quota } from '../../kernel/quota.js';
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** Length of each window in seconds, as in `RateLimit-Policy`. */
 export const WINDOW_SECONDS = { minute: MINUTE_MS / 1000, day: DAY_MS / 1000 } as const;

@@ -1,4 +1,4 @@
-import { createCertificateAuthority } from '../../../src/app/certificate-authority.js';
+import { createCertificateAuthority } from '../../../src/app/custom-domains.js';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { AcmeClient } from '../../../src/certificates/acme/acme-client.js';
 import type { CertificateAuthority, OrderRequest } from '../../../src/certificates/certificate-authority.js';

@@ -1,4 +1,4 @@
-import { createCertificateAuthority } from '../../../src/app/certificate-authority.js';
+import { createCertificateAuthority } from '../../../src/app/custom-domains.js';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { createServices } from '../../../src/app/services.js';
 import { CertificateStore } from '../../../src/certificates/store/certificate.store.js';

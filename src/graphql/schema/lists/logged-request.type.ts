@@ -2,8 +2,7 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, Float, ID, InputType, Int } from 'type-graphql';
 import type { RequestOutcome } from '../../../kernel/answered-request.js';
 import type { LoggedDoor } from '../../../request-log/logged-request.entity.js';
-import type { RequestPage, ShownRequest } from '../../../request-log/project-requests.js';
-import type { RequestFilter } from '../../../request-log/request-filter.js';
+import type { RequestFilter, RequestPage, ShownRequest } from '../../../request-log/project-requests.js';
 import { COUNTED_BY_FIRST, describedEnum, Entries, PlainType } from '../../operations/type-options.js';
 import { filteredKeyId, PageInfoType, pageInfo } from './page.js';
 

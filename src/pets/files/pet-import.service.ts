@@ -2,20 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { type EntityManager, In } from 'typeorm';
 import type { AuditLog } from '../../audit/audit-log.js';
 import type { Database } from '../../database/database.js';
-import { isDuplicateId } from '../../database/database-errors.js';
+import { isDuplicateId, patiently } from '../../database/database-errors.js';
 import { withDrawnIds } from '../../database/drawn-id.js';
 import { insertRows } from '../../database/insert-rows.js';
-import { patiently } from '../../database/patiently.js';
 import type { Actor } from '../../kernel/caller.js';
 import { AppError } from '../../kernel/errors.js';
 import type { IdGenerator } from '../../kernel/ids.js';
-import { BEGINNING } from '../files/lines.js';
-import type { PetFile } from '../files/pet-file.js';
 import { Pet } from '../pet.entity.js';
 import type { NewPet } from '../pet.rules.js';
-import { ImportedFile } from './imported-file.entity.js';
 import { PetBatch, type RefusedRow } from './pet-batch.js';
-import { PetImport } from './pet-import.entity.js';
+import type { PetFile } from './pet-file.js';
+import { ImportedFile, PetImport } from './pet-import.entity.js';
+import { BEGINNING } from './rows.js';
 
 /** `again` = as `new`, also for a content that was imported before. */
 export type BeginMode = 'new' | 'again' | 'resume' | 'restart';

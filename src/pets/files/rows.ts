@@ -66,3 +66,54 @@ export async function* readLines(
   }
   if (begunBytes > 0) yield [finish(0)];
 }
+
+/** A row of a file, not yet checked against the rules for pets. */
+export interface ReadRow {
+  /** The row's first line; lines count from 1. */
+  line: number;
+  end: Position;
+  /** The reason why the row can't be read; null = `input` is its content. */
+  problem: string | null;
+  input: unknown;
+  /** The row with `problem`, as a line of a file of the same format. An import refuses it until the row is corrected. */
+  withProblem(problem: string): string;
+}
+
+/** The column or field with the reason of a refusal. An import ignores it. */
+export const PROBLEM = 'problem';
+export const TOO_LONG = 'is longer than 100,000 bytes';
+export const UNREADABLE_TEXT = 'is not valid UTF-8';
+
+/** A row for a line that can't be read. `refused` returns the line's text and a problem in the file's format. */
+export function unreadableRow(
+  { number, endBytes, bytes }: Line,
+  problem: string,
+  refused: (text: string, problem: string) => string,
+): ReadRow {
+  return {
+    line: number,
+    end: { line: number, positionBytes: endBytes },
+    problem,
+    input: null,
+    withProblem: (reason) => refused(bytes?.toString().replace(/\r$/, '') ?? '', reason),
+  };
+}
+
+export const PET_FORMATS = ['csv', 'ndjson'] as const;
+export type PetFormat = (typeof PET_FORMATS)[number];
+
+/** The format that a file's name says; null = none. */
+export function formatOfName(path: string): PetFormat | null {
+  if (/\.csv$/i.test(path)) return 'csv';
+  return /\.(ndjson|jsonl)$/i.test(path) ? 'ndjson' : null;
+}
+
+/** A row as CSV (RFC 4180), without a line feed. The import reads every field back unchanged. */
+export function csvLine(fields: readonly string[]): string {
+  return fields.map(quotedIfNeeded).join(',');
+}
+
+/** Blanks at an end are quoted too: some programs remove them otherwise. */
+function quotedIfNeeded(field: string): string {
+  return /[",\r\n]|^\s|\s$/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+}

@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import Libsql from 'libsql/promise';
+import type { DatabaseTarget } from '../config/config.js';
 import type { DatabaseSchema } from '../database/data-source.js';
 import { requireNoUnfinishedCopy } from '../database/migrate.js';
 import { AppError } from '../kernel/errors.js';
-import { appliedMigrations, requireKnown } from '../migrations/plan/applied-migrations.js';
+import { appliedMigrations, requireKnown } from '../migrations/plan/migration-plan.js';
 
 const OPEN_WAIT_MS = 10_000;
 /** `integrity_check` returns up to 100 rows; the first says enough. */
@@ -61,4 +62,37 @@ async function onFile<T>(path: string, work: (file: OpenFile) => Promise<T>): Pr
 
 function damaged(path: string, how: string): AppError {
   return new AppError('invalid_request', `${path} is damaged: ${how}. Use another backup.`);
+}
+
+type ServerDatabase = Exclude<DatabaseTarget, { kind: 'sqlite' }>;
+
+const PROGRAM = {
+  // Without the last option, a server with GTIDs asks for more rights, and another server refuses the dump.
+  mysql: ['mysqldump', '--single-transaction', '--no-tablespaces', '--set-gtid-purged=OFF'],
+  mariadb: ['mariadb-dump', '--single-transaction', '--no-tablespaces'],
+};
+const TLS = { mysql: '--ssl-mode=REQUIRED', mariadb: '--ssl' };
+
+/**
+ * The line for a shell that dumps the database into a new file with the permissions 0600. It has no password: the program
+ * asks for it. Without `--protocol` the program would use a socket for `localhost`.
+ */
+export function dumpLine({ kind, url, tls }: ServerDatabase, file: string): string {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const words = [
+    ...PROGRAM[kind],
+    '--default-character-set=utf8mb4',
+    '--protocol=TCP',
+    `--host=${hostname.replace(/^\[(.*)\]$/, '$1')}`,
+    `--port=${port || 3306}`,
+    ...(username ? [`--user=${decodeURIComponent(username)}`] : []),
+    ...(password ? ['--password'] : []),
+    ...(tls ? [TLS[kind]] : []),
+    decodeURIComponent(pathname.slice(1)),
+  ];
+  return `(umask 077; set -C; ${words.map(quoted).join(' ')} > ${quoted(file)})`;
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,6 @@
 import { AppError, type FieldProblem } from '../../kernel/errors.js';
-import type { Position } from '../files/lines.js';
-import type { ReadRow } from '../files/read-row.js';
 import { type NewPet, parseNewPet } from '../pet.rules.js';
+import type { Position, ReadRow } from './rows.js';
 
 const MAX_PETS = 1_000;
 /** Bounds a batch with mostly refused rows. */

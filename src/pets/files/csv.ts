@@ -1,9 +1,0 @@
-/** A row as CSV (RFC 4180), without a line feed. The import reads every field back unchanged. */
-export function csvLine(fields: readonly string[]): string {
-  return fields.map(quotedIfNeeded).join(',');
-}
-
-/** Blanks at an end are quoted too: some programs remove them otherwise. */
-function quotedIfNeeded(field: string): string {
-  return /[",\r\n]|^\s|\s$/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
-}
