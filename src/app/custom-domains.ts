@@ -16,14 +16,12 @@ import { Inspector } from '../domains/diagnosis/inspector.js';
 import { DomainService } from '../domains/domain.service.js';
 import { ChangeSignal } from '../domains/hosts/change-signal.js';
 import { DomainAttachment } from '../domains/lifecycle/domain-attachment.js';
-import { DomainCheck } from '../domains/lifecycle/domain-check.js';
+import { DomainCheck, OwnerChecks } from '../domains/lifecycle/domain-check.js';
 import { DomainIssuance } from '../domains/lifecycle/domain-issuance.js';
 import { DomainLeases } from '../domains/lifecycle/domain-lease.js';
-import { DomainRemoval } from '../domains/lifecycle/domain-removal.js';
+import { DomainRemoval, RemovedDomains } from '../domains/lifecycle/domain-removal.js';
 import { DomainSuspension } from '../domains/lifecycle/domain-suspension.js';
 import { DomainWorker } from '../domains/lifecycle/domain-worker.js';
-import { OwnerChecks } from '../domains/lifecycle/owner-checks.js';
-import { RemovedDomains } from '../domains/lifecycle/removed-domains.js';
 import { ProjectDomains } from '../domains/project-domains.js';
 import { DomainStore } from '../domains/store/domain.store.js';
 import { type OnDomainEvent, Timeline } from '../domains/store/timeline.js';
@@ -104,10 +102,11 @@ export function createCustomDomains({
   );
   const domains = new DomainService({ store, audit, announce }, platformHost);
   return {
+    store,
     attachment,
     domains,
     /** The acts of owners, which check the scope of their key. */
-    ofProject: new ProjectDomains({ domains, attachment, check, removal, certificates }, idempotency),
+    ofProject: new ProjectDomains({ store, domains, attachment, check, removal, certificates }, idempotency),
     removal,
     /** Whether this process terminates TLS, with the certificates that it orders. */
     endsTls: config.httpsPort !== 0,

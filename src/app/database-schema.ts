@@ -7,7 +7,7 @@ import { AcmeChallenge } from '../certificates/store/challenges.js';
 import { ChangeSequence } from '../database/change-sequence.entity.js';
 import type { DatabaseSchema } from '../database/data-source.js';
 import { Domain } from '../domains/store/domain.entity.js';
-import { DomainEvent } from '../domains/store/domain-event.entity.js';
+import { DomainEvent } from '../domains/store/timeline.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.entity.js';
 import { Projects1780000000000 } from '../migrations/1780000000000-projects.js';
 import { Pets1780000001000 } from '../migrations/1780000001000-pets.js';

@@ -5,8 +5,7 @@ import type { CustomDomains } from '../app/custom-domains.js';
 import type { Services } from '../app/services.js';
 import { isBlocking } from '../domains/diagnosis/diagnosis.js';
 import { type ConfiguredDomains, type DomainService, diagnosesOf } from '../domains/domain.service.js';
-import { exampleOf } from '../domains/domain-config.js';
-import { MAX_BYTES, readDomainConfig } from '../domains/domain-config-file.js';
+import { exampleOf, MAX_FILE_BYTES, readDomainConfig } from '../domains/domain-config.js';
 import type { Domain } from '../domains/store/domain.entity.js';
 import { isServing, statusOf } from '../domains/store/domain-status.js';
 import { AppError } from '../kernel/errors.js';
@@ -23,7 +22,7 @@ export function domainsCommands(program: Command, output: Output): void {
     .action(async (slug: string) => {
       const all = await withDomains(async (parts, { projects }) => {
         const { id } = await projects.getBySlug(slug);
-        return (await parts.domains.list(id)).map((domain) => toJson(domain, parts));
+        return (await parts.store.list(id)).map((domain) => toJson(domain, parts));
       });
       const none = `No domain yet. petstore domains add ${slug} <hostname>`;
       output.result({ domains: all }, all.length > 0 ? table(all.map(toRow)) : none);
@@ -110,7 +109,7 @@ async function find(
 
 /** The text of the file, at most one byte more than allowed: the file can be an endless device. */
 function textOf(file: string): Promise<string> {
-  return text(createReadStream(file, { end: MAX_BYTES })).catch((error: Error) => {
+  return text(createReadStream(file, { end: MAX_FILE_BYTES })).catch((error: Error) => {
     throw new AppError('not_found', `${file} could not be read: ${error.message}`);
   });
 }

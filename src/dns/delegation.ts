@@ -1,6 +1,5 @@
 import type { Asker } from './ask-server.js';
-import type { Answer } from './dns-message.js';
-import { DnsUnreachable } from './dns-unreachable.js';
+import { type Answer, DnsUnreachable } from './dns-message.js';
 import type { NameServer, NameServers, Zone } from './name-servers.js';
 
 const MAX_PARENT_SERVERS = 2;

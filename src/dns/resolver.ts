@@ -1,9 +1,8 @@
 import { getServers } from 'node:dns';
 import type { DnsServer } from '../config/config.js';
-import { startDeadline } from '../kernel/deadline.js';
+import { withTimeLimit } from '../kernel/deadline.js';
 import { type Asker, askServer } from './ask-server.js';
-import type { Answer, Question } from './dns-message.js';
-import { DnsUnreachable } from './dns-unreachable.js';
+import { type Answer, DnsUnreachable, type Question } from './dns-message.js';
 
 /** The longest time for a question, over all servers. */
 const QUESTION_MS = 1_000;
@@ -35,14 +34,12 @@ export class Resolver {
    * The first decisive answer: NOERROR or NXDOMAIN. When no server gives one, the first other answer.
    * Settles within `timeoutMs` (1 s). Throws `DnsUnreachable` when no server answered.
    */
-  async ask(
+  ask(
     question: Question,
     { asker, checkingDisabled = false, timeoutMs = QUESTION_MS }: ResolverAsk = {},
   ): Promise<Answer> {
-    const deadline = startDeadline(timeoutMs, asker?.signal);
-    const end = deadline.signal;
-    const attempts: Promise<Answer | DnsUnreachable>[] = [];
-    try {
+    return withTimeLimit(timeoutMs, asker?.signal, async (end) => {
+      const attempts: Promise<Answer | DnsUnreachable>[] = [];
       for (const server of this.servers) {
         const options = {
           recursionDesired: true,
@@ -51,8 +48,7 @@ export class Resolver {
           asker: { projectId: asker?.projectId ?? NO_PROJECT, signal: end },
           now: this.now,
         };
-        const attempt = askServer(server, question, options).catch((error: DnsUnreachable) => error);
-        attempts.push(attempt);
+        attempts.push(askServer(server, question, options).catch((error: DnsUnreachable) => error));
         const decided = await Promise.race([firstDecided(attempts), headStart(end)]);
         if (decided) return decided;
       }
@@ -61,13 +57,9 @@ export class Resolver {
       const outcomes = await Promise.all(attempts);
       const said = outcomes.find((outcome): outcome is Answer => !(outcome instanceof DnsUnreachable));
       if (said) return said;
-      throw (
-        outcomes[0] ??
-        new DnsUnreachable({ address: '0.0.0.0', port: 53 }, question, 'unreachable', this.now())
-      );
-    } finally {
-      deadline.cancelWork();
-    }
+      const nobody = { address: '0.0.0.0', port: 53 };
+      throw outcomes[0] ?? new DnsUnreachable(nobody, question, 'unreachable', this.now());
+    });
   }
 }
 

@@ -8,7 +8,6 @@ import { delayedCertificate } from './lifecycle/order-outcome.js';
 import { labelOf, normalizeHostname } from './names/hostname.js';
 import type { Domain } from './store/domain.entity.js';
 import type { DomainStore, Revision } from './store/domain.store.js';
-import type { DomainEvent } from './store/domain-event.entity.js';
 
 /** The owner's configuration and its effect on each attached host. */
 export interface ConfiguredDomains {
@@ -36,30 +35,11 @@ export class DomainService {
     private readonly platformHost: string,
   ) {}
 
-  list(projectId: bigint): Promise<Domain[]> {
-    return this.parts.store.list(projectId);
-  }
-
-  /** Throws `AppError not_found`. */
-  get(projectId: bigint, id: bigint): Promise<Domain> {
-    return this.parts.store.get(projectId, id);
-  }
-
   /** Throws `AppError not_found`. */
   async getByHostname(projectId: bigint, hostname: string): Promise<Domain> {
     const domain = await this.parts.store.findAttached(normalizeHostname(hostname) ?? hostname);
     if (domain?.projectId === projectId) return domain;
     throw new AppError('not_found', `${hostname} is not attached to this project.`);
-  }
-
-  /** The project's domains among these ids, in any order. One statement. */
-  findAll(projectId: bigint, ids: readonly bigint[]): Promise<Domain[]> {
-    return this.parts.store.findAll(projectId, ids);
-  }
-
-  /** The newest events of the project's domains, newest first; `counts` gives the number for each domain. One statement. */
-  timelines(projectId: bigint, counts: ReadonlyMap<bigint, number>): Promise<Map<bigint, DomainEvent[]>> {
-    return this.parts.store.events(projectId, counts);
   }
 
   /** The records that the owner must still create. */
@@ -106,18 +86,6 @@ export class DomainService {
     await this.parts.announce();
     await store.prune(attached.map(({ id }) => id));
     return { config, effects, isApplied: true };
-  }
-
-  /** The current configuration. */
-  async configuration(projectId: bigint): Promise<ConfiguredDomains> {
-    const attached = await this.parts.store.list(projectId);
-    const config = {
-      primary: attached.find(({ isPrimary }) => isPrimary)?.hostname ?? null,
-      redirects: attached.flatMap(({ hostname, redirectTo, redirectStatus }) =>
-        redirectTo === null ? [] : [{ from: hostname, to: redirectTo, status: redirectStatus ?? 301 }],
-      ),
-    };
-    return { config, effects: effectOf(config, attached), isApplied: true };
   }
 }
 

@@ -7,9 +7,11 @@ import type { DomainAttachment } from './lifecycle/domain-attachment.js';
 import type { DomainCheck } from './lifecycle/domain-check.js';
 import type { DomainRemoval } from './lifecycle/domain-removal.js';
 import type { Domain } from './store/domain.entity.js';
-import type { DomainEvent } from './store/domain-event.entity.js';
+import type { DomainStore } from './store/domain.store.js';
+import type { DomainEvent } from './store/timeline.js';
 
 interface ProjectDomainParts {
+  store: DomainStore;
   domains: DomainService;
   attachment: DomainAttachment;
   check: DomainCheck;
@@ -37,13 +39,13 @@ export class ProjectDomains {
   /** Oldest first. */
   async list({ caller }: ServiceCall): Promise<Domain[]> {
     requireScope(caller, 'domains');
-    return this.parts.domains.list(caller.projectId);
+    return this.parts.store.list(caller.projectId);
   }
 
   /** The domains by id; unknown ids are left out. One statement. */
   async getAll({ caller }: ServiceCall, ids: readonly bigint[]): Promise<Map<bigint, Domain>> {
     requireScope(caller, 'domains');
-    const found = await this.parts.domains.findAll(caller.projectId, ids);
+    const found = await this.parts.store.findAll(caller.projectId, ids);
     return new Map(found.map((domain) => [domain.id, domain]));
   }
 
@@ -53,7 +55,7 @@ export class ProjectDomains {
     counts: ReadonlyMap<bigint, number>,
   ): Promise<Map<bigint, DomainEvent[]>> {
     requireScope(caller, 'domains');
-    return this.parts.domains.timelines(caller.projectId, counts);
+    return this.parts.store.events(caller.projectId, counts);
   }
 
   /** The valid certificate of each domain, by the domain's id. One statement. */
@@ -68,11 +70,11 @@ export class ProjectDomains {
   /** Adds a domain; a repeated Idempotency-Key returns its current state. Throws what `DomainAttachment.add` throws. */
   async add(call: ServiceCall, hostname: string): Promise<Domain> {
     const { actor, caller } = call;
-    const { attachment, domains } = this.parts;
+    const { attachment, store } = this.parts;
     return this.once(call, 'addDomain', hostname, async (reservation) => {
       const add = (id?: bigint) => attachment.add(actor, caller.projectId, hostname, id);
       if (!reservation) return add();
-      return (await reservation.create(add)) ?? domains.get(caller.projectId, reservation.id);
+      return (await reservation.create(add)) ?? store.get(caller.projectId, reservation.id);
     });
   }
 
@@ -127,7 +129,7 @@ export class ProjectDomains {
       },
       ID_JSON,
     );
-    return domain ?? this.parts.domains.get(caller.projectId, id);
+    return domain ?? this.parts.store.get(caller.projectId, id);
   }
 }
 

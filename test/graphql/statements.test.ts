@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type GraphQLObjectType, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
 import { ownershipRecord } from '../../src/domains/diagnosis/dns-records.js';
-import { DomainEvent } from '../../src/domains/store/domain-event.entity.js';
+import { DomainEvent } from '../../src/domains/store/timeline.js';
 import { FieldLimits } from '../../src/graphql/execution/field-limits.js';
 import { ActivityResolver } from '../../src/graphql/schema/activity.resolver.js';
 import { ApiKeyResolver } from '../../src/graphql/schema/api-key.resolver.js';

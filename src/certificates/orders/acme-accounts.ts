@@ -59,32 +59,22 @@ export class AcmeAccounts {
     } catch (error) {
       if (!(error instanceof AcmeProblem) || error.type !== 'accountDoesNotExist') throw error;
     }
-    return work(await this.replace(signer, signal));
-  }
-
-  private async replace({ accountUrl }: AcmeSigner, signal: AbortSignal): Promise<AcmeSigner> {
     const row = await this.findAccount();
     // Another process may have been faster.
-    if (row?.accountUrl !== accountUrl) return this.current(signal);
-    return this.register(row, signal);
+    const isReplaced = row?.accountUrl !== signer.accountUrl;
+    return work(isReplaced ? await this.current(signal) : await this.register(row, signal));
   }
 
   private async register(row: AcmeAccount, signal: AbortSignal): Promise<AcmeSigner> {
     const { directoryUrl } = row;
     const key = this.keyOf(row);
-    const accountUrl = await this.announce(key, signal);
-    await this.db.write(() => this.table.update({ directoryUrl }, { accountUrl }));
-    return { key, accountUrl };
-  }
-
-  private async announce(key: AccountKey, signal: AbortSignal): Promise<string> {
-    try {
-      return await this.client.account(key, signal);
-    } catch (error) {
+    const accountUrl = await this.client.account(key, signal).catch((error) => {
       // The CA is creating the account for another process at this moment.
       if (error instanceof AcmeProblem && error.status === CONFLICT) return this.client.account(key, signal);
       throw error;
-    }
+    });
+    await this.db.write(() => this.table.update({ directoryUrl }, { accountUrl }));
+    return { key, accountUrl };
   }
 
   private async create(): Promise<AcmeAccount> {

@@ -54,16 +54,10 @@ export class AcmeOrder {
   outcome!: string | null;
 }
 
-export interface PlannedOrder {
-  domainId: bigint;
-  projectId: bigint;
-  hostname: string;
-  registrableDomain: string;
-  /** The order names the certificate that it replaces. */
-  isRenewal: boolean;
+export type PlannedOrder = Omit<AcmeOrder, 'id' | 'startedAtMs' | 'outcome'> & {
   /** The name has had a certificate. */
   isCertified: boolean;
-}
+};
 
 export const ISSUED = 'issued';
 const WEEK_MS = 7 * 24 * HOUR_MS;
@@ -214,6 +208,8 @@ export class OrderLog {
     const ends = counted.map(
       ({ startedAtMs, outcome }) => startedAtMs + (outcome === null ? IN_FLIGHT_MS : windowMs),
     );
+    const question = `${what} (${hostname})`;
+    const answer = `${most} of ${most}`;
     return new CertificateOrderError({
       code: 'CA_RATE_LIMITED',
       severity: 'ERROR',
@@ -221,15 +217,7 @@ export class OrderLog {
       cause: `There were ${most} ${what}, and this platform orders no more.`,
       remedy: 'Nothing: we retry automatically.',
       retryAtMs: Math.min(...ends),
-      evidence: [
-        {
-          server: 'order budget',
-          question: `${what} (${hostname})`,
-          answer: `${most} of ${most}`,
-          ttlSeconds: null,
-          atMs: nowMs,
-        },
-      ],
+      evidence: [{ server: 'order budget', question, answer, ttlSeconds: null, atMs: nowMs }],
     });
   }
 

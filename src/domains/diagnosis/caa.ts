@@ -1,5 +1,4 @@
-import type { Answer, Question } from '../../dns/dns-message.js';
-import { serverName } from '../../dns/dns-unreachable.js';
+import { type Answer, type Question, serverName } from '../../dns/dns-message.js';
 import { type CaaObjection, type CaaRule, evaluateCaa } from './caa-policy.js';
 import type { Diagnosis } from './diagnosis.js';
 import { listed, shown } from './evidence.js';

@@ -1,5 +1,4 @@
-import type { Answer, ResourceRecord } from '../../dns/dns-message.js';
-import { DnsUnreachable, serverName } from '../../dns/dns-unreachable.js';
+import { type Answer, DnsUnreachable, type ResourceRecord, serverName } from '../../dns/dns-message.js';
 import { type Diagnosis, type DiagnosisCode, type Evidence, MAX_EVIDENCE } from './diagnosis.js';
 
 /** An answer, or the reason why there is none. */

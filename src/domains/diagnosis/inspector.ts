@@ -1,5 +1,5 @@
 import type { Asker } from '../../dns/ask-server.js';
-import { DnsUnreachable } from '../../dns/dns-unreachable.js';
+import { DnsUnreachable } from '../../dns/dns-message.js';
 import type { NameServers } from '../../dns/name-servers.js';
 import type { Resolver } from '../../dns/resolver.js';
 import { withTimeLimit } from '../../kernel/deadline.js';
@@ -37,8 +37,8 @@ export class Inspector {
   /** Whether the name points here, and if not, why. Answers within 1.5 s. */
   async inspect(subject: Subject, signal?: AbortSignal): Promise<Inspection> {
     const { resolver, nameServers, platformHost, now } = this;
-    const surroundings = { resolver, nameServers, platformHost, now };
-    const seen = await withTimeLimit(INSPECTION_MS, signal, (end) => observe(surroundings, subject, end));
+    const observer = { resolver, nameServers, platformHost, now };
+    const seen = await withTimeLimit(INSPECTION_MS, signal, (end) => observe(observer, subject, end));
     return { ...diagnose(seen), isApex: seen.isApex, atMs: seen.atMs };
   }
 

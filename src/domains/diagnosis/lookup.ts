@@ -1,6 +1,10 @@
-import type { Question, RecordType, ResourceRecord } from '../../dns/dns-message.js';
+import {
+  DnsUnreachable,
+  type Question,
+  type RecordType,
+  type ResourceRecord,
+} from '../../dns/dns-message.js';
 import { isSendable } from '../../dns/dns-packets.js';
-import { DnsUnreachable } from '../../dns/dns-unreachable.js';
 import type { Reply } from './evidence.js';
 
 const MAX_CHAIN = 8;

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { getDomain, getPublicSuffix } from 'tldts';
 import type { Asker } from '../../dns/ask-server.js';
 import { type Delegation, delegationOf } from '../../dns/delegation.js';
-import type { Question } from '../../dns/dns-message.js';
+import { DnsUnreachable, type Question } from '../../dns/dns-message.js';
 import { isSendable } from '../../dns/dns-packets.js';
-import { DnsUnreachable } from '../../dns/dns-unreachable.js';
 import type { NameServers, Zone, ZoneCut } from '../../dns/name-servers.js';
 import type { Resolver } from '../../dns/resolver.js';
 import { withTimeLimit } from '../../kernel/deadline.js';
@@ -55,7 +54,7 @@ export interface Observation {
   atMs: number;
 }
 
-export interface Surroundings {
+interface Observer {
   resolver: Resolver;
   nameServers: NameServers;
   platformHost: string;
@@ -67,7 +66,7 @@ const DELEGATION_MS = 900;
 
 /** Asks all questions in parallel, until `signal` aborts. Only resolvers and name servers get packets, never the host. */
 export async function observe(
-  { resolver, nameServers, platformHost, now }: Surroundings,
+  { resolver, nameServers, platformHost, now }: Observer,
   { projectId, hostname, isApex, ownership }: Subject,
   signal: AbortSignal,
 ): Promise<Observation> {

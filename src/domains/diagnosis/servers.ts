@@ -1,5 +1,4 @@
-import type { Answer } from '../../dns/dns-message.js';
-import { DnsUnreachable } from '../../dns/dns-unreachable.js';
+import { type Answer, DnsUnreachable } from '../../dns/dns-message.js';
 import type { Diagnosis } from './diagnosis.js';
 import { finding, listed, type Reply, shown, timeInWords } from './evidence.js';
 import { isDecisive, type Lookup, repliesOf, valuesOf } from './lookup.js';

@@ -179,12 +179,7 @@ const PAGE = { take: PAGE_ROWS, order: { changeNumber: 'ASC', id: 'ASC' } } as c
 /** Rows changed after `number`, oldest change first. A page can end between rows of one transaction, which share a number. */
 async function* pages<Row extends { id: bigint; changeNumber: bigint }>(
   number: bigint,
-  read: (
-    where: [
-      { changeNumber: FindOperator<bigint> },
-      { changeNumber: FindOperator<bigint>; id: FindOperator<bigint> },
-    ],
-  ) => Promise<Row[]>,
+  read: (where: { changeNumber: FindOperator<bigint>; id?: FindOperator<bigint> }[]) => Promise<Row[]>,
 ): AsyncGenerator<Row[]> {
   let last = { changeNumber: number, id: INT64_MAX };
   for (let rows: Row[] | null = null; rows === null || rows.length === PAGE_ROWS; ) {

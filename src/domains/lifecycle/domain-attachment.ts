@@ -11,10 +11,8 @@ import { parseHostname } from '../names/hostname.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { DomainStore } from '../store/domain.store.js';
 import type { Entry } from '../store/timeline.js';
-import { requireCustomDomains } from './domain-plan.js';
-import type { DomainRemoval } from './domain-removal.js';
-import type { OwnerChecks } from './owner-checks.js';
-import { CLAIM_MS } from './removed-domains.js';
+import { type OwnerChecks, requireCustomDomains } from './domain-check.js';
+import { CLAIM_MS, type DomainRemoval } from './domain-removal.js';
 
 export const MAX_DOMAINS = 100;
 /** Each removed domain leaves a row and a timeline for `CLAIM_MS`. */
@@ -63,7 +61,8 @@ export class DomainAttachment {
     }
     const { attached, removed } = await store.counts(projectId, this.now() - DAY_MS);
     if (attached >= MAX_DOMAINS) throw tooMany();
-    if (removed >= MAX_REMOVED_A_DAY) throw tooManyRemoved();
+    if (removed >= MAX_REMOVED_A_DAY)
+      throw conflict(`The project has removed ${MAX_REMOVED_A_DAY} domains in a day. Try again tomorrow.`);
     if (holder) await this.requireProof(projectId, holder);
     const survey = await ownerChecks.runCheck(projectId, () => inspector.survey(projectId, name.hostname));
     const wasClaimed =
@@ -125,34 +124,21 @@ export class DomainAttachment {
     const proofs = await ownerChecks.runCheck(projectId, () => inspector.proofs(projectId, hostname, name));
     if (!proofs.includes(value)) throw attachedElsewhere(projectId, hostname);
     const other = ownershipRecord(holder.projectId, hostname).value;
-    if (proofs.includes(other)) throw provedTwice(hostname, name, other);
+    if (proofs.includes(other)) {
+      throw conflict(
+        `${hostname} is attached to another project, and the TXT record ${name} proves ownership for both. To move it here, delete the value ${other} there and add the domain again.`,
+      );
+    }
   }
 }
 
-function tooMany(): AppError {
-  return new AppError('conflict', `A project has at most ${MAX_DOMAINS} domains. Remove one first.`);
-}
-
-function tooManyRemoved(): AppError {
-  const message = `The project has removed ${MAX_REMOVED_A_DAY} domains in a day. Try again tomorrow.`;
-  return new AppError('conflict', message);
-}
-
-function attachedHere(hostname: string): AppError {
-  return new AppError('conflict', `${hostname} is already attached to this project.`);
-}
+const conflict = (message: string) => new AppError('conflict', message);
+const tooMany = () => conflict(`A project has at most ${MAX_DOMAINS} domains. Remove one first.`);
+const attachedHere = (hostname: string) => conflict(`${hostname} is already attached to this project.`);
 
 function attachedElsewhere(projectId: bigint, hostname: string): AppError {
   const { name, value } = ownershipRecord(projectId, hostname);
-  return new AppError(
-    'conflict',
+  return conflict(
     `${hostname} is attached to another project. Remove it there. To move it here instead, create the TXT record ${name} with the value ${value} and add the domain again.`,
-  );
-}
-
-function provedTwice(hostname: string, name: string, other: string): AppError {
-  return new AppError(
-    'conflict',
-    `${hostname} is attached to another project, and the TXT record ${name} proves ownership for both. To move it here, delete the value ${other} there and add the domain again.`,
   );
 }

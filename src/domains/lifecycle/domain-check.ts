@@ -1,12 +1,14 @@
+import { EXCHANGES } from '../../dns/ask-server.js';
+import { AppError } from '../../kernel/errors.js';
+import { allowsCustomDomains, type Plan } from '../../projects/plans.js';
 import type { ProjectService } from '../../projects/project.service.js';
+import { FairSemaphore } from '../../scheduling/fair-semaphore.js';
 import { ownershipRecord } from '../diagnosis/dns-records.js';
 import type { Inspector } from '../diagnosis/inspector.js';
 import type { Proof } from '../diagnosis/observation.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { DomainStore } from '../store/domain.store.js';
 import { orderAnew, outcomeOf } from './check-outcome.js';
-import { requireCustomDomains } from './domain-plan.js';
-import type { OwnerChecks } from './owner-checks.js';
 
 interface CheckParts {
   store: DomainStore;
@@ -69,4 +71,38 @@ function proofOf({ projectId, hostname, ownership, verifiedAtMs }: Domain): Proo
   const isAssumed = ownership === 'ASSUMED';
   if (ownership === 'PROVED' || (isAssumed && verifiedAtMs !== null)) return null;
   return { ...ownershipRecord(projectId, hostname), isAssumed };
+}
+
+/** Each check sends up to a hundred questions to servers that the owner chose. */
+const CHECKS = { most: 16, mostOfKey: 8 };
+/** This wait plus the check itself stays below the 5 s limit of a request. */
+const PATIENCE_MS = 3_000;
+/** More than for background checks, which must not use up what an owner may ask for. */
+const MAX_EXCHANGES = 9_000;
+
+/** Limits the DNS checks that owners request: how many run at once, in all and for each project. */
+export class OwnerChecks {
+  private readonly semaphore = new FairSemaphore(CHECKS);
+
+  /** Throws `AppError unavailable` when the project gets no slot within 3 s, or has spent its exchanges. */
+  async runCheck<T>(projectId: bigint, check: () => Promise<T>): Promise<T> {
+    if (EXCHANGES.of(projectId) >= MAX_EXCHANGES) throw tooMany(EXCHANGES.leftMs(projectId));
+    const done = await this.semaphore.runWithin(PATIENCE_MS, projectId, check);
+    if (done !== null) return done.result;
+    throw tooMany(0);
+  }
+}
+
+function tooMany(restMs: number): AppError {
+  const message = 'Too many DNS checks are running. Try again shortly.';
+  return new AppError('unavailable', message, { retryAfterSeconds: Math.max(1, Math.ceil(restMs / 1_000)) });
+}
+
+/** Throws `AppError plan_required`. Spec: Custom domains 1. */
+export function requireCustomDomains({ plan }: { plan: Plan }): void {
+  if (allowsCustomDomains(plan)) return;
+  throw new AppError(
+    'plan_required',
+    'Custom domains need the plan PRO or above. Upgrade the project first.',
+  );
 }

@@ -3,7 +3,7 @@ import { CertificateOrderError } from '../../certificates/orders/order-failure.j
 import type { CertificateStore, NewCertificate } from '../../certificates/store/certificate.store.js';
 import type { Asker } from '../../dns/ask-server.js';
 import type { Answer, Question } from '../../dns/dns-message.js';
-import { startDeadline } from '../../kernel/deadline.js';
+import { withTimeLimit } from '../../kernel/deadline.js';
 import { MINUTE_MS } from '../../kernel/duration.js';
 import { allowsCustomDomains } from '../../projects/plans.js';
 import type { ProjectService } from '../../projects/project.service.js';
@@ -126,14 +126,10 @@ export class DomainIssuance {
     const { authority, ask, platformHost } = this.parts;
     const { accountUrl } = await authority.account(signal);
     const identities = await authority.caaIdentities(signal);
-    const deadline = startDeadline(CAA_MS, signal);
     const rule = { identities, accountUrl, method: 'http-01' as const, platformHost, now: this.now };
-    try {
-      const asker = { projectId, signal: deadline.signal };
-      return await checkCaa((question) => ask(question, asker), hostname, rule);
-    } finally {
-      deadline.cancelWork();
-    }
+    return withTimeLimit(CAA_MS, signal, (end) =>
+      checkCaa((question) => ask(question, { projectId, signal: end }), hostname, rule),
+    );
   }
 
   private async order(lease: DomainLease, domain: Domain): Promise<NewCertificate> {

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, In, MoreThan } from 'typeorm';
 import type { AuditLog } from '../../audit/audit-log.js';
 import type { CertificateStore } from '../../certificates/store/certificate.store.js';
+import type { Database } from '../../database/database.js';
 import type { Actor } from '../../kernel/caller.js';
+import { INT64_MIN } from '../../kernel/int64.js';
 import { KNOWLEDGE_MS } from '../hosts/host-index.js';
-import type { Domain } from '../store/domain.entity.js';
+import { Domain } from '../store/domain.entity.js';
 import { type DomainStore, refuseUnknownDomain } from '../store/domain.store.js';
-import type { Entry, Happening } from '../store/timeline.js';
+import { DomainEvent, type Entry, type Happening } from '../store/timeline.js';
 
 interface RemovalParts {
   store: DomainStore;
@@ -78,5 +80,46 @@ export class DomainRemoval {
   async stopWork(id: bigint): Promise<void> {
     this.parts.onGone(id);
     await this.parts.announce();
+  }
+}
+
+/** How long a removed domain is kept: its DNS may still point here, so another project must prove the name. */
+export const CLAIM_MS = 90 * 24 * 3_600_000;
+const SCANNED_ROWS = 1_000;
+const MAX_DELETED = 50;
+
+/** Deletes domains that were removed more than `CLAIM_MS` ago, with their timelines, a few at a time. */
+export class RemovedDomains {
+  /** The last id that this round has processed. */
+  private seenId = INT64_MIN;
+
+  constructor(
+    private readonly db: Database,
+    private readonly now: () => number,
+  ) {}
+
+  /**
+   * Deletes one batch and returns its size. Scans by id: an index on the removal time would mislead SQLite's query plans
+   * for due work.
+   */
+  async deleteOldDomains(): Promise<number> {
+    const domains = this.db.repository(Domain);
+    const rows = await domains.find({
+      select: { id: true, removedAtMs: true },
+      where: { id: MoreThan(this.seenId) },
+      order: { id: 'ASC' },
+      take: SCANNED_ROWS,
+    });
+    const beforeMs = this.now() - CLAIM_MS;
+    const old = rows.filter(({ removedAtMs }) => removedAtMs !== null && removedAtMs < beforeMs);
+    const ids = old.slice(0, MAX_DELETED).map(({ id }) => id);
+    if (ids.length > 0) {
+      await this.db.write(() => this.db.repository(DomainEvent).delete({ domainId: In(ids) }));
+      await this.db.write(() => domains.delete({ id: In(ids) }));
+    }
+    const isMore = old.length > MAX_DELETED || rows.length === SCANNED_ROWS;
+    const last = old.length > MAX_DELETED ? ids.at(-1) : rows.at(-1)?.id;
+    this.seenId = isMore && last !== undefined ? last : INT64_MIN;
+    return ids.length;
   }
 }

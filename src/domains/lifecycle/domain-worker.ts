@@ -6,7 +6,6 @@ import type { DomainStore } from '../store/domain.store.js';
 import type { DomainCheck } from './domain-check.js';
 import type { DomainIssuance } from './domain-issuance.js';
 import type { DomainSuspension } from './domain-suspension.js';
-import { ProjectSlots } from './project-slots.js';
 
 const EVERY_MS = 1_000;
 /** The number of due domains in one read. */
@@ -169,5 +168,50 @@ export class DomainWorker {
 
   private get table() {
     return this.parts.db.repository(Domain);
+  }
+}
+
+interface Bounds {
+  /** Maximum number of concurrent works. */
+  most: number;
+  /** Maximum number of concurrent works of one project. */
+  mostOfProject: number;
+}
+
+type Owned = Pick<Domain, 'id' | 'projectId'>;
+
+/** Slots for work on domains, limited for each project, so that one project's slow domains do not block others. */
+class ProjectSlots {
+  private readonly running = new Map<bigint, { projectId: bigint; ended: Promise<void> }>();
+
+  constructor(private readonly bounds: Bounds) {}
+
+  get free(): number {
+    return this.bounds.most - this.running.size;
+  }
+
+  /** Projects without a free slot. */
+  fullProjects(): bigint[] {
+    const projects = [...this.running.values()].map(({ projectId }) => projectId);
+    return [...new Set(projects)].filter((id) => this.isFull(id));
+  }
+
+  hasRoomFor({ id, projectId }: Owned): boolean {
+    return this.free > 0 && !this.running.has(id) && !this.isFull(projectId);
+  }
+
+  /** `work` must not reject. */
+  start({ id, projectId }: Owned, work: () => Promise<void>): void {
+    const ended = work().finally(() => this.running.delete(id));
+    this.running.set(id, { projectId, ended });
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all([...this.running.values()].map(({ ended }) => ended));
+  }
+
+  private isFull(projectId: bigint): boolean {
+    const ofProject = [...this.running.values()].filter((work) => work.projectId === projectId);
+    return ofProject.length >= this.bounds.mostOfProject;
   }
 }

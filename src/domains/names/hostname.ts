@@ -3,20 +3,14 @@ import { domainToASCII } from 'node:url';
 import { getDomain } from 'tldts';
 import { AppError, invalidRequest } from '../../kernel/errors.js';
 import { parseUrl } from '../../kernel/url.js';
-import { specialUseOf } from './special-use.js';
-import { unicodeOf } from './unicode-hostname.js';
 
 export interface ParsedHostname {
   /** In lower case and ASCII (`xn--…`), without a trailing dot. */
   hostname: string;
-  /** The form for people. A label that imitates another script stays in ASCII. */
-  unicode: string;
   /** The public suffix and one label. */
   registrableDomain: string;
   /** A guess from the public suffix list. Only the zone's SOA record tells whether the name is an apex. */
   isApexByList: boolean;
-  /** The same name with or without `www.`, worth attaching with a redirect because visitors try both; null = none. */
-  suggestion: string | null;
 }
 
 /** Enough for any spelling of a 253-character name and for a pasted link; longer input is refused unread. */
@@ -48,16 +42,7 @@ export function parseHostname(input: string, platformHosts: readonly string[]): 
       `must be a domain of your own: ${hostname} is a public suffix, and anybody may register names below it. Enter the name you registered, e.g. www.yourname.${hostname}`,
     );
   }
-  const sister = hostname === registrableDomain ? `www.${hostname}` : registrableDomain;
-  const isPair = sister === `www.${hostname}` || hostname === `www.${sister}`;
-  const isUsable = isPair && sister.length <= MAX_NAME_LENGTH && !isBelow(sister, ours);
-  return {
-    hostname,
-    unicode: unicodeOf(hostname),
-    registrableDomain,
-    isApexByList: hostname === registrableDomain,
-    suggestion: isUsable ? sister : null,
-  };
+  return { hostname, registrableDomain, isApexByList: hostname === registrableDomain };
 }
 
 /** The name below its registrable domain; `@` = it is the registrable domain, or has none. RFC 1035 §5.1. */
@@ -162,3 +147,26 @@ function refuseMalformed(name: string): void {
     refuse(`must be a full name with its domain, e.g. ${EXAMPLE}, not ${name} alone`);
   }
 }
+
+/** The reason why the name can't exist in public DNS, as the end of a sentence; null = it may be public. */
+function specialUseOf(hostname: string): string | null {
+  const zone = RESERVED.find(([name]) => hostname === name || hostname.endsWith(`.${name}`));
+  return zone ? `.${zone[0]} ${zone[1]}` : null;
+}
+
+/**
+ * IANA's special-use domain names and ICANN's reserved names. `test` and `example` are omitted: nobody can own names there,
+ * but test networks use them. A longer name comes before its suffix.
+ */
+const RESERVED: readonly (readonly [name: string, reason: string])[] = [
+  ['onion', 'names exist only in the Tor network (RFC 7686)'],
+  ['internal', 'is reserved for private networks (ICANN, 29 July 2024)'],
+  ['local', 'names exist only on one local network (RFC 6762)'],
+  ['localhost', "always means the visitor's own machine (RFC 6761)"],
+  ['invalid', 'names never exist (RFC 6761)'],
+  ['alt', 'is reserved for names outside DNS (RFC 9476)'],
+  ['home.arpa', 'is reserved for home networks (RFC 8375)'],
+  ['in-addr.arpa', 'maps addresses to names (RFC 1035)'],
+  ['ip6.arpa', 'maps addresses to names (RFC 3596)'],
+  ['arpa', 'is reserved for the infrastructure of the Internet (RFC 3172)'],
+];

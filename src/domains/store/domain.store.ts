@@ -7,9 +7,7 @@ import { AppError } from '../../kernel/errors.js';
 import type { IdGenerator } from '../../kernel/ids.js';
 import { FairSemaphore } from '../../scheduling/fair-semaphore.js';
 import { Domain } from './domain.entity.js';
-import { DomainEvent } from './domain-event.entity.js';
-import { newestEvents } from './newest-events.js';
-import type { Entry, Happening, Timeline } from './timeline.js';
+import { DomainEvent, type Entry, type Happening, newestEvents, type Timeline } from './timeline.js';
 
 export type DomainChanges = Partial<Omit<Domain, 'id' | 'projectId' | 'hostname' | 'changeNumber'>>;
 

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Answer, RecordType } from '../../../src/dns/dns-message.js';
-import { DnsUnreachable } from '../../../src/dns/dns-unreachable.js';
+import { type Answer, DnsUnreachable, type RecordType } from '../../../src/dns/dns-message.js';
 import { diagnose } from '../../../src/domains/diagnosis/diagnose.js';
 import type { Reply } from '../../../src/domains/diagnosis/evidence.js';
 import type { Lookup } from '../../../src/domains/diagnosis/lookup.js';

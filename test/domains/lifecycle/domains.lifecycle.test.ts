@@ -3,9 +3,9 @@ import { Agent } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { In, IsNull } from 'typeorm';
 import { Certificate } from '../../../src/certificates/store/certificate.store.js';
-import { RemovedDomains } from '../../../src/domains/lifecycle/removed-domains.js';
+import { RemovedDomains } from '../../../src/domains/lifecycle/domain-removal.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
-import { DomainEvent } from '../../../src/domains/store/domain-event.entity.js';
+import { DomainEvent } from '../../../src/domains/store/timeline.js';
 import { databaseKinds } from '../../support/databases.js';
 import {
   type DomainRig,

@@ -6,7 +6,7 @@ import { loadConfig } from '../../../src/config/config.js';
 import { Database } from '../../../src/database/database.js';
 import { type Diagnosis, fitForStorage } from '../../../src/domains/diagnosis/diagnosis.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
-import { DomainEvent } from '../../../src/domains/store/domain-event.entity.js';
+import { DomainEvent } from '../../../src/domains/store/timeline.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
 import { anyDatabase } from '../../support/databases.js';
 import { domainRow } from '../../support/domains/served-domain.js';

@@ -5,7 +5,7 @@ import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { loadConfig } from '../../../src/config/config.js';
 import { Database } from '../../../src/database/database.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
-import { DomainEvent } from '../../../src/domains/store/domain-event.entity.js';
+import { DomainEvent } from '../../../src/domains/store/timeline.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
 import { databaseKinds } from '../../support/databases.js';
 import { domainRow } from '../../support/domains/served-domain.js';

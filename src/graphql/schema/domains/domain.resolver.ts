@@ -18,7 +18,7 @@ import { MAX_DOMAINS } from '../../../domains/lifecycle/domain-attachment.js';
 import type { ProjectDomains } from '../../../domains/project-domains.js';
 import type { Domain } from '../../../domains/store/domain.entity.js';
 import { refuseUnknownDomain } from '../../../domains/store/domain.store.js';
-import type { DomainEvent } from '../../../domains/store/domain-event.entity.js';
+import type { DomainEvent } from '../../../domains/store/timeline.js';
 import { AppError, invalidRequest } from '../../../kernel/errors.js';
 import { parseInt64 } from '../../../kernel/int64.js';
 import { MAX_PAGE_SIZE } from '../../../kernel/validation.js';
