@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import { LRUCache } from 'lru-cache';
 import type { DnsServer } from '../config/config.js';
 import { startDeadline } from '../kernel/deadline.js';
 import { EventLoopTurns } from '../scheduling/event-loop-turns.js';
@@ -15,44 +14,7 @@ import {
   isTruncated,
   MAX_MESSAGE_BYTES,
 } from './dns-packets.js';
-
-const MAX_KEYS = 10_000;
-
-/** Counts by key within a window of time, which begins with the first count. */
-export class Tally<Key extends NonNullable<unknown>> {
-  private readonly counts: LRUCache<Key, { count: number }>;
-
-  constructor(windowMs: number, monotonicNow = () => performance.now()) {
-    this.counts = new LRUCache({
-      max: MAX_KEYS,
-      ttl: windowMs,
-      ttlResolution: 0,
-      perf: { now: monotonicNow },
-    });
-  }
-
-  /** Adds one; returns the count of the key in its window. */
-  add(key: Key): number {
-    const known = this.counts.get(key);
-    if (!known) this.counts.set(key, { count: 1 });
-    else known.count += 1;
-    return known?.count ?? 1;
-  }
-
-  of(key: Key): number {
-    return this.counts.get(key)?.count ?? 0;
-  }
-
-  /** The keys with at least this count. */
-  atLeast(count: number): Key[] {
-    return [...this.counts.entries()].flatMap(([key, known]) => (known.count >= count ? [key] : []));
-  }
-
-  /** Until the count of the key begins again at zero. */
-  leftMs(key: Key): number {
-    return this.counts.getRemainingTTL(key);
-  }
-}
+import { Tally } from './tally.js';
 
 /** After this time without an answer the packet is sent again, once. */
 const RESEND_MS = 250;

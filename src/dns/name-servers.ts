@@ -1,8 +1,9 @@
 import type { Config, DnsServer } from '../config/config.js';
-import { type Asker, askServer, Tally } from './ask-server.js';
+import { type Asker, askServer } from './ask-server.js';
 import { type Answer, DnsUnreachable, type Question, type RecordType } from './dns-message.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Resolver } from './resolver.js';
+import { Tally } from './tally.js';
 
 const MAX_NAME_SERVERS = 8;
 /** How many names are tried as the zone: the name itself, then its parents. */

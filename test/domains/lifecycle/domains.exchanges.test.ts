@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { EXCHANGES, Tally } from '../../../src/dns/ask-server.js';
+import { EXCHANGES } from '../../../src/dns/ask-server.js';
 import { NameServers } from '../../../src/dns/name-servers.js';
 import { Resolver } from '../../../src/dns/resolver.js';
+import { Tally } from '../../../src/dns/tally.js';
 import { Inspector } from '../../../src/domains/diagnosis/inspector.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { type DnsServerDouble, startDnsServer } from '../../support/dns/dns-server.js';

@@ -2,8 +2,7 @@ import type { CertificateFacts } from '../../../certificates/store/certificate.s
 import { type Diagnosis, MAX_DIAGNOSES, MAX_EVIDENCE } from '../../../domains/diagnosis/diagnosis.js';
 import { type ConfiguredDomains, diagnosesOf, type RecordToCreate } from '../../../domains/domain.service.js';
 import { exampleOf } from '../../../domains/domain-config.js';
-import type { Domain } from '../../../domains/store/domain.entity.js';
-import { isServing, statusOf } from '../../../domains/store/domain-status.js';
+import { type Domain, isServing, statusOf } from '../../../domains/store/domain.entity.js';
 import type { DomainEvent } from '../../../domains/store/timeline.js';
 import type { DiagnosisType } from './diagnosis.type.js';
 import type { CertificateType, DomainEventType, DomainsType, DomainType } from './domain.type.js';
