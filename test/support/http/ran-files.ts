@@ -4,6 +4,8 @@ import { eventually } from '../eventually.js';
 import { type GatewayProcess, startGateway } from '../gateway-process.js';
 
 const MARK = 'coverage of ';
+/** `LoadWatch` asks for these every 20 ms: on a busy machine that is during each request. */
+const OF_TIMERS = /(?:queued|waiting)Statements$/;
 /** Runs in the gateway's process: after each request it prints the scripts whose functions have run since its start. */
 const OBSERVER = `
 import { subscribe } from 'node:diagnostics_channel';
@@ -15,7 +17,8 @@ session.post('Profiler.startPreciseCoverage', { callCount: true });
 const take = (done) => session.post('Profiler.takePreciseCoverage', (_, { result }) => done(result));
 subscribe('http.server.request.start', () => take(() => {}));
 subscribe('http.server.response.finish', ({ request }) => setImmediate(take, (scripts) => {
-  const ran = scripts.filter(({ functions }) => functions.some(({ ranges: [{ count }] }) => count > 0));
+  const isRun = ({ functionName, ranges: [{ count }] }) => count > 0 && !${OF_TIMERS}.test(functionName);
+  const ran = scripts.filter(({ functions }) => functions.some(isRun));
   console.log('${MARK}' + request.headers.observed, JSON.stringify(ran.map(({ url }) => url)));
 }));`;
 const BUILD = pathToFileURL('dist/').href;
