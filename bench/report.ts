@@ -116,6 +116,7 @@ function contestantRow({ name, requestsPerSecond, p50Ms, p99Ms, cpuMicros, busyC
   };
 }
 
-function goalOf({ unit, atLeast, atMost = Number.NaN }: Goal): string {
-  return atLeast === undefined ? `≤ ${atMost.toLocaleString('en')} ${unit}` : `≥ ${atLeast} ${unit}`;
+function goalOf({ unit, atLeast, atMost }: Goal): string {
+  if (atLeast === undefined && atMost === undefined) return 'none';
+  return atLeast === undefined ? `≤ ${atMost?.toLocaleString('en')} ${unit}` : `≥ ${atLeast} ${unit}`;
 }

@@ -70,7 +70,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'http/content': [],
   http: ['http/connections', 'http/content', 'database'],
   admission: ['http', 'api-keys', 'rate-limit/rules'],
-  tracing: ['admission', 'rate-limit/rules', 'response-cache'],
+  tracing: ['rate-limit/rules', 'response-cache'],
   ingress: ['http', 'domains/hosts', 'certificates/store', 'database', 'projects', 'scheduling'],
   web: ['http', 'http/content', 'projects'],
   rest: ['http', 'http/content', 'admission', 'response-cache', 'scheduling', 'pets'],

@@ -6,7 +6,6 @@ import type { Caller } from '../kernel/caller.js';
 import { AppError } from '../kernel/errors.js';
 import {
   type Account,
-  type Charge,
   type Decision,
   type Limiter,
   type Refused,
@@ -33,7 +32,7 @@ export class Meter {
   private readonly refusedKeys: RefusedKeys;
 
   constructor(
-    private readonly limiter: Limiter,
+    private readonly limiter: Pick<Limiter, 'charge' | 'peek'>,
     private readonly apiKeys: ApiKeyService,
     private readonly isStaging: boolean,
     now: () => number,
@@ -57,15 +56,10 @@ export class Meter {
     const { subject, keyId, quota } = this.accountOf(caller, request.ip);
     const allowance = caller === null ? undefined : allowanceOf(caller, cost);
     const connection = this.connectionOf(request);
-    const decision = this.decide(request, { subject, keyId, quota, cost: cost.pets, connection, allowance });
+    const decision = this.limiter.charge({ subject, keyId, quota, cost: cost.pets, connection, allowance });
     if (decision instanceof Promise) return decision.then((known) => this.settle(request, reply, known));
     this.settle(request, reply, decision);
     return undefined;
-  }
-
-  /** Asks the limiter, which does not know the request. */
-  decide(_: FastifyRequest, charge: Charge): Decision | Promise<Decision> {
-    return this.limiter.charge(charge);
   }
 
   private settle(request: FastifyRequest, reply: FastifyReply, decision: Decision): void {
@@ -112,7 +106,7 @@ export class Meter {
   private async probe(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const connection = this.connectionOf(request);
     const account = this.accountOf(caller, request.ip);
-    const decision = await this.decide(request, {
+    const decision = await this.limiter.charge({
       ...account,
       cost: 1,
       connection,

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { durationInWords } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
-import type { Decision } from '../rate-limit/rules/limiter.js';
+import type { Decision, Limiter } from '../rate-limit/rules/limiter.js';
 import { visitSubject } from '../rate-limit/rules/subjects.js';
-import { type Meter, rateLimitHeaders } from './meter.js';
+import { rateLimitHeaders } from './meter.js';
 
 /** Per client address. Stops floods, not readers: a page causes at most twenty requests. */
 const VISIT_QUOTA = { perMinute: 600, perDay: null };
@@ -13,7 +13,7 @@ const VISIT_QUOTA = { perMinute: 600, perDay: null };
  * and their responses show no quota until the limit refuses. D-85.
  */
 export class Visits {
-  constructor(private readonly meter: Pick<Meter, 'decide'>) {}
+  constructor(private readonly limiter: Pick<Limiter, 'charge'>) {}
 
   /**
    * Returns no promise if nothing has to wait. Throws, or rejects with, `AppError` 429 when the address is over its
@@ -21,7 +21,7 @@ export class Visits {
    */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const account = { subject: visitSubject(request.ip), keyId: null, quota: VISIT_QUOTA };
-    const decision = this.meter.decide(request, { ...account, cost: 1, connection: null });
+    const decision = this.limiter.charge({ ...account, cost: 1, connection: null });
     if (decision instanceof Promise) return decision.then((known) => settle(reply, known));
     settle(reply, decision);
     return undefined;

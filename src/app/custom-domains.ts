@@ -34,8 +34,8 @@ interface CustomDomainParts {
   db: Database;
   services: Pick<Services, 'projects' | 'ids' | 'audit' | 'idempotency'>;
   log: { warn(details: object, message: string): void };
-  /** Null = nothing is traced. */
-  tracer: Tracer | null;
+  /** Calls the work; with tracing, in a span. */
+  withinTask: Tracer['withinTask'];
   onEvent: OnDomainEvent;
   /** Called when this process or another one has changed the served hosts. */
   onChange(): Promise<void>;
@@ -50,7 +50,7 @@ export function createCustomDomains({
   db,
   services,
   log,
-  tracer,
+  withinTask,
   onEvent,
   onChange,
   now,
@@ -65,11 +65,22 @@ export function createCustomDomains({
   const inspector = new Inspector(resolver, new NameServers(resolver, config, now), platformHost, now);
 
   const ownerChecks = new OwnerChecks();
-  const check = new DomainCheck({ store, projects, inspector, ownerChecks, onDue: () => worker.kick() }, now);
+  const check = new DomainCheck(
+    {
+      store,
+      projects,
+      inspect: (subject, signal) =>
+        withinTask('DNS check', { 'petstore.domain': subject.hostname }, () =>
+          inspector.inspect(subject, signal),
+        ),
+      ownerChecks,
+      onDue: () => worker.kick(),
+    },
+    now,
+  );
   const authority =
     config.acme &&
     createCertificateAuthority({ client: new AcmeClient(config.acme, now), db, sealer, ids, now });
-  if (tracer) traceDomains(tracer, inspector, authority);
   const challenges = new Challenges(db, now);
   const announce = () => signal.announce();
   const issuance =
@@ -81,6 +92,12 @@ export function createCustomDomains({
         check,
         projects,
         authority,
+        order: (request, hooks) => {
+          const { hostname, resume, replaces } = request;
+          const reason = resume ? 'resumed' : replaces ? 'renewal' : 'new';
+          const attributes = { 'petstore.domain': hostname, 'petstore.order': reason };
+          return withinTask('ACME order', attributes, () => authority.order(request, hooks));
+        },
         certificates,
         ask: (question, asker) => resolver.ask(question, { asker }),
         platformHost,
@@ -127,21 +144,6 @@ export function createCustomDomains({
       authority?.close();
       await signal.close();
     },
-  };
-}
-
-/** DNS checks and orders of certificates become spans. */
-function traceDomains(tracer: Tracer, inspector: Inspector, authority: CertificateAuthority | null): void {
-  const inspect = inspector.inspect.bind(inspector);
-  inspector.inspect = (subject, signal) =>
-    tracer.withinTask('DNS check', { 'petstore.domain': subject.hostname }, () => inspect(subject, signal));
-  if (!authority) return;
-  const order = authority.order.bind(authority);
-  authority.order = (request, hooks) => {
-    const { hostname, resume, replaces } = request;
-    const reason = resume ? 'resumed' : replaces ? 'renewal' : 'new';
-    const attributes = { 'petstore.domain': hostname, 'petstore.order': reason };
-    return tracer.withinTask('ACME order', attributes, () => order(request, hooks));
   };
 }
 

@@ -12,7 +12,6 @@ import { version } from '../kernel/version.js';
 import { SHED_PLANS } from '../overload/shed-counts.js';
 import { type RunningLimiter, startLimiter } from '../rate-limit/start-limiter.js';
 import { ResponseCache } from '../response-cache/response-cache.js';
-import type { Tracing } from '../tracing/start-tracing.js';
 import { httpsPortOf } from './addresses.js';
 import { WORKS, type Work } from './chores.js';
 import { createCustomDomains } from './custom-domains.js';
@@ -37,11 +36,11 @@ export async function createParts({ config, db, logger, now }: AppOptions) {
     versions: running.versions,
     isRequestLogOn: config.isRequestLogOn,
   });
-  const meter = new Meter(limiter, services.apiKeys, config.environment === 'staging', now);
-  const visits = new Visits(meter);
-  const cache = new ResponseCache();
-  const tracing =
-    config.tracing && (await traceParts(config.tracing, { config, db, running, meter, cache, now }));
+  const traced = config.tracing && (await traceParts(config.tracing, { config, db, running, now }));
+  const charging = traced?.limiter ?? limiter;
+  const meter = new Meter(charging, services.apiKeys, config.environment === 'staging', now);
+  const visits = new Visits(charging);
+  const cache = traced?.cache ?? new ResponseCache();
   // The metrics module is loaded only when metrics are switched on.
   const metrics =
     config.metricsPort === 0
@@ -56,7 +55,8 @@ export async function createParts({ config, db, logger, now }: AppOptions) {
     config,
     db,
     services,
-    tracer: tracing?.tracer ?? null,
+    withinTask: (name, attributes, run) =>
+      traced ? traced.tracing.tracer.withinTask(name, attributes, run) : run(),
     log: {
       warn(details, message) {
         metrics?.observeFailure('work on domains' satisfies Work);
@@ -74,7 +74,7 @@ export async function createParts({ config, db, logger, now }: AppOptions) {
   });
   return {
     limiter,
-    tracing,
+    tracing: traced?.tracing ?? null,
     sharing: () => running.sharing(),
     closeLimiter: () => running.close(),
     services,
@@ -97,28 +97,23 @@ interface TracedParts {
   config: Config;
   db: Database;
   running: RunningLimiter;
-  meter: Meter;
-  cache: ResponseCache;
   now: () => number;
 }
 
-/** The work of these parts becomes spans. The modules of tracing are loaded only here, when there is a collector. */
-async function traceParts(
-  settings: TracingSettings,
-  { config, db, running, meter, cache, now }: TracedParts,
-): Promise<Tracing> {
-  const [{ startTracing }, { traceAdmission }, { traceCache }, { traceStatements }] = await Promise.all([
+/** Parts whose work becomes spans. The modules of tracing are loaded only here, when there is a collector. */
+async function traceParts(settings: TracingSettings, { config, db, running, now }: TracedParts) {
+  const [{ startTracing }, { TracedCache, TracedLimiter, traceStatements }] = await Promise.all([
     import('../tracing/start-tracing.js'),
-    import('../tracing/traced-admission.js'),
-    import('../tracing/traced-cache.js'),
-    import('../tracing/traced-statements.js'),
+    import('../tracing/traced-work.js'),
   ]);
   const { environment, trustedProxies, redisUrl } = config;
   const tracing = startTracing({ settings, version: version(), environment, trustedProxies, now });
-  db.traceStatements(traceStatements(tracing.tracer, config.database.kind));
-  traceAdmission(tracing.tracer, meter, () =>
-    redisUrl === null || running.sharing().isDegraded ? 'memory' : 'redis',
-  );
-  traceCache(tracing.tracer, cache);
-  return tracing;
+  const { tracer } = tracing;
+  db.traceStatements(traceStatements(tracer, config.database.kind));
+  const place = () => (redisUrl === null || running.sharing().isDegraded ? 'memory' : 'redis');
+  return {
+    tracing,
+    limiter: new TracedLimiter(running.limiter, tracer, place),
+    cache: new TracedCache(tracer),
+  };
 }

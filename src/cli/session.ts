@@ -58,7 +58,7 @@ export function withDomains<T>(work: (domains: CustomDomains, services: Services
       db,
       services,
       log,
-      tracer: null,
+      withinTask: (_name, _attributes, run) => run(),
       onEvent: () => {},
       // This process serves no hosts.
       onChange: async () => {},

@@ -60,7 +60,7 @@ export class Database {
   private constructor(
     private readonly source: DataSource,
     private readonly runTransaction: <T>(work: (manager: EntityManager) => Promise<T>) => Promise<T>,
-    private readonly statements: Statements,
+    private statements: Statements,
   ) {}
 
   static async open(
@@ -129,9 +129,11 @@ export class Database {
     };
     // SQLite runs them on its query runner.
     if (this.isSqlite) return;
-    const { execute, read } = statements;
-    statements.execute = (sql, values) => trace(sql, () => execute(sql, values));
-    statements.read = (group, sql, values) => trace(sql, () => read(group, sql, values));
+    this.statements = {
+      ...statements,
+      execute: (sql, values) => trace(sql, () => statements.execute(sql, values)),
+      read: (group, sql, values) => trace(sql, () => statements.read(group, sql, values)),
+    };
   }
 
   private get isSqlite(): boolean {

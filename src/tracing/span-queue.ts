@@ -1,55 +1,70 @@
-import type { Span } from './span.js';
+import { setImmediate as letRequestsIn, setTimeout as sleep } from 'node:timers/promises';
+import { ExportResultCode } from '@opentelemetry/core';
+import { BatchSpanProcessor, type ReadableSpan, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
 
 /** A span has at most about 3 KB, so all of them have at most 8 MB with the batch that is being sent. */
 const MOST_WAITING = 2_048;
-/** Writing a batch as JSON blocks the event loop for about a millisecond. */
+/** Writing a batch as JSON blocks the event loop for a few milliseconds. */
 const BATCH = 512;
 const EVERY_MS = 1_000;
+/** Longer than `send` may take. */
+const EXPORT_MS = 30_000;
+/** The end of the process waits this long for the collector. */
+const LAST_EXPORT_MS = 2_000;
 
-/** Sends ended spans in batches, one at a time. A slow collector loses spans, and delays nothing. */
-export class SpanQueue {
+/** Sends ended spans in batches, and counts them. A slow collector loses spans, and delays nothing. */
+export class SpanQueue implements SpanProcessor {
   readonly counts = { exported: 0, dropped: 0 };
-  private waiting: Span[] = [];
-  private sending: Promise<void> | null = null;
-  private readonly timer = setInterval(() => this.sendBatch(), EVERY_MS).unref();
+  private waiting = 0;
+  private readonly sending = new Set<Promise<void>>();
+  private readonly batches = new BatchSpanProcessor(
+    {
+      export: (spans, done) => {
+        const sent = this.sendBatch(spans).finally(() => this.sending.delete(sent));
+        this.sending.add(sent);
+        // After a failure the processor would not wait for the other batches.
+        sent.then(() => done({ code: ExportResultCode.SUCCESS }));
+      },
+      shutdown: async () => void (await Promise.all(this.sending)),
+    },
+    // All of its settings, so that it reads none from the environment.
+    {
+      maxQueueSize: MOST_WAITING,
+      maxExportBatchSize: BATCH,
+      scheduledDelayMillis: EVERY_MS,
+      exportTimeoutMillis: EXPORT_MS,
+    },
+  );
 
   /** `send` returns whether the collector has taken the spans. */
-  constructor(private readonly send: (spans: Span[]) => Promise<boolean>) {}
+  constructor(private readonly send: (spans: ReadableSpan[]) => Promise<boolean>) {}
 
-  add(span: Span): void {
-    if (this.waiting.length >= MOST_WAITING) {
+  onStart(): void {}
+
+  onEnd(span: ReadableSpan): void {
+    // The processor would drop the span without counting it.
+    if (this.waiting >= MOST_WAITING) {
       this.counts.dropped += 1;
       return;
     }
-    this.waiting.push(span);
-    // Later, so that a request in progress does not wait for the JSON.
-    if (this.waiting.length === BATCH) setImmediate(() => this.sendBatch());
+    this.waiting += 1;
+    this.batches.onEnd(span);
   }
 
-  /** Resolves when every span that waits now was sent or dropped. */
-  async flush(): Promise<void> {
-    while (this.waiting.length > 0 || this.sending) {
-      this.sendBatch();
-      await this.sending;
-    }
+  forceFlush(): Promise<void> {
+    return this.batches.forceFlush();
   }
 
-  /** Drops the spans that still wait. */
-  close(): void {
-    clearInterval(this.timer);
-    this.counts.dropped += this.waiting.length;
-    this.waiting = [];
+  /** Sends the last spans. Resolves after 2 s at the latest. */
+  async shutdown(): Promise<void> {
+    await Promise.race([this.batches.shutdown(), sleep(LAST_EXPORT_MS, undefined, { ref: false })]);
   }
 
-  private sendBatch(): void {
-    if (this.sending || this.waiting.length === 0) return;
-    const batch = this.waiting.splice(0, BATCH);
-    this.sending = this.send(batch)
-      .catch(() => false)
-      .then((isTaken) => {
-        this.counts[isTaken ? 'exported' : 'dropped'] += batch.length;
-        this.sending = null;
-        if (this.waiting.length >= BATCH) setImmediate(() => this.sendBatch());
-      });
+  private async sendBatch(spans: ReadableSpan[]): Promise<void> {
+    // A request in progress does not wait for the JSON.
+    await letRequestsIn();
+    this.waiting -= spans.length;
+    const isTaken = await this.send(spans).catch(() => false);
+    this.counts[isTaken ? 'exported' : 'dropped'] += spans.length;
   }
 }

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { SpanContext } from '@opentelemetry/api';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { AlwaysOnSampler, BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import type { TracingSettings } from '../config/tracing-settings.js';
 import { networkTest } from '../kernel/networks.js';
-import { otlpExport } from './otlp-export.js';
-import { otlpJson } from './otlp-json.js';
-import { samplingRule } from './sampling.js';
+import { spanSender } from './collector.js';
+import { readTraceParent, samplingRule } from './sampling.js';
 import { SpanQueue } from './span-queue.js';
-import { type RemoteSpan, readTraceParent } from './trace-parent.js';
 import { Tracer } from './tracer.js';
 
-/** The end of the process waits this long for the collector. */
-const LAST_EXPORT_MS = 2_000;
+/** With this limit a span has at most about 3 KB. */
+const MOST_CHARACTERS = 200;
 
 interface TracedProcess {
   settings: TracingSettings;
@@ -24,7 +24,7 @@ interface TracedProcess {
 export interface Tracing {
   readonly tracer: Tracer;
   /** The client's span; null without a valid `traceparent` of a trusted proxy. */
-  remoteSpanOf(request: IncomingMessage): RemoteSpan | null;
+  remoteSpanOf(request: IncomingMessage): SpanContext | null;
   readonly counts: { readonly exported: number; readonly dropped: number };
   /** Sends the last spans. Resolves after 2 s at the latest. */
   close(): Promise<void>;
@@ -38,26 +38,26 @@ export function startTracing({
   trustedProxies,
   now,
 }: TracedProcess): Tracing {
-  const { tracesUrl: url, headers } = settings;
-  const resource = {
-    'service.version': version,
-    'service.instance.id': randomUUID(),
-    'deployment.environment.name': environment,
-    ...settings.resourceAttributes,
-    'service.name': settings.serviceName,
-  };
-  const write = otlpJson({ resource, name: 'petstore-gateway', version });
+  const queue = new SpanQueue(spanSender(settings));
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({
+      'service.version': version,
+      'service.instance.id': randomUUID(),
+      'deployment.environment.name': environment,
+      ...settings.resourceAttributes,
+      'service.name': settings.serviceName,
+    }),
+    // `samplingRule` has decided before.
+    sampler: new AlwaysOnSampler(),
+    spanLimits: { attributeValueLengthLimit: MOST_CHARACTERS, attributeCountLimit: 128 },
+    spanProcessors: [queue],
+  });
   const isTrusted = networkTest(trustedProxies);
-  const send = otlpExport({ url, headers });
-  const queue = new SpanQueue(async (spans) => send(write(spans)));
   return {
-    tracer: new Tracer((span) => queue.add(span), samplingRule(settings), now),
+    tracer: new Tracer(provider.getTracer('petstore-gateway', version), samplingRule(settings), now),
     remoteSpanOf: ({ headers, socket }) =>
       headers.traceparent !== undefined && isTrusted(socket) ? readTraceParent(headers.traceparent) : null,
     counts: queue.counts,
-    async close() {
-      await Promise.race([queue.flush(), sleep(LAST_EXPORT_MS, undefined, { ref: false })]);
-      queue.close();
-    },
+    close: () => queue.shutdown(),
   };
 }

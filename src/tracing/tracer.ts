@@ -1,80 +1,106 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Attributes, Span, type SpanKind } from './span.js';
-import type { RemoteSpan } from './trace-parent.js';
+import {
+  type Attributes,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  type Tracer as SpanMaker,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 
-/** Starts spans, and knows the current one. Only recorded work has a current span, so everything else costs one look-up. */
-export class Tracer {
-  /** The current span until the running function returns. */
-  private entered: Span | null = null;
-  /** The current span of asynchronous work. Node 20 follows promises with a hook, which costs more than all spans. */
-  private readonly followed = new AsyncLocalStorage<Span>();
-  /** The open spans that asynchronous work follows, by their roots. */
-  private readonly roots = new Set<Span>();
+/** Recorded work in progress: its span, and the first work of this process in the trace. */
+export class Work {
+  readonly root: Work;
 
   constructor(
-    private readonly record: (ended: Span) => void,
+    readonly span: Span,
+    parent: Work | null,
+    /** The system's time at the zero of `performance.now()`. A trace keeps it, because the system's clock may jump. */
+    readonly epochMs: number,
+  ) {
+    this.root = parent?.root ?? this;
+  }
+
+  get hasEnded(): boolean {
+    return !this.span.isRecording();
+  }
+
+  /** The ids in the log lines of the work. */
+  get logFields(): { trace_id: string; span_id: string } {
+    const { traceId, spanId } = this.span.spanContext();
+    return { trace_id: traceId, span_id: spanId };
+  }
+
+  end(): void {
+    this.span.end(this.epochMs + performance.now());
+  }
+
+  /** Notes that the work has failed. The message is left out: it may repeat what a client sent. */
+  fail(error: unknown): this {
+    const { code, name } = Object(error) as { code?: unknown; name?: unknown };
+    this.span.setAttribute('error.type', String(code ?? name ?? 'unknown'));
+    this.span.setStatus({ code: SpanStatusCode.ERROR });
+    return this;
+  }
+}
+
+/** Starts spans, and knows the current one. Only recorded work has a current span, so everything else costs one look-up. D-141. */
+export class Tracer {
+  private readonly current = new AsyncLocalStorage<Work>();
+  private openRoots = 0;
+
+  constructor(
+    private readonly spans: SpanMaker,
     /** Whether a trace is recorded; `remote` is the client's span. */
-    private readonly isRecorded: (remote: RemoteSpan | null) => boolean,
+    private readonly isRecorded: (remote: SpanContext | null) => boolean,
     private readonly now: () => number,
   ) {}
 
-  /** Starts the first span of this process for a request; null = the request is not recorded. Its end is `endRoot`. */
-  startServer(remote: RemoteSpan | null): Span | null {
-    return this.isRecorded(remote) ? this.startRoot('request', 'server', remote) : null;
+  /** Starts the first work of this process for a request; null = the request is not recorded. Its end is `endRoot`. */
+  startServer(remote: SpanContext | null): Work | null {
+    return this.isRecorded(remote) ? this.startRoot('request', SpanKind.SERVER, remote) : null;
   }
 
-  /** Ends the first span of this process in a trace. */
-  endRoot(span: Span): void {
-    span.end();
-    // Node then stops following promises.
-    if (this.roots.delete(span) && this.roots.size === 0) this.followed.disable();
+  endRoot(root: Work): void {
+    root.end();
+    this.openRoots -= 1;
+    // Node 20 follows promises with a hook, which costs more than all spans. It then stops.
+    if (this.openRoots === 0) this.current.disable();
   }
 
-  /** A span below the current one; null = nothing is recorded. */
-  startChild(name: string, kind: SpanKind = 'internal'): Span | null {
-    const parent = this.entered ?? this.followed.getStore();
+  /** Work below the current one; null = nothing is recorded. */
+  startChild(name: string, kind = SpanKind.INTERNAL): Work | null {
+    const parent = this.current.getStore();
     // After the answer, work in the background still has the context of the request.
-    return parent && !parent.root.hasEnded ? this.childOf(parent, name, kind) : null;
+    if (!parent || parent.root.hasEnded) return null;
+    const { span, epochMs } = parent;
+    return new Work(this.start(name, kind, span.spanContext(), epochMs), parent, epochMs);
   }
 
-  /** Calls `work`. Spans that it starts before it returns are below the span. */
-  enter<T>(span: Span, work: () => T): T {
-    const before = this.entered;
-    this.entered = span;
-    try {
-      return work();
-    } finally {
-      this.entered = before;
-    }
-  }
-
-  /** As `enter`, and spans of all asynchronous work that begins there are below the span too. */
-  follow<T>(span: Span, work: () => T): T {
+  /** Calls `run`. Its spans, and those of all asynchronous work that begins there, are below the work. */
+  follow<T>(work: Work, run: () => T): T {
     // A client may have disconnected while its request waited.
-    if (!span.root.hasEnded) this.roots.add(span.root);
-    return this.followed.run(span, () => this.enter(span, work));
+    return work.root.hasEnded ? run() : this.current.run(work, run);
   }
 
-  /** Calls `work` in a span below the current one; with null if nothing is recorded. No span is below it. */
-  within<T>(name: string, kind: SpanKind, work: (span: Span | null) => T): T {
-    const span = this.startChild(name, kind);
-    return span === null ? work(null) : endedAfter(span, () => work(span));
+  /** Calls `run` in a span below the current one; with null if nothing is recorded. No span is below it. */
+  within<T>(name: string, kind: SpanKind, run: (span: Span | null) => T): T {
+    const work = this.startChild(name, kind);
+    return work === null ? run(null) : endedAfter(work, () => run(work.span));
   }
 
-  /** As `within`, below a span that need not be the current one. */
-  below<T>(parent: Span, name: string, work: (span: Span) => T): T {
-    const span = this.childOf(parent, name, 'internal');
-    return endedAfter(span, () => work(span));
-  }
-
-  /** Calls `work`, whose spans are below a new span. In the background, without a current span, it begins a trace. */
-  async withinTask<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
+  /** Calls `run`, whose spans are below a new span. In the background, without a current span, it begins a trace. */
+  async withinTask<T>(name: string, attributes: Attributes, run: () => Promise<T>): Promise<T> {
     const child = this.startChild(name);
-    if (child) return endedAfter(child.with(attributes), () => this.follow(child, work));
-    if (!this.isRecorded(null)) return work();
-    const root = this.startRoot(name, 'internal', null).with(attributes);
+    child?.span.setAttributes(attributes);
+    if (child) return endedAfter(child, () => this.follow(child, run));
+    if (!this.isRecorded(null)) return run();
+    const root = this.startRoot(name, SpanKind.INTERNAL, null);
+    root.span.setAttributes(attributes);
     try {
-      return await this.follow(root, work);
+      return await this.follow(root, run);
     } catch (error) {
       root.fail(error);
       throw error;
@@ -83,28 +109,31 @@ export class Tracer {
     }
   }
 
-  private childOf(parent: Span, name: string, kind: SpanKind): Span {
-    return new Span({ name, kind, parent, epochMs: parent.epochMs }, this.record);
+  private startRoot(name: string, kind: SpanKind, remote: SpanContext | null): Work {
+    const epochMs = this.now() - performance.now();
+    this.openRoots += 1;
+    return new Work(this.start(name, kind, remote, epochMs), null, epochMs);
   }
 
-  private startRoot(name: string, kind: SpanKind, parent: RemoteSpan | null): Span {
-    return new Span({ name, kind, parent, epochMs: this.now() - performance.now() }, this.record);
+  private start(name: string, kind: SpanKind, parent: SpanContext | null, epochMs: number): Span {
+    const context = parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
+    return this.spans.startSpan(name, { kind, startTime: epochMs + performance.now() }, context);
   }
 }
 
-/** Ends the span with the work, and returns its result unchanged. */
-function endedAfter<T>(span: Span, work: () => T): T {
+/** Ends the work with `run`, and returns its result unchanged. */
+function endedAfter<T>(work: Work, run: () => T): T {
   try {
-    const result = work();
+    const result = run();
     if (result instanceof Promise) {
       result.then(
-        () => span.end(),
-        (error) => span.fail(error).end(),
+        () => work.end(),
+        (error) => work.fail(error).end(),
       );
-    } else span.end();
+    } else work.end();
     return result;
   } catch (error) {
-    span.fail(error).end();
+    work.fail(error).end();
     throw error;
   }
 }

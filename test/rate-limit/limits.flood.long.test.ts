@@ -19,7 +19,7 @@ test(`Limits-21: ${COUNT} distinct wrong keys from as many addresses take less t
     const limiter = new MemoryLimiter(() => app.clock.now);
     const { apiKeys } = app.app.services;
     const meter = new Meter(limiter, apiKeys, false, () => app.clock.now);
-    const admission = new Admission(apiKeys, meter, new Visits(meter));
+    const admission = new Admission(apiKeys, meter, new Visits(limiter));
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     collect();

@@ -1,9 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Span } from '../../src/tracing/span.js';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import { startTracing, type Tracing } from '../../src/tracing/start-tracing.js';
-import { Tracer } from '../../src/tracing/tracer.js';
+import { Tracer, type Work } from '../../src/tracing/tracer.js';
 import { eventually } from '../support/eventually.js';
 import { startGateway } from '../support/gateway-process.js';
 import { rest } from '../support/http/client.js';
@@ -42,9 +46,9 @@ function tracingTo(url: string): Tracing {
 
 function record({ tracer }: Tracing, spans: number): void {
   for (let at = 0; at < spans; at += 1) {
-    const span = tracer.startServer(null);
-    span?.set('http.route', `${'/long'.repeat(100)}${at}`);
-    if (span) tracer.endRoot(span);
+    const work = tracer.startServer(null) as Work;
+    work.span.setAttribute('http.route', `${'/long'.repeat(100)}${at}`);
+    tracer.endRoot(work);
   }
 }
 
@@ -110,16 +114,21 @@ test('Tracing-17: no request waits for a collector that takes two seconds for ea
   await app.stop();
 });
 
-test('Tracing-23: a collector that once switches protocols gets the later spans, and the lost ones are counted', async () => {
-  const tracing = tracingTo(collector.url);
-  collector.mood = 'switches protocols';
-  record(tracing, 128);
-  await eventually('dropped spans', () => tracing.counts.dropped === 128, 15_000);
-  collector.mood = 'takes';
-  record(tracing, 300);
-  await tracing.close();
-  expect(tracing.counts).toEqual({ exported: 300, dropped: 128 });
-});
+test.concurrent.each(['switches protocols', 'answers byte by byte', 'answers with 16 MB'] as const)(
+  'Tracing-23: a collector that once %s gets the later spans, and the lost ones are counted',
+  async (mood) => {
+    const odd = await Collector.start();
+    const tracing = tracingTo(odd.url);
+    odd.mood = mood;
+    record(tracing, 128);
+    await eventually('dropped spans', () => tracing.counts.dropped === 128, 15_000);
+    odd.mood = 'takes';
+    record(tracing, 300);
+    await tracing.close();
+    await odd.stop();
+    expect(tracing.counts).toEqual({ exported: 300, dropped: 128 });
+  },
+);
 
 test('Tracing-13: a collector that comes back gets the later spans, and the end of a process sends the last ones', async () => {
   const tracing = tracingTo(collector.url);
@@ -133,40 +142,33 @@ test('Tracing-13: a collector that comes back gets the later spans, and the end 
 });
 
 test('Tracing-22: work in the background belongs to its request until the answer, and is a trace of its own afterwards', async () => {
-  const ended: Span[] = [];
-  const tracer = new Tracer(
-    (span) => ended.push(span),
-    () => true,
-    Date.now,
-  );
-  const request = tracer.startServer(null) as Span;
+  const exporter = new InMemorySpanExporter();
+  const tracer = tracerTo(exporter);
+  const request = tracer.startServer(null) as Work;
   // As long as another request is open, Node 20 follows promises too.
-  tracer.follow(tracer.startServer(null) as Span, () => {});
+  tracer.follow(tracer.startServer(null) as Work, () => {});
   const task = (name: string) => tracer.withinTask(name, {}, async () => {});
   await tracer.follow(request, async () => {
     await task('before');
     tracer.endRoot(request);
     await task('after');
   });
-  const parents = ended.map(({ name, parentSpanId }) => [name, parentSpanId]);
+  const ended = exporter.getFinishedSpans();
+  const parents = ended.map(({ name, parentSpanContext }) => [name, parentSpanContext?.spanId]);
   expect(parents).toEqual([
-    ['before', request.spanId],
-    ['request', null],
-    ['after', null],
+    ['before', request.span.spanContext().spanId],
+    ['request', undefined],
+    ['after', undefined],
   ]);
 });
 
 test('Tracing-21: work that goes on after its request has ended keeps no span in memory', () => {
-  const tracer = new Tracer(
-    () => {},
-    () => true,
-    Date.now,
-  );
+  const tracer = tracerTo(null);
   const spans = Array.from({ length: 10 }, () => {
-    const span = tracer.startServer(null) as Span;
-    tracer.endRoot(span);
-    tracer.follow(span, () => {});
-    return new WeakRef(span);
+    const work = tracer.startServer(null) as Work;
+    tracer.endRoot(work);
+    tracer.follow(work, () => {});
+    return new WeakRef(work.span);
   });
   return eventually('no span', () => {
     collectGarbage();
@@ -174,13 +176,19 @@ test('Tracing-21: work that goes on after its request has ended keeps no span in
   });
 });
 
+function tracerTo(exporter: InMemorySpanExporter | null): Tracer {
+  const spanProcessors = exporter ? [new SimpleSpanProcessor(exporter)] : [];
+  const spans = new BasicTracerProvider({ spanProcessors }).getTracer('test');
+  return new Tracer(spans, () => true, Date.now);
+}
+
 /** Prints the number of loaded files of tracing when the process ends. */
 const PROBE = `data:text/javascript,${encodeURIComponent(`
 import { Session } from 'node:inspector';
 let loaded = 0;
 const session = new Session();
 session.connect();
-session.on('Debugger.scriptParsed', ({ params }) => { loaded += params.url.includes('/src/tracing/') ? 1 : 0; });
+session.on('Debugger.scriptParsed', ({ params }) => { loaded += /\\/src\\/tracing\\/|@opentelemetry/.test(params.url) ? 1 : 0; });
 session.post('Debugger.enable');
 process.on('exit', () => console.log('LOADED ' + loaded));
 `)}`;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { samplingRule } from '../../src/tracing/sampling.js';
-import { querySummary } from '../../src/tracing/traced-statements.js';
+import { querySummary } from '../../src/tracing/traced-work.js';
 import { anyDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
@@ -80,6 +80,18 @@ describe.each([anyDatabase()])('spans of requests on %s', (kind) => {
       below.filter(({ kind: of }) => of === 3).map(({ name, attributes }) => [name, attributes]),
     ).toContainEqual(['SELECT pets', { 'db.system.name': kind, 'db.query.summary': 'SELECT pets' }]);
     expect(new Set(below.map(({ traceId }) => traceId))).toEqual(new Set([server.traceId]));
+  });
+
+  test('Tracing-18: spans lie within the span of their request, although it takes few milliseconds', async () => {
+    const { headers } = await rest(app.url, '/v1/pets?limit=8', { token: tenant.token });
+    const server = await spanOf(headers.get('x-request-id'));
+    const [from, to] = [server.startTimeUnixNano, server.endTimeUnixNano].map(BigInt) as [bigint, bigint];
+    expect(Number(to / 1_000_000n)).toBeCloseTo(Date.now(), -4);
+    for (const { startTimeUnixNano, endTimeUnixNano } of collector.below(server)) {
+      expect(BigInt(startTimeUnixNano)).toBeGreaterThanOrEqual(from);
+      expect(BigInt(endTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(startTimeUnixNano));
+      expect(BigInt(endTimeUnixNano)).toBeLessThanOrEqual(to);
+    }
   });
 
   test('Tracing-2: a GraphQL operation has its name and type, and its statements are below it', async () => {
@@ -246,7 +258,7 @@ test.each([
   'Tracing-19: %s decides about the trace %s by its last half or by its client: %s',
   (sampler, traceId, isRecorded) => {
     const rule = samplingRule({ sampler, sampledShare: 0.25 });
-    expect(rule({ traceId, spanId: PARENT, isRecorded: true })).toBe(isRecorded);
+    expect(rule({ traceId, spanId: PARENT, traceFlags: 1 })).toBe(isRecorded);
   },
 );
 

@@ -13,7 +13,7 @@ import { orderAnew, outcomeOf } from './check-outcome.js';
 interface CheckParts {
   store: DomainStore;
   projects: ProjectService;
-  inspector: Inspector;
+  inspect: Inspector['inspect'];
   ownerChecks: OwnerChecks;
   /** Called when an order may be due. */
   onDue(): void;
@@ -51,7 +51,7 @@ export class DomainCheck {
   ): Promise<Domain> {
     const { projectId, hostname, isApex } = domain;
     const subject = { projectId, hostname, isApex, ownership: proofOf(domain) };
-    const inspection = await this.parts.inspector.inspect(subject, signal);
+    const inspection = await this.parts.inspect(subject, signal);
     // An interrupted inspection says nothing about the records.
     signal?.throwIfAborted();
     const revised = await this.parts.store.revise(domain.id, (newest) =>

@@ -26,7 +26,8 @@ interface IssuanceParts {
   leases: DomainLeases;
   check: DomainCheck;
   projects: ProjectService;
-  authority: CertificateAuthority;
+  authority: Pick<CertificateAuthority, 'account' | 'caaIdentities' | 'renewalTime'>;
+  order: CertificateAuthority['order'];
   certificates: CertificateStore;
   ask(question: Question, asker: Asker): Promise<Answer>;
   platformHost: string;
@@ -133,11 +134,11 @@ export class DomainIssuance {
   }
 
   private async order(lease: DomainLease, domain: Domain): Promise<NewCertificate> {
-    const { authority, certificates } = this.parts;
+    const { certificates } = this.parts;
     const { id, projectId, hostname, registrableDomain, orderUrl, orderSealedKey, certificateId } = domain;
     const replaced =
       certificateId === null ? null : await certificates.findCertificate(certificateId, hostname);
-    return authority.order(
+    return this.parts.order(
       {
         domainId: id,
         projectId,

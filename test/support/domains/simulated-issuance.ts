@@ -6,7 +6,7 @@ import { AcmeChallenge } from '../../../src/certificates/store/challenges.js';
 import { Sealer } from '../../../src/certificates/store/sealer.js';
 import { loadConfig } from '../../../src/config/config.js';
 import { Database } from '../../../src/database/database.js';
-import type { Inspection, Inspector } from '../../../src/domains/diagnosis/inspector.js';
+import type { Inspection } from '../../../src/domains/diagnosis/inspector.js';
 import { DomainCheck, OwnerChecks } from '../../../src/domains/lifecycle/domain-check.js';
 import { DomainIssuance } from '../../../src/domains/lifecycle/domain-issuance.js';
 import { DomainLeases } from '../../../src/domains/lifecycle/domain-lease.js';
@@ -41,15 +41,25 @@ export async function startSimulatedIssuance(startMs: number) {
   const certificates = new CertificateStore(db, ids);
   const right = { leadsHere: true, isOwnershipProved: null, isUnderWildcard: false, isApex: false };
   const inspect = async (): Promise<Inspection> => ({ ...right, diagnoses: [], atMs: now() });
-  const inspector = { inspect } as Partial<Inspector> as Inspector;
   const ownerChecks = new OwnerChecks();
-  const check = new DomainCheck({ store, projects, inspector, ownerChecks, onDue() {} }, now);
+  const check = new DomainCheck({ store, projects, inspect, ownerChecks, onDue() {} }, now);
   // No CAA record.
   const ask = async () => ({ rcode: 'NOERROR', records: [] }) as never;
   const leases = new DomainLeases(db, now);
   const announce = async () => {};
   const issuance = new DomainIssuance(
-    { store, leases, check, projects, authority, certificates, ask, platformHost: 'petstore.test', announce },
+    {
+      store,
+      leases,
+      check,
+      projects,
+      authority,
+      order: (request, hooks) => authority.order(request, hooks),
+      certificates,
+      ask,
+      platformHost: 'petstore.test',
+      announce,
+    },
     now,
   );
   const wanted = { slug: 'owner', name: null, plan: 'PRO', perMinute: null, perDay: null } as const;

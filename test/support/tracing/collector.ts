@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -13,13 +13,24 @@ export interface CollectedSpan {
   name: string;
   /** As in OTLP: 1 internal, 2 server, 3 client. */
   kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
   attributes: Record<string, Value>;
 }
 
 /** The collector's answer to an export. */
-type Mood = 'takes' | 'is slow' | 'refuses' | 'is silent' | 'switches protocols';
+type Mood =
+  | 'takes'
+  | 'is slow'
+  | 'refuses'
+  | 'is silent'
+  | 'switches protocols'
+  | 'answers byte by byte'
+  | 'answers with 16 MB';
 
 const SLOW_MS = 2_000;
+const BYTE_MS = 500;
+const LONG = Buffer.alloc(16 * 1024 * 1024, '[');
 
 /** A collector of OTLP over HTTP in JSON, which records what arrives. */
 export class Collector {
@@ -47,6 +58,7 @@ export class Collector {
         return;
       }
       if (collector.mood === 'refuses') return void response.writeHead(400).end();
+      if (collector.mood.startsWith('answers')) return collector.answerLong(response);
       if (collector.mood === 'is slow') await pause(SLOW_MS);
       if (request.url === '/v1/traces') collector.record(Buffer.concat(chunks).toString());
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
@@ -58,6 +70,15 @@ export class Collector {
 
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  private answerLong(response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    if (this.mood === 'answers with 16 MB') response.end(LONG);
+    else {
+      const timer = setInterval(() => response.write(' '), BYTE_MS);
+      response.once('close', () => clearInterval(timer));
+    }
   }
 
   private record(text: string): void {
