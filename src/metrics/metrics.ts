@@ -28,13 +28,6 @@ export class Metrics {
     buckets: SECONDS,
     registers: [this.registry],
   });
-  private readonly requestsByDoor = new Histogram({
-    name: 'petstore_request_seconds',
-    help: 'Deprecated: use http_server_request_duration_seconds. Response time, by door and status.',
-    labelNames: ['door', 'status'],
-    buckets: SECONDS,
-    registers: [this.registry],
-  });
   private readonly decisions: Counter<'decision'>;
   private readonly managementDecisions: Counter<'decision'>;
   private readonly domainEvents: Counter<'event'>;
@@ -86,10 +79,8 @@ export class Metrics {
     addReadings(this.registry, readings);
   }
 
-  observe({ door, route, method, status, durationMs, paidBy, outcome }: AnsweredRequest): void {
-    const seconds = durationMs / 1000;
-    this.requests.observe({ route, method, status }, seconds);
-    this.requestsByDoor.observe({ door, status }, seconds);
+  observe({ route, method, status, durationMs, paidBy, outcome }: AnsweredRequest): void {
+    this.requests.observe({ route, method, status }, durationMs / 1000);
     if (paidBy === null) return;
     const decisions = paidBy === 'plan' ? this.decisions : this.managementDecisions;
     decisions.inc({ decision: outcome === 'refused' ? 'refused' : 'admitted' });

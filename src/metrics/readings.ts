@@ -59,7 +59,7 @@ function series(label: string | undefined, values: Values) {
   return Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
 }
 
-function gauges({ version, isReady, sharing, cached, pool, connections }: Readings): Reading[] {
+function gauges({ version, isReady, sharing, pool, connections }: Readings): Reading[] {
   return [
     {
       name: 'petstore_build_info',
@@ -103,15 +103,6 @@ function gauges({ version, isReady, sharing, cached, pool, connections }: Readin
       help: '1 while Redis is unavailable and this process limits alone.',
       read: () => Number(sharing().isDegraded),
     },
-    deprecated('petstore_rate_limit_outages', 'petstore_rate_limit_outages_total', () => sharing().outages),
-    deprecated(
-      'petstore_rate_limit_local_decisions',
-      'petstore_rate_limit_local_decisions_total',
-      () => sharing().localDecisions,
-    ),
-    deprecated('petstore_response_cache_hits', lookups('hit'), () => cached().hits),
-    deprecated('petstore_response_cache_shared', lookups('shared'), () => cached().shared),
-    deprecated('petstore_response_cache_misses', lookups('miss'), () => cached().misses),
   ];
 }
 
@@ -153,13 +144,6 @@ function counters({ sharing, cached, spans, lostLogLines }: Readings): Reading[]
     },
   ];
 }
-
-/** The metric's name of the last release, which the next release drops. */
-function deprecated(name: string, replacement: string, read: () => number): Reading {
-  return { name, help: `Deprecated: use ${replacement}.`, read };
-}
-
-const lookups = (result: string) => `petstore_response_cache_lookups_total{result="${result}"}`;
 
 function select<T>(value: T | null, of: (value: T) => Values): Values {
   return value === null ? null : of(value);

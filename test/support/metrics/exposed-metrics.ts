@@ -2,16 +2,14 @@
 export class ExposedMetrics {
   private readonly series = new Map<string, Record<string, string>[]>();
   private readonly types = new Map<string, string>();
-  private readonly helps = new Map<string, string>();
 
   constructor(text: string) {
     for (const line of text.split('\n')) this.readLine(line);
   }
 
   private readLine(line: string): void {
-    const [, comment, metric = '', rest = ''] = /^# (TYPE|HELP) (\S+) (.*)$/.exec(line) ?? [];
-    if (comment === 'TYPE') this.types.set(metric, rest);
-    if (comment === 'HELP') this.helps.set(metric, rest);
+    const [, metric, type = ''] = /^# TYPE (\S+) (.*)$/.exec(line) ?? [];
+    if (metric !== undefined) this.types.set(metric, type);
     const [, name, labels = ''] = /^([a-z_]\w*)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
     if (name === undefined) return;
     const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label, value]) => [
@@ -28,10 +26,6 @@ export class ExposedMetrics {
 
   typeOf(metric: string): string | undefined {
     return this.types.get(metric);
-  }
-
-  helpOf(metric: string): string | undefined {
-    return this.helps.get(metric);
   }
 
   /** Null = there is no such series. */
