@@ -1,7 +1,5 @@
 import { type DestinationStream, type LevelWithSilent, pino } from 'pino';
-import { faultFields } from './fault-fields.js';
 import { safeLine } from './log-lines.js';
-import { textLine } from './text-line.js';
 
 interface LoggerOptions {
   level: LevelWithSilent;
@@ -13,4 +11,81 @@ interface LoggerOptions {
 export function createLogger({ level, format }: LoggerOptions, destination: DestinationStream) {
   const streamWrite = format === 'json' ? safeLine : (line: string) => textLine(safeLine(line));
   return pino({ level, hooks: { streamWrite }, serializers: { err: faultFields } }, destination);
+}
+
+interface FaultFields {
+  type: string;
+  message: string;
+  stack?: string;
+  code?: string;
+  query?: string;
+  cause?: FaultFields;
+}
+
+const MAX_CAUSES = 3;
+
+/** The logged form of an error. Drivers attach a statement's values to their errors: client data, which is left out. */
+function faultFields(error: unknown, depth = 0): FaultFields {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  const { name, message, stack, code, query, cause } = error as Error & Record<string, unknown>;
+  return {
+    type: error.constructor.name || name,
+    message,
+    ...(stack === undefined ? {} : { stack }),
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof query === 'string' ? { query } : {}),
+    ...(cause instanceof Error && depth < MAX_CAUSES ? { cause: faultFields(cause, depth + 1) } : {}),
+  };
+}
+
+const LEVELS: Record<number, string> = { 40: 'WARN ', 50: 'ERROR ', 60: 'FATAL ' };
+/** Includes characters that reverse the order of text, or that some readers treat as line ends. */
+const CONTROL = /[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
+
+type Fields = Record<string, unknown>;
+
+/** A log line for a person at a terminal: `14:02:11 GET /v1/pets 200 1.2 ms key 42 left 299`. */
+function textLine(json: string): string {
+  const { level, time, pid: _, hostname: __, msg, err, ...fields } = JSON.parse(json) as Fields;
+  const said = msg === 'request' ? requestText(fields) : messageText(String(msg ?? ''), fields);
+  const line = `${clock(Number(time))} ${LEVELS[Number(level)] ?? ''}${said}`;
+  return [line, ...faultLines(err)].map(escaped).join('\n').concat('\n');
+}
+
+function requestText({ method, path, status, durationMs, keyId, minuteLeft, requestId }: Fields): string {
+  return [
+    `${method} ${path} ${status} ${durationMs} ms`,
+    keyId === undefined ? '' : ` key ${keyId}`,
+    minuteLeft === undefined ? '' : ` left ${minuteLeft}`,
+    // With the id the reader finds the lines that give the reason.
+    Number(status) >= 500 ? ` request ${requestId}` : '',
+  ].join('');
+}
+
+function messageText(message: string, fields: Fields): string {
+  const details = Object.entries(fields).map(([name, value]) => ` ${name}=${plain(value)}`);
+  return message + details.join('');
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function faultLines(err: unknown): string[] {
+  if (typeof err !== 'object' || err === null) return [];
+  const { stack, message, cause } = err as Fields;
+  const lines = String(stack ?? message).split('\n');
+  return [...lines.map((line) => `    ${line}`), ...faultLines(cause)];
+}
+
+function clock(atMs: number): string {
+  const at = new Date(atMs);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+}
+
+/** A client must not be able to control the terminal or to forge a line. */
+function escaped(text: string): string {
+  return text.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

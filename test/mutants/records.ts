@@ -203,7 +203,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-statement-values',
-    file: 'log/fault-fields.ts',
+    file: 'log/logger.ts',
     find: "...(typeof query === 'string' ? { query } : {}),",
     replace:
       "...(typeof query === 'string' ? { query } : {}),\n    ...('parameters' in error ? { parameters: (error as { parameters: string[] }).parameters } : {}),",
