@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
-import { digestOf, newToken, prefixOf } from '../src/api-keys/token.js';
+import { digestOf, newToken, prefixOf } from '../src/tenants/api-keys/token.js';
 
 const runFile = promisify(execFile);
 

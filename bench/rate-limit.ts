@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import type * as Peer from 'rate-limiter-flexible';
-import { MemoryLimiter } from '../src/rate-limit/memory/memory-limiter.js';
-import { RedisLimiter } from '../src/rate-limit/redis/redis-limiter.js';
-import type { Charge } from '../src/rate-limit/rules/limiter.js';
-import { connectRedis, sendTogether } from '../src/redis/redis-connection.js';
+import { connectRedis, sendTogether } from '../src/ground/redis/redis-connection.js';
+import { MemoryLimiter } from '../src/request/rate-limit/memory/memory-limiter.js';
+import { RedisLimiter } from '../src/request/rate-limit/redis/redis-limiter.js';
+import type { Charge } from '../src/request/rate-limit/rules/limiter.js';
 import { startRedis } from '../test/support/servers/redis.js';
 
 /**

@@ -35,14 +35,14 @@ function shareRow({ name, env = {}, shareIn, note }: Part): Row {
 export const shareRows: readonly Row[] = [
   shareRow({
     name: 'the request log',
-    shareIn: (folder) => busyShareOf(folder, '/dist/src/request-log/'),
+    shareIn: (folder) => busyShareOf(folder, '/dist/src/tenants/request-log/'),
     note: 'of the processor time of the gateway, by the profiles of three processes',
   }),
   shareRow({
     name: 'the overload limit at rest',
     env: { OVERLOAD: 'on' },
     // The whole request runs within its functions.
-    shareIn: (folder) => selfShareOf(folder, ['/dist/src/overload/']),
+    shareIn: (folder) => selfShareOf(folder, ['/dist/src/request/overload/']),
     note: 'of the processor time of the gateway, in its own functions, by the profiles of three processes',
   }),
 ];

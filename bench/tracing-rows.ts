@@ -13,7 +13,7 @@ import { type Row, subjectOf, withContestants } from './row.js';
 const LEAST_SECONDS = 5;
 /** The differences are small, so the two loads take turns often. */
 const LEAST_ROUNDS = 15;
-const PATHS = ['/dist/src/tracing/', '/dist/src/app/trace-hooks', '/@opentelemetry/', 'async_hooks'];
+const PATHS = ['/dist/src/request/tracing/', '/dist/src/app/trace-hooks', '/@opentelemetry/', 'async_hooks'];
 /** The client names the trace, and says that it is recorded. */
 const RECORDED = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
 

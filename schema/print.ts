@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import 'reflect-metadata';
 import { addressesOf } from '../src/app/addresses.js';
-import { loadConfig } from '../src/config/config.js';
-import { FieldLimits } from '../src/graphql/execution/field-limits.js';
-import { createSchema } from '../src/graphql/schema/schema.js';
-import { MemoryLimiter } from '../src/rate-limit/memory/memory-limiter.js';
-import { openApiDocument } from '../src/rest/openapi.js';
+import { FieldLimits } from '../src/doors/graphql/execution/field-limits.js';
+import { createSchema } from '../src/doors/graphql/schema/schema.js';
+import { openApiDocument } from '../src/doors/rest/openapi.js';
+import { loadConfig } from '../src/ground/config/config.js';
+import { MemoryLimiter } from '../src/request/rate-limit/memory/memory-limiter.js';
 
 /** Writes the contract from the code; with `--check` compares instead, and fails when a file is stale. */
 const config = loadConfig({});

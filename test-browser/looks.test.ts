@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { SCOPES } from '../src/kernel/caller.js';
+import { SCOPES } from '../src/ground/kernel/caller.js';
 import { startBrowser } from '../test/support/browser.js';
 import { type DomainRig, letGo, startDomainRig } from '../test/support/domains/domain-rig.js';
 import { TEST_ACTOR } from '../test/support/start-app.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { Project } from '../src/projects/project.entity.js';
+import { Project } from '../src/tenants/projects/project.entity.js';
 import { startBrowser } from '../test/support/browser.js';
 import { publishedTenant } from '../test/support/domains/domain-rig.js';
 import { graphql } from '../test/support/http/client.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { firstIdAt } from '../src/kernel/ids.js';
+import { firstIdAt } from '../src/ground/kernel/ids.js';
 import { FILE_START, PET_LINE } from '../src/pets/files/pet-export.service.js';
 import { Pet, type PetStatus } from '../src/pets/pet.entity.js';
 import { startBrowser } from '../test/support/browser.js';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { ERRORS } from '../src/kernel/errors.js';
-import { LeftOutCount } from '../src/request-log/logged-request.entity.js';
+import { ERRORS } from '../src/ground/kernel/errors.js';
+import { LeftOutCount } from '../src/tenants/request-log/logged-request.entity.js';
 import { startBrowser } from '../test/support/browser.js';
 import { createTestDatabase } from '../test/support/databases.js';
 import { letGo } from '../test/support/domains/domain-rig.js';

@@ -7,119 +7,161 @@ import { expect, test } from '@jest/globals';
  * are forbidden. Arrows point down: process → composition root → doors → admission → nouns → database. D-103.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  kernel: [],
-  config: [],
-  scheduling: [],
-  redis: [],
-  migrations: [],
-  metrics: [],
-  log: [],
+  'ground/kernel': [],
+  'ground/config': [],
+  'ground/scheduling': [],
+  'ground/redis': [],
+  'ground/migrations': [],
+  'ground/metrics': [],
+  'ground/log': [],
 
-  database: ['scheduling'],
-  'migrations/plan': ['database'],
-  backup: ['database', 'migrations/plan'],
-  audit: ['database'],
-  idempotency: ['database'],
-  'rate-limit/rules': [],
-  'rate-limit/memory': ['rate-limit/rules', 'database'],
-  'rate-limit/redis': ['rate-limit/rules', 'rate-limit/memory', 'redis'],
-  'rate-limit': ['rate-limit/rules', 'rate-limit/memory', 'rate-limit/redis', 'redis', 'database'],
-  projects: ['audit', 'database', 'idempotency'],
-  'api-keys': ['audit', 'database', 'idempotency', 'projects'],
-  pets: ['audit', 'database', 'idempotency'],
-  'request-log': ['api-keys', 'database'],
-  usage: ['api-keys', 'database'],
-  'pets/files': ['pets', 'audit', 'database'],
+  'ground/database': ['ground/scheduling'],
+  'ground/migrations/plan': ['ground/database'],
+  'ground/backup': ['ground/database', 'ground/migrations/plan'],
+  'tenants/audit': ['ground/database'],
+  'tenants/idempotency': ['ground/database'],
+  'request/rate-limit/rules': [],
+  'request/rate-limit/memory': ['request/rate-limit/rules', 'ground/database'],
+  'request/rate-limit/redis': ['request/rate-limit/rules', 'request/rate-limit/memory', 'ground/redis'],
+  'request/rate-limit': [
+    'request/rate-limit/rules',
+    'request/rate-limit/memory',
+    'request/rate-limit/redis',
+    'ground/redis',
+    'ground/database',
+  ],
+  'tenants/projects': ['tenants/audit', 'ground/database', 'tenants/idempotency'],
+  'tenants/api-keys': ['tenants/audit', 'ground/database', 'tenants/idempotency', 'tenants/projects'],
+  pets: ['tenants/audit', 'ground/database', 'tenants/idempotency'],
+  'tenants/request-log': ['tenants/api-keys', 'ground/database'],
+  'tenants/usage': ['tenants/api-keys', 'ground/database'],
+  'pets/files': ['pets', 'tenants/audit', 'ground/database'],
 
-  dns: ['scheduling'],
+  'domains/dns': ['ground/scheduling'],
   'domains/names': [],
-  'domains/diagnosis': ['dns'],
-  'certificates/acme': [],
-  'certificates/store': ['database'],
-  'certificates/orders': ['certificates/acme', 'certificates/store', 'database', 'domains/diagnosis'],
-  certificates: ['certificates/acme', 'certificates/orders', 'certificates/store', 'database'],
-  'domains/store': ['domains/diagnosis', 'database', 'scheduling'],
-  'domains/hosts': ['domains/store', 'database', 'projects', 'redis'],
+  'domains/diagnosis': ['domains/dns'],
+  'domains/certificates/acme': [],
+  'domains/certificates/store': ['ground/database'],
+  'domains/certificates/orders': [
+    'domains/certificates/acme',
+    'domains/certificates/store',
+    'ground/database',
+    'domains/diagnosis',
+  ],
+  'domains/certificates': [
+    'domains/certificates/acme',
+    'domains/certificates/orders',
+    'domains/certificates/store',
+    'ground/database',
+  ],
+  'domains/store': ['domains/diagnosis', 'ground/database', 'ground/scheduling'],
+  'domains/hosts': ['domains/store', 'ground/database', 'tenants/projects', 'ground/redis'],
   'domains/lifecycle': [
     'domains/names',
     'domains/diagnosis',
     'domains/store',
     'domains/hosts',
-    'audit',
-    'certificates',
-    'certificates/orders',
-    'certificates/store',
-    'database',
-    'dns',
-    'projects',
-    'scheduling',
+    'tenants/audit',
+    'domains/certificates',
+    'domains/certificates/orders',
+    'domains/certificates/store',
+    'ground/database',
+    'domains/dns',
+    'tenants/projects',
+    'ground/scheduling',
   ],
   domains: [
     'domains/names',
     'domains/diagnosis',
     'domains/store',
     'domains/lifecycle',
-    'audit',
-    'certificates/store',
-    'idempotency',
+    'tenants/audit',
+    'domains/certificates/store',
+    'tenants/idempotency',
   ],
 
-  overload: ['projects', 'scheduling'],
-  'response-cache': ['rate-limit/rules'],
-  'http/connections': [],
-  'http/content': [],
-  http: ['http/connections', 'http/content', 'database'],
-  admission: ['http', 'api-keys', 'rate-limit/rules'],
-  tracing: ['rate-limit/rules', 'response-cache'],
-  ingress: ['http', 'domains/hosts', 'certificates/store', 'database', 'projects', 'scheduling'],
-  web: ['http', 'http/content', 'projects'],
-  rest: ['http', 'http/content', 'admission', 'response-cache', 'scheduling', 'pets'],
-  'graphql/operations': ['admission'],
-  'graphql/execution': ['graphql/operations', 'http', 'admission', 'rate-limit/rules'],
-  'graphql/schema/domains': [
-    'graphql/execution',
-    'graphql/operations',
+  'request/overload': ['tenants/projects', 'ground/scheduling'],
+  'request/response-cache': ['request/rate-limit/rules'],
+  'request/http/connections': [],
+  'request/http/content': [],
+  'request/http': ['request/http/connections', 'request/http/content', 'ground/database'],
+  'request/admission': ['request/http', 'tenants/api-keys', 'request/rate-limit/rules'],
+  'request/tracing': ['request/rate-limit/rules', 'request/response-cache'],
+  'request/ingress': [
+    'request/http',
+    'domains/hosts',
+    'domains/certificates/store',
+    'ground/database',
+    'tenants/projects',
+    'ground/scheduling',
+  ],
+  'doors/web': ['request/http', 'request/http/content', 'tenants/projects'],
+  'doors/rest': [
+    'request/http',
+    'request/http/content',
+    'request/admission',
+    'request/response-cache',
+    'ground/scheduling',
+    'pets',
+  ],
+  'doors/graphql/operations': ['request/admission'],
+  'doors/graphql/execution': [
+    'doors/graphql/operations',
+    'request/http',
+    'request/admission',
+    'request/rate-limit/rules',
+  ],
+  'doors/graphql/schema/domains': [
+    'doors/graphql/execution',
+    'doors/graphql/operations',
     'domains',
     'domains/diagnosis',
     'domains/lifecycle',
     'domains/store',
-    'certificates/store',
+    'domains/certificates/store',
   ],
-  'graphql/schema/lists': ['graphql/execution', 'graphql/operations', 'audit', 'request-log'],
-  'graphql/schema': [
-    'graphql/execution',
-    'graphql/operations',
-    'graphql/schema/domains',
-    'graphql/schema/lists',
-    'admission',
-    'rate-limit/rules',
-    'audit',
+  'doors/graphql/schema/lists': [
+    'doors/graphql/execution',
+    'doors/graphql/operations',
+    'tenants/audit',
+    'tenants/request-log',
+  ],
+  'doors/graphql/schema': [
+    'doors/graphql/execution',
+    'doors/graphql/operations',
+    'doors/graphql/schema/domains',
+    'doors/graphql/schema/lists',
+    'request/admission',
+    'request/rate-limit/rules',
+    'tenants/audit',
     'pets',
-    'projects',
-    'api-keys',
-    'request-log',
-    'usage',
+    'tenants/projects',
+    'tenants/api-keys',
+    'tenants/request-log',
+    'tenants/usage',
   ],
-  graphql: [
-    'graphql/execution',
-    'graphql/operations',
-    'graphql/schema',
-    'http',
-    'http/content',
-    'admission',
-    'response-cache',
-    'scheduling',
+  'doors/graphql': [
+    'doors/graphql/execution',
+    'doors/graphql/operations',
+    'doors/graphql/schema',
+    'request/http',
+    'request/http/content',
+    'request/admission',
+    'request/response-cache',
+    'ground/scheduling',
   ],
 };
 
 /** The composition root and the processes may import every room. */
 const MAY_IMPORT_ALL = ['app', 'cli', 'cli/pets', 'main'];
-const GROUND = ['kernel', 'config'];
+const GROUND = ['ground/kernel', 'ground/config'];
 const MOST_FILES = 16;
+/** The folders directly in `src`, each below those after it: its files import nothing of these. */
+const WINGS = ['ground', 'tenants', 'pets', 'domains', 'request', 'doors', 'app', 'cli', 'main.ts'];
 
 /** Libraries of the doors: rooms below a door must not import them. */
 const DOOR_LIBRARIES = /^(fastify|@fastify\/|@as-integrations\/|@apollo\/|graphql|type-graphql|negotiator)/;
-const DOORS = /^(http|admission|rest|graphql|web|ingress|app|main)\b/;
+const DOORS = /^(request\/(http|admission|ingress)|doors|app|main)\b/;
 /** The files that construct services. */
 const COMPOSITION = ['app/parts.ts', 'app/graphql-schema.ts', 'app/services.ts', 'app/custom-domains.ts'];
 /** The files that register hooks of the server: hooks of requests, and hooks of its shutdown. */
@@ -168,6 +210,13 @@ test('House-1: imports between rooms follow the direction of the design', async 
     )
     .map(({ file, to }) => `src/${file} imports ${to}`);
   expect(wrong).toEqual([]);
+});
+
+test('House-18: src has these wings, and a wing imports only wings below it', async () => {
+  expect((await readdir('src')).sort()).toEqual(WINGS.toSorted());
+  const wingOf = (file: string) => WINGS.indexOf(file.split('/', 1)[0] ?? '');
+  const upward = (await imports()).filter(({ file, to, isOurs }) => isOurs && wingOf(to) > wingOf(file));
+  expect(upward.map(({ file, to }) => `src/${file} imports ${to}`)).toEqual([]);
 });
 
 test('House-5: a room imports only rooms listed before it, so rooms form no circle', () => {
@@ -230,7 +279,7 @@ test('House-8: doors only map: no scope check, no idempotency and no audit log o
   // `project-audit.ts` is the service that reads the log for its owner.
   const decides =
     /\brequireScope\b|\bscopes\.has\(|\bidempotency\.once\(|\/(audit\/(?!project-audit\.js')|idempotency\/)/;
-  const doors = (await sourceFiles()).filter((file) => /^(graphql|rest|web|ingress)\//.test(file));
+  const doors = (await sourceFiles()).filter((file) => /^(doors|request\/ingress)\//.test(file));
   for (const file of doors) {
     expect([file, decides.exec(await readFile(join('src', file), 'utf8'))?.[0]]).toEqual([file, undefined]);
   }

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.js';
+import type { Config } from '../ground/config/config.js';
 
 /** The URLs at which clients reach this gateway. Built from settings only, because a client can send any Host header. D-57. */
 export interface Addresses {

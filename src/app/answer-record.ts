@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import type { KeyUses } from '../api-keys/key-uses.js';
 import {
   type AnsweredRequest,
   isCounted,
   OTHER_OPERATION,
   type RequestOutcome,
-} from '../kernel/answered-request.js';
-import type { Metrics } from '../metrics/metrics.js';
-import type { RequestWriter } from '../request-log/request-writer.js';
-import type { UsageService } from '../usage/usage.service.js';
+} from '../ground/kernel/answered-request.js';
+import type { Metrics } from '../ground/metrics/metrics.js';
+import type { KeyUses } from '../tenants/api-keys/key-uses.js';
+import type { RequestWriter } from '../tenants/request-log/request-writer.js';
+import type { UsageService } from '../tenants/usage/usage.service.js';
 
 /** The name of OpenTelemetry for any other method is `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);

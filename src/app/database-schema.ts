@@ -1,25 +1,25 @@
-import { ApiKey } from '../api-keys/api-key.entity.js';
-import { AuditEvent } from '../audit/audit-event.entity.js';
-import { AcmeAccount } from '../certificates/orders/acme-accounts.js';
-import { AcmeOrder } from '../certificates/orders/order-log.js';
-import { Certificate } from '../certificates/store/certificate.store.js';
-import { AcmeChallenge } from '../certificates/store/challenges.js';
-import { ChangeSequence } from '../database/change-sequence.entity.js';
-import type { DatabaseSchema } from '../database/data-source.js';
+import { AcmeAccount } from '../domains/certificates/orders/acme-accounts.js';
+import { AcmeOrder } from '../domains/certificates/orders/order-log.js';
+import { Certificate } from '../domains/certificates/store/certificate.store.js';
+import { AcmeChallenge } from '../domains/certificates/store/challenges.js';
 import { Domain } from '../domains/store/domain.entity.js';
 import { DomainEvent } from '../domains/store/timeline.js';
-import { IdempotencyKey } from '../idempotency/idempotency-key.entity.js';
-import { Projects1780000000000 } from '../migrations/1780000000000-projects.js';
-import { Pets1780000001000 } from '../migrations/1780000001000-pets.js';
-import { RateLimits1780000002000 } from '../migrations/1780000002000-rate-limits.js';
-import { Domains1780000003000 } from '../migrations/1780000003000-domains.js';
-import { Usage1780000004000 } from '../migrations/1780000004000-usage.js';
+import { ChangeSequence } from '../ground/database/change-sequence.entity.js';
+import type { DatabaseSchema } from '../ground/database/data-source.js';
+import { Projects1780000000000 } from '../ground/migrations/1780000000000-projects.js';
+import { Pets1780000001000 } from '../ground/migrations/1780000001000-pets.js';
+import { RateLimits1780000002000 } from '../ground/migrations/1780000002000-rate-limits.js';
+import { Domains1780000003000 } from '../ground/migrations/1780000003000-domains.js';
+import { Usage1780000004000 } from '../ground/migrations/1780000004000-usage.js';
 import { ImportedFile, PetImport } from '../pets/files/pet-import.entity.js';
 import { Pet } from '../pets/pet.entity.js';
-import { Project } from '../projects/project.entity.js';
-import { KeyBanRow, RateWindow } from '../rate-limit/memory/counter-store.js';
-import { LeftOutCount, LoggedRequest } from '../request-log/logged-request.entity.js';
-import { UsageCount } from '../usage/usage-count.entity.js';
+import { KeyBanRow, RateWindow } from '../request/rate-limit/memory/counter-store.js';
+import { ApiKey } from '../tenants/api-keys/api-key.entity.js';
+import { AuditEvent } from '../tenants/audit/audit-event.entity.js';
+import { IdempotencyKey } from '../tenants/idempotency/idempotency-key.entity.js';
+import { Project } from '../tenants/projects/project.entity.js';
+import { LeftOutCount, LoggedRequest } from '../tenants/request-log/logged-request.entity.js';
+import { UsageCount } from '../tenants/usage/usage-count.entity.js';
 
 const MIGRATIONS = [
   Projects1780000000000,

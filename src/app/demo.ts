@@ -1,5 +1,5 @@
-import { SCOPES } from '../kernel/caller.js';
-import { AppError } from '../kernel/errors.js';
+import { SCOPES } from '../ground/kernel/caller.js';
+import { AppError } from '../ground/kernel/errors.js';
 import type { PetStatus } from '../pets/pet.entity.js';
 import type { Services } from './services.js';
 

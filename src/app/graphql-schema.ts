@@ -1,12 +1,12 @@
 import type { GraphQLSchema } from 'graphql';
-import { FieldLimits } from '../graphql/execution/field-limits.js';
-import { ActivityResolver } from '../graphql/schema/activity.resolver.js';
-import { ApiKeyResolver } from '../graphql/schema/api-key.resolver.js';
-import { DomainResolver } from '../graphql/schema/domains/domain.resolver.js';
-import { PetResolver } from '../graphql/schema/pet.resolver.js';
-import { ProjectResolver } from '../graphql/schema/project.resolver.js';
-import { RateLimitResolver } from '../graphql/schema/rate-limit.resolver.js';
-import { createSchema } from '../graphql/schema/schema.js';
+import { FieldLimits } from '../doors/graphql/execution/field-limits.js';
+import { ActivityResolver } from '../doors/graphql/schema/activity.resolver.js';
+import { ApiKeyResolver } from '../doors/graphql/schema/api-key.resolver.js';
+import { DomainResolver } from '../doors/graphql/schema/domains/domain.resolver.js';
+import { PetResolver } from '../doors/graphql/schema/pet.resolver.js';
+import { ProjectResolver } from '../doors/graphql/schema/project.resolver.js';
+import { RateLimitResolver } from '../doors/graphql/schema/rate-limit.resolver.js';
+import { createSchema } from '../doors/graphql/schema/schema.js';
 import type { Addresses } from './addresses.js';
 import type { AppOptions, Parts } from './parts.js';
 

@@ -1,25 +1,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
-import { type Admission, UNADMITTED } from '../admission/admission.js';
-import { limitVisits, type Visits } from '../admission/visits.js';
-import { isPage } from '../graphql/negotiation.js';
-
-import { UNANSWERED } from '../http/answer-notes.js';
-import type { OpenConnections } from '../http/connections/open-connections.js';
-import type { BodiesInFlight } from '../http/content/bodies-in-flight.js';
-import { allowNoOrigin, allowOrigins } from '../http/cors.js';
-import type { EarlyRefusals } from '../http/early-refusals.js';
-import { labelAnswer, startAnswerTimer, stopAnswerTimer } from '../http/server.js';
-import type { ResponseCache } from '../response-cache/response-cache.js';
+import { isPage } from '../doors/graphql/negotiation.js';
 import {
   announceAnswer,
   answerFromMemory,
   conditionalGet,
   keepAnswer,
   requireJsonAccepted,
-} from '../rest/rest.hooks.js';
-import type { Tracing } from '../tracing/start-tracing.js';
-import { requirePlatformHost } from '../web/dashboard.door.js';
-import { varyByEncoding } from '../web/pages.door.js';
+} from '../doors/rest/rest.hooks.js';
+import { requirePlatformHost } from '../doors/web/dashboard.door.js';
+import { varyByEncoding } from '../doors/web/pages.door.js';
+import { type Admission, UNADMITTED } from '../request/admission/admission.js';
+import { limitVisits, type Visits } from '../request/admission/visits.js';
+import { UNANSWERED } from '../request/http/answer-notes.js';
+import type { OpenConnections } from '../request/http/connections/open-connections.js';
+import type { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
+import { allowNoOrigin, allowOrigins } from '../request/http/cors.js';
+import type { EarlyRefusals } from '../request/http/early-refusals.js';
+import { labelAnswer, startAnswerTimer, stopAnswerTimer } from '../request/http/server.js';
+import type { ResponseCache } from '../request/response-cache/response-cache.js';
+import type { Tracing } from '../request/tracing/start-tracing.js';
 import { recordEnd } from './answer-record.js';
 import { endOperationTrace, followTrace, startOperationTrace, startTrace, UNTRACED } from './trace-hooks.js';
 

@@ -1,17 +1,17 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { Admission } from '../admission/admission.js';
-import { Meter } from '../admission/meter.js';
-import { Visits } from '../admission/visits.js';
-import type { Config } from '../config/config.js';
-import type { TracingSettings } from '../config/tracing-settings.js';
-import type { Database } from '../database/database.js';
 import { HostIndex } from '../domains/hosts/host-index.js';
 import { DOMAIN_EVENTS } from '../domains/store/timeline.js';
-import { HostAddresses } from '../ingress/host-addresses.js';
-import { version } from '../kernel/version.js';
-import { SHED_PLANS } from '../overload/shed-counts.js';
-import { type RunningLimiter, startLimiter } from '../rate-limit/start-limiter.js';
-import { ResponseCache } from '../response-cache/response-cache.js';
+import type { Config } from '../ground/config/config.js';
+import type { TracingSettings } from '../ground/config/tracing-settings.js';
+import type { Database } from '../ground/database/database.js';
+import { version } from '../ground/kernel/version.js';
+import { Admission } from '../request/admission/admission.js';
+import { Meter } from '../request/admission/meter.js';
+import { Visits } from '../request/admission/visits.js';
+import { HostAddresses } from '../request/ingress/host-addresses.js';
+import { SHED_PLANS } from '../request/overload/shed-counts.js';
+import { type RunningLimiter, startLimiter } from '../request/rate-limit/start-limiter.js';
+import { ResponseCache } from '../request/response-cache/response-cache.js';
 import { httpsPortOf } from './addresses.js';
 import { WORKS, type Work } from './chores.js';
 import { createCustomDomains } from './custom-domains.js';
@@ -45,7 +45,7 @@ export async function createParts({ config, db, logger, now }: AppOptions) {
   const metrics =
     config.metricsPort === 0
       ? null
-      : new (await import('../metrics/metrics.js')).Metrics({
+      : new (await import('../ground/metrics/metrics.js')).Metrics({
           domainEvents: DOMAIN_EVENTS,
           works: WORKS,
           shedPlans: SHED_PLANS,
@@ -103,8 +103,8 @@ interface TracedParts {
 /** Parts whose work becomes spans. The modules of tracing are loaded only here, when there is a collector. */
 async function traceParts(settings: TracingSettings, { config, db, running, now }: TracedParts) {
   const [{ startTracing }, { TracedCache, TracedLimiter, traceStatements }] = await Promise.all([
-    import('../tracing/start-tracing.js'),
-    import('../tracing/traced-work.js'),
+    import('../request/tracing/start-tracing.js'),
+    import('../request/tracing/traced-work.js'),
   ]);
   const { environment, trustedProxies, redisUrl } = config;
   const tracing = startTracing({ settings, version: version(), environment, trustedProxies, now });

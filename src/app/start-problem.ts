@@ -1,6 +1,6 @@
-import type { Config } from '../config/config.js';
-import { openProblem } from '../database/database-errors.js';
-import { AppError } from '../kernel/errors.js';
+import type { Config } from '../ground/config/config.js';
+import { openProblem } from '../ground/database/database-errors.js';
+import { AppError } from '../ground/kernel/errors.js';
 
 /** The errors that `listen` and the drivers reject with. */
 type StartError = NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string };

@@ -4,9 +4,9 @@ import type {
   onSendHookHandler,
   preHandlerHookHandler,
 } from 'fastify';
-import { isPage } from '../graphql/negotiation.js';
-import type { Tracing } from '../tracing/start-tracing.js';
-import type { Work } from '../tracing/tracer.js';
+import { isPage } from '../doors/graphql/negotiation.js';
+import type { Tracing } from '../request/tracing/start-tracing.js';
+import type { Work } from '../request/tracing/tracer.js';
 import { methodOf, routeOf } from './answer-record.js';
 
 /** The fields that tracing sets on a request, as they are before. */

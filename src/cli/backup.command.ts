@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { ConfigError, type DatabaseTarget, databaseTarget, isInMemory } from '../config/config.js';
-import { AppError } from '../kernel/errors.js';
+import { ConfigError, type DatabaseTarget, databaseTarget, isInMemory } from '../ground/config/config.js';
+import { AppError } from '../ground/kernel/errors.js';
 import { newFile } from './file-target.js';
 import { EXIT, grouped, type Output } from './output.js';
 import { ProgressBar, stopSignal } from './progress.js';
@@ -38,7 +38,7 @@ Examples:
       const database = sharedDatabase();
       if (database.kind === 'sqlite') await writeBackup(database.path, path, force, output);
       else {
-        const { dumpLine } = await import('../backup/backup.js');
+        const { dumpLine } = await import('../ground/backup/backup.js');
         const line = dumpLine(database, path);
         output.note('This database makes its own backups. Run this line:');
         output.result({ file: null, complete: false, run: line }, line);
@@ -70,7 +70,7 @@ async function writeBackup(database: string, path: string, isForced: boolean, ou
     process.exit(EXIT.refused);
   });
   try {
-    const { backupSqlite } = await import('../backup/backup.js');
+    const { backupSqlite } = await import('../ground/backup/backup.js');
     await backupSqlite(database, target.partial);
     if (signal.aborted) return;
     isWritten = true;
@@ -104,7 +104,7 @@ Example:
     )
     .action(async (path: string) => {
       const [{ verifySqlite }, { DATABASE_SCHEMA }] = await Promise.all([
-        import('../backup/backup.js'),
+        import('../ground/backup/backup.js'),
         import('../app/database-schema.js'),
       ]);
       const schema = await verifySqlite(path, DATABASE_SCHEMA);
@@ -156,7 +156,7 @@ async function runCopy(
   output: Output,
 ): Promise<void> {
   const [{ copyDatabase, shownUrl, sumOf }, { DATABASE_SCHEMA }] = await Promise.all([
-    import('../backup/copy.js'),
+    import('../ground/backup/copy.js'),
     import('../app/database-schema.js'),
   ]);
   const startedAtMs = performance.now();

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { type Config, type DatabaseTarget, isInMemory } from '../config/config.js';
-import { isTableMissing, openProblem } from '../database/database-errors.js';
+import { type Config, type DatabaseTarget, isInMemory } from '../ground/config/config.js';
+import { isTableMissing, openProblem } from '../ground/database/database-errors.js';
 
 /** The result of a check of the doctor. */
 export interface CheckResult {
@@ -75,8 +75,8 @@ function emptyIfMissing(error: unknown): number {
 export async function checkRedis({ redisUrl }: Config): Promise<CheckResult | null> {
   if (redisUrl === null) return null;
   const [{ connectRedis }, { RedisLimiter }] = await Promise.all([
-    import('../redis/redis-connection.js'),
-    import('../rate-limit/redis/redis-limiter.js'),
+    import('../ground/redis/redis-connection.js'),
+    import('../request/rate-limit/redis/redis-limiter.js'),
   ]);
   const { host } = new URL(redisUrl);
   const limiter = new RedisLimiter(await connectRedis(redisUrl));
@@ -134,7 +134,7 @@ async function behindNewestAct(source: DataSource): Promise<number> {
 
 async function ask<T>(database: DatabaseTarget, question: (source: DataSource) => Promise<T>): Promise<T> {
   const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
-  const { withDataSource } = await import('../database/data-source.js');
+  const { withDataSource } = await import('../ground/database/data-source.js');
   const settings = { poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS, exactIntegers: false };
   return withDataSource(database, DATABASE_SCHEMA, settings, question);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
-import type { Config } from '../config/config.js';
-import type { Resolver } from '../dns/resolver.js';
+import type { Resolver } from '../domains/dns/resolver.js';
+import type { Config } from '../ground/config/config.js';
 import { type CheckResult, ok, problem } from './doctor-checks.js';
 
 const HEALTH_TIMEOUT_MS = 2_000;
@@ -137,7 +137,7 @@ export async function checkPlatformHost(config: Config): Promise<CheckResult | n
 /** Whether the certificate authority answers, and its clock agrees with ours. */
 export async function checkAuthority({ acme }: Config): Promise<CheckResult | null> {
   if (!acme) return null;
-  const { AcmeClient } = await import('../certificates/acme/acme-client.js');
+  const { AcmeClient } = await import('../domains/certificates/acme/acme-client.js');
   const client = new AcmeClient(acme, Date.now);
   const remedy =
     'Correct ACME_DIRECTORY_URL or ACME_CA_FILE, or wait until the certificate authority answers.';
@@ -164,7 +164,7 @@ function isOn({ acme, httpsPort, dnsServers }: Config): boolean {
 }
 
 async function resolverOf({ dnsServers }: Config): Promise<Resolver> {
-  const dns = await import('../dns/resolver.js');
+  const dns = await import('../domains/dns/resolver.js');
   return new dns.Resolver(dnsServers, Date.now);
 }
 

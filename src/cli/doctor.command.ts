@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Config, ConfigError, loadConfig } from '../config/config.js';
+import { type Config, ConfigError, loadConfig } from '../ground/config/config.js';
 import {
   type CheckResult,
   checkClock,

@@ -7,7 +7,7 @@ import { isBlocking } from '../domains/diagnosis/diagnosis.js';
 import { type ConfiguredDomains, type DomainService, diagnosesOf } from '../domains/domain.service.js';
 import { exampleOf, MAX_FILE_BYTES, readDomainConfig } from '../domains/domain-config.js';
 import { type Domain, isServing, statusOf } from '../domains/store/domain.entity.js';
-import { AppError } from '../kernel/errors.js';
+import { AppError } from '../ground/kernel/errors.js';
 import { EXIT, isoTime, type Output, table } from './output.js';
 import { commandLineActor, withDomains } from './session.js';
 

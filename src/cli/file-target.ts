@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { lstatSync } from 'node:fs';
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError, invalidRequest } from '../kernel/errors.js';
+import { AppError, invalidRequest } from '../ground/kernel/errors.js';
 import { printable } from './output.js';
 
 /** The place where a long output goes. */

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ApiKey } from '../api-keys/api-key.entity.js';
-import { SCOPES, type Scope } from '../kernel/caller.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../kernel/duration.js';
-import { parseInt64 } from '../kernel/int64.js';
-import type { BanStatus } from '../rate-limit/rules/bans.js';
-import { projectSubject } from '../rate-limit/rules/subjects.js';
+import { SCOPES, type Scope } from '../ground/kernel/caller.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../ground/kernel/duration.js';
+import { parseInt64 } from '../ground/kernel/int64.js';
+import type { BanStatus } from '../request/rate-limit/rules/bans.js';
+import { projectSubject } from '../request/rate-limit/rules/subjects.js';
+import type { ApiKey } from '../tenants/api-keys/api-key.entity.js';
 import { isoTime, type Output, table } from './output.js';
 import { commandLineActor, withServices } from './session.js';
 
@@ -57,7 +57,7 @@ Examples:
       const { all, bans } = await withServices(async ({ projects, apiKeys }, storage) => {
         const { id } = await projects.getBySlug(slug);
         const all = await apiKeys.list(id);
-        const { readBans } = await import('../rate-limit/key-bans.js');
+        const { readBans } = await import('../request/rate-limit/key-bans.js');
         const ofProject = { subject: projectSubject(id), keyIds: all.map((key) => String(key.id)) };
         const bans = await readBans(storage, ofProject, Date.now()).catch((error) => {
           output.note(`Bans are not shown. ${error.message}`);
@@ -105,7 +105,7 @@ Examples:
         const { projectId } = key;
         const subject = projectSubject(projectId);
         const keyId = String(id);
-        const { liftBan, readBans } = await import('../rate-limit/key-bans.js');
+        const { liftBan, readBans } = await import('../request/rate-limit/key-bans.js');
         const known = await readBans(storage, { subject, keyIds: [keyId] }, Date.now());
         // Also without a stored ban: a new ban may not be stored yet.
         await liftBan(storage, { subject, keyId });

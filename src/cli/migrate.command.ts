@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ConfigError, type DatabaseTarget, databaseTarget, isInMemory } from '../config/config.js';
+import { ConfigError, type DatabaseTarget, databaseTarget, isInMemory } from '../ground/config/config.js';
 import type { Output } from './output.js';
 import { sharedDatabase } from './session.js';
 
@@ -38,7 +38,7 @@ Examples:
 async function change(revert: boolean, output: Output): Promise<void> {
   const database = sharedDatabase();
   const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
-  const { migrate, revertLastMigration } = await import('../database/migrate.js');
+  const { migrate, revertLastMigration } = await import('../ground/database/migrate.js');
   if (revert) {
     const reverted = await revertLastMigration(database, DATABASE_SCHEMA);
     const text = reverted ? 'The newest migration is undone.' : 'There is no migration to undo.';
@@ -53,7 +53,7 @@ async function change(revert: boolean, output: Output): Promise<void> {
 async function printPlan(database: DatabaseTarget, copy: string | undefined, output: Output): Promise<void> {
   const target = copy === undefined ? null : databaseTarget('--copy', copy);
   const [{ isSameDatabase, pendingMigrations, timeOnCopy }, { DATABASE_SCHEMA }] = await Promise.all([
-    import('../migrations/plan/migration-plan.js'),
+    import('../ground/migrations/plan/migration-plan.js'),
     import('../app/database-schema.js'),
   ]);
   if (target && (isInMemory(target) || (await isSameDatabase(target, database)))) {

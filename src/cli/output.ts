@@ -1,4 +1,4 @@
-import type { FieldProblem } from '../kernel/errors.js';
+import type { FieldProblem } from '../ground/kernel/errors.js';
 
 export const EXIT = { ok: 0, refused: 1, usage: 2 } as const;
 

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { MAX_QUOTA, PLAN_NAMES, PLANS, type Plan } from '../projects/plans.js';
-import type { Project } from '../projects/project.entity.js';
+import { MAX_QUOTA, PLAN_NAMES, PLANS, type Plan } from '../tenants/projects/plans.js';
+import type { Project } from '../tenants/projects/project.entity.js';
 import { grouped, isoTime, type Output, table } from './output.js';
 import { commandLineActor, withServices } from './session.js';
 

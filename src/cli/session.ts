@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 import type { CustomDomains } from '../app/custom-domains.js';
 import type { Services } from '../app/services.js';
-import { ConfigError, type DatabaseTarget, isInMemory, loadConfig } from '../config/config.js';
-import type { Database } from '../database/database.js';
-import { isTableMissing, openProblem } from '../database/database-errors.js';
-import type { Actor } from '../kernel/caller.js';
-import { AppError } from '../kernel/errors.js';
+import { ConfigError, type DatabaseTarget, isInMemory, loadConfig } from '../ground/config/config.js';
+import type { Database } from '../ground/database/database.js';
+import { isTableMissing, openProblem } from '../ground/database/database-errors.js';
+import type { Actor } from '../ground/kernel/caller.js';
+import { AppError } from '../ground/kernel/errors.js';
 
 /** Longer than for requests, but a command must not hang. */
 const QUERY_TIMEOUT_MS = 10_000;
@@ -20,7 +20,7 @@ export async function withServices<T>(
   const [{ createServices }, { DATABASE_SCHEMA }, { Database: OpenDatabase }] = await Promise.all([
     import('../app/services.js'),
     import('../app/database-schema.js'),
-    import('../database/database.js'),
+    import('../ground/database/database.js'),
   ]);
   const db = await OpenDatabase.open(database, DATABASE_SCHEMA, { queryTimeoutMs: QUERY_TIMEOUT_MS });
   try {
@@ -83,7 +83,7 @@ export function sharedDatabase(): DatabaseTarget {
 
 async function setUp(database: DatabaseTarget): Promise<void> {
   const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
-  const { migrate } = await import('../database/migrate.js');
+  const { migrate } = await import('../ground/database/migrate.js');
   await migrate(database, DATABASE_SCHEMA);
 }
 

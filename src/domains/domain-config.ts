@@ -1,4 +1,4 @@
-import { type FieldProblem, invalidRequest } from '../kernel/errors.js';
+import { type FieldProblem, invalidRequest } from '../ground/kernel/errors.js';
 import { normalizeHostname } from './names/hostname.js';
 
 /** The owner's configuration of the project's domains. Spec: Custom domains 10. */

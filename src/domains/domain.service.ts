@@ -1,6 +1,6 @@
-import type { AuditLog } from '../audit/audit-log.js';
-import type { Actor } from '../kernel/caller.js';
-import { AppError, invalidRequest } from '../kernel/errors.js';
+import type { Actor } from '../ground/kernel/caller.js';
+import { AppError, invalidRequest } from '../ground/kernel/errors.js';
+import type { AuditLog } from '../tenants/audit/audit-log.js';
 import { type Diagnosis, isBlocking } from './diagnosis/diagnosis.js';
 import { type DnsRecord, ownershipRecord, recordsFor } from './diagnosis/dns-records.js';
 import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';

@@ -1,6 +1,6 @@
-import type { CertificateFacts, CertificateStore } from '../certificates/store/certificate.store.js';
-import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
-import { requireScope, type ServiceCall } from '../kernel/caller.js';
+import { requireScope, type ServiceCall } from '../ground/kernel/caller.js';
+import type { IdempotencyService, Reservation } from '../tenants/idempotency/idempotency.service.js';
+import type { CertificateFacts, CertificateStore } from './certificates/store/certificate.store.js';
 import type { ConfiguredDomains, DomainService } from './domain.service.js';
 import type { DomainConfig } from './domain-config.js';
 import type { DomainAttachment } from './lifecycle/domain-attachment.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseInt64 } from '../kernel/int64.js';
+import { parseInt64 } from '../ground/kernel/int64.js';
 import type { PetStatus } from './pet.entity.js';
 
 export const PET_ORDERS = ['OLDEST', 'NEWEST'] as const;

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ID, TIME_MS, text } from '../database/columns.js';
+import { ID, TIME_MS, text } from '../ground/database/columns.js';
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];

@@ -1,6 +1,6 @@
-import type { Caller } from '../kernel/caller.js';
-import { AppError, type FieldProblem, invalidRequest } from '../kernel/errors.js';
-import { MAX_PAGE_SIZE, NAME, type ObjectSchema, validator } from '../kernel/validation.js';
+import type { Caller } from '../ground/kernel/caller.js';
+import { AppError, type FieldProblem, invalidRequest } from '../ground/kernel/errors.js';
+import { MAX_PAGE_SIZE, NAME, type ObjectSchema, validator } from '../ground/kernel/validation.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 import { MAX_IDS } from './pet-list.js';
 

@@ -1,8 +1,8 @@
-import { withDrawnIds } from '../database/drawn-id.js';
-import type { IdempotencyService, Reservation } from '../idempotency/idempotency.service.js';
-import { type Caller, requireScope, type ServiceCall } from '../kernel/caller.js';
-import { AppError } from '../kernel/errors.js';
-import type { IdGenerator } from '../kernel/ids.js';
+import { withDrawnIds } from '../ground/database/drawn-id.js';
+import { type Caller, requireScope, type ServiceCall } from '../ground/kernel/caller.js';
+import { AppError } from '../ground/kernel/errors.js';
+import type { IdGenerator } from '../ground/kernel/ids.js';
+import type { IdempotencyService, Reservation } from '../tenants/idempotency/idempotency.service.js';
 import type { Pet } from './pet.entity.js';
 import { GET_PET_DEPRECATION, type NewPet, type PetChanges, requireAnswerable } from './pet.rules.js';
 import type { PetStore } from './pet.store.js';

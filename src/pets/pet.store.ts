@@ -1,8 +1,8 @@
 import { type EntityManager, In } from 'typeorm';
-import type { Database } from '../database/database.js';
-import { insertTogether } from '../database/insert-rows.js';
-import type { SqlPart } from '../database/sql-dialect.js';
-import type { DataVersions } from '../kernel/data-versions.js';
+import type { Database } from '../ground/database/database.js';
+import { insertTogether } from '../ground/database/insert-rows.js';
+import type { SqlPart } from '../ground/database/sql-dialect.js';
+import type { DataVersions } from '../ground/kernel/data-versions.js';
 import { Pet } from './pet.entity.js';
 import type { PetChanges } from './pet.rules.js';
 import { type ListedPet, matching, type PetListRequest, type PetPage, pageOf } from './pet-list.js';

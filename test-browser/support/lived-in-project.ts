@@ -1,6 +1,6 @@
-import type { CountedRequest } from '../../src/kernel/answered-request.js';
-import { LeftOutCount } from '../../src/request-log/logged-request.entity.js';
-import { BUCKETS } from '../../src/usage/buckets.js';
+import type { CountedRequest } from '../../src/ground/kernel/answered-request.js';
+import { LeftOutCount } from '../../src/tenants/request-log/logged-request.entity.js';
+import { BUCKETS } from '../../src/tenants/usage/buckets.js';
 import {
   type DomainRig,
   ownerOf,

@@ -1,5 +1,5 @@
-import { firstIdAt } from '../../src/kernel/ids.js';
-import { LoggedRequest } from '../../src/request-log/logged-request.entity.js';
+import { firstIdAt } from '../../src/ground/kernel/ids.js';
+import { LoggedRequest } from '../../src/tenants/request-log/logged-request.entity.js';
 import type { Tenant, TestApp } from '../../test/support/start-app.js';
 
 type Facts = Partial<Omit<LoggedRequest, 'projectId'>>;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { DOCUMENTS_PER_MINUTE, RefusedKeys } from '../../src/admission/refused-keys.js';
+import { DOCUMENTS_PER_MINUTE, RefusedKeys } from '../../src/request/admission/refused-keys.js';
 import { MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 
 function refusedKeys() {

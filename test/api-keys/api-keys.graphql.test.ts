@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { ApiKey } from '../../src/api-keys/api-key.entity.js';
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { IdempotencyKey } from '../../src/idempotency/idempotency-key.entity.js';
-import { SCOPES } from '../../src/kernel/caller.js';
+import { SCOPES } from '../../src/ground/kernel/caller.js';
+import { ApiKey } from '../../src/tenants/api-keys/api-key.entity.js';
+import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
+import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { graphql, rest } from '../support/http/client.js';
 import { HOUR_MS } from '../support/limiter/charges.js';
 import { onAnyDatabase } from '../support/on-databases.js';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { CallerCache, type KnownKey } from '../../src/api-keys/caller-cache.js';
+import { CallerCache, type KnownKey } from '../../src/tenants/api-keys/caller-cache.js';
 
 const DIGEST = 'd'.repeat(64);
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { CountedRequest } from '../../src/kernel/answered-request.js';
+import type { CountedRequest } from '../../src/ground/kernel/answered-request.js';
 import { RawClient } from '../support/attacks/raw-client.js';
 import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';

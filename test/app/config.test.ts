@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ConfigError, loadConfig } from '../../src/config/config.js';
+import { ConfigError, loadConfig } from '../../src/ground/config/config.js';
 
 describe('settings', () => {
   test('Config-1: without settings, everything runs on a laptop from one SQLite file, with the demo', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { AuditRetention } from '../../src/audit/audit-log.js';
-import { firstIdAt } from '../../src/kernel/ids.js';
+import { firstIdAt } from '../../src/ground/kernel/ids.js';
+import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
+import { AuditRetention } from '../../src/tenants/audit/audit-log.js';
 import { graphql } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { callAs } from '../support/call-as.js';
 import { databaseKinds } from '../support/databases.js';
 import { graphql } from '../support/http/client.js';

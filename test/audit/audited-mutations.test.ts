@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { buildSchema } from 'graphql';
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { SCOPES, type Scope } from '../../src/kernel/caller.js';
+import { SCOPES, type Scope } from '../../src/ground/kernel/caller.js';
+import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { databaseKinds } from '../support/databases.js';
 import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
 import { PLATFORM_HOST, publishedTenant } from '../support/domains/domain-rig.js';

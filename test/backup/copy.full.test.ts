@@ -1,9 +1,9 @@
 import { linkSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { CopyTarget, copyDatabase } from '../../src/backup/copy.js';
-import { Snapshot } from '../../src/backup/snapshot.js';
-import { loadConfig } from '../../src/config/config.js';
+import { CopyTarget, copyDatabase } from '../../src/ground/backup/copy.js';
+import { Snapshot } from '../../src/ground/backup/snapshot.js';
+import { loadConfig } from '../../src/ground/config/config.js';
 import { Backups, copy, countOf, whileWritten } from '../support/backups/backups.js';
 import { fillEveryTable, onDatabase, readEveryTable } from '../support/backups/every-table.js';
 import { petstore, petstoreHere } from '../support/command-line.js';

@@ -11,7 +11,7 @@ test(`Bench-6: ${RESULTS} was measured at most ${MOST_COMMITS} commits before th
   expect(commit).toMatch(/^[0-9a-f]{7,40}$/);
   const lines = (await readFile('docs/request-path.md', 'utf8')).split('\n');
   const steps = lines.filter((line) => line.startsWith('|')).join();
-  const folders = new Set(steps.match(/(?<=`)src\/[\w-]+(?=\/)/g));
+  const folders = new Set(steps.match(/(?<=`)src\/[\w/-]+(?=\/[\w.-]+\.ts`)/g));
   expect(folders.size).toBeGreaterThan(10);
   // A copy without this history, such as an archive, is as old as the commit that it was made of. D-197.
   const newest = git('log', '-1', '--format=%H', '--', ...folders);

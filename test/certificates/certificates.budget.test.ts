@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { AcmeOrder, OrderLog, type PlannedOrder } from '../../src/certificates/orders/order-log.js';
-import { loadConfig } from '../../src/config/config.js';
-import { Database } from '../../src/database/database.js';
-import { migrate } from '../../src/database/migrate.js';
-import { IdGenerator } from '../../src/kernel/ids.js';
+import { AcmeOrder, OrderLog, type PlannedOrder } from '../../src/domains/certificates/orders/order-log.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { Database } from '../../src/ground/database/database.js';
+import { migrate } from '../../src/ground/database/migrate.js';
+import { IdGenerator } from '../../src/ground/kernel/ids.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import type { SpendingOrder } from '../support/domains/order-process.js';
 

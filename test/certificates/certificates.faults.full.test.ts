@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AcmeChallenge } from '../../src/certificates/store/challenges.js';
+import { AcmeChallenge } from '../../src/domains/certificates/store/challenges.js';
 import type { AcmeFault } from '../support/domains/acme-proxy.js';
 import { rateLimited } from '../support/domains/acme-proxy.js';
 import { type AcmeRig, issue, NEVER, orderOf, startAcmeRig } from '../support/domains/acme-rig.js';

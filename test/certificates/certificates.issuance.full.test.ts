@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AcmeAccount } from '../../src/certificates/orders/acme-accounts.js';
-import { certificatesOf } from '../../src/certificates/orders/x509.js';
-import { AcmeChallenge } from '../../src/certificates/store/challenges.js';
-import { certificateKeyContext, Sealer } from '../../src/certificates/store/sealer.js';
+import { AcmeAccount } from '../../src/domains/certificates/orders/acme-accounts.js';
+import { certificatesOf } from '../../src/domains/certificates/orders/x509.js';
+import { AcmeChallenge } from '../../src/domains/certificates/store/challenges.js';
+import { certificateKeyContext, Sealer } from '../../src/domains/certificates/store/sealer.js';
 import { databaseKinds } from '../support/databases.js';
 import {
   type AcmeRig,

@@ -2,12 +2,20 @@ import 'reflect-metadata';
 import { createPublicKey, randomBytes, X509Certificate } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Pkcs10CertificateRequest, SubjectAlternativeNameExtension } from '@peculiar/x509';
-import { AcmeProblem, AcmeUnreachable, parseRetryAfter } from '../../src/certificates/acme/acme-problem.js';
-import { generateKey } from '../../src/certificates/acme/jws.js';
-import { orderFailure } from '../../src/certificates/orders/order-failure.js';
-import { momentIn, renewAtMs } from '../../src/certificates/orders/renewal.js';
-import { certificateRequest, renewalId, UnusableCertificate } from '../../src/certificates/orders/x509.js';
-import { certificateKeyContext, Sealer } from '../../src/certificates/store/sealer.js';
+import {
+  AcmeProblem,
+  AcmeUnreachable,
+  parseRetryAfter,
+} from '../../src/domains/certificates/acme/acme-problem.js';
+import { generateKey } from '../../src/domains/certificates/acme/jws.js';
+import { orderFailure } from '../../src/domains/certificates/orders/order-failure.js';
+import { momentIn, renewAtMs } from '../../src/domains/certificates/orders/renewal.js';
+import {
+  certificateRequest,
+  renewalId,
+  UnusableCertificate,
+} from '../../src/domains/certificates/orders/x509.js';
+import { certificateKeyContext, Sealer } from '../../src/domains/certificates/store/sealer.js';
 import { createTestTls } from '../support/servers/test-tls.js';
 
 /** RFC 9773, appendix A. */

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { loadConfig } from '../../src/config/config.js';
-import { pendingMigrations } from '../../src/migrations/plan/migration-plan.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { pendingMigrations } from '../../src/ground/migrations/plan/migration-plan.js';
 import { petstoreHere } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 

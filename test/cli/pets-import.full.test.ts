@@ -18,8 +18,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { parse as parseCsv } from 'csv-parse/sync';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { createServices } from '../../src/app/services.js';
-import { loadConfig } from '../../src/config/config.js';
-import { Database } from '../../src/database/database.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { Database } from '../../src/ground/database/database.js';
 import { PetImport } from '../../src/pets/files/pet-import.entity.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { petstore, petstoreHere } from '../support/command-line.js';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { loadConfig } from '../../src/config/config.js';
-import { Database } from '../../src/database/database.js';
-import { migrate } from '../../src/database/migrate.js';
-import { KeyBanRow } from '../../src/rate-limit/memory/counter-store.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { Database } from '../../src/ground/database/database.js';
+import { migrate } from '../../src/ground/database/migrate.js';
+import { KeyBanRow } from '../../src/request/rate-limit/memory/counter-store.js';
+import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 
 describe.each(databaseKinds())('on %s', (kind) => {

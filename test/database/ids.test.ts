@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createServices, type Services } from '../../src/app/services.js';
-import { OrderLog } from '../../src/certificates/orders/order-log.js';
-import { IdGenerator } from '../../src/kernel/ids.js';
+import { OrderLog } from '../../src/domains/certificates/orders/order-log.js';
+import { IdGenerator } from '../../src/ground/kernel/ids.js';
 import type { PetFile } from '../../src/pets/files/pet-file.js';
 import type { ReadRow } from '../../src/pets/files/rows.js';
-import { Project } from '../../src/projects/project.entity.js';
+import { Project } from '../../src/tenants/projects/project.entity.js';
 import { publishedTenant } from '../support/domains/domain-rig.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
@@ -180,7 +180,10 @@ test('Ids-5: ids are drawn only where a draw is repeated on a conflict', async (
   const sources = await Promise.all(files.map((file) => readFile(join('src', file), 'utf8')));
   const drawing = files.filter((_, index) => /\bids\.next\(/.test(sources[index] ?? ''));
   // The idempotency row reserves an id, and `Reservation.create` repeats the draw.
-  expect(drawing.sort()).toEqual(['database/drawn-id.ts', 'idempotency/idempotency.service.ts']);
+  expect(drawing.sort()).toEqual([
+    'ground/database/drawn-id.ts',
+    'tenants/idempotency/idempotency.service.ts',
+  ]);
 });
 
 /** Makes each insert draw the taken id first; `again` counts the inserts that drew again. */

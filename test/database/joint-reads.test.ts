@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { Database } from '../../src/database/database.js';
+import { Database } from '../../src/ground/database/database.js';
 import { PET_STATUSES, Pet, type PetStatus } from '../../src/pets/pet.entity.js';
 import { oldestFirst, PetCursors } from '../../src/pets/pet-list.js';
 import { callAs } from '../support/call-as.js';

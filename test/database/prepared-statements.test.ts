@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { Database } from '../../src/database/database.js';
+import { Database } from '../../src/ground/database/database.js';
 import { createTestDatabase } from '../support/databases.js';
 import { type Fault, startFaultProxy } from '../support/http/fault-proxy.js';
 import { testOnMysql as test } from '../support/on-databases.js';

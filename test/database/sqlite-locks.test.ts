@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { SqliteDriver } from '../../src/database/sqlite-driver.js';
+import { SqliteDriver } from '../../src/ground/database/sqlite-driver.js';
 
 let folder: string;
 let mine: SqliteDriver;

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { loadConfig } from '../../src/config/config.js';
-import { packageRoot } from '../../src/kernel/package-root.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { packageRoot } from '../../src/ground/kernel/package-root.js';
 import { checkProxyConfiguration } from '../support/servers/haproxy.js';
 import { promtool } from '../support/servers/promtool.js';
 

@@ -1,12 +1,12 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterEach, expect, test } from '@jest/globals';
-import type { DnsServer } from '../../src/config/config.js';
-import { type Asker, askServer } from '../../src/dns/ask-server.js';
-import { DnsUnreachable, type Question } from '../../src/dns/dns-message.js';
-import { NameServers } from '../../src/dns/name-servers.js';
-import { isPrivateAddress } from '../../src/dns/private-addresses.js';
-import { Resolver } from '../../src/dns/resolver.js';
+import { type Asker, askServer } from '../../src/domains/dns/ask-server.js';
+import { DnsUnreachable, type Question } from '../../src/domains/dns/dns-message.js';
+import { NameServers } from '../../src/domains/dns/name-servers.js';
+import { isPrivateAddress } from '../../src/domains/dns/private-addresses.js';
+import { Resolver } from '../../src/domains/dns/resolver.js';
+import type { DnsServer } from '../../src/ground/config/config.js';
 import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
 import { inOwnTicks } from '../support/own-time.js';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { DnsServer } from '../../src/config/config.js';
-import type { Answer, Question, ResourceRecord } from '../../src/dns/dns-message.js';
-import { NameServers } from '../../src/dns/name-servers.js';
-import { Resolver } from '../../src/dns/resolver.js';
 import { checkCaa } from '../../src/domains/diagnosis/caa.js';
 import { Inspector } from '../../src/domains/diagnosis/inspector.js';
+import type { Answer, Question, ResourceRecord } from '../../src/domains/dns/dns-message.js';
+import { NameServers } from '../../src/domains/dns/name-servers.js';
+import { Resolver } from '../../src/domains/dns/resolver.js';
+import type { DnsServer } from '../../src/ground/config/config.js';
 import { askRaw } from '../support/dns/raw-dns-query.js';
 import { type DnssecRig, startDnssecRig } from '../support/servers/dnssec-rig.js';
 

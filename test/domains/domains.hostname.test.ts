@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { labelOf, normalizeHostname, parseHostname } from '../../src/domains/names/hostname.js';
-import { AppError } from '../../src/kernel/errors.js';
+import { AppError } from '../../src/ground/kernel/errors.js';
 
 const PLATFORM = ['petstore.localhost', 'api.petstore.example', 'localhost', '127.0.0.1'];
 const parse = (input: string) => parseHostname(input, PLATFORM);

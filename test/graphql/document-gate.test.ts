@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { buildSchema } from 'graphql';
-import type { Meter } from '../../src/admission/meter.js';
-import { KnownDocuments, PersistedQueries } from '../../src/graphql/known-documents.js';
-import { DocumentGate } from '../../src/graphql/operation-charges.js';
-import { parametersOf } from '../../src/graphql/request-parameters.js';
-import { JsonBody, withNumbersOrText } from '../../src/http/content/json-body.js';
+import { KnownDocuments, PersistedQueries } from '../../src/doors/graphql/known-documents.js';
+import { DocumentGate } from '../../src/doors/graphql/operation-charges.js';
+import { parametersOf } from '../../src/doors/graphql/request-parameters.js';
+import type { Meter } from '../../src/request/admission/meter.js';
+import { JsonBody, withNumbersOrText } from '../../src/request/http/content/json-body.js';
 
 const SOURCE = '{ __schema { queryType { name } } }';
 const HASH = createHash('sha256').update(SOURCE).digest('hex');

@@ -7,10 +7,10 @@ import {
   parse,
   validate,
 } from 'graphql';
-import { FieldLimits } from '../../src/graphql/execution/field-limits.js';
-import { countIntrospection } from '../../src/graphql/operations/introspection-size.js';
-import { createSchema } from '../../src/graphql/schema/schema.js';
-import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
+import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
+import { countIntrospection } from '../../src/doors/graphql/operations/introspection-size.js';
+import { createSchema } from '../../src/doors/graphql/schema/schema.js';
+import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 import { graphql } from '../support/http/client.js';
 import { startApp } from '../support/start-app.js';
 

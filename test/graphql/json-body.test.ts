@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'lossless-json';
-import { JsonBody, withBigInts, withNumbersOrText } from '../../src/http/content/json-body.js';
-import { scanJson } from '../../src/http/content/json-scan.js';
+import { JsonBody, withBigInts, withNumbersOrText } from '../../src/request/http/content/json-body.js';
+import { scanJson } from '../../src/request/http/content/json-scan.js';
 
 const integer = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String);
 const number = fc.oneof(integer, fc.double({ noNaN: true, noDefaultInfinity: true }).map(String));

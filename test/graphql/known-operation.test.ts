@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
-import type { Meter } from '../../src/admission/meter.js';
-import { FieldLimits } from '../../src/graphql/execution/field-limits.js';
-import { KnownOperation } from '../../src/graphql/known-operation.js';
-import { OperationCharges } from '../../src/graphql/operation-charges.js';
-import { createSchema } from '../../src/graphql/schema/schema.js';
-import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
+import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
+import { KnownOperation } from '../../src/doors/graphql/known-operation.js';
+import { OperationCharges } from '../../src/doors/graphql/operation-charges.js';
+import { createSchema } from '../../src/doors/graphql/schema/schema.js';
+import type { Meter } from '../../src/request/admission/meter.js';
+import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 
 /** The bound in docs/limits.md. */
 const SIZES = 20;

@@ -14,15 +14,15 @@ import {
   parse,
 } from 'graphql';
 import { EXAMPLE_QUERIES } from '../../browser/pages/graphiql/example-queries.js';
-import { FieldLimits } from '../../src/graphql/execution/field-limits.js';
+import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import {
   type ListSizes,
   listSizesOf,
   measureOperation,
-} from '../../src/graphql/operations/operation-size.js';
-import { entriesOf } from '../../src/graphql/operations/type-options.js';
-import { createSchema } from '../../src/graphql/schema/schema.js';
-import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
+} from '../../src/doors/graphql/operations/operation-size.js';
+import { entriesOf } from '../../src/doors/graphql/operations/type-options.js';
+import { createSchema } from '../../src/doors/graphql/schema/schema.js';
+import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 
 const MAX_COST = 5_000;
 const MAX_FULL_COST = 80_000;

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { type OperationDefinitionNode, parse } from 'graphql';
-import { operationName } from '../../src/graphql/operations/measured-operation.js';
+import { operationName } from '../../src/doors/graphql/operations/measured-operation.js';
 
 const DOCUMENTS = 500;
 const COMMENT = 'x'.repeat(90_000);

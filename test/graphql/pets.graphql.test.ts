@@ -212,7 +212,7 @@ onAnyDatabase((app) => {
       });
       const published = await ask('mutation { publishProject { publishedAt } }');
       expect(published.body.data.publishProject.publishedAt).toBe(new Date(app().clock.now).toISOString());
-      const { AuditEvent } = await import('../../src/audit/audit-event.entity.js');
+      const { AuditEvent } = await import('../../src/tenants/audit/audit-event.entity.js');
       const [event] = await app()
         .db.repository(AuditEvent)
         .find({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { getIntrospectionQuery, type OperationDefinitionNode, parse } from 'graphql';
-import { measureOperation } from '../../src/graphql/operations/operation-size.js';
-import { documentProblem } from '../../src/graphql/operations/selections.js';
+import { measureOperation } from '../../src/doors/graphql/operations/operation-size.js';
+import { documentProblem } from '../../src/doors/graphql/operations/selections.js';
 import { graphql, rest } from '../support/http/client.js';
 import { atMachineSpeed } from '../support/own-time.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';

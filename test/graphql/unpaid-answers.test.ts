@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { type FastifyRequest, fastify } from 'fastify';
 import { buildSchema } from 'graphql';
-import type { Meter } from '../../src/admission/meter.js';
-import { OperationCharges } from '../../src/graphql/operation-charges.js';
+import { OperationCharges } from '../../src/doors/graphql/operation-charges.js';
+import type { Meter } from '../../src/request/admission/meter.js';
 
 test('Charges-1: while a refusal waits for its charge another answer may be sent, and only that one is', async () => {
   let settle = () => {};

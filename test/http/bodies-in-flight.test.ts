@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { BodiesInFlight, type BodyShare } from '../../src/http/content/bodies-in-flight.js';
+import { BodiesInFlight, type BodyShare } from '../../src/request/http/content/bodies-in-flight.js';
 import { RawClient } from '../support/attacks/raw-client.js';
 import { eventually } from '../support/eventually.js';
 import { rest } from '../support/http/client.js';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { KeptBodies } from '../../src/http/content/kept-bodies.js';
+import { KeptBodies } from '../../src/request/http/content/kept-bodies.js';
 
 const PAGE = 'a line of a page\n'.repeat(600);
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { AppError } from '../../src/kernel/errors.js';
+import { AppError } from '../../src/ground/kernel/errors.js';
 import { eventually } from '../support/eventually.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Reservation } from '../../src/idempotency/idempotency.service.js';
+import type { Reservation } from '../../src/tenants/idempotency/idempotency.service.js';
 import { callAs } from '../support/call-as.js';
 import { eventually } from '../support/eventually.js';
 import { onEachDatabase } from '../support/on-databases.js';

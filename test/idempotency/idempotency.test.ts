@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { IdempotencyKey } from '../../src/idempotency/idempotency-key.entity.js';
+import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AcmeChallenge } from '../../src/certificates/store/challenges.js';
+import { AcmeChallenge } from '../../src/domains/certificates/store/challenges.js';
 import { anyDatabase } from '../support/databases.js';
 import {
   attach,

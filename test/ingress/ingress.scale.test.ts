@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { IsNull } from 'typeorm';
-import { ChangeSequence, nextChange } from '../../src/database/change-sequence.entity.js';
 import { Domain } from '../../src/domains/store/domain.entity.js';
+import { ChangeSequence, nextChange } from '../../src/ground/database/change-sequence.entity.js';
 import { databaseKinds } from '../support/databases.js';
 import { insertDomains } from '../support/domains/many-domains.js';
 import { attach, change, remove } from '../support/domains/served-domain.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as dial } from 'node:net';
 import { connect } from 'node:tls';
 import { expect, test } from '@jest/globals';
-import { Certificate } from '../../src/certificates/store/certificate.store.js';
+import { Certificate } from '../../src/domains/certificates/store/certificate.store.js';
 import { anyDatabase } from '../support/databases.js';
 import {
   ask,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseProxyHeader } from '../../src/ingress/proxy-protocol.js';
+import { parseProxyHeader } from '../../src/request/ingress/proxy-protocol.js';
 
 const SIGNATURE = '\r\n\r\n\0\r\nQUIT\n';
 const V1 = 'PROXY TCP4 192.0.2.7 192.0.2.1 56324 443\r\n';

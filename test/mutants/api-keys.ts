@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.js';
 export const API_KEYS: readonly Mutant[] = [
   {
     id: 'of-another-project-revoked',
-    file: 'api-keys/project-keys.ts',
+    file: 'tenants/api-keys/project-keys.ts',
     find: 'findOneBy(ApiKey, { id, projectId })',
     replace: 'findOneBy(ApiKey, { id })',
     breaks: 'A project changes only its own keys.',
@@ -11,7 +11,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'list-of-all-projects',
-    file: 'api-keys/project-keys.ts',
+    file: 'tenants/api-keys/project-keys.ts',
     find: 'where.map((condition) => ({ projectId: caller.projectId, ...condition }))',
     replace: 'where.map((condition) => ({ ...condition }))',
     breaks: 'A project lists only its own keys.',
@@ -19,7 +19,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'grants-more-than-it-has',
-    file: 'api-keys/project-keys.ts',
+    file: 'tenants/api-keys/project-keys.ts',
     find: 'requireAll(caller, scopes);',
     replace: '',
     breaks: 'A key grants only scopes that it has.',
@@ -27,7 +27,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'roll-of-a-stronger-key',
-    file: 'api-keys/project-keys.ts',
+    file: 'tenants/api-keys/project-keys.ts',
     find: 'requireAll(caller, scopesOf(old));',
     replace: '',
     breaks: 'A key rolls only keys whose scopes it has.',
@@ -35,7 +35,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'revoke-without-scope',
-    file: 'api-keys/project-keys.ts',
+    file: 'tenants/api-keys/project-keys.ts',
     find: "revoke({ caller, actor }: ServiceCall, keyId: bigint): Promise<ApiKey> {\n    requireScope(caller, 'keys');",
     replace: 'revoke({ caller, actor }: ServiceCall, keyId: bigint): Promise<ApiKey> {',
     breaks: 'revokeApiKey needs the scope keys.',
@@ -43,7 +43,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'hundred-and-one',
-    file: 'api-keys/project-keys.ts',
+    file: 'tenants/api-keys/project-keys.ts',
     find: 'validKeys + added <= MAX_VALID_KEYS',
     replace: 'validKeys <= MAX_VALID_KEYS',
     breaks: 'A project has at most 100 valid keys.',
@@ -51,7 +51,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'overlap-beyond-expiry',
-    file: 'api-keys/api-key.service.ts',
+    file: 'tenants/api-keys/api-key.service.ts',
     find: 'const endsAtMs = earlier(this.now() + overlapMs, old.expiresAtMs);',
     replace: 'const endsAtMs = this.now() + overlapMs;',
     breaks: 'An overlap never extends a key.',
@@ -59,7 +59,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'outlives-its-maker',
-    file: 'api-keys/api-key.service.ts',
+    file: 'tenants/api-keys/api-key.service.ts',
     find: 'const expiresAtMs = earlier(checked.expiresAtMs, await guard(manager));',
     replace: 'await guard(manager);\n      const { expiresAtMs } = checked;',
     breaks: 'A key made by an expiring key ends with it.',
@@ -67,7 +67,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'rolled-twice',
-    file: 'api-keys/api-key.service.ts',
+    file: 'tenants/api-keys/api-key.service.ts',
     find: 'if (old.successorId !== null) {',
     replace: 'if (old.successorId === id) {',
     breaks: 'A key is rolled once.',
@@ -75,7 +75,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'roll-loses-scopes',
-    file: 'api-keys/api-key.service.ts',
+    file: 'tenants/api-keys/api-key.service.ts',
     find: '{ ...old, scopes: scopesOf(old), expiresAtMs }',
     replace: "{ ...old, scopes: ['pets:read' as const], expiresAtMs }",
     breaks: 'A successor has the same scopes.',
@@ -83,7 +83,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'revoked-stays-cached',
-    file: 'api-keys/api-key.service.ts',
+    file: 'tenants/api-keys/api-key.service.ts',
     find: 'return key;\n    });\n    this.callers.clear();\n    return revoked;',
     replace: 'return key;\n    });\n    return revoked;',
     breaks: 'A revoked key is refused at once by this process.',
@@ -91,7 +91,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'expires-late',
-    file: 'api-keys/caller-cache.ts',
+    file: 'tenants/api-keys/caller-cache.ts',
     find: 'atMs !== null && atMs <= nowMs',
     replace: 'atMs !== null && atMs < nowMs - 1_000',
     breaks: 'A key ends at its expiry.',
@@ -99,7 +99,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'cached-for-8-seconds',
-    file: 'api-keys/caller-cache.ts',
+    file: 'tenants/api-keys/caller-cache.ts',
     find: 'const LIFETIME_MS = 800;',
     replace: 'const LIFETIME_MS = 8_000;',
     breaks: 'A revocation elsewhere is effective within a second.',
@@ -107,7 +107,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'clock-back-keeps-it',
-    file: 'api-keys/caller-cache.ts',
+    file: 'tenants/api-keys/caller-cache.ts',
     find: 'ageMs >= 0 && ageMs < LIFETIME_MS',
     replace: 'ageMs < LIFETIME_MS',
     breaks: 'A clock set back keeps no revoked key.',
@@ -115,7 +115,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'failed-look-up-cached',
-    file: 'api-keys/caller-cache.ts',
+    file: 'tenants/api-keys/caller-cache.ts',
     find: 'return !lookUp.hasFailed && ',
     replace: 'return ',
     breaks: 'After a failed look-up the next request looks again.',
@@ -123,7 +123,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'revoked-found',
-    file: 'api-keys/caller-cache.ts',
+    file: 'tenants/api-keys/caller-cache.ts',
     find: ' AND api_keys.revoked_at_ms IS NULL',
     replace: '',
     breaks: 'A revoked key is not found.',
@@ -131,7 +131,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'checksum-ignored',
-    file: 'api-keys/token.ts',
+    file: 'tenants/api-keys/token.ts',
     find: 'random !== undefined && checksum(random) === check',
     replace: 'random !== undefined && check !== undefined',
     breaks: 'A token with a wrong checksum costs no query.',
@@ -139,7 +139,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'shorter-random',
-    file: 'api-keys/token.ts',
+    file: 'tenants/api-keys/token.ts',
     find: 'const RANDOM_BITS = 160;',
     replace: 'const RANDOM_BITS = 80;',
     breaks: 'A token has 160 random bits.',
@@ -147,7 +147,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'expiry-now-allowed',
-    file: 'api-keys/new-key.rules.ts',
+    file: 'tenants/api-keys/new-key.rules.ts',
     find: '!(wanted.expiresAtMs > nowMs)',
     replace: '!(wanted.expiresAtMs >= nowMs)',
     breaks: 'expiresAt must be in the future.',
@@ -155,7 +155,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'overlap-31-days',
-    file: 'api-keys/new-key.rules.ts',
+    file: 'tenants/api-keys/new-key.rules.ts',
     find: 'overlapSeconds <= MAX_OVERLAP_SECONDS',
     replace: 'overlapSeconds <= MAX_OVERLAP_SECONDS + 86_400',
     breaks: 'An overlap is at most 30 days.',
@@ -163,7 +163,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'last-use-goes-back',
-    file: 'api-keys/key-uses.ts',
+    file: 'tenants/api-keys/key-uses.ts',
     find: 'Or(IsNull(), LessThan(lastUsedAtMs))',
     replace: 'Or(IsNull(), LessThan(lastUsedAtMs + 86_400_000))',
     breaks: 'The last use never goes back.',

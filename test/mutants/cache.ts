@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.js';
 export const CACHE: readonly Mutant[] = [
   {
     id: 'cache-shared-by-projects',
-    file: 'response-cache/response-cache.ts',
+    file: 'request/response-cache/response-cache.ts',
     find: '${standing.dataVersion} ${caller.projectId} ${scopes} ${text}',
     replace: '${scopes} ${text}',
     breaks: 'A cached answer is only for its project and version.',
@@ -11,7 +11,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'cache-shared-by-scopes',
-    file: 'response-cache/response-cache.ts',
+    file: 'request/response-cache/response-cache.ts',
     find: '${caller.projectId} ${scopes} ${text}',
     replace: '${caller.projectId} ${text}',
     breaks: 'A cached answer is only for keys with the same scopes.',
@@ -19,7 +19,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'cache-during-a-write',
-    file: 'response-cache/response-cache.ts',
+    file: 'request/response-cache/response-cache.ts',
     find: 'if (standing.dataVersion === null) return null;',
     replace: '',
     breaks: 'During a write no answer is shared.',
@@ -27,7 +27,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'cache-failure-stays-in-flight',
-    file: 'response-cache/response-cache.ts',
+    file: 'request/response-cache/response-cache.ts',
     find: 'produced.then(finish, () => finish(null))',
     replace: 'produced.then(finish, () => null)',
     breaks: 'A failed read is not shared for ever.',
@@ -35,7 +35,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'cache-keeps-null',
-    file: 'response-cache/response-cache.ts',
+    file: 'request/response-cache/response-cache.ts',
     find: 'if (response && isRepeated)',
     replace: 'if (response)',
     breaks: 'An answer is cached when it is requested a second time.',
@@ -43,7 +43,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'cache-ignores-the-host',
-    file: 'rest/rest.hooks.ts',
+    file: 'doors/rest/rest.hooks.ts',
     find: "const text = `${origin ?? ''}${request.url}",
     replace: 'const text = `${request.url}',
     breaks: 'Links of a cached list name the host of the request.',
@@ -51,7 +51,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'cache-ignores-the-primary-domain',
-    file: 'rest/rest.hooks.ts',
+    file: 'doors/rest/rest.hooks.ts',
     find: "${canonicalUrl === null ? '' : ` ${canonicalUrl}`}",
     replace: '',
     breaks: 'A cached list has the current canonical link.',
@@ -59,7 +59,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'cache-keeps-errors',
-    file: 'rest/rest.hooks.ts',
+    file: 'doors/rest/rest.hooks.ts',
     find: "reply.statusCode === 200 && typeof payload === 'string'",
     replace: "typeof payload === 'string'",
     breaks: 'Only a response with status 200 is cached.',
@@ -67,7 +67,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'cache-loses-link-header',
-    file: 'rest/rest.hooks.ts',
+    file: 'doors/rest/rest.hooks.ts',
     find: "['content-type', 'link', ",
     replace: "['content-type', ",
     breaks: 'A cached page has its Link header.',
@@ -75,7 +75,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'etag-weak-prefix',
-    file: 'http/content/entity-tag.ts',
+    file: 'request/http/content/entity-tag.ts',
     find: ".replace(/^W\\//, '')",
     replace: '',
     breaks: 'If-None-Match compares weakly.',
@@ -83,7 +83,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'etag-star-ignored',
-    file: 'http/content/entity-tag.ts',
+    file: 'request/http/content/entity-tag.ts',
     find: "known.includes('*') || ",
     replace: '',
     breaks: 'If-None-Match: * is 304.',
@@ -91,7 +91,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'etag-304-with-content-type',
-    file: 'rest/rest.hooks.ts',
+    file: 'doors/rest/rest.hooks.ts',
     find: "reply.code(304).removeHeader('content-type').removeHeader('content-length');",
     replace: 'reply.code(304);',
     breaks: '304 has no Content-Type.',
@@ -99,7 +99,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'etag-without-private',
-    file: 'rest/rest.hooks.ts',
+    file: 'doors/rest/rest.hooks.ts',
     find: "reply.header('cache-control', 'private, no-cache');",
     replace: '',
     breaks: 'A list says Cache-Control: private, no-cache.',
@@ -107,7 +107,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'etag-parts-without-lengths',
-    file: 'http/content/entity-tag.ts',
+    file: 'request/http/content/entity-tag.ts',
     find: '`${part.length}:${part}`',
     replace: 'part',
     breaks: 'Two lists of parts have different tags.',
@@ -115,7 +115,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'version-unchanged-after-failed-write',
-    file: 'rate-limit/memory/memory-versions.ts',
+    file: 'request/rate-limit/memory/memory-versions.ts',
     find: 'this.renew(this.states.get(subject) ?? state, this.now());',
     replace: 'this.renew(state, this.now());',
     breaks: 'A write changes the version also of an evicted project.',
@@ -123,7 +123,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'version-of-one-write-ends-all',
-    file: 'rate-limit/memory/memory-versions.ts',
+    file: 'request/rate-limit/memory/memory-versions.ts',
     find: 'state.writes -= 1;',
     replace: 'state.writes = 0;',
     breaks: 'While a second write runs, no answer is shared.',
@@ -131,7 +131,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'version-for-ever',
-    file: 'rate-limit/memory/memory-versions.ts',
+    file: 'request/rate-limit/memory/memory-versions.ts',
     find: 'if (ageMs >= VERSION_MS || ageMs < 0) this.renew',
     replace: 'if (ageMs < 0) this.renew',
     breaks: 'A write by hand is visible within 0.5 s.',
@@ -147,7 +147,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'cache-graphql-ignores-accept',
-    file: 'graphql/known-operations.ts',
+    file: 'doors/graphql/known-operations.ts',
     find: "`${request.headers.accept ?? ''}\\n${request.site.origin",
     replace: '`${request.site.origin',
     breaks: 'A cached GraphQL answer has the media type that its client accepts.',

@@ -35,7 +35,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'redirect-loses-query',
-    file: 'ingress/ingress.ts',
+    file: 'request/ingress/ingress.ts',
     find: "return this.addresses.originOf(hostname) + (url.startsWith('/') ? url : '/');",
     replace:
       "return this.addresses.originOf(hostname) + (url.startsWith('/') ? (url.split('?')[0] ?? '/') : '/');",
@@ -44,7 +44,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'http-served',
-    file: 'ingress/ingress.ts',
+    file: 'request/ingress/ingress.ts',
     find: "if (schemeOf(request) !== 'https') return this.secure(host, request, reply);",
     replace: '',
     breaks: 'An attached host is served over HTTPS only.',
@@ -52,7 +52,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'to-https-301',
-    file: 'ingress/ingress.ts',
+    file: 'request/ingress/ingress.ts',
     find: 'const TO_HTTPS = 308;',
     replace: 'const TO_HTTPS = 301;',
     breaks: 'The redirect to HTTPS keeps the method.',
@@ -60,7 +60,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'sni-mismatch-served',
-    file: 'ingress/ingress.ts',
+    file: 'request/ingress/ingress.ts',
     find: "if (encrypted && hostname !== hostnameOf((socket as TLSSocket).servername || ''))",
     replace: 'if (encrypted && (socket as TLSSocket).servername === undefined)',
     breaks: 'A connection for another host is 421.',
@@ -68,7 +68,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'trailing-dot',
-    file: 'ingress/ingress.ts',
+    file: 'request/ingress/ingress.ts',
     find: "(name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase()",
     replace: 'name.toLowerCase()',
     breaks: 'A host with a trailing dot is the same host.',
@@ -76,7 +76,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'forwarded-address-over-tls',
-    file: 'http/reception.ts',
+    file: 'request/http/reception.ts',
     find: "['x-forwarded-for', ",
     replace: '[',
     breaks: 'Over our TLS no proxy header changes the address.',
@@ -84,7 +84,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'expired-certificate-is-ready',
-    file: 'ingress/host-addresses.ts',
+    file: 'request/ingress/host-addresses.ts',
     find: 'certificateEndsAtMs > this.now()',
     replace: 'certificateEndsAtMs > 0',
     breaks: 'A host with an expired certificate is not served.',
@@ -108,7 +108,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'renewal-late',
-    file: 'certificates/orders/renewal.ts',
+    file: 'domains/certificates/orders/renewal.ts',
     find: 'lifetimeMs < SHORT_LIFETIME_MS ? 2 : 3',
     replace: 'lifetimeMs < SHORT_LIFETIME_MS ? 2 : 30',
     breaks: 'A certificate is renewed with a third of its life left.',
@@ -116,7 +116,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'ari-past-the-end',
-    file: 'certificates/orders/renewal.ts',
+    file: 'domains/certificates/orders/renewal.ts',
     find: 'Math.min(window.endMs, notAfterMs - leftMs(notBeforeMs, notAfterMs) * (1 - JITTER_SHARE))',
     replace: 'window.endMs',
     breaks: 'Advice past the end is ignored.',
@@ -140,7 +140,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'limit-of-one-host',
-    file: 'certificates/orders/order-log.ts',
+    file: 'domains/certificates/orders/order-log.ts',
     find: 'counts: { ...orders, projectId }',
     replace: 'counts: { ...orders, hostname: String(projectId) }',
     breaks: 'A project leaves orders to the others.',
@@ -164,7 +164,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'key-swapped-between-rows',
-    file: 'certificates/store/sealer.ts',
+    file: 'domains/certificates/store/sealer.ts',
     find: '`certificate:${hostname}`',
     replace: "'certificate'",
     breaks: 'A sealed key opens only for its own host.',
@@ -172,7 +172,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'challenge-of-another-host',
-    file: 'certificates/store/challenges.ts',
+    file: 'domains/certificates/store/challenges.ts',
     find: 'challenge?.hostname === hostname && challenge.expiresAtMs',
     replace: 'challenge !== undefined && challenge.expiresAtMs',
     breaks: 'A challenge is answered for its host only.',

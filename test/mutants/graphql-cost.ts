@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.js';
 export const GRAPHQL_COST: readonly Mutant[] = [
   {
     id: 'aliases-count-once',
-    file: 'graphql/operations/selections.ts',
+    file: 'doors/graphql/operations/selections.ts',
     find: 'const name = field.alias?.value ?? field.name.value;',
     replace: 'const name = field.name.value;',
     breaks: 'Each alias of a root field costs a unit.',
@@ -11,7 +11,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'fragment-free',
-    file: 'graphql/operations/selections.ts',
+    file: 'doors/graphql/operations/selections.ts',
     find: 'if (fragment) readSelections(fragment.selectionSet, reader);',
     replace: 'if (fragment) spread.add(fragment.name.value);',
     breaks: 'Root fields in a fragment cost units.',
@@ -19,7 +19,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'skipped-field-counts',
-    file: 'graphql/operations/operation-size.ts',
+    file: 'doors/graphql/operations/operation-size.ts',
     find: "(name.value === 'skip' && value === true)",
     replace: "(name.value === 'skip' && value === false)",
     breaks: 'A skipped field costs nothing.',
@@ -27,7 +27,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'page-size-ignored',
-    file: 'graphql/operations/operation-size.ts',
+    file: 'doors/graphql/operations/operation-size.ts',
     find: 'cost: 1 + inner.cost * entries.usual',
     replace: 'cost: 1 + inner.cost',
     breaks: 'Fields in a list count for each entry.',
@@ -35,7 +35,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'default-page-is-one',
-    file: 'graphql/operations/operation-size.ts',
+    file: 'doors/graphql/operations/operation-size.ts',
     find: 'if (!first) return byDefault;',
     replace: 'if (!first) return ONE;',
     breaks: 'A list without first counts its default page.',
@@ -43,7 +43,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'null-first-is-free',
-    file: 'graphql/operations/operation-size.ts',
+    file: 'doors/graphql/operations/operation-size.ts',
     find: 'Math.min(value, MAX_PAGE_SIZE) : MAX_PAGE_SIZE;',
     replace: 'Math.min(value, MAX_PAGE_SIZE) : 1;',
     breaks: 'A first that is no number counts as the largest page.',
@@ -51,7 +51,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'depth-of-first-branch',
-    file: 'graphql/operations/operation-size.ts',
+    file: 'doors/graphql/operations/operation-size.ts',
     find: 'total.depth = Math.max(total.depth, counts.depth);',
     replace: 'total.depth ||= counts.depth;',
     breaks: 'The deepest branch counts.',
@@ -59,7 +59,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'aliases-in-fragments',
-    file: 'graphql/operations/operation-size.ts',
+    file: 'doors/graphql/operations/operation-size.ts',
     find: 'aliases: inner.aliases + (field.alias ? 1 : 0)',
     replace: 'aliases: field.alias ? 1 : 0',
     breaks: 'Aliases count at every depth.',
@@ -67,7 +67,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'mixed-operation-is-management',
-    file: 'graphql/operations/operation-cost.ts',
+    file: 'doors/graphql/operations/operation-cost.ts',
     find: 'if (managing > 0 && others.length === meta.length)',
     replace: 'if (managing > 0)',
     breaks: 'The plan pays for pets in a mixed operation.',
@@ -75,7 +75,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'typename-is-schema',
-    file: 'graphql/operations/operation-cost.ts',
+    file: 'doors/graphql/operations/operation-cost.ts',
     find: "meta.some(({ name }) => name !== '__typename')",
     replace: 'meta.length > 0',
     breaks: '__typename alone costs a unit of the plan.',
@@ -83,7 +83,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'management-one-for-all',
-    file: 'graphql/operations/operation-cost.ts',
+    file: 'doors/graphql/operations/operation-cost.ts',
     find: 'return { pets: 0, management: roots.length, schema: 0 };',
     replace: 'return { pets: 0, management: 1, schema: 0 };',
     breaks: 'Each management field costs its own operation.',
@@ -91,7 +91,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'refused-request-is-free',
-    file: 'graphql/operation-charges.ts',
+    file: 'doors/graphql/operation-charges.ts',
     find: 'if (!request.caller || request.paidBy) return done(null, payload);',
     replace: 'if (request.caller) return done(null, payload);',
     breaks: 'A request that was refused before its operation was known costs a unit.',
@@ -99,7 +99,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'twenty-one-root-fields',
-    file: 'graphql/operations/measured-operation.ts',
+    file: 'doors/graphql/operations/measured-operation.ts',
     find: '(size[candidate] ?? 0) > LIMITS[candidate]',
     replace: '(size[candidate] ?? 0) > LIMITS[candidate] + 1',
     breaks: 'The limits are exact.',
@@ -107,7 +107,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'known-operation-measured-once',
-    file: 'graphql/known-operation.ts',
+    file: 'doors/graphql/known-operation.ts',
     find: 'const key = values.map(String).join();',
     replace: "const key = '';",
     breaks: 'A known operation is measured for each page size.',
@@ -115,7 +115,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'inputs-rounded-down',
-    file: 'graphql/operations/operation-cost.ts',
+    file: 'doors/graphql/operations/operation-cost.ts',
     find: 'Math.ceil(inputs / INPUTS_PER_UNIT)',
     replace: 'Math.floor(inputs / INPUTS_PER_UNIT)',
     breaks: 'createPets costs a unit for every ten pets begun.',
@@ -123,7 +123,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'inputs-of-a-variable-are-one',
-    file: 'graphql/operations/operation-cost.ts',
+    file: 'doors/graphql/operations/operation-cost.ts',
     find: 'return Array.isArray(sent) ? sent.length : 1;',
     replace: 'return 1;',
     breaks: 'Inputs in a variable cost as inputs in the document.',
@@ -131,7 +131,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'known-operation-uncharged',
-    file: 'graphql/known-operations.ts',
+    file: 'doors/graphql/known-operations.ts',
     find: 'const charging = this.parts.charges.charge(known.measured, request, reply);',
     replace:
       'const charging = known === before ? undefined : this.parts.charges.charge(known.measured, request, reply);',

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.js';
 export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'stored-answer-of-another-project',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'findOneBy({ projectId, keyDigest })',
     replace: 'findOneBy({ keyDigest })',
     breaks: "A repeated key reads only the own project's stored answer.",
@@ -11,7 +11,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'lock-per-key-not-project',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'return { projectId, keyDigest, lockedUntilMs };',
     replace: 'return { keyDigest, lockedUntilMs };',
     breaks: 'Completing an attempt changes no row of another project.',
@@ -19,7 +19,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'operation-not-in-fingerprint',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: '[operation, ...input.map(fingerprintPart)]',
     replace: 'input.map(fingerprintPart)',
     breaks: 'One key for two operations answers 422.',
@@ -27,7 +27,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'lock-not-released-after-refusal',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: '? this.table.delete(held(row))',
     replace: '? this.table.update(held(row), { expiresAtMs: row.expiresAtMs })',
     breaks: 'A refused request leaves the key free at once.',
@@ -35,7 +35,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'retry-window-24-minutes',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'const KEPT_MS = DAY_MS;',
     replace: 'const KEPT_MS = DAY_MS / 60;',
     breaks: 'An answer is replayed for 24 hours.',
@@ -43,7 +43,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'expired-key-still-counts',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'known.expiresAtMs <= this.now()',
     replace: 'known.expiresAtMs + KEPT_MS <= this.now()',
     breaks: 'After 24 hours the key is free.',
@@ -51,7 +51,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'expired-row-keeps-old-result',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'const next = isExpired ? row : ',
     replace: 'const next = isExpired ? { ...known, lockedUntilMs: row.lockedUntilMs } : ',
     breaks: 'A request after 24 hours stores its own answer and payload.',
@@ -59,7 +59,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'in-flight-runs-twice',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'if (known.lockedUntilMs > this.now()) throw inFlight();',
     replace: '',
     breaks: 'A request whose first attempt still runs answers 409.',
@@ -67,7 +67,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'crashed-attempt-blocks-a-day',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'const LOCK_MS = 10_000;',
     replace: 'const LOCK_MS = 24 * 3_600_000;',
     breaks: 'A crashed attempt blocks its key for 10 s.',
@@ -75,7 +75,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'new-id-after-crash',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: ': { ...known, lockedUntilMs: row.lockedUntilMs };',
     replace: ': { ...known, reservedId: row.reservedId, lockedUntilMs: row.lockedUntilMs };',
     breaks: 'The attempt after a crash uses the reserved id.',
@@ -83,7 +83,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'duplicate-of-lost-attempt-is-an-error',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'if (isRepeat && isDuplicateId(error)) return null;',
     replace: '',
     breaks: 'The attempt after a crash finds what the lost one created.',
@@ -91,7 +91,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'conflict-without-retry-after',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'retryAfterSeconds: 1,',
     replace: '',
     breaks: '409 carries Retry-After.',
@@ -99,7 +99,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'late-attempt-stores-its-answer',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'this.table.update(held(row), { result: codec.write(value) })',
     replace:
       'this.table.update({ ...held(row), lockedUntilMs: LessThan(Number.MAX_SAFE_INTEGER) }, { result: codec.write(value) })',
@@ -108,7 +108,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'sweep-deletes-everything',
-    file: 'idempotency/idempotency.service.ts',
+    file: 'tenants/idempotency/idempotency.service.ts',
     find: 'LessThan(this.now())',
     replace: 'LessThan(this.now() + KEPT_MS)',
     breaks: 'The sweep deletes only expired keys.',
@@ -116,7 +116,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'sweep-one-batch',
-    file: 'database/database.ts',
+    file: 'ground/database/database.ts',
     find: 'if (!last) break;',
     replace: 'break;',
     breaks: 'One sweep deletes all expired keys.',
@@ -164,7 +164,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'expiry-of-api-key-not-in-payload',
-    file: 'api-keys/project-keys.ts',
+    file: 'tenants/api-keys/project-keys.ts',
     find: "scopes.join(','), String(expiresAtMs)]",
     replace: "scopes.join(',')]",
     breaks: 'createApiKey with another expiry answers 422.',

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.js';
 export const LIMITS: readonly Mutant[] = [
   {
     id: 'one-more-than-the-minute',
-    file: 'rate-limit/rules/windows.ts',
+    file: 'request/rate-limit/rules/windows.ts',
     find: 'minuteUsed + cost <= quota.perMinute',
     replace: 'minuteUsed < quota.perMinute',
     breaks: 'An operation that costs more than is left is refused.',
@@ -11,7 +11,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'day-off-by-one',
-    file: 'rate-limit/rules/windows.ts',
+    file: 'request/rate-limit/rules/windows.ts',
     find: 'dayUsed + cost <= quota.perDay',
     replace: 'dayUsed + cost < quota.perDay',
     breaks: 'The whole day quota can be spent.',
@@ -19,7 +19,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'retry-after-of-the-minute-when-day-is-spent',
-    file: 'rate-limit/rules/windows.ts',
+    file: 'request/rate-limit/rules/windows.ts',
     find: 'return (usage.day + 1) * DAY_MS;\n  return usage.minuteUsed',
     replace: 'return (usage.minute + 1) * MINUTE_MS;\n  return usage.minuteUsed',
     breaks: 'Retry-After is the end of the day when the day is spent.',
@@ -27,7 +27,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'header-shows-the-roomier-window',
-    file: 'rate-limit/rules/limiter.ts',
+    file: 'request/rate-limit/rules/limiter.ts',
     find: 'minute.remaining < day.remaining ? minute : day',
     replace: 'minute.remaining > day.remaining ? minute : day',
     breaks: 'X-RateLimit-* show the window with less remaining.',
@@ -35,7 +35,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'remaining-below-zero',
-    file: 'rate-limit/rules/windows.ts',
+    file: 'request/rate-limit/rules/windows.ts',
     find: 'remaining: Math.max(0, quota.perDay - usage.dayUsed)',
     replace: 'remaining: quota.perDay - usage.dayUsed',
     breaks: 'After a downgrade nothing remains, not less than nothing.',
@@ -43,7 +43,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'operation-spends-one-unit',
-    file: 'rate-limit/rules/windows.ts',
+    file: 'request/rate-limit/rules/windows.ts',
     find: 'usage.minuteUsed += cost;',
     replace: 'usage.minuteUsed += 1;',
     breaks: 'An operation spends its cost, not one unit.',
@@ -51,7 +51,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'eleven-strikes',
-    file: 'rate-limit/rules/bans.ts',
+    file: 'request/rate-limit/rules/bans.ts',
     find: 'strikes < STRIKES_TO_BAN',
     replace: 'strikes <= STRIKES_TO_BAN',
     breaks: 'The tenth strike bans the key.',
@@ -59,7 +59,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'ladder-skips-a-step',
-    file: 'rate-limit/rules/bans.ts',
+    file: 'request/rate-limit/rules/bans.ts',
     find: 'untilMs = nowMs + stepMinutes(record.step)',
     replace: 'untilMs = nowMs + stepMinutes(record.step + 1)',
     breaks: 'The first ban takes one minute.',
@@ -67,7 +67,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'ban-wraps-to-the-first-step',
-    file: 'rate-limit/rules/bans.ts',
+    file: 'request/rate-limit/rules/bans.ts',
     find: 'Math.min(record.step + 1, LAST_STEP)',
     replace: '(record.step + 1) % LADDER_MINUTES.length',
     breaks: 'Bans stay at 60 minutes.',
@@ -75,7 +75,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'quiet-hour-forgets-all-steps',
-    file: 'rate-limit/rules/bans.ts',
+    file: 'request/rate-limit/rules/bans.ts',
     find: 'step: Math.max(0, record.step - quietHours)',
     replace: 'step: 0',
     breaks: 'A quiet hour forgets one step.',
@@ -83,7 +83,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'ban-prolonged-by-requests',
-    file: 'rate-limit/memory/memory-limiter.ts',
+    file: 'request/rate-limit/memory/memory-limiter.ts',
     find: 'if (cost > 0 && known !== null && isBanned(known, nowMs)) return refused(decided, false);',
     replace:
       'if (cost > 0 && known !== null && isBanned(known, nowMs)) {\n      this.keep(keyId as string, { ...known, untilMs: known.untilMs + 1_000 }, nowMs);\n      return refused(decided, false);\n    }',
@@ -92,7 +92,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'burst-is-many-strikes',
-    file: 'rate-limit/rules/bans.ts',
+    file: 'request/rate-limit/rules/bans.ts',
     find: 'if (!inSequence && nowMs - record.refusedAtMs <= BURST_MS) return { ...record, connection };',
     replace: '',
     breaks: 'A parallel burst is one offence.',
@@ -100,7 +100,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'per-key-instead-of-project',
-    file: 'admission/meter.ts',
+    file: 'request/admission/meter.ts',
     find: 'const account = { subject: projectSubject(projectId), keyId: String(keyId), quota };',
     replace:
       'const account = { subject: projectSubject(keyId), keyId: String(keyId), quota };\n    void projectId;',
@@ -109,7 +109,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'ban-not-audited',
-    file: 'admission/meter.ts',
+    file: 'request/admission/meter.ts',
     find: 'if (decision.startsBan && request.caller) this.recordBan(request.caller, request, decision);',
     replace: '',
     breaks: 'A ban is in the audit log.',
@@ -117,7 +117,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'anonymous-uncounted',
-    file: 'admission/admission.ts',
+    file: 'request/admission/admission.ts',
     find: 'await this.meter.charge(request, reply, ONE_UNIT);\n    throw unauthorized();',
     replace: 'await this.meter.showStanding(request, reply);\n    throw unauthorized();',
     breaks: 'Requests without a valid key are limited by address.',
@@ -125,7 +125,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'no-headers-when-the-database-is-away',
-    file: 'admission/admission.ts',
+    file: 'request/admission/admission.ts',
     find: 'await this.meter.showStanding(request, reply);\n      throw error;',
     replace: 'void reply;\n      throw error;',
     breaks: '503 carries the quota headers.',
@@ -133,7 +133,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'ipv6-by-full-address',
-    file: 'rate-limit/rules/subjects.ts',
+    file: 'request/rate-limit/rules/subjects.ts',
     find: "return `${all.slice(0, 4).join(':')}::/64`;",
     replace: "return all.join(':');",
     breaks: 'An IPv6 customer counts by /64.',
@@ -141,7 +141,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'restart-forgets-strikes',
-    file: 'rate-limit/memory/counter-store.ts',
+    file: 'request/rate-limit/memory/counter-store.ts',
     find: 'if (known.length > 0) await this.db.write(() => this.upsertBans(known));',
     replace: 'if (known.length > 1) await this.db.write(() => this.upsertBans(known));',
     breaks: 'Bans survive a restart.',
@@ -149,7 +149,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'failed-store-loses-counts',
-    file: 'rate-limit/memory/counter-store.ts',
+    file: 'request/rate-limit/memory/counter-store.ts',
     find: 'this.limiter.putBack(changes);\n',
     replace: '',
     breaks: 'Counters that could not be stored are stored later.',
@@ -157,7 +157,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'management-shared-by-keys',
-    file: 'admission/cost.ts',
+    file: 'request/admission/cost.ts',
     find: 'name: `${MANAGEMENT}:${keyId}`',
     replace: 'name: `${MANAGEMENT}:${keyId > 0n}`',
     breaks: 'Each key has its own allowance for management.',
@@ -165,7 +165,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'schema-pays-management',
-    file: 'admission/cost.ts',
+    file: 'request/admission/cost.ts',
     find: 'if (schema > 0) return SCHEMA_ALLOWANCE;',
     replace: 'if (schema > 1) return SCHEMA_ALLOWANCE;',
     breaks: 'Introspection has a limit of its own.',
@@ -173,7 +173,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'field-limit-of-key-per-project',
-    file: 'graphql/execution/field-limits.ts',
+    file: 'doors/graphql/execution/field-limits.ts',
     find: 'isOfKey ? caller.keyId : caller.projectId',
     replace: 'isOfKey ? caller.projectId : caller.projectId',
     breaks: 'A limit per key does not block other keys.',
@@ -181,7 +181,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'field-count-races',
-    file: 'graphql/execution/field-limits.ts',
+    file: 'doors/graphql/execution/field-limits.ts',
     find: 'limit - remaining - 1 : limit',
     replace: 'limit - remaining - 1 : 0',
     breaks: 'A field over its limit is refused.',
@@ -189,7 +189,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'redis-minute-off-by-one',
-    file: 'rate-limit/redis/charge-script.ts',
+    file: 'request/rate-limit/redis/charge-script.ts',
     find: 'local minuteOver, dayOver = minuteUsed + cost > perMinute',
     replace: 'local minuteOver, dayOver = minuteUsed + cost >= perMinute',
     breaks: 'Redis admits the whole minute quota.',
@@ -197,7 +197,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'redis-day-shows-minute-retry',
-    file: 'rate-limit/redis/charge-script.ts',
+    file: 'request/rate-limit/redis/charge-script.ts',
     find: 'dayOver and (day + 1) * 86400000 or',
     replace: 'dayOver and (minute + 1) * 60000 or',
     breaks: "In Redis, requests until the day's Retry-After are strikes.",
@@ -205,7 +205,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'redis-quiet-hours',
-    file: 'rate-limit/redis/charge-script.ts',
+    file: 'request/rate-limit/redis/charge-script.ts',
     find: 'math.max(0, step - quiet)',
     replace: '0',
     breaks: 'In Redis a quiet hour forgets one step.',
@@ -213,7 +213,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'redis-away-refuses',
-    file: 'rate-limit/redis/resilient-limiter.ts',
+    file: 'request/rate-limit/redis/resilient-limiter.ts',
     find: 'return this.chargeAlone(request);\n    });',
     replace: 'throw error;\n    });',
     breaks: 'Without Redis each process limits alone.',
@@ -221,7 +221,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'visits-unlimited',
-    file: 'admission/visits.ts',
+    file: 'request/admission/visits.ts',
     find: 'if (decision.admitted) return;',
     replace: 'if (decision.admitted || decision.retryAfterSeconds < 60) return;',
     breaks: 'An address over its limit of pages gets 429.',
@@ -229,7 +229,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'refused-key-parses-all',
-    file: 'admission/refused-keys.ts',
+    file: 'request/admission/refused-keys.ts',
     find: 'key.documents >= DOCUMENTS_PER_MINUTE',
     replace: 'key.documents > DOCUMENTS_PER_MINUTE * 100',
     breaks: 'A refused key parses at most 120 documents a minute.',
@@ -237,7 +237,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'overload-plans-upside-down',
-    file: 'overload/priorities.ts',
+    file: 'request/overload/priorities.ts',
     find: 'OF_FREE + FOR_EACH_PLAN * PLAN_NAMES.indexOf(plan)',
     replace: 'OF_FREE - FOR_EACH_PLAN * PLAN_NAMES.indexOf(plan)',
     breaks: 'Under overload a higher plan is refused later.',
@@ -245,7 +245,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'overload-ascending',
-    file: 'overload/shedder.ts',
+    file: 'request/overload/shedder.ts',
     find: 'b.usablePart - a.usablePart',
     replace: 'a.usablePart - b.usablePart',
     breaks: 'The most important requests of a turn begin first.',
@@ -253,7 +253,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'overload-health-refused',
-    file: 'overload/shedder.ts',
+    file: 'request/overload/shedder.ts',
     find: "HEALTH.test(request.url ?? '')",
     replace: 'false',
     breaks: 'Health checks answer during an overload, and wait for no burst.',
@@ -261,7 +261,7 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'overload-burst-in-one-turn',
-    file: 'overload/shedder.ts',
+    file: 'request/overload/shedder.ts',
     find: 'this.arrived > BURST || this.turns.waiting > 0',
     replace: 'false',
     breaks: 'A burst is spread over several turns of the event loop.',

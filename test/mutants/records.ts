@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.js';
 export const RECORDS: readonly Mutant[] = [
   {
     id: 'audit-of-another-project',
-    file: 'audit/project-audit.ts',
+    file: 'tenants/audit/project-audit.ts',
     find: 'FROM audit_events WHERE project_id = ? AND id < ?$',
     replace: 'FROM audit_events WHERE project_id >= ? AND id < ?$',
     breaks: 'A project reads only its own acts.',
@@ -11,7 +11,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-oldest-first',
-    file: 'audit/project-audit.ts',
+    file: 'tenants/audit/project-audit.ts',
     find: 'ofPage.sort((a, b) => (a.id < b.id ? 1 : -1));',
     replace: 'ofPage.sort((a, b) => (a.id < b.id ? -1 : 1));',
     breaks: 'The newest acts come first.',
@@ -19,7 +19,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-last-page-has-a-next',
-    file: 'audit/project-audit.ts',
+    file: 'tenants/audit/project-audit.ts',
     find: 'ofPage.length > pageSize',
     replace: 'ofPage.length >= pageSize',
     breaks: 'The last page has no next one.',
@@ -27,7 +27,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-without-scope',
-    file: 'audit/project-audit.ts',
+    file: 'tenants/audit/project-audit.ts',
     find: "requireScope(caller, 'keys');",
     replace: "requireScope(caller, 'pets:read');",
     breaks: 'Reading the audit log needs the scope keys.',
@@ -35,7 +35,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-foreign-request-id',
-    file: 'audit/project-audit.ts',
+    file: 'tenants/audit/project-audit.ts',
     find: 'requestId: actingKey !== null && !keys.has(actingKey) ? null : requestId',
     replace: 'requestId',
     breaks: 'The request of another project is not shown.',
@@ -43,7 +43,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-operator-account',
-    file: 'audit/project-audit.ts',
+    file: 'tenants/audit/project-audit.ts',
     find: "return 'Operator, on the command line';",
     replace: 'return actor;',
     breaks: 'The account of the operator is not shown.',
@@ -51,7 +51,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-without-request-id',
-    file: 'audit/audit-log.ts',
+    file: 'tenants/audit/audit-log.ts',
     find: 'requestId: actor.requestId',
     replace: 'requestId: null',
     breaks: 'An act names its request.',
@@ -59,7 +59,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-rename-silent',
-    file: 'api-keys/api-key.service.ts',
+    file: 'tenants/api-keys/api-key.service.ts',
     find: "action: 'key.rename'",
     replace: "action: 'key.create'",
     breaks: 'A renamed key leaves the act key.rename.',
@@ -67,7 +67,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-publish-unrecorded',
-    file: 'projects/project.service.ts',
+    file: 'tenants/projects/project.service.ts',
     find: "action: 'project.publish'",
     replace: "action: 'project.change'",
     breaks: 'A deploy leaves the act project.publish.',
@@ -75,7 +75,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-second-revoke',
-    file: 'api-keys/api-key.service.ts',
+    file: 'tenants/api-keys/api-key.service.ts',
     find: 'if (key.revokedAtMs !== null) return key;',
     replace: '',
     breaks: 'A second revocation leaves no second act.',
@@ -99,7 +99,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-trimmed-in-all-projects',
-    file: 'audit/audit-log.ts',
+    file: 'tenants/audit/audit-log.ts',
     find: '{ projectId, id: LessThanOrEqual(newest.id) }',
     replace: '{ id: LessThanOrEqual(newest.id) }',
     breaks: 'A busy project pushes out no acts of another one.',
@@ -107,7 +107,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-sixty-a-second',
-    file: 'request-log/logged-request.entity.ts',
+    file: 'tenants/request-log/logged-request.entity.ts',
     find: 'MAX_PER_SECOND = 50',
     replace: 'MAX_PER_SECOND = 60',
     breaks: 'A second keeps 50 requests of a project.',
@@ -115,7 +115,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-errors-not-preferred',
-    file: 'request-log/unstored-requests.ts',
+    file: 'tenants/request-log/unstored-requests.ts',
     find: 'if (!isError || collected.ok === 0) return;',
     replace: 'return;',
     breaks: 'Errors replace requests without an error.',
@@ -123,7 +123,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-current-second-stored-early',
-    file: 'request-log/unstored-requests.ts',
+    file: 'tenants/request-log/unstored-requests.ts',
     find: 'if (isCurrent) collected.rows = collected.rows.filter(stays);\n      else',
     replace: 'if (!isCurrent)',
     breaks: 'A row of the current second is stored once.',
@@ -131,7 +131,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-rows-never-released',
-    file: 'request-log/request-writer.ts',
+    file: 'tenants/request-log/request-writer.ts',
     find: 'this.unstored.release(batch.rows);',
     replace: '',
     breaks: 'Stored rows free their room in memory.',
@@ -139,7 +139,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-two-days-is-one',
-    file: 'request-log/logged-request.entity.ts',
+    file: 'tenants/request-log/logged-request.entity.ts',
     find: 'KEPT_MS = 48 * HOUR_MS',
     replace: 'KEPT_MS = 24 * HOUR_MS',
     breaks: 'The log has the requests of 48 hours.',
@@ -147,7 +147,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-left-out-of-all-projects',
-    file: 'request-log/project-requests.ts',
+    file: 'tenants/request-log/project-requests.ts',
     find: 'FROM requests_left_out WHERE project_id = ? AND minute',
     replace: 'FROM requests_left_out WHERE project_id <> ? AND minute',
     breaks: 'Left out requests are those of the project.',
@@ -155,7 +155,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-filter-ors',
-    file: 'request-log/project-requests.ts',
+    file: 'tenants/request-log/project-requests.ts',
     find: '[name]} = ?',
     replace: '[name]} >= ?',
     breaks: 'A filter means equality.',
@@ -171,7 +171,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-left-out-twice',
-    file: 'request-log/request-retention.ts',
+    file: 'tenants/request-log/request-retention.ts',
     find: 'rows.slice(0, affected ?? 0)',
     replace: 'rows',
     breaks: 'A row that two processes delete is left out once.',
@@ -179,7 +179,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-trim-drops-errors',
-    file: 'request-log/request-retention.ts',
+    file: 'tenants/request-log/request-retention.ts',
     find: '[...errors, ...ok].slice(MAX_PER_SECOND)',
     replace: '[...ok, ...errors].slice(MAX_PER_SECOND)',
     breaks: 'Of a crowded second the errors stay.',
@@ -187,7 +187,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-token-in-a-line',
-    file: 'log/log-lines.ts',
+    file: 'ground/log/log-lines.ts',
     find: "short.includes('pk_') || short.includes('%')",
     replace: "short.includes('pk_')",
     breaks: 'No line contains a token, not even an encoded one.',
@@ -203,7 +203,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-statement-values',
-    file: 'log/logger.ts',
+    file: 'ground/log/logger.ts',
     find: "...(typeof query === 'string' ? { query } : {}),",
     replace:
       "...(typeof query === 'string' ? { query } : {}),\n    ...('parameters' in error ? { parameters: (error as { parameters: string[] }).parameters } : {}),",
@@ -212,7 +212,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-refused-counts-as-admitted',
-    file: 'usage/usage-counters.ts',
+    file: 'tenants/usage/usage-counters.ts',
     find: "if (outcome === 'refused') outcomes.refused += 1;\n    else outcomes.admitted += 1;",
     replace: "if (outcome === 'refused') outcomes.refused += 1;\n    outcomes.admitted += 1;",
     breaks: 'A refused request is not admitted.',
@@ -220,7 +220,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-latency-of-refusals',
-    file: 'usage/usage-counters.ts',
+    file: 'tenants/usage/usage-counters.ts',
     find: "if (outcome !== 'refused') this.add(tally.latency",
     replace: 'this.add(tally.latency',
     breaks: 'Latency counts only admitted requests.',
@@ -228,7 +228,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-of-all-projects',
-    file: 'usage/usage.store.ts',
+    file: 'tenants/usage/usage.store.ts',
     find: 'WHERE project_id = ? AND bucket = ?',
     replace: 'WHERE (project_id = ? OR 1 = 1) AND bucket = ?',
     breaks: 'A report has only the own requests.',
@@ -236,7 +236,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-day-window-25-points',
-    file: 'usage/buckets.ts',
+    file: 'tenants/usage/buckets.ts',
     find: "bucket: 'hour', points: 24",
     replace: "bucket: 'hour', points: 25",
     breaks: 'DAY has 24 points.',
@@ -244,7 +244,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-put-back-lost',
-    file: 'usage/usage.service.ts',
+    file: 'tenants/usage/usage.service.ts',
     find: 'this.counters.putBack(tallies);',
     replace: '',
     breaks: 'Counts that could not be stored are stored later.',
@@ -252,7 +252,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-percentile-by-buckets',
-    file: 'usage/usage-counters.ts',
+    file: 'tenants/usage/usage-counters.ts',
     find: 'passed += count;',
     replace: 'passed += count > 0 ? total / buckets.length : 0;',
     breaks: 'Percentiles count requests, not buckets.',
@@ -260,7 +260,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-names-without-bound',
-    file: 'usage/usage.store.ts',
+    file: 'tenants/usage/usage.store.ts',
     find: 'if (names.size >= MAX_NAMES) return OTHER;',
     replace: '',
     breaks: 'A day stores 200 names.',
@@ -268,7 +268,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-unstored-counts-missing',
-    file: 'usage/usage.service.ts',
+    file: 'tenants/usage/usage.service.ts',
     find: 'return [...rows, ...held];',
     replace: 'return rows;',
     breaks: 'A report has the requests of the last seconds.',
@@ -276,7 +276,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'copy-page-skips-a-row',
-    file: 'backup/snapshot.ts',
+    file: 'ground/backup/snapshot.ts',
     find: 'if (rows.length < pageRows) break;',
     replace: 'if (rows.length <= pageRows) break;',
     breaks: 'A copy has all pages of a table.',
@@ -284,7 +284,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'backup-without-its-end',
-    file: 'backup/backup.ts',
+    file: 'ground/backup/backup.ts',
     find: 'if (statSync(path).size % pageBytes !== 0)',
     replace: 'if (pageBytes === 0)',
     breaks: 'A truncated backup is refused.',
@@ -292,7 +292,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'backup-of-another-release',
-    file: 'backup/backup.ts',
+    file: 'ground/backup/backup.ts',
     find: 'requireKnown(await appliedMigrations(file), { migrations })',
     replace: '(await appliedMigrations(file) ?? [])',
     breaks: 'A file of a newer release is refused.',
@@ -300,7 +300,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'copy-last-rows-lost',
-    file: 'backup/copy.ts',
+    file: 'ground/backup/copy.ts',
     find: 'await runner.commitTransaction();\n  }\n  await runner.release();',
     replace: 'await runner.rollbackTransaction();\n  }\n  await runner.release();',
     breaks: 'A copy stores the last rows.',
@@ -308,7 +308,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'copy-not-counted',
-    file: 'backup/copy.ts',
+    file: 'ground/backup/copy.ts',
     find: 'if (Number(count) === rows) continue;',
     replace: 'continue;',
     breaks: 'A copy counts its rows.',
@@ -316,7 +316,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'copy-unmarks-another',
-    file: 'backup/copy.ts',
+    file: 'ground/backup/copy.ts',
     find: 'if (marks.length === 0)',
     replace: 'if (marks.length > 1)',
     breaks: 'A copy ends its own mark only.',
@@ -324,7 +324,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'copy-into-a-full-database',
-    file: 'backup/copy.ts',
+    file: 'ground/backup/copy.ts',
     find: 'if (!isForced) await this.requireEmpty();',
     replace: '',
     breaks: 'A copy without --force needs an empty database.',

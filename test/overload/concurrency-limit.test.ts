@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { ConcurrencyLimit, type Window } from '../../src/overload/concurrency-limit.js';
+import { ConcurrencyLimit, type Window } from '../../src/request/overload/concurrency-limit.js';
 
 const WINDOW_MS = 100;
 

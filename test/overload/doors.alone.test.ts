@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { type Connection, createConnection } from 'mysql2/promise';
-import { digestOf, newToken } from '../../src/api-keys/token.js';
+import { digestOf, newToken } from '../../src/tenants/api-keys/token.js';
 import { RequestFlood } from '../support/attacks/request-flood.js';
 import { eventually } from '../support/eventually.js';
 import { rest } from '../support/http/client.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { ConcurrencyLimit } from '../../src/overload/concurrency-limit.js';
-import { LoadWatch } from '../../src/overload/load-watch.js';
+import { ConcurrencyLimit } from '../../src/request/overload/concurrency-limit.js';
+import { LoadWatch } from '../../src/request/overload/load-watch.js';
 
 const ANSWER_MS = 200;
 

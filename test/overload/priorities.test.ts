@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { ActiveProjects, usablePart } from '../../src/overload/priorities.js';
-import { PLAN_NAMES } from '../../src/projects/plans.js';
+import { ActiveProjects, usablePart } from '../../src/request/overload/priorities.js';
+import { PLAN_NAMES } from '../../src/tenants/projects/plans.js';
 
 test('Overload-30: unknown keys are refused before FREE before PRO before BUSINESS before ENTERPRISE', () => {
   for (const isGraphQL of [false, true]) {

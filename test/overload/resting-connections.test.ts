@@ -3,8 +3,8 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextLoop, setTimeout as pause } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
-import { RestingConnections } from '../../src/overload/resting-connections.js';
-import { Shedder } from '../../src/overload/shedder.js';
+import { RestingConnections } from '../../src/request/overload/resting-connections.js';
+import { Shedder } from '../../src/request/overload/shedder.js';
 import { RequestFlood } from '../support/attacks/request-flood.js';
 import { eventually } from '../support/eventually.js';
 

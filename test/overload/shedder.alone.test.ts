@@ -3,9 +3,9 @@ import { createServer, IncomingMessage, type RequestListener, type Server, Serve
 import { type AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { ShedPlan } from '../../src/overload/shed-counts.js';
-import { Shedder } from '../../src/overload/shedder.js';
-import { PLAN_NAMES, type Plan } from '../../src/projects/plans.js';
+import type { ShedPlan } from '../../src/request/overload/shed-counts.js';
+import { Shedder } from '../../src/request/overload/shedder.js';
+import { PLAN_NAMES, type Plan } from '../../src/tenants/projects/plans.js';
 import { RawClient } from '../support/attacks/raw-client.js';
 import { RequestFlood } from '../support/attacks/request-flood.js';
 import { eventually } from '../support/eventually.js';

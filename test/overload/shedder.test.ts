@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { Shedder } from '../../src/overload/shedder.js';
+import { Shedder } from '../../src/request/overload/shedder.js';
 
 /** More than a turn of the event loop may begin. */
 const BURST = 1_000;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { IdempotencyKey } from '../../src/idempotency/idempotency-key.entity.js';
 import { Pet } from '../../src/pets/pet.entity.js';
+import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { databaseKinds } from '../support/databases.js';
 import { graphql, rest } from '../support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';

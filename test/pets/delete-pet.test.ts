@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { IdempotencyKey } from '../../src/idempotency/idempotency-key.entity.js';
-import type { Scope } from '../../src/kernel/caller.js';
+import type { Scope } from '../../src/ground/kernel/caller.js';
+import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { TEST_ACTOR, type Tenant } from '../support/start-app.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { createDataSource } from '../../src/database/data-source.js';
+import { createDataSource } from '../../src/ground/database/data-source.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { oldestFirst, type PetListRequest } from '../../src/pets/pet-list.js';
 import { callAs } from '../support/call-as.js';

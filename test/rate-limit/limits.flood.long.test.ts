@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import { Admission } from '../../src/admission/admission.js';
-import { Meter } from '../../src/admission/meter.js';
-import { Visits } from '../../src/admission/visits.js';
-import { newToken } from '../../src/api-keys/token.js';
-import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
-import { addressSubject } from '../../src/rate-limit/rules/subjects.js';
+import { Admission } from '../../src/request/admission/admission.js';
+import { Meter } from '../../src/request/admission/meter.js';
+import { Visits } from '../../src/request/admission/visits.js';
+import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
+import { addressSubject } from '../../src/request/rate-limit/rules/subjects.js';
+import { newToken } from '../../src/tenants/api-keys/token.js';
 import { startApp } from '../support/start-app.js';
 
 const COUNT = 100_000;

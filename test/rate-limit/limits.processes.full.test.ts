@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { createServices } from '../../src/app/services.js';
-import { loadConfig } from '../../src/config/config.js';
-import { Database } from '../../src/database/database.js';
-import { migrate } from '../../src/database/migrate.js';
-import { SCOPES } from '../../src/kernel/caller.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { Database } from '../../src/ground/database/database.js';
+import { migrate } from '../../src/ground/database/migrate.js';
+import { SCOPES } from '../../src/ground/kernel/caller.js';
 import { createTestDatabase, sharedDatabase, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';

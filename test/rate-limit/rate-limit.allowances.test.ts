@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
-import { type Refused, shownWindow } from '../../src/rate-limit/rules/limiter.js';
+import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
+import { type Refused, shownWindow } from '../../src/request/rate-limit/rules/limiter.js';
 import { charge, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 
 const ONE = { name: 'management:1', perMinute: 3, cost: 1 };

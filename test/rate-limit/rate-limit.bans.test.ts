@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { PLANS } from '../../src/projects/plans.js';
-import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
-import type { Refused } from '../../src/rate-limit/rules/limiter.js';
+import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
+import type { Refused } from '../../src/request/rate-limit/rules/limiter.js';
+import { PLANS } from '../../src/tenants/projects/plans.js';
 import { charge, DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 
 /** A limiter with a clock, and a project without any remaining quota, so that each request is refused. */

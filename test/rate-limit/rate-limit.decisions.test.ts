@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { durationInWords } from '../../src/kernel/duration.js';
-import type { Quota } from '../../src/kernel/quota.js';
-import { PLANS } from '../../src/projects/plans.js';
-import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
-import { bindingWindow, type Decision } from '../../src/rate-limit/rules/limiter.js';
-import { addressSubject, projectSubject } from '../../src/rate-limit/rules/subjects.js';
+import { durationInWords } from '../../src/ground/kernel/duration.js';
+import type { Quota } from '../../src/ground/kernel/quota.js';
+import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
+import { bindingWindow, type Decision } from '../../src/request/rate-limit/rules/limiter.js';
+import { addressSubject, projectSubject } from '../../src/request/rate-limit/rules/subjects.js';
+import { PLANS } from '../../src/tenants/projects/plans.js';
 import { charge, DAY_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 
 const QUOTAS: Quota[] = [

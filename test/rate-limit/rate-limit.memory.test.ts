@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
+import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 import { charge, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 
 test('Limits-Memory-6: forgotten strikes and steps free their memory', () => {

@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { type DatabaseTarget, loadConfig } from '../../src/config/config.js';
-import { Database } from '../../src/database/database.js';
-import { migrate } from '../../src/database/migrate.js';
+import { type DatabaseTarget, loadConfig } from '../../src/ground/config/config.js';
+import { Database } from '../../src/ground/database/database.js';
+import { migrate } from '../../src/ground/database/migrate.js';
 import {
   CounterStore,
   KeyBanRow,
   liftStoredBan,
   RateWindow,
-} from '../../src/rate-limit/memory/counter-store.js';
-import { MemoryLimiter } from '../../src/rate-limit/memory/memory-limiter.js';
-import { banStatus, NO_RECORD } from '../../src/rate-limit/rules/bans.js';
+} from '../../src/request/rate-limit/memory/counter-store.js';
+import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
+import { banStatus, NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { charge, DAY_MS, HOUR_MS, NOON_MS } from '../support/limiter/charges.js';
 

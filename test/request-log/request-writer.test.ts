@@ -1,17 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { KeyNames } from '../../src/api-keys/key-names.js';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { loadConfig } from '../../src/config/config.js';
-import { Database } from '../../src/database/database.js';
-import { insertRows } from '../../src/database/insert-rows.js';
-import { migrate } from '../../src/database/migrate.js';
-import type { CountedRequest } from '../../src/kernel/answered-request.js';
-import { firstIdAt } from '../../src/kernel/ids.js';
-import { LeftOutCount, LoggedRequest, type NewRow } from '../../src/request-log/logged-request.entity.js';
-import { ProjectRequests } from '../../src/request-log/project-requests.js';
-import { RequestRetention } from '../../src/request-log/request-retention.js';
-import { RequestWriter } from '../../src/request-log/request-writer.js';
-import { UnstoredRequests } from '../../src/request-log/unstored-requests.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { Database } from '../../src/ground/database/database.js';
+import { insertRows } from '../../src/ground/database/insert-rows.js';
+import { migrate } from '../../src/ground/database/migrate.js';
+import type { CountedRequest } from '../../src/ground/kernel/answered-request.js';
+import { firstIdAt } from '../../src/ground/kernel/ids.js';
+import { KeyNames } from '../../src/tenants/api-keys/key-names.js';
+import {
+  LeftOutCount,
+  LoggedRequest,
+  type NewRow,
+} from '../../src/tenants/request-log/logged-request.entity.js';
+import { ProjectRequests } from '../../src/tenants/request-log/project-requests.js';
+import { RequestRetention } from '../../src/tenants/request-log/request-retention.js';
+import { RequestWriter } from '../../src/tenants/request-log/request-writer.js';
+import { UnstoredRequests } from '../../src/tenants/request-log/unstored-requests.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { type Fault, startFaultProxy } from '../support/http/fault-proxy.js';

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { strongTag } from '../../src/http/content/entity-tag.js';
-import type { Caller } from '../../src/kernel/caller.js';
-import { VERSION_MS } from '../../src/kernel/data-versions.js';
-import { MemoryVersions } from '../../src/rate-limit/memory/memory-versions.js';
-import { type KeptResponse, ResponseCache } from '../../src/response-cache/response-cache.js';
+import type { Caller } from '../../src/ground/kernel/caller.js';
+import { VERSION_MS } from '../../src/ground/kernel/data-versions.js';
+import { strongTag } from '../../src/request/http/content/entity-tag.js';
+import { MemoryVersions } from '../../src/request/rate-limit/memory/memory-versions.js';
+import { type KeptResponse, ResponseCache } from '../../src/request/response-cache/response-cache.js';
 
 type Response = KeptResponse | null;
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
-import { KnownOperations } from '../../src/graphql/known-operations.js';
+import { KnownOperations } from '../../src/doors/graphql/known-operations.js';
 import { databaseKinds } from '../support/databases.js';
 import { graphql, rest } from '../support/http/client.js';
 import { listOperations } from '../support/staleness/list-operations.js';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { Database } from '../../src/database/database.js';
-import type { Scope } from '../../src/kernel/caller.js';
-import { VERSION_MS } from '../../src/kernel/data-versions.js';
+import { Database } from '../../src/ground/database/database.js';
+import type { Scope } from '../../src/ground/kernel/caller.js';
+import { VERSION_MS } from '../../src/ground/kernel/data-versions.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { callAs } from '../support/call-as.js';
 import { anyDatabase, databaseKinds } from '../support/databases.js';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildSchema, type GraphQLArgument, isEnumType, isInputObjectType, isObjectType } from 'graphql';
 import { serverAudits } from 'graphql-http';
-import { ERRORS } from '../../src/kernel/errors.js';
+import { ERRORS } from '../../src/ground/kernel/errors.js';
 import { rest } from '../support/http/client.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
@@ -164,7 +164,9 @@ describe('GraphQL over HTTP', () => {
 
 test('Contract-7: docs/settings.md names every variable that is read, and no other', async () => {
   const table = await readFile('docs/settings.md', 'utf8');
-  const files = ['config', 'tracing-settings'].map((name) => readFile(`src/config/${name}.ts`, 'utf8'));
+  const files = ['config', 'tracing-settings'].map((name) =>
+    readFile(`src/ground/config/${name}.ts`, 'utf8'),
+  );
   const source = (await Promise.all(files)).join();
   const read = new Set([...source.matchAll(/(?:text|port)\('([A-Z_]+)'/g)].map(([, name]) => name));
   const told = new Set(

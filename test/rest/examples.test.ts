@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { errorBody } from '../../src/http/error-reply.js';
-import { toAppError } from '../../src/http/to-app-error.js';
-import { IdempotencyKey } from '../../src/idempotency/idempotency-key.entity.js';
-import { type AppError, ERRORS, type ErrorCode } from '../../src/kernel/errors.js';
+import { type AppError, ERRORS, type ErrorCode } from '../../src/ground/kernel/errors.js';
+import { errorBody } from '../../src/request/http/error-reply.js';
+import { toAppError } from '../../src/request/http/to-app-error.js';
+import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { plain } from '../support/domains/served-domain.js';
 import { rest } from '../support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';

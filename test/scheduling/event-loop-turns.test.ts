@@ -1,6 +1,6 @@
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { EventLoopTurns } from '../../src/scheduling/event-loop-turns.js';
+import { EventLoopTurns } from '../../src/ground/scheduling/event-loop-turns.js';
 
 const [BUSY, OTHER] = [1n, 2n];
 

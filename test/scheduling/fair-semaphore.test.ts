@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { FairSemaphore } from '../../src/scheduling/fair-semaphore.js';
+import { FairSemaphore } from '../../src/ground/scheduling/fair-semaphore.js';
 
 const NEVER = new AbortController().signal;
 

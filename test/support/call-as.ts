@@ -1,4 +1,4 @@
-import { SCOPES, type ServiceCall, serviceCall } from '../../src/kernel/caller.js';
+import { SCOPES, type ServiceCall, serviceCall } from '../../src/ground/kernel/caller.js';
 import type { Tenant } from './start-app.js';
 
 /** The call of a service for a project, as a key with every scope makes it. */

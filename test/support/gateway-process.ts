@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { createServices } from '../../src/app/services.js';
-import { loadConfig } from '../../src/config/config.js';
-import { Database } from '../../src/database/database.js';
-import { SCOPES } from '../../src/kernel/caller.js';
-import type { Plan } from '../../src/projects/plans.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { Database } from '../../src/ground/database/database.js';
+import { SCOPES } from '../../src/ground/kernel/caller.js';
+import type { Plan } from '../../src/tenants/projects/plans.js';
 import { eventually } from './eventually.js';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/src/main.js');

@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import { AbstractLogger } from 'typeorm';
-import { ApiKey } from '../../src/api-keys/api-key.entity.js';
 import { type App, createApp } from '../../src/app/app.js';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { type Config, loadConfig } from '../../src/config/config.js';
-import { Database } from '../../src/database/database.js';
-import { migrate } from '../../src/database/migrate.js';
-import { SCOPES, type Scope } from '../../src/kernel/caller.js';
-import { createLogger } from '../../src/log/logger.js';
-import type { Plan } from '../../src/projects/plans.js';
-import { Project } from '../../src/projects/project.entity.js';
+import { type Config, loadConfig } from '../../src/ground/config/config.js';
+import { Database } from '../../src/ground/database/database.js';
+import { migrate } from '../../src/ground/database/migrate.js';
+import { SCOPES, type Scope } from '../../src/ground/kernel/caller.js';
+import { createLogger } from '../../src/ground/log/logger.js';
+import { ApiKey } from '../../src/tenants/api-keys/api-key.entity.js';
+import type { Plan } from '../../src/tenants/projects/plans.js';
+import { Project } from '../../src/tenants/projects/project.entity.js';
 import { createTestDatabase, type DatabaseKind } from './databases.js';
 
 export const TEST_ACTOR = { name: 'test', requestId: null };

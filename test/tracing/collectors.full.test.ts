@@ -6,8 +6,8 @@ import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
-import { startTracing, type Tracing } from '../../src/tracing/start-tracing.js';
-import { Tracer, type Work } from '../../src/tracing/tracer.js';
+import { startTracing, type Tracing } from '../../src/request/tracing/start-tracing.js';
+import { Tracer, type Work } from '../../src/request/tracing/tracer.js';
 import { eventually } from '../support/eventually.js';
 import { startGateway } from '../support/gateway-process.js';
 import { rest } from '../support/http/client.js';

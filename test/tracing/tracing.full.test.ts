@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { samplingRule } from '../../src/tracing/sampling.js';
-import { querySummary } from '../../src/tracing/traced-work.js';
+import { samplingRule } from '../../src/request/tracing/sampling.js';
+import { querySummary } from '../../src/request/tracing/traced-work.js';
 import { anyDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';

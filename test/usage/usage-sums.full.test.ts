@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { createServices } from '../../src/app/services.js';
-import { loadConfig } from '../../src/config/config.js';
-import { Database } from '../../src/database/database.js';
-import { SCOPES } from '../../src/kernel/caller.js';
-import { LoggedRequest, MAX_LOGGED } from '../../src/request-log/logged-request.entity.js';
-import type { UsageDimension } from '../../src/usage/project-usage.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { Database } from '../../src/ground/database/database.js';
+import { SCOPES } from '../../src/ground/kernel/caller.js';
+import { LoggedRequest, MAX_LOGGED } from '../../src/tenants/request-log/logged-request.entity.js';
+import type { UsageDimension } from '../../src/tenants/usage/project-usage.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
 import { startGateway } from '../support/gateway-process.js';

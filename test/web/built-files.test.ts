@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startProblem } from '../../src/app/start-problem.js';
-import { loadConfig } from '../../src/config/config.js';
-import { KeptBodies } from '../../src/http/content/kept-bodies.js';
-import { Pages } from '../../src/web/pages.js';
+import { Pages } from '../../src/doors/web/pages.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { KeptBodies } from '../../src/request/http/content/kept-bodies.js';
 import { plain } from '../support/domains/served-domain.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from '@jest/globals';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { dashboardDoor } from '../../src/web/dashboard.door.js';
+import { dashboardDoor } from '../../src/doors/web/dashboard.door.js';
 
 let app: FastifyInstance;
 let folder: string;

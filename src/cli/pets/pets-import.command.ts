@@ -2,7 +2,7 @@ import { basename, parse, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Services } from '../../app/services.js';
-import { AppError } from '../../kernel/errors.js';
+import { AppError } from '../../ground/kernel/errors.js';
 import type { RefusedRow } from '../../pets/files/pet-batch.js';
 import { openPetFile, type PetFile } from '../../pets/files/pet-file.js';
 import type { PetImport } from '../../pets/files/pet-import.entity.js';

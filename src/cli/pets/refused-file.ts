@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError, invalidRequest } from '../../kernel/errors.js';
+import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
 import type { RefusedRow } from '../../pets/files/pet-batch.js';
 import type { PetFile } from '../../pets/files/pet-file.js';
 import type { PetImport } from '../../pets/files/pet-import.entity.js';

@@ -1,4 +1,4 @@
-import type { CaaRecord } from '../../dns/dns-message.js';
+import type { CaaRecord } from '../dns/dns-message.js';
 import type { DiagnosisCode, DiagnosisSeverity } from './diagnosis.js';
 
 /** The CA that should issue, and the validation method. */

@@ -1,4 +1,4 @@
-import { type Answer, type Question, serverName } from '../../dns/dns-message.js';
+import { type Answer, type Question, serverName } from '../dns/dns-message.js';
 import { type CaaObjection, type CaaRule, evaluateCaa } from './caa-policy.js';
 import type { Diagnosis } from './diagnosis.js';
 import { listed, shown } from './evidence.js';

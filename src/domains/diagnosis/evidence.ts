@@ -1,4 +1,4 @@
-import { type Answer, DnsUnreachable, type ResourceRecord, serverName } from '../../dns/dns-message.js';
+import { type Answer, DnsUnreachable, type ResourceRecord, serverName } from '../dns/dns-message.js';
 import { type Diagnosis, type DiagnosisCode, type Evidence, MAX_EVIDENCE } from './diagnosis.js';
 
 /** An answer, or the reason why there is none. */

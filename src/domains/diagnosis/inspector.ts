@@ -1,8 +1,8 @@
-import type { Asker } from '../../dns/ask-server.js';
-import { DnsUnreachable } from '../../dns/dns-message.js';
-import type { NameServers } from '../../dns/name-servers.js';
-import type { Resolver } from '../../dns/resolver.js';
-import { withTimeLimit } from '../../kernel/deadline.js';
+import { withTimeLimit } from '../../ground/kernel/deadline.js';
+import type { Asker } from '../dns/ask-server.js';
+import { DnsUnreachable } from '../dns/dns-message.js';
+import type { NameServers } from '../dns/name-servers.js';
+import type { Resolver } from '../dns/resolver.js';
 import { diagnose, type Verdict } from './diagnose.js';
 import { leadsTo, oursIn } from './judge.js';
 import { type Ask, isDecisive, type Lookup, lookUp, repliesOf, replyTo } from './lookup.js';

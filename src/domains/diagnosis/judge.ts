@@ -1,4 +1,4 @@
-import { isPrivateAddress } from '../../dns/private-addresses.js';
+import { isPrivateAddress } from '../dns/private-addresses.js';
 import type { Diagnosis } from './diagnosis.js';
 import { finding, listed, type Reply, shown } from './evidence.js';
 import {

@@ -1,10 +1,5 @@
-import {
-  DnsUnreachable,
-  type Question,
-  type RecordType,
-  type ResourceRecord,
-} from '../../dns/dns-message.js';
-import { isSendable } from '../../dns/dns-packets.js';
+import { DnsUnreachable, type Question, type RecordType, type ResourceRecord } from '../dns/dns-message.js';
+import { isSendable } from '../dns/dns-packets.js';
 import type { Reply } from './evidence.js';
 
 const MAX_CHAIN = 8;

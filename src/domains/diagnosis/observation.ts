@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { getDomain, getPublicSuffix } from 'tldts';
-import type { Asker } from '../../dns/ask-server.js';
-import { type Delegation, delegationOf } from '../../dns/delegation.js';
-import { DnsUnreachable, type Question } from '../../dns/dns-message.js';
-import { isSendable } from '../../dns/dns-packets.js';
-import type { NameServers, Zone, ZoneCut } from '../../dns/name-servers.js';
-import type { Resolver } from '../../dns/resolver.js';
-import { withTimeLimit } from '../../kernel/deadline.js';
+import { withTimeLimit } from '../../ground/kernel/deadline.js';
+import type { Asker } from '../dns/ask-server.js';
+import { type Delegation, delegationOf } from '../dns/delegation.js';
+import { DnsUnreachable, type Question } from '../dns/dns-message.js';
+import { isSendable } from '../dns/dns-packets.js';
+import type { NameServers, Zone, ZoneCut } from '../dns/name-servers.js';
+import type { Resolver } from '../dns/resolver.js';
 import type { Reply } from './evidence.js';
 import { type Ask, followCnames, type Lookup, lookUp, repliesOf, replyTo, valuesOf } from './lookup.js';
 

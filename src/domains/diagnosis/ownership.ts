@@ -1,4 +1,4 @@
-import { DnsUnreachable } from '../../dns/dns-message.js';
+import { DnsUnreachable } from '../dns/dns-message.js';
 import type { Diagnosis } from './diagnosis.js';
 import { isProof } from './dns-records.js';
 import { finding, type Reply, shown } from './evidence.js';

@@ -1,4 +1,4 @@
-import { type Answer, DnsUnreachable } from '../../dns/dns-message.js';
+import { type Answer, DnsUnreachable } from '../dns/dns-message.js';
 import type { Diagnosis } from './diagnosis.js';
 import { finding, listed, type Reply, shown, timeInWords } from './evidence.js';
 import { isDecisive, type Lookup, repliesOf, valuesOf } from './lookup.js';

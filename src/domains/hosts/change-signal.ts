@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectRedis, type RedisConnection } from '../../redis/redis-connection.js';
+import { connectRedis, type RedisConnection } from '../../ground/redis/redis-connection.js';
 
 const CHANNEL = 'petstore:hosts';
 const SEND_MS = 300;

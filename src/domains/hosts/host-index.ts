@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Equal, type FindOperator, In, IsNull, MoreThan, Not } from 'typeorm';
-import { newestChange } from '../../database/change-sequence.entity.js';
-import type { Database } from '../../database/database.js';
-import { AppError } from '../../kernel/errors.js';
-import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
-import { Project } from '../../projects/project.entity.js';
+import { newestChange } from '../../ground/database/change-sequence.entity.js';
+import type { Database } from '../../ground/database/database.js';
+import { AppError } from '../../ground/kernel/errors.js';
+import { INT64_MAX, INT64_MIN } from '../../ground/kernel/int64.js';
+import { Project } from '../../tenants/projects/project.entity.js';
 import { Domain } from '../store/domain.entity.js';
 import { HOST_COLUMNS, type Host, type HostRow, HostTable, type PlanRow } from './host-table.js';
 

@@ -1,4 +1,4 @@
-import { allowsCustomDomains, PLAN_WITHOUT_DOMAINS, type Plan } from '../../projects/plans.js';
+import { allowsCustomDomains, PLAN_WITHOUT_DOMAINS, type Plan } from '../../tenants/projects/plans.js';
 import type { Domain } from '../store/domain.entity.js';
 
 /** An attached host name, with the facts that serving needs. */

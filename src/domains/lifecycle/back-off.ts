@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/duration.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../ground/kernel/duration.js';
 
 /** The interval between DNS checks while DNS is wrong. It grows with the time since the wait began. */
 const CHECKS: readonly { untilMs: number; everyMs: number }[] = [

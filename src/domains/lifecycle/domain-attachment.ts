@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import type { AuditLog } from '../../audit/audit-log.js';
-import { isDuplicate, isDuplicateId } from '../../database/database-errors.js';
-import type { Actor } from '../../kernel/caller.js';
-import { DAY_MS } from '../../kernel/duration.js';
-import { AppError } from '../../kernel/errors.js';
-import type { ProjectService } from '../../projects/project.service.js';
+import { isDuplicate, isDuplicateId } from '../../ground/database/database-errors.js';
+import type { Actor } from '../../ground/kernel/caller.js';
+import { DAY_MS } from '../../ground/kernel/duration.js';
+import { AppError } from '../../ground/kernel/errors.js';
+import type { AuditLog } from '../../tenants/audit/audit-log.js';
+import type { ProjectService } from '../../tenants/projects/project.service.js';
 import { ownershipRecord } from '../diagnosis/dns-records.js';
 import type { Inspector } from '../diagnosis/inspector.js';
 import { parseHostname } from '../names/hostname.js';

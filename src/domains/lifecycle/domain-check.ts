@@ -1,11 +1,11 @@
-import { EXCHANGES } from '../../dns/ask-server.js';
-import { AppError } from '../../kernel/errors.js';
-import { allowsCustomDomains, type Plan } from '../../projects/plans.js';
-import type { ProjectService } from '../../projects/project.service.js';
-import { FairSemaphore } from '../../scheduling/fair-semaphore.js';
+import { AppError } from '../../ground/kernel/errors.js';
+import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
+import { allowsCustomDomains, type Plan } from '../../tenants/projects/plans.js';
+import type { ProjectService } from '../../tenants/projects/project.service.js';
 import { ownershipRecord } from '../diagnosis/dns-records.js';
 import type { Inspector } from '../diagnosis/inspector.js';
 import type { Proof } from '../diagnosis/observation.js';
+import { EXCHANGES } from '../dns/ask-server.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { DomainStore } from '../store/domain.store.js';
 import { orderAnew, outcomeOf } from './check-outcome.js';

@@ -1,5 +1,5 @@
 import { IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
-import type { Database } from '../../database/database.js';
+import type { Database } from '../../ground/database/database.js';
 import { Domain } from '../store/domain.entity.js';
 
 /** Longer than any pause of a healthy process. A process that died blocks a domain no longer than this. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EntityManager, In, MoreThan } from 'typeorm';
-import type { AuditLog } from '../../audit/audit-log.js';
-import type { CertificateStore } from '../../certificates/store/certificate.store.js';
-import type { Database } from '../../database/database.js';
-import type { Actor } from '../../kernel/caller.js';
-import { INT64_MIN } from '../../kernel/int64.js';
+import type { Database } from '../../ground/database/database.js';
+import type { Actor } from '../../ground/kernel/caller.js';
+import { INT64_MIN } from '../../ground/kernel/int64.js';
+import type { AuditLog } from '../../tenants/audit/audit-log.js';
+import type { CertificateStore } from '../certificates/store/certificate.store.js';
 import { KNOWLEDGE_MS } from '../hosts/host-index.js';
 import { Domain } from '../store/domain.entity.js';
 import { type DomainStore, refuseUnknownDomain } from '../store/domain.store.js';

@@ -1,7 +1,7 @@
-import { newestChange } from '../../database/change-sequence.entity.js';
-import type { Database } from '../../database/database.js';
-import { PLAN_WITHOUT_DOMAINS } from '../../projects/plans.js';
-import { Project } from '../../projects/project.entity.js';
+import { newestChange } from '../../ground/database/change-sequence.entity.js';
+import type { Database } from '../../ground/database/database.js';
+import { PLAN_WITHOUT_DOMAINS } from '../../tenants/projects/plans.js';
+import { Project } from '../../tenants/projects/project.entity.js';
 import { Domain } from '../store/domain.entity.js';
 import type { DomainStore, Revision } from '../store/domain.store.js';
 

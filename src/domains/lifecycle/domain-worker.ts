@@ -1,6 +1,6 @@
 import { In, IsNull, LessThanOrEqual, Not } from 'typeorm';
-import type { Database } from '../../database/database.js';
-import { EXCHANGES } from '../../dns/ask-server.js';
+import type { Database } from '../../ground/database/database.js';
+import { EXCHANGES } from '../dns/ask-server.js';
 import { Domain } from '../store/domain.entity.js';
 import type { DomainStore } from '../store/domain.store.js';
 import type { DomainCheck } from './domain-check.js';

@@ -1,5 +1,5 @@
-import type { Certificate } from '../../certificates/store/certificate.store.js';
-import { MINUTE_MS } from '../../kernel/duration.js';
+import { MINUTE_MS } from '../../ground/kernel/duration.js';
+import type { Certificate } from '../certificates/store/certificate.store.js';
 import { type Diagnosis, fitForStorage } from '../diagnosis/diagnosis.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { Revision } from '../store/domain.store.js';

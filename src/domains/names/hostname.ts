@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { getDomain } from 'tldts';
-import { AppError, invalidRequest } from '../../kernel/errors.js';
-import { parseUrl } from '../../kernel/url.js';
+import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
+import { parseUrl } from '../../ground/kernel/url.js';
 
 export interface ParsedHostname {
   /** In lower case and ASCII (`xn--…`), without a trailing dot. */

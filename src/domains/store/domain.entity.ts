@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { BOOLEAN, ID, INTEGER, json, TIME_MS, text } from '../../database/columns.js';
+import { BOOLEAN, ID, INTEGER, json, TIME_MS, text } from '../../ground/database/columns.js';
 import type { Diagnosis } from '../diagnosis/diagnosis.js';
 
 /** Whether the name points here. */

@@ -1,11 +1,11 @@
 import { type EntityManager, In, IsNull, LessThanOrEqual, MoreThan, Not } from 'typeorm';
-import { nextChange } from '../../database/change-sequence.entity.js';
-import type { Database } from '../../database/database.js';
-import { noConnection } from '../../database/database-errors.js';
-import { withDrawnId } from '../../database/drawn-id.js';
-import { AppError } from '../../kernel/errors.js';
-import type { IdGenerator } from '../../kernel/ids.js';
-import { FairSemaphore } from '../../scheduling/fair-semaphore.js';
+import { nextChange } from '../../ground/database/change-sequence.entity.js';
+import type { Database } from '../../ground/database/database.js';
+import { noConnection } from '../../ground/database/database-errors.js';
+import { withDrawnId } from '../../ground/database/drawn-id.js';
+import { AppError } from '../../ground/kernel/errors.js';
+import type { IdGenerator } from '../../ground/kernel/ids.js';
+import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
 import { Domain } from './domain.entity.js';
 import { DomainEvent, type Entry, type Happening, newestEvents, type Timeline } from './timeline.js';
 

@@ -1,8 +1,8 @@
 import { Column, Entity, type EntityManager, Index, PrimaryColumn } from 'typeorm';
-import { ID, json, jsonFrom, numberFrom, TIME_MS, text } from '../../database/columns.js';
-import type { Database } from '../../database/database.js';
-import { withDrawnIds } from '../../database/drawn-id.js';
-import type { IdGenerator } from '../../kernel/ids.js';
+import { ID, json, jsonFrom, numberFrom, TIME_MS, text } from '../../ground/database/columns.js';
+import type { Database } from '../../ground/database/database.js';
+import { withDrawnIds } from '../../ground/database/drawn-id.js';
+import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { type Diagnosis, fitForStorage } from '../diagnosis/diagnosis.js';
 import type { Domain } from './domain.entity.js';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
-import { invalidRequest } from '../../kernel/errors.js';
-import { parseInt64 } from '../../kernel/int64.js';
+import { invalidRequest } from '../../ground/kernel/errors.js';
+import { parseInt64 } from '../../ground/kernel/int64.js';
 import {
   csvLine,
   type Line,

@@ -1,4 +1,4 @@
-import { AppError, type FieldProblem } from '../../kernel/errors.js';
+import { AppError, type FieldProblem } from '../../ground/kernel/errors.js';
 import { type NewPet, parseNewPet } from '../pet.rules.js';
 import type { Position, ReadRow } from './rows.js';
 

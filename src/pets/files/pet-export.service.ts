@@ -1,5 +1,5 @@
-import type { Database } from '../../database/database.js';
-import { patiently } from '../../database/database-errors.js';
+import type { Database } from '../../ground/database/database.js';
+import { patiently } from '../../ground/database/database-errors.js';
 import type { PetStatus } from '../pet.entity.js';
 import { csvLine, type PetFormat } from './rows.js';
 

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { AppError, invalidRequest } from '../../kernel/errors.js';
+import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
 import { readCsv, readHeader, refusedCsvHeader } from './csv-rows.js';
 import { REFUSED_NDJSON, readNdjson } from './ndjson-rows.js';
 import {

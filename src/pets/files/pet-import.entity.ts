@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { COUNT, ID, TIME_MS, text } from '../../database/columns.js';
+import { COUNT, ID, TIME_MS, text } from '../../ground/database/columns.js';
 
 /** The progress of a file's import into a project. Updated in the same transaction as the pets of each batch. */
 @Entity('pet_imports', { withoutRowid: true })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Answer, CaaRecord, Question, ResourceRecord } from '../../../src/dns/dns-message.js';
 import { checkCaa } from '../../../src/domains/diagnosis/caa.js';
 import { type CaaRule, evaluateCaa, parseIssueProperty } from '../../../src/domains/diagnosis/caa-policy.js';
 import { isBlocking } from '../../../src/domains/diagnosis/diagnosis.js';
+import type { Answer, CaaRecord, Question, ResourceRecord } from '../../../src/domains/dns/dns-message.js';
 
 const ACCOUNT = 'https://ca.example/acct/1?a=b';
 const RULE: CaaRule = {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { delegationOf } from '../../../src/dns/delegation.js';
-import { NameServers } from '../../../src/dns/name-servers.js';
-import { Resolver } from '../../../src/dns/resolver.js';
+import { delegationOf } from '../../../src/domains/dns/delegation.js';
+import { NameServers } from '../../../src/domains/dns/name-servers.js';
+import { Resolver } from '../../../src/domains/dns/resolver.js';
 import { type DnsRig, PLATFORM_HOST, startDnsRig } from '../../support/dns/dns-rig.js';
 import { type DnsServerDouble, startDnsServer } from '../../support/dns/dns-server.js';
 import { startKnot } from '../../support/servers/knot.js';

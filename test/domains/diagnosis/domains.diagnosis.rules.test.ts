@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Answer, DnsUnreachable, type RecordType } from '../../../src/dns/dns-message.js';
 import { diagnose } from '../../../src/domains/diagnosis/diagnose.js';
 import type { Reply } from '../../../src/domains/diagnosis/evidence.js';
 import type { Lookup } from '../../../src/domains/diagnosis/lookup.js';
 import type { Observation } from '../../../src/domains/diagnosis/observation.js';
+import { type Answer, DnsUnreachable, type RecordType } from '../../../src/domains/dns/dns-message.js';
 
 const HOST = 'shop.customer.test';
 const NOON_MS = Date.UTC(2026, 0, 15, 12);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { EXCHANGES } from '../../../src/dns/ask-server.js';
-import { NameServers } from '../../../src/dns/name-servers.js';
-import { Resolver } from '../../../src/dns/resolver.js';
-import { Tally } from '../../../src/dns/tally.js';
 import { Inspector } from '../../../src/domains/diagnosis/inspector.js';
+import { EXCHANGES } from '../../../src/domains/dns/ask-server.js';
+import { NameServers } from '../../../src/domains/dns/name-servers.js';
+import { Resolver } from '../../../src/domains/dns/resolver.js';
+import { Tally } from '../../../src/domains/dns/tally.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { type DnsServerDouble, startDnsServer } from '../../support/dns/dns-server.js';
 import { ownerOf, PLATFORM_HOST, publishedTenant } from '../../support/domains/domain-rig.js';

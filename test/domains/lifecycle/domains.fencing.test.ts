@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Certificate } from '../../../src/certificates/store/certificate.store.js';
+import { Certificate } from '../../../src/domains/certificates/store/certificate.store.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { startSimulatedIssuance } from '../../support/domains/simulated-issuance.js';
 

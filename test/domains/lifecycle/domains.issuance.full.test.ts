@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Certificate } from '../../../src/certificates/store/certificate.store.js';
+import { Certificate } from '../../../src/domains/certificates/store/certificate.store.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { databaseKinds } from '../../support/databases.js';
 import { rateLimited } from '../../support/domains/acme-proxy.js';

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { createServices } from '../../../src/app/services.js';
-import { Certificate } from '../../../src/certificates/store/certificate.store.js';
-import { loadConfig } from '../../../src/config/config.js';
-import { Database } from '../../../src/database/database.js';
-import { migrate } from '../../../src/database/migrate.js';
-import { SCOPES } from '../../../src/kernel/caller.js';
+import { Certificate } from '../../../src/domains/certificates/store/certificate.store.js';
+import { loadConfig } from '../../../src/ground/config/config.js';
+import { Database } from '../../../src/ground/database/database.js';
+import { migrate } from '../../../src/ground/database/migrate.js';
+import { SCOPES } from '../../../src/ground/kernel/caller.js';
 import { createTestDatabase, sharedDatabase, type TestDatabase } from '../../support/databases.js';
 import {
   ownerOf,

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { In } from 'typeorm';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { createServices } from '../../../src/app/services.js';
-import { loadConfig } from '../../../src/config/config.js';
-import { Database } from '../../../src/database/database.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
-import { SCOPES } from '../../../src/kernel/caller.js';
+import { loadConfig } from '../../../src/ground/config/config.js';
+import { Database } from '../../../src/ground/database/database.js';
+import { SCOPES } from '../../../src/ground/kernel/caller.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
 import type { Behaviour } from '../../support/attacks/hostile-authority.js';
 import {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiKey } from '../../../src/api-keys/api-key.entity.js';
-import { digestOf, newToken } from '../../../src/api-keys/token.js';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
-import { loadConfig } from '../../../src/config/config.js';
-import { Database } from '../../../src/database/database.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { DomainEvent } from '../../../src/domains/store/timeline.js';
+import { loadConfig } from '../../../src/ground/config/config.js';
+import { Database } from '../../../src/ground/database/database.js';
+import { ApiKey } from '../../../src/tenants/api-keys/api-key.entity.js';
+import { digestOf, newToken } from '../../../src/tenants/api-keys/token.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
 import { databaseKinds } from '../../support/databases.js';
 import { domainRow } from '../../support/domains/served-domain.js';

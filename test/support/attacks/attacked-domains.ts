@@ -1,8 +1,8 @@
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { createServices } from '../../../src/app/services.js';
-import { loadConfig } from '../../../src/config/config.js';
-import { Database } from '../../../src/database/database.js';
-import { SCOPES } from '../../../src/kernel/caller.js';
+import { loadConfig } from '../../../src/ground/config/config.js';
+import { Database } from '../../../src/ground/database/database.js';
+import { SCOPES } from '../../../src/ground/kernel/caller.js';
 import type { DatabaseKind } from '../databases.js';
 import { type DnsServerDouble, startDnsServer } from '../dns/dns-server.js';
 import { ownerOf } from '../domains/domain-rig.js';

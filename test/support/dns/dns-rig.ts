@@ -1,7 +1,7 @@
-import { NameServers } from '../../../src/dns/name-servers.js';
-import { Resolver } from '../../../src/dns/resolver.js';
 import { Inspector } from '../../../src/domains/diagnosis/inspector.js';
 import type { Subject } from '../../../src/domains/diagnosis/observation.js';
+import { NameServers } from '../../../src/domains/dns/name-servers.js';
+import { Resolver } from '../../../src/domains/dns/resolver.js';
 import { type DnsServerDouble, startDnsServer } from './dns-server.js';
 
 export const NOON_MS = Date.UTC(2026, 0, 15, 12);

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import packet, { type Answer, type RecordClass, type RecordType } from 'dns-packet';
-import type { DnsServer } from '../../../src/config/config.js';
+import type { DnsServer } from '../../../src/ground/config/config.js';
 
 interface RawQuestion {
   name: string;

@@ -1,15 +1,18 @@
 import { createCertificateAuthority } from '../../../src/app/custom-domains.js';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
-import { AcmeClient } from '../../../src/certificates/acme/acme-client.js';
-import type { CertificateAuthority, OrderRequest } from '../../../src/certificates/certificate-authority.js';
-import { AcmeOrder } from '../../../src/certificates/orders/order-log.js';
-import type { NewCertificate } from '../../../src/certificates/store/certificate.store.js';
-import { Challenges } from '../../../src/certificates/store/challenges.js';
-import { Sealer } from '../../../src/certificates/store/sealer.js';
-import { type AcmeSettings, loadConfig } from '../../../src/config/config.js';
-import { Database } from '../../../src/database/database.js';
-import { migrate } from '../../../src/database/migrate.js';
-import { IdGenerator } from '../../../src/kernel/ids.js';
+import { AcmeClient } from '../../../src/domains/certificates/acme/acme-client.js';
+import type {
+  CertificateAuthority,
+  OrderRequest,
+} from '../../../src/domains/certificates/certificate-authority.js';
+import { AcmeOrder } from '../../../src/domains/certificates/orders/order-log.js';
+import type { NewCertificate } from '../../../src/domains/certificates/store/certificate.store.js';
+import { Challenges } from '../../../src/domains/certificates/store/challenges.js';
+import { Sealer } from '../../../src/domains/certificates/store/sealer.js';
+import { type AcmeSettings, loadConfig } from '../../../src/ground/config/config.js';
+import { Database } from '../../../src/ground/database/database.js';
+import { migrate } from '../../../src/ground/database/migrate.js';
+import { IdGenerator } from '../../../src/ground/kernel/ids.js';
 import { createTestDatabase, type DatabaseKind } from '../databases.js';
 import { startLoopbackNames } from '../loopback-names.js';
 import { type Pebble, type PebbleOptions, startPebble } from '../servers/pebble.js';

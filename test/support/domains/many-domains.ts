@@ -1,5 +1,5 @@
-import { nextChange } from '../../../src/database/change-sequence.entity.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
+import { nextChange } from '../../../src/ground/database/change-sequence.entity.js';
 import type { TestApp } from '../start-app.js';
 import { domainRow } from './served-domain.js';
 

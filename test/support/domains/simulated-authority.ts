@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import type { AcmeClient } from '../../../src/certificates/acme/acme-client.js';
-import { AcmeProblem, AcmeUnreachable } from '../../../src/certificates/acme/acme-problem.js';
-import type { Order, RenewalWindow } from '../../../src/certificates/acme/acme-resources.js';
+import type { AcmeClient } from '../../../src/domains/certificates/acme/acme-client.js';
+import { AcmeProblem, AcmeUnreachable } from '../../../src/domains/certificates/acme/acme-problem.js';
+import type { Order, RenewalWindow } from '../../../src/domains/certificates/acme/acme-resources.js';
 import {
   ALTERNATIVE_NAME,
   BITS,
@@ -11,7 +11,7 @@ import {
   OCTETS,
   SEQUENCE,
   SET,
-} from '../../../src/certificates/orders/x509.js';
+} from '../../../src/domains/certificates/orders/x509.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { expect } from '@jest/globals';
-import { CertificateOrderError } from '../../../src/certificates/orders/order-failure.js';
+import { CertificateOrderError } from '../../../src/domains/certificates/orders/order-failure.js';
 import { HEALTH_CHECK_MS } from '../../../src/domains/lifecycle/back-off.js';
 import type { Domain } from '../../../src/domains/store/domain.entity.js';
 import { type Policy, usualWindow } from './simulated-authority.js';

@@ -1,4 +1,4 @@
-import type { Charge } from '../../../src/rate-limit/rules/limiter.js';
+import type { Charge } from '../../../src/request/rate-limit/rules/limiter.js';
 
 /** The start of a minute, far from the day's edges: noon of an ordinary day. */
 export const NOON_MS = Date.UTC(2026, 4, 4, 12);

@@ -1,4 +1,4 @@
-import { MemoryLimiter } from '../../../src/rate-limit/memory/memory-limiter.js';
+import { MemoryLimiter } from '../../../src/request/rate-limit/memory/memory-limiter.js';
 import { charge, DAY_MS, NOON_MS } from './charges.js';
 
 /** Printed as JSON: the memory and time that the memory limiter takes. Run with `--expose-gc`. */

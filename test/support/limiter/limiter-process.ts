@@ -1,5 +1,5 @@
-import { RedisLimiter } from '../../../src/rate-limit/redis/redis-limiter.js';
-import { connectRedis } from '../../../src/redis/redis-connection.js';
+import { connectRedis } from '../../../src/ground/redis/redis-connection.js';
+import { RedisLimiter } from '../../../src/request/rate-limit/redis/redis-limiter.js';
 
 /**
  * A process that shares Redis with others. It answers each order with the number of its concurrent charges that were

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { DnsServer } from '../../../src/config/config.js';
+import type { DnsServer } from '../../../src/ground/config/config.js';
 import { askRaw } from '../dns/raw-dns-query.js';
 import { Daemon, freePort, type Program } from './daemon.js';
 import { type DebianPackages, unpackDebianPackages } from './programs/debian-packages.js';

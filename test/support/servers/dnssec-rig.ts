@@ -1,4 +1,4 @@
-import type { DnsServer } from '../../../src/config/config.js';
+import type { DnsServer } from '../../../src/ground/config/config.js';
 import { type KnotServer, startKnot, type TestZone } from './knot.js';
 import { startUnbound } from './unbound.js';
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DnsServer } from '../../../src/config/config.js';
+import type { DnsServer } from '../../../src/ground/config/config.js';
 import type { Program } from './daemon.js';
 import { type DnsDaemon, dnsPrograms, runDnsDaemon } from './dns-daemon.js';
 

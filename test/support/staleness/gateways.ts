@@ -1,10 +1,10 @@
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { createServices, type Services } from '../../../src/app/services.js';
-import { loadConfig } from '../../../src/config/config.js';
-import { Database } from '../../../src/database/database.js';
-import { migrate } from '../../../src/database/migrate.js';
-import { SCOPES } from '../../../src/kernel/caller.js';
+import { loadConfig } from '../../../src/ground/config/config.js';
+import { Database } from '../../../src/ground/database/database.js';
+import { migrate } from '../../../src/ground/database/migrate.js';
+import { SCOPES } from '../../../src/ground/kernel/caller.js';
 import { type GatewayProcess, startGateway } from '../gateway-process.js';
 import { startMysql } from '../servers/mysql.js';
 import { type RedisServer, startRedis } from '../servers/redis.js';

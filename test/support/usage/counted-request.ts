@@ -1,4 +1,4 @@
-import type { CountedRequest } from '../../../src/kernel/answered-request.js';
+import type { CountedRequest } from '../../../src/ground/kernel/answered-request.js';
 
 let requests = 0;
 

@@ -1,7 +1,7 @@
 import type { Services } from '../../../src/app/services.js';
-import type { UsageWindow } from '../../../src/usage/buckets.js';
-import type { LabelledReport, UsageDimension } from '../../../src/usage/project-usage.js';
-import type { UsagePoint } from '../../../src/usage/usage-report.js';
+import type { UsageWindow } from '../../../src/tenants/usage/buckets.js';
+import type { LabelledReport, UsageDimension } from '../../../src/tenants/usage/project-usage.js';
+import type { UsagePoint } from '../../../src/tenants/usage/usage-report.js';
 import { callAs } from '../call-as.js';
 
 const PARTS = new Set(['points', 'series', 'total', 'latency']);

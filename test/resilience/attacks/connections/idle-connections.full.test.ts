@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import { OpenConnections } from '../../../../src/http/connections/open-connections.js';
+import { OpenConnections } from '../../../../src/request/http/connections/open-connections.js';
 import { RawClient } from '../../../support/attacks/raw-client.js';
 import { eventually } from '../../../support/eventually.js';
 

@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import type { AcmeSettings } from '../../../ground/config/config.js';
+import { parseUrl } from '../../../ground/kernel/url.js';
+import { AcmeProblem, AcmeUnreachable } from './acme-problem.js';
+import {
+  type AcmeDirectory,
+  type Authorization,
+  type Order,
+  type RenewalWindow,
+  readAuthorization,
+  readDirectory,
+  readOrder,
+  readRenewalWindow,
+} from './acme-resources.js';
+import { type AcmeResponse, AcmeTransport } from './acme-transport.js';
+import type { AccountKey } from './jws.js';
+
+/** The account that signs a request, with its key. */
+export interface AcmeSigner {
+  key: AccountKey;
+  accountUrl: string;
+}
+
+interface NewOrder {
+  hostname: string;
+  /** The renewal id of the certificate this one will replace. RFC 9773 §5. */
+  replaces: string | null;
+}
+
+/** Attempts with a fresh nonce: a CA can refuse an old one, and each refusal contains a fresh one. RFC 8555 §6.5. */
+const NONCE_ATTEMPTS = 25;
+const NONCES_KEPT = 32;
+const DIRECTORY_KEPT_MS = 3_600_000;
+/** The length of the database columns for URLs. */
+const LONGEST_URL = 512;
+
+/**
+ * The requests of RFC 8555 and RFC 9773 that issuing needs, without flow or waiting.
+ * Every method throws `AcmeProblem`, `AcmeUnreachable`, or the reason of the signal. D-66.
+ */
+export class AcmeClient {
+  private readonly transport: AcmeTransport;
+  private newest: AcmeDirectory | null = null;
+  private readAtMs = Number.NEGATIVE_INFINITY;
+  private readonly nonces: string[] = [];
+
+  /** Throws when the file with the CA's roots can't be read. */
+  constructor(
+    readonly settings: AcmeSettings,
+    private readonly now: () => number,
+    { timeoutMs }: { timeoutMs?: number } = {},
+  ) {
+    const { caFile } = settings;
+    const roots = caFile === null ? null : readFileSync(caFile, 'utf8');
+    this.transport = new AcmeTransport({ roots, timeoutMs, now });
+  }
+
+  /** The CA's directory, which is read again after an hour, and after a failure that its URLs may explain. */
+  async directory(signal: AbortSignal): Promise<AcmeDirectory> {
+    if (this.newest && this.now() - this.readAtMs < DIRECTORY_KEPT_MS) return this.newest;
+    this.newest = readDirectory(await this.read('GET', this.settings.directoryUrl, signal));
+    this.readAtMs = this.now();
+    return this.newest;
+  }
+
+  /** The configured identities; otherwise those of the newest directory. */
+  get caaIdentities(): readonly string[] {
+    const { caaIdentities } = this.settings;
+    return caaIdentities.length > 0 ? caaIdentities : (this.newest?.caaIdentities ?? []);
+  }
+
+  /** The URL of the key's account, created if there is none. RFC 8555 §7.3. */
+  async account(key: AccountKey, signal: AbortSignal): Promise<string> {
+    const { email } = this.settings;
+    const payload = {
+      termsOfServiceAgreed: true,
+      ...(email === null ? {} : { contact: [`mailto:${email}`] }),
+    };
+    const { newAccount } = await this.directory(signal);
+    return locationOf(await this.signed({ key, accountUrl: null }, newAccount, payload, signal));
+  }
+
+  /** RFC 8555 §7.4. */
+  async newOrder(signer: AcmeSigner, { hostname, replaces }: NewOrder, signal: AbortSignal): Promise<Order> {
+    const { profile } = this.settings;
+    const payload = {
+      identifiers: [{ type: 'dns', value: hostname }],
+      ...(profile === null ? {} : { profile }),
+      ...(replaces === null ? {} : { replaces }),
+    };
+    const { newOrder } = await this.directory(signal);
+    const response = await this.signed(signer, newOrder, payload, signal);
+    return readOrder(response, locationOf(response), this.now());
+  }
+
+  async order(signer: AcmeSigner, url: string, signal: AbortSignal): Promise<Order> {
+    return readOrder(await this.signed(signer, url, null, signal), url, this.now());
+  }
+
+  async authorization(signer: AcmeSigner, url: string, signal: AbortSignal): Promise<Authorization> {
+    return readAuthorization(await this.signed(signer, url, null, signal));
+  }
+
+  /** Asks the CA to validate the challenge now. RFC 8555 §7.5.1. */
+  async respond(signer: AcmeSigner, challengeUrl: string, signal: AbortSignal): Promise<void> {
+    await this.signed(signer, challengeUrl, {}, signal);
+  }
+
+  /** RFC 8555 §7.4. `csr` is DER. */
+  async finalize(signer: AcmeSigner, order: Order, csr: Buffer, signal: AbortSignal): Promise<Order> {
+    const payload = { csr: csr.toString('base64url') };
+    return readOrder(await this.signed(signer, order.finalize, payload, signal), order.url, this.now());
+  }
+
+  /** The chain as PEM, leaf first. RFC 8555 §7.4.2. */
+  async chain(signer: AcmeSigner, url: string, signal: AbortSignal): Promise<string> {
+    return (await this.signed(signer, url, null, signal)).body;
+  }
+
+  /** Null = this CA gives no renewal advice. RFC 9773 §4. */
+  async renewalWindow(renewalId: string, signal: AbortSignal): Promise<RenewalWindow | null> {
+    const { renewalInfo } = await this.directory(signal);
+    if (renewalInfo === null) return null;
+    const url = `${renewalInfo.replace(/\/$/, '')}/${renewalId}`;
+    return readRenewalWindow(await this.read('GET', url, signal));
+  }
+
+  /** Closes idle connections. */
+  close(): void {
+    this.transport.close();
+  }
+
+  private async signed(
+    { key, accountUrl }: { key: AccountKey; accountUrl: string | null },
+    url: string,
+    payload: object | null,
+    signal: AbortSignal,
+  ): Promise<AcmeResponse> {
+    for (let attempt = 1; ; attempt += 1) {
+      const nonce = this.nonces.pop() ?? (await this.freshNonce(signal));
+      try {
+        const body = key.sign(payload, { url, nonce, accountUrl });
+        const isRead = payload === null;
+        const onNonce = this.keepNonce;
+        return await this.transport.call({ method: 'POST', url, body, signal, isRead, onNonce });
+      } catch (error) {
+        if (isMisled(error)) this.readAtMs = Number.NEGATIVE_INFINITY;
+        const isBadNonce = error instanceof AcmeProblem && error.type === 'badNonce';
+        if (!isBadNonce || attempt === NONCE_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  private read(method: 'GET' | 'HEAD', url: string, signal: AbortSignal): Promise<AcmeResponse> {
+    return this.transport.call({ method, url, body: null, signal, isRead: true });
+  }
+
+  private async freshNonce(signal: AbortSignal): Promise<string> {
+    const { newNonce: url } = await this.directory(signal);
+    const { headers } = await this.read('HEAD', url, signal);
+    const nonce = headers['replay-nonce'];
+    if (typeof nonce === 'string') return nonce;
+    throw new AcmeUnreachable('the CA gave no nonce', { url });
+  }
+
+  // The newest nonce is used first: old ones expire.
+  private readonly keepNonce = (nonce: string) => {
+    this.nonces.push(nonce);
+    if (this.nonces.length > NONCES_KEPT) this.nonces.shift();
+  };
+}
+
+/** Whether the URLs in the directory may have changed. */
+function isMisled(error: unknown): boolean {
+  return error instanceof AcmeUnreachable || (error instanceof AcmeProblem && error.status === 404);
+}
+
+function locationOf({ headers, url }: AcmeResponse): string {
+  const location = headers.location;
+  const resource = location === undefined ? null : parseUrl(location, url);
+  if (resource && resource.href.length <= LONGEST_URL) return resource.href;
+  throw new AcmeUnreachable('the CA does not say where the new resource is', { url });
+}

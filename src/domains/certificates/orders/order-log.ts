@@ -1,0 +1,227 @@
+import {
+  Column,
+  Entity,
+  type EntityManager,
+  type FindOptionsWhere,
+  In,
+  Index,
+  IsNull,
+  LessThan,
+  MoreThan,
+  Not,
+  PrimaryColumn,
+} from 'typeorm';
+import type { AcmeLimits } from '../../../ground/config/config.js';
+import { ChangeSequence } from '../../../ground/database/change-sequence.entity.js';
+import { BOOLEAN, ID, TIME_MS, text } from '../../../ground/database/columns.js';
+import type { Database } from '../../../ground/database/database.js';
+import { withDrawnId } from '../../../ground/database/drawn-id.js';
+import { HOUR_MS } from '../../../ground/kernel/duration.js';
+import type { IdGenerator } from '../../../ground/kernel/ids.js';
+import { CertificateOrderError, type OrderFailureCode } from './order-failure.js';
+
+/** An order that was sent to the CA. The order budgets count these rows. */
+@Entity('acme_orders')
+@Index('acme_orders_registrable', ['registrableDomain', 'startedAtMs'])
+@Index('acme_orders_hostname', ['hostname', 'startedAtMs'])
+@Index('acme_orders_project', ['projectId', 'startedAtMs'])
+export class AcmeOrder {
+  @PrimaryColumn(ID)
+  id!: bigint;
+
+  @Column({ ...ID, name: 'domain_id' })
+  domainId!: bigint;
+
+  @Column({ ...ID, name: 'project_id' })
+  projectId!: bigint;
+
+  @Column(text(253))
+  hostname!: string;
+
+  @Column({ ...text(253), name: 'registrable_domain' })
+  registrableDomain!: string;
+
+  /** The CA does not count renewals that name the certificate they replace. RFC 9773 §5. */
+  @Column({ ...BOOLEAN, name: 'is_renewal' })
+  isRenewal!: boolean;
+
+  @Index('acme_orders_start')
+  @Column({ ...TIME_MS, name: 'started_at_ms' })
+  startedAtMs!: number;
+
+  /** `issued`, or the code of the diagnosis that ended it; null = in flight. */
+  @Column({ ...text(64), nullable: true })
+  outcome!: string | null;
+}
+
+export type PlannedOrder = Omit<AcmeOrder, 'id' | 'startedAtMs' | 'outcome'> & {
+  /** The name has had a certificate. */
+  isCertified: boolean;
+};
+
+export const ISSUED = 'issued';
+const WEEK_MS = 7 * 24 * HOUR_MS;
+/** An order without outcome counts as issued for this long. After that, its process died and no other resumed it. */
+const IN_FLIGHT_MS = HOUR_MS;
+/** A day longer than the longest window of a limit. */
+const KEPT_MS = WEEK_MS + 24 * HOUR_MS;
+const BATCH_ROWS = 1_000;
+/** The CA may count from another moment. */
+const USED_SHARE = 0.9;
+/** A project leaves orders to the others. */
+const PROJECT_SHARE = 1 / 3;
+/** The CA refused or lost these orders, and does not count them. */
+const UNCOUNTED: OrderFailureCode[] = ['CA_DOWN', 'CA_PAUSED', 'CA_RATE_LIMITED', 'CA_REJECTED'];
+/** The row that a process locks while it counts orders. */
+const TURN = { name: 'orders' };
+
+interface Limit {
+  /** The counted things, for people. */
+  what: string;
+  most: number;
+  windowMs: number;
+  counts: FindOptionsWhere<AcmeOrder>;
+}
+
+/** Logs the orders sent to the CA, and refuses those above its limits: the CA would, and for longer. D-190. */
+export class OrderLog {
+  private lastTurn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly db: Database,
+    private readonly ids: IdGenerator,
+    private readonly limits: AcmeLimits,
+    private readonly now: () => number,
+  ) {}
+
+  /**
+   * Counts and logs an order before it is sent, in one atomic step for all processes, and returns its id. Over a limit it
+   * throws `CertificateOrderError CA_RATE_LIMITED`; `retryAtMs` is the time when the order fits.
+   */
+  logOrder(planned: PlannedOrder): Promise<bigint> {
+    const { isCertified: _, ...order } = planned;
+    return this.withinLimits(planned, (manager) =>
+      withDrawnId(this.ids, async (id) => {
+        await manager.insert(AcmeOrder, { id, ...order, startedAtMs: this.now(), outcome: null });
+        return id;
+      }),
+    );
+  }
+
+  /** Makes a renewal count as a first order. Throws as `logOrder`. */
+  async countFully(id: bigint, planned: PlannedOrder): Promise<void> {
+    await this.withinLimits({ ...planned, isRenewal: false }, (manager) =>
+      manager.update(AcmeOrder, { id }, { isRenewal: false }),
+    );
+  }
+
+  /** The id of the host's newest unfinished order; null = it was logged too long ago. */
+  async unfinished(domainId: bigint, hostname: string): Promise<bigint | null> {
+    const row = await this.table.findOne({
+      select: { id: true },
+      where: [
+        { domainId, hostname, outcome: IsNull() },
+        { domainId, hostname, outcome: 'CA_DOWN' },
+      ],
+      order: { startedAtMs: 'DESC' },
+    });
+    return row?.id ?? null;
+  }
+
+  async logOutcome(id: bigint, outcome: typeof ISSUED | OrderFailureCode): Promise<void> {
+    await this.db.write(() => this.table.update({ id }, { outcome }));
+  }
+
+  /** Deletes some of the rows that no limit counts any more and returns how many. */
+  async deleteOldOrders(): Promise<number> {
+    const old = await this.table.find({
+      select: { id: true },
+      where: { startedAtMs: LessThan(this.now() - KEPT_MS) },
+      take: BATCH_ROWS,
+    });
+    if (old.length > 0) await this.db.write(() => this.table.delete({ id: In(old.map(({ id }) => id)) }));
+    return old.length;
+  }
+
+  private withinLimits<T>(planned: PlannedOrder, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    // Waiting orders of this process hold no connection: only the first one waits for the row.
+    const turn = this.lastTurn.then(() =>
+      this.db.transaction(async (manager) => {
+        // The lock comes first, so that the transaction reads the newest rows.
+        await manager.increment(ChangeSequence, TURN, 'value', 1);
+        // In parallel, because all processes wait for the row meanwhile.
+        const refusals = await Promise.all(
+          this.limitsOf(planned).map((limit) => this.refusal(limit, planned.hostname, manager)),
+        );
+        const refusal = refusals.find((one) => one !== null);
+        if (refusal) throw refusal;
+        return work(manager);
+      }),
+    );
+    this.lastTurn = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Renewals are exempt (RFC 9773 §5); a name that has had a certificate is, but for its project (Let's Encrypt). */
+  private limitsOf({ projectId, registrableDomain, isRenewal, isCertified }: PlannedOrder): Limit[] {
+    const { ordersIn3Hours, certificatesInAWeek } = this.limits;
+    const orders = { isRenewal: false, outcome: Not(In(UNCOUNTED)) };
+    const ofProject = {
+      what: 'orders of this project in three hours',
+      most: Math.floor(ordersIn3Hours * PROJECT_SHARE),
+      windowMs: 3 * HOUR_MS,
+      counts: { ...orders, projectId },
+    };
+    const ofPlatform = {
+      what: 'orders of the whole platform in three hours',
+      most: Math.floor(ordersIn3Hours * USED_SHARE),
+      windowMs: 3 * HOUR_MS,
+      counts: orders,
+    };
+    const ofDomain = {
+      what: 'certificates for names of this registered domain in a week',
+      most: Math.floor(certificatesInAWeek * USED_SHARE),
+      windowMs: WEEK_MS,
+      counts: { isRenewal: false, outcome: ISSUED, registrableDomain },
+    };
+    if (isRenewal) return [];
+    return isCertified ? [ofProject] : [ofDomain, ofProject, ofPlatform];
+  }
+
+  /** Null = another order is within the limit. */
+  private async refusal(
+    { what, most, windowMs, counts }: Limit,
+    hostname: string,
+    manager: EntityManager,
+  ): Promise<CertificateOrderError | null> {
+    const nowMs = this.now();
+    const counted = await manager.find(AcmeOrder, {
+      select: { id: true, startedAtMs: true, outcome: true },
+      where: [
+        { ...counts, startedAtMs: MoreThan(nowMs - windowMs) },
+        { ...counts, outcome: IsNull(), startedAtMs: MoreThan(nowMs - IN_FLIGHT_MS) },
+      ],
+      order: { startedAtMs: 'DESC' },
+      take: most,
+    });
+    if (counted.length < most) return null;
+    const ends = counted.map(
+      ({ startedAtMs, outcome }) => startedAtMs + (outcome === null ? IN_FLIGHT_MS : windowMs),
+    );
+    const question = `${what} (${hostname})`;
+    const answer = `${most} of ${most}`;
+    return new CertificateOrderError({
+      code: 'CA_RATE_LIMITED',
+      severity: 'ERROR',
+      actor: 'NOBODY',
+      cause: `There were ${most} ${what}, and this platform orders no more.`,
+      remedy: 'Nothing: we retry automatically.',
+      retryAtMs: Math.min(...ends),
+      evidence: [{ server: 'order budget', question, answer, ttlSeconds: null, atMs: nowMs }],
+    });
+  }
+
+  private get table() {
+    return this.db.repository(AcmeOrder);
+  }
+}

@@ -1,0 +1,66 @@
+import type { DnsServer } from '../../ground/config/config.js';
+
+export type RecordType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'NS' | 'SOA' | 'TXT';
+
+export interface Question {
+  /** In lower case, without a trailing dot. */
+  name: string;
+  type: RecordType;
+}
+
+export interface CaaRecord {
+  isCritical: boolean;
+  /** In lower case. */
+  tag: string;
+  value: string;
+}
+
+export interface ResourceRecord {
+  /** In lower case, without a trailing dot. */
+  name: string;
+  /** A `RecordType`, or any other type that the server sent. */
+  type: string;
+  ttlSeconds: number;
+  /** In presentation form: names in lower case without a trailing dot, the strings of a TXT record joined. */
+  value: string;
+  /** Null = not a CAA record. */
+  caa: CaaRecord | null;
+}
+
+/** A server's answer to a question. */
+export interface Answer {
+  server: DnsServer;
+  question: Question;
+  /** `NOERROR`, `NXDOMAIN`, `SERVFAIL`, `REFUSED`, `NOTIMP`, … */
+  rcode: string;
+  isAuthoritative: boolean;
+  records: ResourceRecord[];
+  /** The authority section: the SOA of a negative answer, the NS of a referral. */
+  authority: ResourceRecord[];
+  /** Extended DNS Error (RFC 8914), as `9 DNSKEY missing`; null = none. */
+  extendedError: string | null;
+  atMs: number;
+}
+
+export type Silence = 'timeout' | 'unreachable' | 'malformed' | 'not asked';
+
+/**
+ * A server could not be asked, which says nothing about the records. `timeout`: no answer in time, or the caller aborted.
+ * `unreachable`: no packet reached it. `malformed`: its answer can't be read. `not asked`: too many open questions.
+ */
+export class DnsUnreachable extends Error {
+  constructor(
+    readonly server: DnsServer,
+    readonly question: Question,
+    readonly reason: Silence,
+    readonly atMs: number,
+  ) {
+    super(`${serverName(server)} on ${question.name} ${question.type}: ${reason}`);
+    this.name = 'DnsUnreachable';
+  }
+}
+
+/** `192.0.2.1:53`, `[2001:db8::1]:53` */
+export function serverName({ address, port }: DnsServer): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}

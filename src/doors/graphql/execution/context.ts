@@ -1,0 +1,60 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLResolveInfo } from 'graphql';
+import {
+  type Caller,
+  type IdempotencyKey,
+  type ServiceCall,
+  serviceCall,
+} from '../../../ground/kernel/caller.js';
+import { unauthorized } from '../../../request/admission/refusals.js';
+import { REPLAYED } from '../../../request/http/headers.js';
+import type { MeasuredOperation } from '../operations/measured-operation.js';
+import { refusal } from './errors.js';
+
+/** The request as resolvers see it. */
+export interface Context {
+  readonly caller: Caller;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Set before execution. */
+  operation: MeasuredOperation | null;
+  /** Mutations that got a stored answer. */
+  replays: number;
+}
+
+/** Throws a refusal if the request has no caller. */
+export function contextOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: MeasuredOperation | null = null,
+): Context {
+  // The page needs no key; if Apollo executes such a request anyway, it has no caller.
+  if (!request.caller) throw refusal(unauthorized());
+  return { caller: request.caller, request, reply, operation, replays: 0 };
+}
+
+/** The origin at which the client reached the project's own host; null = a platform host. */
+export function originOf({ request }: Context): string | null {
+  return request.site.origin;
+}
+
+/** The arguments for services. Give `info` for a mutation, so that it has an Idempotency-Key. */
+export function serviceCallOf(context: Context, info?: GraphQLResolveInfo): ServiceCall {
+  return serviceCall(context.caller, context.request.id, info ? idempotencyKeyOf(context, info) : null);
+}
+
+/**
+ * The Idempotency-Key of one mutation. Each of several mutations in an operation gets its own key, made with its alias,
+ * so that a repeated request finds the same keys. No header contains a line feed, so no client's key equals one of them.
+ */
+function idempotencyKeyOf(context: Context, info: GraphQLResolveInfo): IdempotencyKey | null {
+  const { request, reply, operation } = context;
+  const given = request.headers['idempotency-key']?.toString();
+  if (given === undefined) return null;
+  const mutations = operation?.size.rootFields ?? 1;
+  const onReplay = () => {
+    context.replays += 1;
+    if (context.replays === mutations) reply.header(REPLAYED, 'true');
+  };
+  return { text: mutations === 1 ? given : `${given}\n${info.path.key}`, onReplay };
+}

@@ -1,0 +1,84 @@
+import { HeaderMap } from '@apollo/server';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import type { AppError } from '../../../ground/kernel/errors.js';
+import { errorHeaders } from '../../../request/http/error-reply.js';
+import { toAppError } from '../../../request/http/to-app-error.js';
+
+/** Apollo's own refusals. The request causes all of them, and their messages reveal no internals. */
+const OF_APOLLO: ReadonlySet<unknown> = new Set([
+  'BAD_REQUEST',
+  'BAD_USER_INPUT',
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'OPERATION_RESOLUTION_FAILURE',
+  'PERSISTED_QUERY_NOT_FOUND',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
+]);
+
+/** Characters kept at each end of a long message. */
+const KEPT_CHARACTERS = 500;
+
+/** Our code for Apollo's HTTP refusals: Apollo has one code for all of them, and only the status differs. */
+function ofHttp(error: unknown): string | null {
+  const http = error instanceof GraphQLError ? error.extensions.http : undefined;
+  const { status } = (http ?? {}) as { status?: number };
+  return status === 405 ? 'METHOD_NOT_ALLOWED' : status === 406 ? 'NOT_ACCEPTABLE' : null;
+}
+
+export function isOfApollo(code: unknown): boolean {
+  return OF_APOLLO.has(code);
+}
+
+/** The error that a resolver or a plugin threw, without graphql's wrapper. */
+export function causeOf(error: unknown): unknown {
+  return error instanceof GraphQLError ? (error.originalError ?? error) : error;
+}
+
+/** REST's code in upper case. */
+export function clientCode({ code }: AppError): string {
+  return code.toUpperCase();
+}
+
+/** `extensions` of an error: its code, REST's status, and the details. */
+function errorExtensions(error: AppError) {
+  const { status, errors, retryAfterSeconds, limit } = error;
+  return {
+    code: clientCode(error),
+    status,
+    ...(errors ? { errors } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}
+
+/** The error as a client sees it: ours in full, Apollo's with a status, anything else masked. */
+export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
+  if (isOfApollo(formatted.extensions?.code)) {
+    const code = ofHttp(error) ?? formatted.extensions?.code;
+    const status = code === 'METHOD_NOT_ALLOWED' ? 405 : code === 'NOT_ACCEPTABLE' ? 406 : 400;
+    const message = shortened(formatted.message);
+    return { ...formatted, message, extensions: { ...formatted.extensions, code, status } };
+  }
+  const appError = toAppError(causeOf(error));
+  return { ...formatted, message: shortened(appError.message), extensions: errorExtensions(appError) };
+}
+
+/** graphql repeats values of any length in its messages, and states the problem before and after them. */
+function shortened(message: string): string {
+  if (message.length <= 2 * KEPT_CHARACTERS) return message;
+  return `${message.slice(0, KEPT_CHARACTERS)}…${message.slice(-KEPT_CHARACTERS)}`;
+}
+
+/** The refusal of a whole request, with its HTTP status and headers. */
+export function refusal(error: AppError): GraphQLError {
+  const headers = new HeaderMap(Object.entries(errorHeaders(error)));
+  return new GraphQLError(error.message, {
+    originalError: error,
+    extensions: { ...errorExtensions(error), http: { status: error.status, headers } },
+  });
+}
+
+/** The body of a refusal that the door sends before Apollo sees the request. */
+export function refusalBody(error: AppError): string {
+  return JSON.stringify({ errors: [{ message: error.message, extensions: errorExtensions(error) }] });
+}

@@ -1,0 +1,101 @@
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onSendHookHandler,
+} from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
+import type { Meter } from '../../request/admission/meter.js';
+import type { BodiesInFlight } from '../../request/http/content/bodies-in-flight.js';
+import { acceptJson, JsonBody, withNumbersOrText } from '../../request/http/content/json-body.js';
+import { refuseUnknownPaths } from '../../request/http/unknown-paths.js';
+import type { KeptResponse, ResponseCache } from '../../request/response-cache/response-cache.js';
+import { Apollo } from './apollo.js';
+import { KnownDocuments, PersistedQueries } from './known-documents.js';
+import { KnownOperations } from './known-operations.js';
+import { isPage, refuse } from './negotiation.js';
+import { DocumentGate, OperationCharges } from './operation-charges.js';
+import { givenName } from './operations/measured-operation.js';
+import { countParameterValues, parametersOf } from './request-parameters.js';
+
+interface GraphQLDoorOptions {
+  schema: GraphQLSchema;
+  meter: Meter;
+  cache: ResponseCache;
+  turns: EventLoopTurns;
+  bodies: BodiesInFlight;
+  /** The page for browsers. */
+  page: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+  log: FastifyBaseLogger;
+}
+
+interface GraphQLDoor {
+  /** Adds the routes to a part of the server that admits callers and leaves the charge to the door. */
+  routes(app: FastifyInstance): void;
+  chargeUnpaid: onSendHookHandler;
+  close(): Promise<void>;
+}
+
+/** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */
+export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<GraphQLDoor> {
+  const { schema, meter, cache, turns, bodies, page, log } = options;
+  const persistedQueries = new PersistedQueries();
+  const charges = new OperationCharges(schema, meter);
+  const known = new KnownOperations({ schema, charges, persistedQueries, cache, turns });
+  const documents = new KnownDocuments();
+  const gate = new DocumentGate(schema, meter, documents, persistedQueries);
+  const apollo = await Apollo.start({ schema, charges, documents, persistedQueries, known, turns, log });
+
+  /** A request of a refused key is charged, or refused, before its variables are parsed. */
+  const chargeUnread = async (request: FastifyRequest, reply: FastifyReply) => {
+    const parameters = parametersOf(request);
+    request.operation = givenName(parameters.operationName);
+    const document = await gate.pass(request, reply, parameters);
+    const isCharged =
+      document === null || (await charges.chargeDocument(document, parameters.operationName, request, reply));
+    // The plan pays at least one unit.
+    if (!isCharged) await meter.admitUnread(request, reply, false);
+  };
+  const answerRead = (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {
+    const send = (response: KeptResponse | null) => {
+      if (!response) return apollo.handleRequest(request, reply, body);
+      reply.headers(response.headers);
+      return response.body;
+    };
+    const response = body && known.answer(request, reply, body);
+    return response instanceof Promise ? response.then(send) : send(response);
+  };
+  const answerLater = async (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {
+    if (body?.isLarge && request.caller) await turns.next(request.caller.projectId);
+    // The request was refused, and charged, while it waited.
+    if (reply.sent) return reply;
+    if (meter.isRefused(request)) await chargeUnread(request, reply);
+    return answerRead(request, reply, body);
+  };
+  // Returns no promise if nothing has to wait: each one costs a cached response more than a look-up.
+  const answer = (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('cache-control', 'no-store');
+    if (request.method === 'GET') request.bodyShare?.set(0, countParameterValues(request));
+    const body = request.method === 'POST' && request.body instanceof JsonBody ? request.body : null;
+    const waits = body?.isLarge || meter.isRefused(request);
+    return waits ? answerLater(request, reply, body) : answerRead(request, reply, body);
+  };
+  const routes = (app: FastifyInstance) => {
+    acceptJson(app, (body) => body, withNumbersOrText);
+    app.setErrorHandler((error, request, reply) => reply.send(refuse(error, request, reply)));
+    refuseUnknownPaths(app);
+    app.options('/', async (_, reply) => reply.code(204).header('allow', 'GET, HEAD, POST, OPTIONS').send());
+    app.route({
+      url: '/',
+      method: app.supportedMethods.filter((method) => method !== 'OPTIONS'),
+      handler: (request, reply) => {
+        if (isPage(request)) return page(request, reply);
+        const share = bodies.shareOf(request, reply);
+        return share ? share.during(() => answer(request, reply)) : answer(request, reply);
+      },
+    });
+  };
+  return { routes, chargeUnpaid: charges.chargeUnpaid, close: () => apollo.stop() };
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { type DocumentNode, TokenKind } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { textBytes } from '../../request/response-cache/response-cache.js';
+
+const MAX_DOCUMENTS = 1_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** A node of a parsed document with its location, rounded up from its size in V8 8–13. */
+const NODE_BYTES = 250;
+
+interface Known {
+  readonly document: DocumentNode;
+  readonly bytes: number;
+}
+
+/**
+ * Documents that were admitted and are valid, keyed by the SHA-256 of their source: Apollo's document store. Apollo
+ * offers each document right after parsing; only `storeValid` stores it.
+ */
+export class KnownDocuments {
+  private readonly known = new LRUCache<string, Known>({
+    max: MAX_DOCUMENTS,
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
+  private readonly valid = new WeakSet<DocumentNode>();
+
+  /** Null = not known. */
+  of(source: string): DocumentNode | null {
+    return this.known.get(createHash('sha256').update(source).digest('hex'))?.document ?? null;
+  }
+
+  isValid(document: DocumentNode): boolean {
+    return this.valid.has(document);
+  }
+
+  storeValid(queryHash: string, source: string, document: DocumentNode): void {
+    this.valid.add(document);
+    const bytes = textBytes(source) + forgetTokens(document) * NODE_BYTES;
+    this.known.set(queryHash, { document, bytes });
+  }
+
+  async get(key: string): Promise<DocumentNode | undefined> {
+    return this.known.get(hashIn(key))?.document;
+  }
+
+  async set(): Promise<void> {}
+
+  async delete(key: string): Promise<boolean> {
+    return this.known.delete(hashIn(key));
+  }
+}
+
+/**
+ * Unlinks the lexer's tokens. Each node's location references its first and last token, and each token its neighbours. So
+ * every node would keep all tokens of the source in memory, comments included. Returns about how many nodes the document
+ * can have at most: a name makes two, any other token one.
+ */
+function forgetTokens({ loc }: DocumentNode): number {
+  let nodes = 0;
+  for (let token = loc?.startToken ?? null; token; ) {
+    nodes += token.kind === TokenKind.NAME ? 2 : 1;
+    const { next } = token;
+    Object.assign(token, { prev: null, next: null });
+    token = next;
+  }
+  return nodes;
+}
+
+const MAX_QUERIES = 1_000;
+const MAX_SOURCE_BYTES = 8 * 1024 * 1024;
+/** The memory of an entry without its texts. */
+const ENTRY_BYTES = 500;
+
+/** The sources that clients registered under their SHA-256: Apollo's cache of automatic persisted queries. */
+export class PersistedQueries {
+  private readonly sources = new LRUCache<string, string>({
+    max: MAX_QUERIES,
+    maxSize: MAX_SOURCE_BYTES,
+    sizeCalculation: (source) => textBytes(source) + ENTRY_BYTES,
+  });
+
+  sourceOf(queryHash: string): string | undefined {
+    return this.sources.get(queryHash);
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    return this.sourceOf(hashIn(key));
+  }
+
+  async set(key: string, source: string): Promise<void> {
+    this.sources.set(hashIn(key), source);
+  }
+
+  async delete(key: string): Promise<boolean> {
+    return this.sources.delete(hashIn(key));
+  }
+}
+
+/** The SHA-256 of a source. Apollo's keys put `apq:`, or a name of the schema, before it. */
+function hashIn(key: string): string {
+  return key.slice(key.lastIndexOf(':') + 1);
+}

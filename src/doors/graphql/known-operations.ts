@@ -1,0 +1,158 @@
+import type { GraphQLRequestContextWillSendResponse } from '@apollo/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
+import type { JsonBody } from '../../request/http/content/json-body.js';
+import {
+  type KeptResponse,
+  type ResponseCache,
+  textBytes,
+} from '../../request/response-cache/response-cache.js';
+import { type Context, contextOf } from './execution/context.js';
+import type { PersistedQueries } from './known-documents.js';
+import { type Jit, KnownOperation } from './known-operation.js';
+import { answerType } from './negotiation.js';
+import type { OperationCharges } from './operation-charges.js';
+import { mayBeKept } from './operations/cache-control.directive.js';
+import type { MeasuredOperation } from './operations/measured-operation.js';
+import { postedOperationIn } from './request-parameters.js';
+
+const MAX_OPERATIONS = 500;
+const MAX_OPERATIONS_BYTES = 32 * 1024 * 1024;
+/** An operation compiled by graphql-jit 0.8.9 takes 35 KB, plus 3 KB per selection; running it adds V8's own code. */
+const COMPILED_BYTES = 48 * 1024;
+const SELECTION_BYTES = 6 * 1024;
+/** Compiling takes milliseconds, so only repeated operations are compiled. */
+const REQUESTS_BEFORE_COMPILING = 2;
+
+const MAX_REQUESTS = 2_000;
+const MAX_REQUESTS_BYTES = 4 * 1024 * 1024;
+/** The memory of a request without its text. */
+const REQUEST_BYTES = 500;
+
+/** Null = Apollo answers. */
+type Answer = KeptResponse | null;
+
+/** A recognised request. Its variables stay in its text. */
+interface KnownRequest {
+  readonly operation: KnownOperation;
+  readonly measured: MeasuredOperation;
+  readonly contentType: string;
+}
+
+interface KnownOperationsOptions {
+  schema: GraphQLSchema;
+  charges: OperationCharges;
+  persistedQueries: PersistedQueries;
+  cache: ResponseCache;
+  turns: EventLoopTurns;
+}
+
+/**
+ * Valid, cacheable reads that need no Apollo: they are answered from the response cache while the data version is
+ * unchanged, otherwise by a compiled function. Reads may run twice: after any failure Apollo executes them again. D-41.
+ */
+export class KnownOperations {
+  /** Keyed by operation name and source. */
+  private readonly operations = new LRUCache<string, KnownOperation>({
+    max: MAX_OPERATIONS,
+    maxSize: MAX_OPERATIONS_BYTES,
+    // A known request may still reference it.
+    dispose: (operation) => operation.evict(),
+  });
+  /** Keyed by the request. */
+  private readonly requests = new LRUCache<string, KnownRequest>({
+    max: MAX_REQUESTS,
+    maxSize: MAX_REQUESTS_BYTES,
+    sizeCalculation: (_, text) => textBytes(text) + REQUEST_BYTES,
+  });
+  private readonly mayBeKept: ReturnType<typeof mayBeKept>;
+  /** Loaded with the first operation that may be compiled. */
+  private jit: Jit | null = null;
+
+  constructor(private readonly parts: KnownOperationsOptions) {
+    this.mayBeKept = mayBeKept(parts.schema);
+  }
+
+  /** Registers an operation that Apollo has executed without errors, so that later requests need no Apollo. */
+  learn(executed: GraphQLRequestContextWillSendResponse<Context>): void {
+    const { source, request, document, operation, response, contextValue } = executed;
+    const isFaultless = response.body.kind === 'single' && !response.body.singleResult.errors;
+    if (!source || !document || !operation || !isFaultless) return;
+    const name = request.operationName ?? null;
+    const key = keyOf(source, name);
+    if (this.operations.has(key) || !this.mayBeKept(document, operation)) return;
+    const known = new KnownOperation({ source, document, operation, name }, this.parts.charges);
+    const selections = contextValue.operation?.size.selections ?? 0;
+    const size = COMPILED_BYTES + selections * SELECTION_BYTES + 2 * textBytes(key);
+    this.operations.set(key, known, { size });
+    if (!this.jit) this.loadJit();
+  }
+
+  /**
+   * Charges a request for a known operation, and answers it: at once, if nothing has to wait. Null = Apollo answers; a
+   * charge stays charged. Throws, or rejects with, `AppError` 429 if the quota is spent.
+   */
+  answer(request: FastifyRequest, reply: FastifyReply, body: JsonBody): Answer | Promise<Answer> {
+    const text = `${request.headers.accept ?? ''}\n${request.site.origin ?? ''}\n${body.key}`;
+    const before = this.requests.get(text);
+    const known = before ?? this.recognize(request, body);
+    if (!known) return null;
+    const respond = () => {
+      const response = this.parts.cache.respond(request, text, async () => {
+        const executed = await this.execute(known, body, contextOf(request, reply, known.measured));
+        // The operation may be evicted since; Apollo registers it again.
+        if (!executed) this.requests.delete(text);
+        return executed;
+      });
+      // A cache hit: the same request was sent before, and is likely to be sent again.
+      if (known !== before && !(response instanceof Promise)) this.requests.set(text, known);
+      return response;
+    };
+    const charging = this.parts.charges.charge(known.measured, request, reply);
+    return charging ? charging.then(respond) : respond();
+  }
+
+  /** Null = the operation is not known, not yet worth compiling, or too large with these variables. */
+  private recognize(request: FastifyRequest, body: JsonBody): KnownRequest | null {
+    const posted = postedOperationIn(body.parse());
+    const source = posted && (posted.query ?? this.parts.persistedQueries.sourceOf(posted.queryHash));
+    if (!source) return null;
+    const operation = this.operations.get(keyOf(source, posted.operationName));
+    if (!operation || operation.countRequest() < REQUESTS_BEFORE_COMPILING || !operation.isUsable)
+      return null;
+    const measured = operation.measureWith(posted.variables);
+    const contentType = answerType(request);
+    if (!this.jit || !measured || measured.problem || contentType === undefined) return null;
+    return { operation, measured, contentType };
+  }
+
+  private async execute(known: KnownRequest, body: JsonBody, context: Context): Promise<Answer> {
+    const { operation, contentType, measured } = known;
+    const nextTurn = () => this.parts.turns.next(context.caller.projectId);
+    if (!operation.isCompiled || measured.isLarge) await nextTurn();
+    const executeOperation = this.jit && operation.compile(this.jit, this.parts.schema);
+    if (!executeOperation) return null;
+    const variables = postedOperationIn(body.parse())?.variables ?? {};
+    const result = await executeOperation(undefined, context, variables);
+    // Apollo executes the operation again, and reports the errors.
+    if (result.errors) return null;
+    // The rows of several reads may have arrived at once, and writing a large answer takes milliseconds again.
+    if (measured.isLarge) await nextTurn();
+    // Apollo ends each response with a line feed.
+    return { body: `${JSON.stringify(result)}\n`, headers: { 'content-type': contentType } };
+  }
+
+  private loadJit(): void {
+    const keep = (jit: Jit) => {
+      this.jit = jit;
+    };
+    // If loading fails, Apollo continues to respond, and the next operation tries again.
+    import('graphql-jit').then(keep, () => {});
+  }
+}
+
+function keyOf(source: string, operationName: string | null): string {
+  return `${JSON.stringify(operationName)}${source}`;
+}

@@ -1,0 +1,39 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
+import { errorHeaders, logFault, refusalOf } from '../../request/http/error-reply.js';
+import { clientCode, refusalBody } from './execution/errors.js';
+
+/** Apollo's own media types: among types that a client accepts equally, the first one wins. */
+const TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
+
+/** Apollo's list for its landing page. */
+const TYPES_WITH_PAGE = [
+  ...TYPES,
+  'multipart/mixed; deferSpec=20220824',
+  'multipart/mixed; incrementalSpec=v0.2',
+  'multipart/mixed',
+  'text/html',
+];
+
+/** The media type of an answer; undefined = the client accepts none. */
+export function answerType({ headers }: FastifyRequest): string | undefined {
+  return headers.accept === undefined ? TYPES[0] : new Negotiator({ headers }).mediaType(TYPES);
+}
+
+/** Whether a browser wants the page, by the rule of Apollo's own landing page. Nothing is executed. */
+export function isPage({ method, headers }: FastifyRequest): boolean {
+  const isRead = (method === 'GET' || method === 'HEAD') && headers.accept !== undefined;
+  return isRead && new Negotiator({ headers }).mediaType(TYPES_WITH_PAGE) === 'text/html';
+}
+
+/** Makes the reply a refusal in GraphQL's form. Returns its body. */
+export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): string {
+  const appError = refusalOf(error, request, reply);
+  request.errorCode = clientCode(appError);
+  logFault(request, appError);
+  reply
+    .code(appError.status)
+    .headers(errorHeaders(appError))
+    .type(answerType(request) ?? String(TYPES[0]));
+  return refusalBody(appError);
+}

@@ -1,0 +1,172 @@
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  getOperationAST,
+  type OperationDefinitionNode,
+} from 'graphql';
+import type { AppError } from '../../ground/kernel/errors.js';
+import { type Cost, ONE_UNIT } from '../../request/admission/cost.js';
+import type { Meter } from '../../request/admission/meter.js';
+import type { KnownDocuments, PersistedQueries } from './known-documents.js';
+import { refuse } from './negotiation.js';
+import { type MeasuredOperation, operationName, sizeProblem } from './operations/measured-operation.js';
+import { costOf, costProblem, inputsProblem, unitOf } from './operations/operation-cost.js';
+import { type ListSizes, listSizesOf, measureOperation } from './operations/operation-size.js';
+import { allRootFields, fieldsOfKind } from './operations/root-fields.js';
+import type { RequestParameters } from './request-parameters.js';
+
+/** A shorter read takes about a millisecond, and does not wait for others. */
+export const LONG_READ_FIELDS = 100;
+
+/** A read of more fields takes tens of milliseconds, so that it waits for a turn of the event loop. */
+const LARGE_READ_FIELDS = 1_000;
+
+/** An operation with its document. The document need not be valid. */
+export interface OperationInDocument {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+}
+
+/** Measures, limits and charges requests: all of them, whether Apollo or `KnownOperations` answers. */
+export class OperationCharges {
+  private readonly lists: ListSizes;
+  private readonly management: ReadonlySet<string>;
+  private readonly rootFields: ReadonlySet<string>;
+
+  constructor(
+    schema: GraphQLSchema,
+    private readonly meter: Meter,
+  ) {
+    this.lists = listSizesOf(schema);
+    this.management = fieldsOfKind(schema, 'management');
+    this.rootFields = allRootFields(schema);
+  }
+
+  measure(
+    { document, operation }: OperationInDocument,
+    variables: Record<string, unknown>,
+  ): MeasuredOperation {
+    const size = measureOperation(document, operation, variables, this.lists);
+    const cost = costOf(size.roots, this.management);
+    const problem = inputsProblem(size.roots) ?? sizeProblem(size);
+    const type = operation.operation;
+    const names = size.roots.map((root) => root.name);
+    return {
+      size,
+      cost,
+      name: operationName(operation, names, this.rootFields),
+      type,
+      problem,
+      readsSchema: names.includes('__schema') || names.includes('__type'),
+      isLong: type === 'query' && cost.management > 0 && size.cost > LONG_READ_FIELDS,
+      isLarge: size.cost > LARGE_READ_FIELDS,
+    };
+  }
+
+  /**
+   * Spends the cost, once; or one unit for an operation that is not known, is too large, or costs more than the plan has in
+   * a window. Returns no promise if nothing has to wait. Throws, or rejects with, `AppError`: the problem, or 429 if the
+   * quota is spent.
+   */
+  charge(
+    measured: MeasuredOperation | null,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> | undefined {
+    request.operation = measured?.name ?? null;
+    request.operationType = measured?.type ?? null;
+    if (!measured) return this.spend(ONE_UNIT, request, reply);
+    const { cost } = measured;
+    const problem = measured.problem ?? (request.caller && costProblem(cost, request.caller.quota));
+    const charging = this.spend(problem ? unitOf(cost) : cost, request, reply);
+    return problem ? refuseAfter(charging, problem) : charging;
+  }
+
+  /**
+   * Spends the cost of a valid document without directives, before its variables are parsed. Resolves with false if they
+   * affect the cost. Rejects with `AppError` 429.
+   */
+  async chargeDocument(
+    document: DocumentNode,
+    operationName: unknown,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<boolean> {
+    const operation = getOperationAST(document, operationName as string | undefined);
+    if (!operation) return false;
+    const { cost, name, type } = this.measure({ document, operation }, {});
+    request.operation = name;
+    request.operationType = type;
+    if (type === 'mutation' && cost.pets > 0) return false;
+    await this.spend(cost, request, reply);
+    return true;
+  }
+
+  /**
+   * A request that was refused before its operation was known costs one unit like any other; nothing was executed. If the
+   * quota is spent, the 429 replaces the original answer. D-210.
+   */
+  readonly chargeUnpaid: onSendHookHandler = (request, reply, payload, done) => {
+    if (!request.caller || request.paidBy) return done(null, payload);
+    const settle = async () => this.spend(ONE_UNIT, request, reply);
+    // Another answer may be sent while the charge waits: that of the deadline, or after it that of the handler.
+    const finish = (answer: () => unknown) => reply.raw.headersSent || done(null, answer());
+    settle().then(
+      () => finish(() => payload),
+      (error) => finish(() => refuse(error, request, reply)),
+    );
+  };
+
+  private spend(cost: Cost, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    return request.paidBy ? undefined : this.meter.charge(request, reply, cost);
+  }
+}
+
+async function refuseAfter(charging: Promise<void> | undefined, problem: AppError): Promise<never> {
+  await charging;
+  throw problem;
+}
+
+/**
+ * Checks the requests of refused keys before anything of them is parsed, because the cost of a new document is known only
+ * after parsing. A refused key may send known documents, and per minute a limited number of new documents that name a
+ * field outside the plan. D-164.
+ */
+export class DocumentGate {
+  private readonly managing: RegExp;
+
+  constructor(
+    schema: GraphQLSchema,
+    private readonly meter: Meter,
+    private readonly documents: KnownDocuments,
+    private readonly persistedQueries: PersistedQueries,
+  ) {
+    const names = [...fieldsOfKind(schema, 'management'), '__schema', '__type'];
+    this.managing = new RegExp(`\\b(?:${names.join('|')})\\b`);
+  }
+
+  /**
+   * Returns the document of the request if it is known and costs the same for all variables: the caller charges it before
+   * it parses them. Rejects with `AppError` 429.
+   */
+  async pass(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parameters: RequestParameters,
+  ): Promise<DocumentNode | null> {
+    const source = this.sourceOf(parameters);
+    const known = source === null ? null : this.documents.of(source);
+    // @skip and @include leave out fields.
+    if (source !== null && known) return source.includes('@') ? null : known;
+    // The plan pays for a request without a document.
+    await this.meter.admitUnread(request, reply, source !== null && this.managing.test(source));
+    return null;
+  }
+
+  private sourceOf({ query, persistedQuery }: RequestParameters): string | null {
+    if (typeof query === 'string') return query;
+    const hash = (persistedQuery as { sha256Hash?: unknown } | null | undefined)?.sha256Hash;
+    return typeof hash === 'string' ? (this.persistedQueries.sourceOf(hash) ?? null) : null;
+  }
+}

@@ -1,0 +1,133 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind,
+  OperationTypeNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { AppError } from '../../../ground/kernel/errors.js';
+
+/** A document's fragments by name. If two have the same name, which validation refuses, the last one counts. */
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+export function fragmentsOf({ definitions }: DocumentNode): Fragments {
+  const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+}
+
+interface SelectionReader {
+  /** Called first, for each selection; false = it is left out, with everything inside it. */
+  enter(selection: SelectionNode): boolean;
+  field(field: FieldNode): void;
+  /** The fragment is not read, unless the reader does it. */
+  spread(fragmentName: string): void;
+}
+
+/** Reads the selections of one place, those of inline fragments included. */
+export function readSelections({ selections }: SelectionSetNode, reader: SelectionReader): void {
+  for (const selection of selections) {
+    if (!reader.enter(selection)) continue;
+    if (selection.kind === Kind.FIELD) reader.field(selection);
+    else if (selection.kind === Kind.INLINE_FRAGMENT) readSelections(selection.selectionSet, reader);
+    else reader.spread(selection.name.value);
+  }
+}
+
+interface Place {
+  /** By name in the response. */
+  readonly fields: ReadonlyMap<string, readonly FieldNode[]>;
+  readonly spread: ReadonlySet<string>;
+}
+
+/** Merges the selections of one place of the response: each fragment is read once, so cyclic fragments end. */
+export function placeOf(
+  selectionSets: readonly SelectionSetNode[],
+  fragments: Fragments,
+  enter: SelectionReader['enter'] = () => true,
+): Place {
+  const fields = new Map<string, FieldNode[]>();
+  const spread = new Set<string>();
+  const reader: SelectionReader = {
+    enter,
+    field: (field) => {
+      const name = field.alias?.value ?? field.name.value;
+      const nodes = fields.get(name);
+      if (nodes) nodes.push(field);
+      else fields.set(name, [field]);
+    },
+    spread: (name) => {
+      if (spread.has(name)) return;
+      spread.add(name);
+      const fragment = fragments.get(name);
+      if (fragment) readSelections(fragment.selectionSet, reader);
+    },
+  };
+  for (const selectionSet of selectionSets) readSelections(selectionSet, reader);
+  return { fields, spread };
+}
+
+const MAX_DEFINITIONS = 100;
+const MAX_STEPS = 5_000;
+/** Deeper operations are refused by their size, and endless fragments by validation. */
+const MAX_DEPTH = 16;
+
+/**
+ * The reason to refuse a document before validation; null = validation takes only milliseconds. All operations and
+ * fragments count, even those that are not executed. The document need not be valid. D-14.
+ */
+export function documentProblem(document: DocumentNode): AppError | null {
+  const { length } = document.definitions;
+  if (length > MAX_DEFINITIONS) {
+    return tooLarge(
+      `The document has ${length} operations and fragments; at most ${MAX_DEFINITIONS} are allowed.`,
+    );
+  }
+  const count = comparisonOf(document);
+  let steps = 0;
+  for (const definition of document.definitions) {
+    // No validation rule refuses it, and execution would fail with an internal error.
+    if ('operation' in definition && definition.operation === OperationTypeNode.SUBSCRIPTION) {
+      return new AppError('invalid_request', 'Subscriptions are not supported. Use a query instead.');
+    }
+    if ('selectionSet' in definition && definition.selectionSet) steps = count([definition.selectionSet]);
+  }
+  if (steps <= MAX_STEPS) return null;
+  return tooLarge('The document repeats too many fields of the same name, or fragments, in the same place.');
+}
+
+function tooLarge(reason: string): AppError {
+  return new AppError('invalid_request', `${reason} Split it.`);
+}
+
+/**
+ * Counts the pairs that graphql's rule OverlappingFieldsCanBeMerged compares: fields with one response name in one place,
+ * and fragments spread in one place. Takes one step per selection, and stops at the limit. The returned function adds
+ * selections that are merged in one place, and returns the steps so far.
+ */
+function comparisonOf(document: DocumentNode) {
+  const fragments = fragmentsOf(document);
+  let steps = 0;
+  const isWithinLimit = () => {
+    steps += 1;
+    return steps <= MAX_STEPS;
+  };
+  return function count(selectionSets: readonly SelectionSetNode[], depth = 0): number {
+    if (depth > MAX_DEPTH || selectionSets.length === 0) return steps;
+    const { fields, spread } = placeOf(selectionSets, fragments, isWithinLimit);
+    const groups = [...fields.values()];
+    steps += pairs(spread.size);
+    for (const group of groups) steps += pairs(group.length);
+    for (const group of groups) {
+      if (steps > MAX_STEPS) break;
+      const inner = group.flatMap(({ selectionSet }) => selectionSet ?? []);
+      count(inner, depth + 1);
+    }
+    return steps;
+  };
+}
+
+function pairs(count: number): number {
+  return (count * (count - 1)) / 2;
+}

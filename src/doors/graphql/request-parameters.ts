@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { type AppError, invalidRequest } from '../../ground/kernel/errors.js';
+import { JsonBody } from '../../request/http/content/json-body.js';
+import { scanJson } from '../../request/http/content/json-scan.js';
+
+export interface RequestParameters {
+  query?: unknown;
+  operationName?: unknown;
+  persistedQuery?: unknown;
+}
+
+/** The document of a request, or its hash, as Apollo reads them. Apollo refuses malformed parts. Parses no variables. */
+export function parametersOf({ method, body, url }: FastifyRequest): RequestParameters {
+  const isPost = method === 'POST';
+  const posted = body instanceof JsonBody ? body.members('query', 'operationName', 'extensions') : body;
+  const given = (isPost ? posted : parametersIn(url)) as Record<string, unknown> | null | undefined;
+  const extensions = isPost ? given?.extensions : jsonIn(given?.extensions);
+  return {
+    query: given?.query,
+    operationName: given?.operationName,
+    persistedQuery: (extensions as { persistedQuery?: unknown } | null | undefined)?.persistedQuery,
+  };
+}
+
+/** Counts the values in the parameters of a GET. Throws `AppError invalid_request` if one has too many, or nests too deep. */
+export function countParameterValues({ url }: FastifyRequest): number {
+  const { variables = '', extensions = '' } = parametersIn(url);
+  return scanJson('variables', variables) + scanJson('extensions', extensions);
+}
+
+/**
+ * With Apollo's parser: Fastify's reads other texts after a "#", and beside a "%" that encodes nothing. Apollo refuses a
+ * repeated parameter.
+ */
+function parametersIn(url: string): Record<string, string> {
+  return Object.fromEntries(new URL(url, 'http://localhost').searchParams);
+}
+
+function jsonIn(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
+const FIELD = 'extensions.persistedQuery';
+const SHA_256 = /^[0-9a-f]{64}$/i;
+
+/**
+ * The problem with the persisted query of a request; null = none, or the request has no persisted query. Apollo treats
+ * malformed input as an internal error, and responds with 500 to a hash that is not a string.
+ */
+export function persistedQueryProblem(request: FastifyRequest): AppError | null {
+  const { query, persistedQuery: asked } = parametersOf(request);
+  if (!asked) return null;
+  if (typeof asked !== 'object') return problem(FIELD, 'must be an object');
+  const { version, sha256Hash } = asked as { version?: unknown; sha256Hash?: unknown };
+  if (version !== 1) return problem(`${FIELD}.version`, 'must be 1');
+  if (typeof sha256Hash !== 'string' || !SHA_256.test(sha256Hash)) {
+    return problem(`${FIELD}.sha256Hash`, 'must be a SHA-256 in hexadecimal');
+  }
+  if (typeof query === 'string' && createHash('sha256').update(query).digest('hex') !== sha256Hash) {
+    return problem(`${FIELD}.sha256Hash`, 'must be the SHA-256 of the query, in lower case');
+  }
+  return null;
+}
+
+function problem(field: string, message: string): AppError {
+  return invalidRequest([{ field, message }]);
+}
+
+/** The parameters of a POST in the form that nearly all clients send. GraphQL over HTTP. */
+export interface PostedOperation {
+  readonly query: string | null;
+  /** The SHA-256 of a persisted query, used if there is no query. Apollo's automatic persisted queries. */
+  readonly queryHash: string;
+  readonly operationName: string | null;
+  readonly variables: Record<string, unknown>;
+}
+
+const NAMES: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
+
+/** Null for any other form: Apollo reads those. */
+export function postedOperationIn(body: unknown): PostedOperation | null {
+  if (!isRecord(body) || !Object.keys(body).every((name) => NAMES.has(name))) return null;
+  const { query = null, operationName = null, variables, extensions } = body;
+  if (query !== null && typeof query !== 'string') return null;
+  if (operationName !== null && typeof operationName !== 'string') return null;
+  if (variables != null && !isRecord(variables)) return null;
+  const queryHash = query === null ? hashIn(extensions) : '';
+  // A query with extensions needs more than a response.
+  if (queryHash === null || (query !== null && extensions != null)) return null;
+  return { query, queryHash, operationName, variables: variables ?? {} };
+}
+
+function hashIn(extensions: unknown): string | null {
+  if (!isRecord(extensions) || Object.keys(extensions).length !== 1) return null;
+  const { persistedQuery } = extensions;
+  if (!isRecord(persistedQuery) || persistedQuery.version !== 1) return null;
+  return typeof persistedQuery.sha256Hash === 'string' ? persistedQuery.sha256Hash : null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,107 @@
+import { Arg, Ctx, FieldResolver, Int, Resolver } from 'type-graphql';
+import {
+  type AuditPage,
+  FILTERED_EVENTS,
+  type ProjectAudit,
+  type WantedEvents,
+} from '../../../tenants/audit/project-audit.js';
+import {
+  listName,
+  type ProjectRequests,
+  type RequestPage,
+  type WantedRequests,
+} from '../../../tenants/request-log/project-requests.js';
+import { Batch } from '../execution/batch.js';
+import { type Context, serviceCallOf } from '../execution/context.js';
+import {
+  AuditEventConnectionType,
+  AuditEventFilterInput,
+  auditFilter,
+  auditList,
+  presentAuditPage,
+} from './lists/audit-event.type.js';
+import {
+  presentRequestPage,
+  RequestConnectionType,
+  RequestFilterInput,
+  requestFilter,
+} from './lists/logged-request.type.js';
+import { ACTIVITY_PAGE_SIZE, FIRST_RULE, requestedPage } from './lists/page.js';
+import { ProjectType } from './project.resolver.js';
+
+/** The history of a project: its audit log, and the log of its requests. */
+@Resolver(() => ProjectType)
+export class ActivityResolver {
+  private readonly audits = new Batch<WantedEvents, AuditPage>((context, wanted) =>
+    this.audit.read(serviceCallOf(context), wanted),
+  );
+  private readonly requestLists = new Batch<WantedRequests, RequestPage>((context, wanted) =>
+    this.log.requests.read(serviceCallOf(context), wanted),
+  );
+
+  constructor(
+    private readonly audit: ProjectAudit,
+    private readonly log: { requests: ProjectRequests; isOn: boolean },
+  ) {}
+
+  @FieldResolver(() => RequestConnectionType, {
+    description:
+      'The last 10,000 requests of its keys within 48 hours, newest first. Of each second the log keeps 50, those with an error first. A request appears about two seconds after its answer. Needs the scope `keys`.',
+  })
+  async requests(
+    @Ctx() context: Context,
+    @Arg('first', () => Int, {
+      nullable: true,
+      defaultValue: ACTIVITY_PAGE_SIZE,
+      description: `How many requests: ${FIRST_RULE}.`,
+    })
+    first: number | null,
+    @Arg('after', () => String, {
+      nullable: true,
+      description: 'Only requests older than this `endCursor` of a page with the same filter.',
+    })
+    after?: string | null,
+    @Arg('filter', () => RequestFilterInput, {
+      nullable: true,
+      description:
+        'Only requests with these values, for example `{outcome: FAILED}`. An operation may filter five lists.',
+    })
+    given?: RequestFilterInput | null,
+  ): Promise<RequestConnectionType> {
+    const filter = requestFilter(given);
+    const list = listName(filter);
+    const wanted = { ...requestedPage(list, { first, after }), filter };
+    const page = await this.requestLists.join(context, wanted);
+    return presentRequestPage(page, { list, isContinued: wanted.beforeId !== null, isOn: this.log.isOn });
+  }
+
+  @FieldResolver(() => AuditEventConnectionType, {
+    description:
+      'The acts that changed the project, its keys and its domains, newest first, since the project exists. Needs the scope `keys`.',
+  })
+  async auditEvents(
+    @Ctx() context: Context,
+    @Arg('first', () => Int, {
+      nullable: true,
+      defaultValue: ACTIVITY_PAGE_SIZE,
+      description: `How many events: ${FIRST_RULE}.`,
+    })
+    first: number | null,
+    @Arg('after', () => String, {
+      nullable: true,
+      description: 'Only events older than this `endCursor` of a page with the same filter.',
+    })
+    after?: string | null,
+    @Arg('filter', () => AuditEventFilterInput, {
+      nullable: true,
+      description: `Only events with these values, for example \`{kind: "domain"}\`, among the ${FILTERED_EVENTS.toLocaleString('en')} before \`after\`.`,
+    })
+    given?: AuditEventFilterInput | null,
+  ): Promise<AuditEventConnectionType> {
+    const filter = auditFilter(given);
+    const list = auditList(filter);
+    const wanted = { ...requestedPage(list, { first, after }), filter };
+    const page = await this.audits.join(context, wanted);
+    return presentAuditPage(page, list, wanted.beforeId !== null);
+  }
+}

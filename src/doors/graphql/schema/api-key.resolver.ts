@@ -1,0 +1,179 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { GraphQLDateTime } from 'graphql-scalars';
+import {
+  Arg,
+  Ctx,
+  Directive,
+  FieldResolver,
+  ID,
+  Info,
+  Int,
+  Mutation,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
+import type { Caller } from '../../../ground/kernel/caller.js';
+import { parseInt64 } from '../../../ground/kernel/int64.js';
+import type { Limiter } from '../../../request/rate-limit/rules/limiter.js';
+import { projectSubject } from '../../../request/rate-limit/rules/subjects.js';
+import { type ApiKey, scopesOf } from '../../../tenants/api-keys/api-key.entity.js';
+import { type IssuedApiKey, refuseUnknown } from '../../../tenants/api-keys/api-key.service.js';
+import type { KeyUses } from '../../../tenants/api-keys/key-uses.js';
+import { MAX_OVERLAP_SECONDS } from '../../../tenants/api-keys/new-key.rules.js';
+import { MAX_KEYS_SHOWN, MAX_VALID_KEYS, type ProjectKeys } from '../../../tenants/api-keys/project-keys.js';
+import { Batch } from '../execution/batch.js';
+import { type Context, serviceCallOf } from '../execution/context.js';
+import { Entries } from '../operations/type-options.js';
+import { ApiKeyType, CreatedApiKeyType, NewApiKeyInput } from './api-key.type.js';
+
+const OVERLAP_SECONDS = 86_400;
+const SHOWN_ONCE =
+  'With an `Idempotency-Key` header a repeated request creates no second key and returns `CONFLICT`, because a token is shown only once.';
+
+@Resolver(() => ApiKeyType)
+export class ApiKeyResolver {
+  private readonly current = new Batch<null, ApiKeyType>(async (context) => [
+    this.present(await this.keys.current(serviceCallOf(context)), context.caller),
+  ]);
+  private readonly lists = new Batch<null, ApiKeyType[]>(async (context) => {
+    const all = await this.keys.list(serviceCallOf(context));
+    return [all.map((key) => this.present(key, context.caller))];
+  });
+  private readonly bans = new Batch<string, Date | null>(({ caller }, ids) => {
+    const { projectId, quota } = caller;
+    const banOf = async (keyId: string) => {
+      const { ban } = await this.limiter.peek({ subject: projectSubject(projectId), keyId, quota });
+      return ban?.untilSeconds ? new Date(ban.untilSeconds * 1000) : null;
+    };
+    return Promise.all(ids.map(banOf));
+  });
+
+  constructor(
+    private readonly keys: ProjectKeys,
+    private readonly uses: KeyUses,
+    private readonly limiter: Pick<Limiter, 'peek'>,
+  ) {}
+
+  @Query(() => ApiKeyType, { description: 'The API key of this request. Needs no scope.' })
+  apiKey(@Ctx() context: Context): Promise<ApiKeyType> {
+    return this.current.join(context, null);
+  }
+
+  @Entries(MAX_KEYS_SHOWN)
+  @Query(() => [ApiKeyType], {
+    description:
+      'The API keys of the project, newest first, including those that were revoked or expired in the last 30 days. Needs the scope `keys`.',
+  })
+  apiKeys(@Ctx() context: Context): Promise<ApiKeyType[]> {
+    return this.lists.join(context, null);
+  }
+
+  @Directive('@rateLimit(max: 60, window: "1m")')
+  @Mutation(() => CreatedApiKeyType, {
+    description: `Creates an API key. A project may have at most ${MAX_VALID_KEYS} valid keys. ${SHOWN_ONCE} Needs the scope \`keys\`.`,
+  })
+  async createApiKey(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('input', () => NewApiKeyInput, { description: 'The key to create.' }) input: NewApiKeyInput,
+  ): Promise<CreatedApiKeyType> {
+    const { name, scopes, expiresAt } = input;
+    const wanted = { name, scopes, expiresAtMs: expiresAt ? expiresAt.getTime() : null };
+    return this.presentIssued(await this.keys.create(serviceCallOf(context, info), wanted), context);
+  }
+
+  @Directive('@rateLimit(max: 60, window: "1m")')
+  @Mutation(() => CreatedApiKeyType, {
+    description: `Replaces a key, which may be the key of this request, by a new one with the same name and scopes. It expires when the old key would have, and never after the key of this request. ${SHOWN_ONCE} Needs the scope \`keys\`.`,
+  })
+  async rollApiKey(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('id', () => ID, { description: 'The key to replace.' }) id: string,
+    @Arg('overlapSeconds', () => Int, {
+      nullable: true,
+      defaultValue: OVERLAP_SECONDS,
+      description: `How many seconds the old key stays valid, never beyond its own expiry: 0 to ${MAX_OVERLAP_SECONDS}.`,
+    })
+    overlapSeconds: number | null,
+  ): Promise<CreatedApiKeyType> {
+    const call = serviceCallOf(context, info);
+    return this.presentIssued(
+      await this.keys.roll(call, keyId(id), overlapSeconds ?? OVERLAP_SECONDS),
+      context,
+    );
+  }
+
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
+  @Mutation(() => ApiKeyType, {
+    description:
+      'Gives an API key another name, also after it was revoked. Usage, requests and the audit log show the new name for all of its time. Needs the scope `keys`.',
+  })
+  async renameApiKey(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('id', () => ID, { description: 'The `id` of the key to rename, such as `4711`.' }) id: string,
+    @Arg('name', () => String, {
+      description: 'Its new name: 1 to 255 characters, such as `storefront`. Other keys may have the same.',
+    })
+    name: string,
+  ): Promise<ApiKeyType> {
+    return this.present(
+      await this.keys.rename(serviceCallOf(context, info), keyId(id), name),
+      context.caller,
+    );
+  }
+
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
+  @Mutation(() => ApiKeyType, {
+    description:
+      'Revokes an API key: within a second it is refused everywhere. It may be the key of this request, which is refused from its next request on. A second call changes nothing. Needs the scope `keys`.',
+  })
+  async revokeApiKey(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('id', () => ID, { description: 'The key to revoke.' }) id: string,
+  ): Promise<ApiKeyType> {
+    return this.present(await this.keys.revoke(serviceCallOf(context, info), keyId(id)), context.caller);
+  }
+
+  @FieldResolver(() => GraphQLDateTime, {
+    nullable: true,
+    description: 'When its ban ends; null = not banned. A ban refuses only requests for pets.',
+  })
+  bannedUntil(@Root() key: ApiKeyType, @Ctx() context: Context): Promise<Date | null> {
+    return this.bans.join(context, key.id);
+  }
+
+  private presentIssued({ key, token }: IssuedApiKey, { caller }: Context): CreatedApiKeyType {
+    return { key: this.present(key, caller), token };
+  }
+
+  private present(key: ApiKey, caller: Caller): ApiKeyType {
+    const isCurrent = key.id === caller.keyId;
+    // The use by this request is otherwise recorded only after the response.
+    if (isCurrent) this.uses.note(key.id);
+    return {
+      id: String(key.id),
+      name: key.name,
+      prefix: key.prefix,
+      scopes: scopesOf(key),
+      createdAt: new Date(key.createdAtMs),
+      expiresAt: dateOf(key.expiresAtMs),
+      revokedAt: dateOf(key.revokedAtMs),
+      lastUsedAt: dateOf(this.uses.lastUsedAtMs(key)),
+      replacedById: key.successorId === null ? null : String(key.successorId),
+      isCurrent,
+    };
+  }
+}
+
+/** An id that is not an integer belongs to no key. Throws `AppError not_found`. */
+function keyId(text: string): bigint {
+  return parseInt64(text) ?? refuseUnknown(text);
+}
+
+function dateOf(atMs: number | null): Date | null {
+  return atMs === null ? null : new Date(atMs);
+}

@@ -1,0 +1,96 @@
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Field, ID, InputType } from 'type-graphql';
+import { SCOPES, type Scope } from '../../../ground/kernel/caller.js';
+import { NAME } from '../../../ground/kernel/validation.js';
+import { describedEnum, Entries, PlainType } from '../operations/type-options.js';
+
+const SCOPE_NAMES = {
+  PETS_READ: 'pets:read',
+  PETS_WRITE: 'pets:write',
+  DOMAINS: 'domains',
+  KEYS: 'keys',
+} as const satisfies Record<string, Scope>;
+
+const ApiKeyScopeEnum = describedEnum<keyof typeof SCOPE_NAMES>(
+  'ApiKeyScope',
+  'A permission of an API key.',
+  {
+    PETS_READ: '`pets:read`: read pets.',
+    PETS_WRITE: '`pets:write`: create and change pets.',
+    DOMAINS: '`domains`: publish the project, see and change its domains.',
+    KEYS: "`keys`: see, create, roll and revoke the project's API keys.",
+  },
+  SCOPE_NAMES,
+);
+
+@PlainType('ApiKey', 'An API key, without its token.')
+export class ApiKeyType {
+  @Field(() => ID, { description: 'Unique identifier: the digits of a 64-bit integer.' })
+  id!: string;
+
+  @Field(() => String, { description: 'The display name.' })
+  name!: string;
+
+  @Field(() => String, { description: 'The first characters of the token, for recognition.' })
+  prefix!: string;
+
+  @Entries(SCOPES.length)
+  @Field(() => [ApiKeyScopeEnum], { description: 'The scopes of the key.' })
+  scopes!: Scope[];
+
+  @Field(() => GraphQLDateTime, { description: 'When it was created.' })
+  createdAt!: Date;
+
+  @Field(() => GraphQLDateTime, { nullable: true, description: 'When it expires; null = never.' })
+  expiresAt!: Date | null;
+
+  @Field(() => GraphQLDateTime, {
+    nullable: true,
+    description: 'When it was revoked; null = it is not revoked.',
+  })
+  revokedAt!: Date | null;
+
+  @Field(() => GraphQLDateTime, {
+    nullable: true,
+    description: 'When a request last used it, accurate to about a minute; null = never.',
+  })
+  lastUsedAt!: Date | null;
+
+  @Field(() => ID, {
+    nullable: true,
+    description: 'The key that replaced it when it was rolled; null = it was not rolled.',
+  })
+  replacedById!: string | null;
+
+  @Field(() => Boolean, { description: 'Whether this request uses it.' })
+  isCurrent!: boolean;
+}
+
+@PlainType('CreatedApiKey', 'A new API key. Its token is shown only here.')
+export class CreatedApiKeyType {
+  @Field(() => ApiKeyType, { description: 'The new key.' })
+  key!: ApiKeyType;
+
+  @Field(() => String, {
+    description: 'The token to send as `Authorization: Bearer <token>`. Shown only once, and stored nowhere.',
+  })
+  token!: string;
+}
+
+@InputType('NewApiKey', { description: 'An API key to create.' })
+export class NewApiKeyInput {
+  @Field(() => String, { description: `The display name: 1 to ${NAME.maxLength} characters.` })
+  name!: string;
+
+  @Field(() => [ApiKeyScopeEnum], {
+    description: 'At least one scope, and only scopes that the key of this request has.',
+  })
+  scopes!: Scope[];
+
+  @Field(() => GraphQLDateTime, {
+    nullable: true,
+    description:
+      'When it expires: a time in the future; null = never. A key that expires makes none that outlives it.',
+  })
+  expiresAt?: Date | null;
+}

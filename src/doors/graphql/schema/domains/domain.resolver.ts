@@ -1,0 +1,221 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import {
+  Arg,
+  Ctx,
+  Directive,
+  FieldResolver,
+  ID,
+  Info,
+  Int,
+  Mutation,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
+import type { CertificateFacts } from '../../../../domains/certificates/store/certificate.store.js';
+import type { RecordToCreate } from '../../../../domains/domain.service.js';
+import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-attachment.js';
+import type { ProjectDomains } from '../../../../domains/project-domains.js';
+import type { Domain } from '../../../../domains/store/domain.entity.js';
+import { refuseUnknownDomain } from '../../../../domains/store/domain.store.js';
+import type { DomainEvent } from '../../../../domains/store/timeline.js';
+import { AppError, invalidRequest } from '../../../../ground/kernel/errors.js';
+import { parseInt64 } from '../../../../ground/kernel/int64.js';
+import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
+import { Batch } from '../../execution/batch.js';
+import { type Context, serviceCallOf } from '../../execution/context.js';
+import { Entries } from '../../operations/type-options.js';
+import {
+  CertificateType,
+  DomainEventType,
+  DomainsInput,
+  DomainsType,
+  DomainType,
+  RemovedDomainType,
+} from './domain.type.js';
+import { presentCertificate, presentDomain, presentDomainEvent, presentDomains } from './present-domain.js';
+
+interface DomainPresentation {
+  instructions: (domain: Domain) => RecordToCreate[];
+  /** Whether TLS ends in this process, with the certificates ordered here. */
+  endsTls: boolean;
+  now: () => number;
+}
+
+@Resolver(() => DomainType)
+export class DomainResolver {
+  /** Maps a presented domain back to its row, for fields that are rarely requested. */
+  private readonly rows = new WeakMap<DomainType, Domain>();
+  private readonly lists = new Batch<null, DomainType[]>(async (context) => {
+    const all = await this.service.list(serviceCallOf(context));
+    return [all.map((domain) => this.present(domain))];
+  });
+  private readonly single = new Batch<bigint, Domain | undefined>(async (context, ids) => {
+    const found = await this.service.getAll(serviceCallOf(context), ids);
+    return ids.map((id) => found.get(id));
+  });
+  private readonly certificates = new Batch<Domain, CertificateFacts | undefined>(
+    async (context, domains) => {
+      const found = await this.service.certificates(serviceCallOf(context), domains);
+      return domains.map(({ id }) => found.get(id));
+    },
+  );
+  private readonly timelines = new Batch<{ id: bigint; count: number }, readonly DomainEvent[]>(
+    async (context, wanted) => {
+      const found = await this.service.timelines(serviceCallOf(context), mostOfEach(wanted));
+      return wanted.map(({ id, count }) => (found.get(id) ?? []).slice(0, count));
+    },
+  );
+
+  constructor(
+    private readonly service: ProjectDomains,
+    private readonly presentation: DomainPresentation,
+  ) {}
+
+  @Entries(MAX_DOMAINS)
+  @Query(() => [DomainType], {
+    description: "The project's domains, oldest first. Needs the scope `domains`.",
+  })
+  async domains(@Ctx() context: Context): Promise<DomainType[]> {
+    return this.lists.join(context, null);
+  }
+
+  @Query(() => DomainType, {
+    nullable: true,
+    description: 'A domain of the project. Needs the scope `domains`.',
+  })
+  async domain(
+    @Ctx() context: Context,
+    @Arg('id', () => ID, { description: "The domain's identifier." }) text: string,
+  ): Promise<DomainType> {
+    const id = domainId(text);
+    return this.present((await this.single.join(context, id)) ?? refuseUnknownDomain());
+  }
+
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
+  @Mutation(() => DomainType, {
+    description:
+      'Attaches a host name; `instructions` lists the DNS records to create. Needs the plan PRO, a published project and the scope `domains`.',
+  })
+  async addDomain(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('hostname', () => String, { description: 'The host name, such as `shop.example.com`.' })
+    hostname: string,
+  ): Promise<DomainType> {
+    return this.present(await this.service.add(serviceCallOf(context, info), hostname));
+  }
+
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
+  @Mutation(() => DomainType, {
+    description:
+      'Checks DNS now, within 2 s; `diagnoses` lists the problems. If there are none, a certificate is ordered. Needs the scope `domains`.',
+  })
+  async verifyDomain(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
+  ): Promise<DomainType> {
+    return this.present(await this.service.verify(serviceCallOf(context, info), domainId(id)));
+  }
+
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
+  @Mutation(() => DomainType, {
+    description:
+      'Starts a new attempt when no certificate appears: checks DNS and CAA, and orders at once. It waits only for a limit of the certificate authority. Needs the scope `domains`.',
+  })
+  async reverifyDomain(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
+  ): Promise<DomainType> {
+    return this.present(await this.service.reverify(serviceCallOf(context, info), domainId(id)));
+  }
+
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
+  @Mutation(() => DomainsType, {
+    description:
+      'Sets the primary domain and the redirects, all or nothing; a dry run returns what would happen. Needs the scope `domains`.',
+  })
+  async setDomains(
+    @Ctx() context: Context,
+    @Arg('input', () => DomainsInput, { description: 'The whole configuration.' }) input: DomainsInput,
+    @Arg('dryRun', () => Boolean, {
+      defaultValue: false,
+      description: 'Return the result without changing anything.',
+    })
+    isDryRun: boolean,
+  ): Promise<DomainsType> {
+    const wanted = { primary: input.primary ?? null, redirects: input.redirects };
+    return presentDomains(await this.service.configure(serviceCallOf(context), { wanted, isDryRun }));
+  }
+
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
+  @Mutation(() => RemovedDomainType, {
+    description:
+      'Removes a domain. Responds once no process serves it any more, not even on kept-alive connections. Needs the scope `domains`.',
+  })
+  async removeDomain(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
+  ): Promise<RemovedDomainType> {
+    const removed = await this.service.remove(serviceCallOf(context, info), domainId(id));
+    return {
+      id: String(removed.id),
+      hostname: removed.hostname,
+      stoppedAt: new Date(removed.stoppedAtMs),
+    };
+  }
+
+  @FieldResolver(() => CertificateType, {
+    nullable: true,
+    description: 'The certificate in use; null = none yet.',
+  })
+  async certificate(@Root() domain: DomainType, @Ctx() context: Context): Promise<CertificateType | null> {
+    const row = this.rowOf(domain);
+    const certificate = await this.certificates.join(context, row);
+    return certificate ? presentCertificate(certificate, row.nextOrderAtMs) : null;
+  }
+
+  @FieldResolver(() => [DomainEventType], { description: 'The events of the domain, newest first.' })
+  async timeline(
+    @Root() domain: DomainType,
+    @Ctx() context: Context,
+    @Arg('first', () => Int, { defaultValue: 20, description: `How many events: 1 to ${MAX_PAGE_SIZE}.` })
+    first: number,
+  ): Promise<DomainEventType[]> {
+    if (first < 1 || first > MAX_PAGE_SIZE) {
+      throw invalidRequest([{ field: 'first', message: `must be from 1 to ${MAX_PAGE_SIZE}` }]);
+    }
+    const { id } = this.rowOf(domain);
+    return (await this.timelines.join(context, { id, count: first })).map(presentDomainEvent);
+  }
+
+  private present(domain: Domain): DomainType {
+    const { instructions, endsTls, now } = this.presentation;
+    const presented = presentDomain(domain, instructions, { atMs: now(), endsTls });
+    this.rows.set(presented, domain);
+    return presented;
+  }
+
+  private rowOf(domain: DomainType): Domain {
+    const row = this.rows.get(domain);
+    if (!row) throw new Error('a domain was not presented here');
+    return row;
+  }
+}
+
+/** Aliases may request different numbers of events of the same timeline. */
+function mostOfEach(wanted: readonly { id: bigint; count: number }[]): Map<bigint, number> {
+  const counts = new Map<bigint, number>();
+  for (const { id, count } of wanted) counts.set(id, Math.max(count, counts.get(id) ?? 0));
+  return counts;
+}
+
+/** An id that is not an integer belongs to no domain. Throws `AppError not_found`. */
+function domainId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === null) throw new AppError('not_found', 'There is no such domain: an id is an integer.');
+  return id;
+}

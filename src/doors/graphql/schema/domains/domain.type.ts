@@ -1,0 +1,212 @@
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Field, ID, InputType, Int } from 'type-graphql';
+import { MAX_DIAGNOSES } from '../../../../domains/diagnosis/diagnosis.js';
+import { MAX_RECORDS_TO_CREATE } from '../../../../domains/diagnosis/dns-records.js';
+import { MAX_REDIRECTS } from '../../../../domains/domain-config.js';
+import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-attachment.js';
+import { DOMAIN_STATUSES, type DomainStatus } from '../../../../domains/store/domain.entity.js';
+import { describedEnum, Entries, PlainType } from '../../operations/type-options.js';
+import { DiagnosisType, USUAL_DIAGNOSES } from './diagnosis.type.js';
+
+const ActionEnum = describedEnum('DomainAction', 'How a host handles requests.', {
+  SERVES: 'Serves the project.',
+  REDIRECTS: 'Redirects clients to another host, with path and query.',
+});
+
+@PlainType('DomainRedirect', 'A redirect from one attached host to another.')
+export class DomainRedirectType {
+  @Field(() => String, { description: 'The host that redirects.' })
+  from!: string;
+
+  @Field(() => String, { description: 'The target host.' })
+  to!: string;
+
+  @Field(() => Int, { description: 'The HTTP status: 301, 302, 307 or 308.' })
+  status!: number;
+}
+
+@PlainType('DomainEffect', 'How an attached host handles requests.')
+export class DomainEffectType {
+  @Field(() => String, { description: 'The host.' })
+  hostname!: string;
+
+  @Field(() => ActionEnum, { description: 'The action.' })
+  action!: string;
+
+  @Field(() => String, { nullable: true, description: 'The target host of the redirect.' })
+  to!: string | null;
+
+  @Field(() => Int, { nullable: true, description: 'The HTTP status of the redirect.' })
+  status!: number | null;
+
+  @Field(() => String, { description: 'The result of an example request.' })
+  example!: string;
+}
+
+@PlainType('Domains', "The configuration of the project's domains.")
+export class DomainsType {
+  @Field(() => String, { nullable: true, description: 'The primary domain.' })
+  primary!: string | null;
+
+  @Entries(MAX_REDIRECTS)
+  @Field(() => [DomainRedirectType], { description: 'The redirects.' })
+  redirects!: DomainRedirectType[];
+
+  @Entries(MAX_DOMAINS)
+  @Field(() => [DomainEffectType], { description: 'The effect on each attached host.' })
+  effects!: DomainEffectType[];
+
+  @Field(() => Boolean, { description: 'Whether the configuration is active; false for a dry run.' })
+  applied!: boolean;
+}
+
+@InputType('DomainRedirectInput', { description: 'A redirect from one attached host to another.' })
+export class DomainRedirectInput {
+  @Field(() => String, { description: 'The host that redirects.' })
+  from!: string;
+
+  @Field(() => String, { description: 'The target host.' })
+  to!: string;
+
+  @Field(() => Int, { defaultValue: 301, description: 'The HTTP status: 301, 302, 307 or 308.' })
+  status!: number;
+}
+
+@InputType('DomainsInput', { description: 'The whole configuration; it replaces the current one.' })
+export class DomainsInput {
+  @Field(() => String, { nullable: true, description: 'The primary domain; null = none.' })
+  primary?: string | null;
+
+  @Field(() => [DomainRedirectInput], { description: 'The redirects.' })
+  redirects!: DomainRedirectInput[];
+}
+
+@PlainType('Certificate', 'The certificate that is served.')
+export class CertificateType {
+  @Field(() => String, { description: 'The issuer.' })
+  issuer!: string;
+
+  @Field(() => String, { description: 'The serial number, in hexadecimal.' })
+  serialNumber!: string;
+
+  @Field(() => GraphQLDateTime, { description: 'The start of its validity.' })
+  notBefore!: Date;
+
+  @Field(() => GraphQLDateTime, { description: 'The end of its validity.' })
+  notAfter!: Date;
+
+  @Field(() => GraphQLDateTime, {
+    nullable: true,
+    description: 'When it is renewed automatically; null = no renewal is planned.',
+  })
+  renewAt!: Date | null;
+}
+
+const RecordTypeEnum = describedEnum('DnsRecordType', 'The type of a DNS record to create.', {
+  CNAME: 'For a subdomain.',
+  ALIAS: 'For an apex domain; some providers call it ANAME or flattened CNAME.',
+  TXT: 'Proves that the domain is yours.',
+});
+
+@PlainType('DnsRecord', 'A DNS record for the owner to create.')
+export class DnsRecordType {
+  @Field(() => RecordTypeEnum, { description: 'The type.' })
+  type!: string;
+
+  @Field(() => String, {
+    description: 'The full name, without a trailing dot, such as `shop.example.com`.',
+  })
+  name!: string;
+
+  @Field(() => String, {
+    description:
+      'The name below the registered domain, as most DNS providers want it: `shop`, or `@` for the registered domain itself.',
+  })
+  label!: string;
+
+  @Field(() => String, { description: 'The value.' })
+  value!: string;
+
+  @Field(() => Int, { description: 'The time to live, in seconds.' })
+  ttl!: number;
+}
+
+@PlainType('DomainEvent', 'An event in the history of a domain.')
+export class DomainEventType {
+  @Field(() => GraphQLDateTime, { description: 'When it happened.' })
+  at!: Date;
+
+  @Field(() => String, { description: 'The kind of the event, for programs, such as `domain.verified`.' })
+  name!: string;
+
+  @Field(() => String, { description: 'The event, in one sentence.' })
+  message!: string;
+
+  @Entries(USUAL_DIAGNOSES, MAX_DIAGNOSES)
+  @Field(() => [DiagnosisType], { description: 'The findings, with their evidence.' })
+  diagnoses!: DiagnosisType[];
+}
+
+const DomainStatusEnum = describedEnum('DomainStatus', 'The status of a domain.', DOMAIN_STATUSES);
+
+@PlainType('Domain', 'A host name attached to the project.')
+export class DomainType {
+  @Field(() => ID, { description: 'The identifier.' })
+  id!: string;
+
+  @Field(() => String, { description: 'The host name, in ASCII.' })
+  hostname!: string;
+
+  @Field(() => DomainStatusEnum, { description: 'The status.' })
+  status!: DomainStatus;
+
+  @Field(() => Boolean, { description: 'Whether requests for it are answered.' })
+  serving!: boolean;
+
+  @Field(() => Boolean, { description: "Whether it is the project's primary domain." })
+  primary!: boolean;
+
+  @Field(() => DomainRedirectType, {
+    nullable: true,
+    description: 'The redirect of this host; null = it serves the project.',
+  })
+  redirect!: DomainRedirectType | null;
+
+  @Entries(MAX_RECORDS_TO_CREATE)
+  @Field(() => [DnsRecordType], { description: 'The DNS records that still have to be created.' })
+  instructions!: DnsRecordType[];
+
+  @Entries(USUAL_DIAGNOSES, MAX_DIAGNOSES)
+  @Field(() => [DiagnosisType], { description: 'The findings of the last check and the last order.' })
+  diagnoses!: DiagnosisType[];
+
+  @Field(() => GraphQLDateTime, { nullable: true, description: 'When DNS was last checked.' })
+  checkedAt!: Date | null;
+
+  @Field(() => GraphQLDateTime, {
+    nullable: true,
+    description: 'When DNS is next checked automatically; null = only on request.',
+  })
+  nextCheckAt!: Date | null;
+
+  @Field(() => GraphQLDateTime, {
+    nullable: true,
+    description: 'When a certificate is next ordered automatically; null = no order is planned.',
+  })
+  nextOrderAt!: Date | null;
+
+  @Field(() => GraphQLDateTime, { description: 'When it was attached.' })
+  createdAt!: Date;
+}
+
+@PlainType('RemovedDomain', 'A domain that was removed.')
+export class RemovedDomainType {
+  @Field(() => ID, { description: 'The former identifier.' })
+  id!: string;
+
+  @Field(() => String, { description: 'The host name.' })
+  hostname!: string;
+
+  @Field(() => GraphQLDateTime, { description: 'When the last process stopped serving it.' })
+  stoppedAt!: Date;
+}

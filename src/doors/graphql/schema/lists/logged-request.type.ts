@@ -1,0 +1,191 @@
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Field, Float, ID, InputType, Int } from 'type-graphql';
+import type { RequestOutcome } from '../../../../ground/kernel/answered-request.js';
+import type { LoggedDoor } from '../../../../tenants/request-log/logged-request.entity.js';
+import type {
+  RequestFilter,
+  RequestPage,
+  ShownRequest,
+} from '../../../../tenants/request-log/project-requests.js';
+import { COUNTED_BY_FIRST, describedEnum, Entries, PlainType } from '../../operations/type-options.js';
+import { filteredKeyId, PageInfoType, pageInfo } from './page.js';
+
+const DOORS = { GRAPHQL: 'graphql', REST: 'rest' } satisfies Record<string, LoggedDoor>;
+const OUTCOMES = { OK: 'ok', FAILED: 'failed', REFUSED: 'refused' } satisfies Record<string, RequestOutcome>;
+const INT_MAX = 2 ** 31 - 1;
+
+const DoorEnum = describedEnum<keyof typeof DOORS>(
+  'Door',
+  'The API that a request was sent to. Its path decides, on any host.',
+  {
+    GRAPHQL: 'The path is `/graphql`.',
+    REST: 'The path begins with `/v1`.',
+  },
+  DOORS,
+);
+
+const OutcomeEnum = describedEnum<keyof typeof OUTCOMES>(
+  'RequestOutcome',
+  'Whether a request was admitted, and whether its answer has an error.',
+  {
+    OK: 'Admitted, and answered without an error.',
+    FAILED: 'Admitted, and answered with an error: HTTP 4xx or 5xx, or `errors` of GraphQL.',
+    REFUSED: 'Refused by a quota, an allowance, the limit of a field or a ban.',
+  },
+  OUTCOMES,
+);
+
+@InputType('RequestFilter', {
+  description:
+    'A request must have every given value, for example `{door: REST, outcome: FAILED}`. A null, and a value left out, asks for nothing.',
+})
+export class RequestFilterInput {
+  @Field(() => ID, {
+    nullable: true,
+    description: 'The `id` of the API key that sent it, such as `4711`. An unknown one selects nothing.',
+  })
+  keyId?: string | null;
+
+  @Field(() => DoorEnum, {
+    nullable: true,
+    description: 'The API that it was sent to, such as `REST`.',
+  })
+  door?: LoggedDoor | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Its operation, exactly as `Request.operation` shows it: `listPets`, `Shelf` or `pets,project`.',
+  })
+  operation?: string | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'Its HTTP status, such as `404`. GraphQL errors often have status 200: `outcome` selects them.',
+  })
+  status?: number | null;
+
+  @Field(() => OutcomeEnum, {
+    nullable: true,
+    description: 'How it ended; `REFUSED` selects the requests beyond a quota.',
+  })
+  outcome?: RequestOutcome | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'The `X-Request-Id` of its answer, as support gets it from a client; a part of it selects nothing.',
+  })
+  requestId?: string | null;
+}
+
+@PlainType('Request', 'An answered request. Its body, document, variables, address and token are not kept.')
+export class LoggedRequestType {
+  @Field(() => ID, {
+    description: 'The digits of a 64-bit integer, such as `4711`; later requests have larger ones.',
+  })
+  id!: string;
+
+  @Field(() => GraphQLDateTime, { description: 'When its answer was complete.' })
+  at!: Date;
+
+  @Field(() => ID, { description: 'The `id` of the API key that sent it. The key may be revoked since.' })
+  keyId!: string;
+
+  @Field(() => String, {
+    description: 'The name of that key today, also if it was renamed after the request.',
+  })
+  keyName!: string;
+
+  @Field(() => String, { description: 'The first characters of its token, as in `ApiKey.prefix`.' })
+  keyPrefix!: string;
+
+  @Field(() => DoorEnum, { description: 'The API that it was sent to, also if it was refused there.' })
+  door!: LoggedDoor;
+
+  @Field(() => String, {
+    description:
+      'The operation id of REST, such as `listPets`; the name of a GraphQL operation, or its root fields if it has none; or `other`.',
+  })
+  operation!: string;
+
+  @Field(() => Int, {
+    description:
+      'The HTTP status of its answer, such as `404`; 200 for most errors of GraphQL, which `code` shows.',
+  })
+  status!: number;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'The code of its first error, in upper case for both APIs, such as `NOT_FOUND`; null = no error.',
+  })
+  code!: string | null;
+
+  @Field(() => OutcomeEnum, { description: 'Whether it was admitted, and whether its answer has an error.' })
+  outcome!: RequestOutcome;
+
+  @Field(() => Float, {
+    description: 'From its arrival to the end of its answer, in milliseconds, such as `3.25`.',
+  })
+  durationMs!: number;
+
+  @Field(() => Int, {
+    description:
+      "The units of the plan's quota that it spent: 1 for most, more for several fields about pets, 0 for management and for refused requests.",
+  })
+  units!: number;
+
+  @Field(() => String, {
+    description: 'The `X-Request-Id` of its answer. The operator finds it in the log of the gateway.',
+  })
+  requestId!: string;
+}
+
+@PlainType('RequestConnection', 'A page of the request log, newest first.')
+export class RequestConnectionType {
+  @Entries(COUNTED_BY_FIRST)
+  @Field(() => [LoggedRequestType], { description: 'At most `first` requests, the newest first.' })
+  nodes!: LoggedRequestType[];
+
+  @Field(() => PageInfoType, {
+    description: 'The position of the page; its `endCursor` as `after` reads the next, older requests.',
+  })
+  pageInfo!: PageInfoType;
+
+  @Field(() => Int, {
+    description: 'How many requests of the last 48 hours the log does not have, regardless of the filter.',
+  })
+  leftOut!: number;
+
+  @Field(() => Boolean, {
+    description: 'Whether the gateway keeps a log of requests; false with `REQUEST_LOG=off`.',
+  })
+  isOn!: boolean;
+}
+
+export function requestFilter(given: RequestFilterInput | null | undefined): RequestFilter {
+  const { keyId, ...rest } = given ?? {};
+  const filter = Object.fromEntries(
+    Object.entries(rest).filter(([, value]) => value !== null && value !== undefined),
+  );
+  return typeof keyId === 'string' ? { ...filter, keyId: filteredKeyId(keyId) } : filter;
+}
+
+export function presentRequestPage(
+  { requests, hasNextPage, leftOut }: RequestPage,
+  { list, isContinued, isOn }: { list: string; isContinued: boolean; isOn: boolean },
+): RequestConnectionType {
+  return {
+    nodes: requests.map(presentRequest),
+    pageInfo: pageInfo(list, requests, { isContinued, hasNextPage }),
+    leftOut: Math.min(leftOut, INT_MAX),
+    isOn,
+  };
+}
+
+function presentRequest({ id, atMs, keyId, key, ...facts }: ShownRequest): LoggedRequestType {
+  const { name: keyName, prefix: keyPrefix } = key;
+  return { id: String(id), at: new Date(atMs), keyId: String(keyId), keyName, keyPrefix, ...facts };
+}

@@ -1,0 +1,71 @@
+import { Field } from 'type-graphql';
+import { type FieldProblem, invalidRequest } from '../../../../ground/kernel/errors.js';
+import { parseInt64 } from '../../../../ground/kernel/int64.js';
+import { cursorAfter, idInCursor } from '../../../../ground/kernel/list-cursor.js';
+import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
+import { PlainType } from '../../operations/type-options.js';
+
+@PlainType('PageInfo', 'The position of a page in its list, as in Relay connections.')
+export class PageInfoType {
+  @Field(() => Boolean, { description: 'Whether more entries follow.' })
+  hasNextPage!: boolean;
+
+  @Field(() => Boolean, { description: 'Whether the page was requested with `after`.' })
+  hasPreviousPage!: boolean;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The cursor of the first entry; null on an empty page.',
+  })
+  startCursor!: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The cursor of the last entry, for `after`; null on an empty page.',
+  })
+  endCursor!: string | null;
+}
+
+/** The page size without `first`, of lists that people look through. */
+export const ACTIVITY_PAGE_SIZE = 50;
+export const FIRST_RULE = `1 to ${MAX_PAGE_SIZE}`;
+
+/** The id of an API key in a filter. A text that is not an integer is the id of no key: ids are never negative. */
+export function filteredKeyId(text: string): bigint {
+  return parseInt64(text) ?? -1n;
+}
+
+interface PageArguments {
+  first: number | null;
+  after: string | null | undefined;
+}
+
+/** The page that a client asks for in a list, newest first. Throws `AppError invalid_request`. */
+export function requestedPage(list: string, { first, after }: PageArguments) {
+  const pageSize = first ?? ACTIVITY_PAGE_SIZE;
+  const beforeId = typeof after === 'string' ? idInCursor(list, after) : null;
+  const problems: FieldProblem[] = [];
+  if (pageSize < 1 || pageSize > MAX_PAGE_SIZE) {
+    problems.push({ field: 'first', message: `must be a whole number from ${FIRST_RULE}` });
+  }
+  if (typeof after === 'string' && beforeId === null) {
+    problems.push({ field: 'after', message: 'must be a cursor of this list, with the same filter' });
+  }
+  if (problems.length > 0) throw invalidRequest(problems);
+  return { pageSize, beforeId };
+}
+
+/** The position of a page in its list. `isContinued` = it was requested with `after`. */
+export function pageInfo(
+  list: string,
+  entries: readonly { id: bigint }[],
+  { isContinued, hasNextPage }: { isContinued: boolean; hasNextPage: boolean },
+): PageInfoType {
+  const [first, last] = [entries[0], entries.at(-1)];
+  return {
+    hasNextPage,
+    hasPreviousPage: isContinued,
+    startCursor: first ? cursorAfter(list, first.id) : null,
+    endCursor: last ? cursorAfter(list, last.id) : null,
+  };
+}

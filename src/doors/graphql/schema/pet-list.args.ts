@@ -1,0 +1,112 @@
+import { ArgsType, Field, ID, Int } from 'type-graphql';
+import { invalidRequest } from '../../../ground/kernel/errors.js';
+import { parseInt64 } from '../../../ground/kernel/int64.js';
+import { validator } from '../../../ground/kernel/validation.js';
+import type { PetStatus } from '../../../pets/pet.entity.js';
+import { idsSchema, namePrefixSchema, PAGE_SIZE, pageSizeSchema } from '../../../pets/pet.rules.js';
+import {
+  MAX_IDS,
+  PET_ORDERS,
+  PetCursors,
+  type PetListRequest,
+  type PetOrder,
+} from '../../../pets/pet-list.js';
+import { describedEnum } from '../operations/type-options.js';
+import { PetStatusEnum } from './pet.type.js';
+
+const PetOrderEnum = describedEnum<PetOrder>(
+  'PetOrder',
+  'The order of a list of pets: by the time they were added, or by name if the list is filtered by name.',
+  {
+    OLDEST: 'The pet that was added first comes first. With `nameStartsWith`: by name from A to Z.',
+    NEWEST:
+      'The exact reverse of `OLDEST`: the pet that was added last comes first. With `nameStartsWith`: by name from Z to A.',
+  },
+);
+
+@ArgsType()
+export class PetListArgs {
+  @Field(() => Int, {
+    nullable: true,
+    defaultValue: PAGE_SIZE.default,
+    description: `How many pets: ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}.`,
+  })
+  first?: number | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Only pets after this cursor of the same list. A cursor belongs to its order and filters; any other is refused with `INVALID_REQUEST`. Without `nameStartsWith` and `ids`, the cursors of `OLDEST` are valid for any `status`.',
+  })
+  after?: string | null;
+
+  @Field(() => PetStatusEnum, {
+    nullable: true,
+    description:
+      'Only pets with this status, such as `available`. Without it, pets of any status and pets without one.',
+  })
+  status?: PetStatus | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Only pets whose name starts with this text of 1 to 255 characters, for example `Re` for Rex and Reto. It is compared as stored, character by character: case-sensitive, spaces and accents included, `%` and `_` as themselves. The list is then ordered by name (by code point), and pets with the same name by age.',
+  })
+  nameStartsWith?: string | null;
+
+  @Field(() => [ID], {
+    nullable: true,
+    description: `Only the pets with these identifiers, at most ${MAX_IDS}, for example \`["4711", "4712"]\`. Identifiers without a pet of the project are left out, and a repeated one counts once. The other arguments apply as to any list: with \`first: ${PAGE_SIZE.maximum}\` all of them are on one page, in the order of \`orderBy\`.`,
+  })
+  ids?: string[] | null;
+
+  @Field(() => PetOrderEnum, {
+    nullable: true,
+    defaultValue: PET_ORDERS[0],
+    description: 'Which pets come first; `NEWEST` shows a new pet at the top of the first page.',
+  })
+  orderBy?: PetOrder | null;
+}
+
+const problemsOf = validator({
+  type: 'object',
+  properties: { first: pageSizeSchema, nameStartsWith: namePrefixSchema, ids: idsSchema },
+});
+
+/** The list that a client wants. Throws `AppError invalid_request` that names each invalid argument. */
+export function parseListArgs({
+  first,
+  after,
+  status,
+  nameStartsWith,
+  ids,
+  orderBy,
+}: PetListArgs): PetListRequest {
+  const pageSize = first ?? PAGE_SIZE.default;
+  const list = {
+    status: status ?? null,
+    nameStartsWith: nameStartsWith ?? null,
+    ids: ids ? identifiers(ids.slice(0, MAX_IDS)) : null,
+    orderBy: orderBy ?? PET_ORDERS[0],
+  };
+  const problems = problemsOf({
+    first: pageSize,
+    ...(typeof nameStartsWith === 'string' ? { nameStartsWith } : {}),
+    ...(ids ? { ids } : {}),
+  });
+  const position = typeof after === 'string' ? new PetCursors(list).decode(after) : null;
+  if (typeof after === 'string' && position === null) {
+    problems.push({
+      field: 'after',
+      message: 'must be a cursor of this list, with the same order and filters',
+    });
+  }
+  if (problems.length > 0) throw invalidRequest(problems);
+  return { ...list, pageSize, after: position };
+}
+
+/** Each once, ascending. A text that is no 64-bit integer identifies no pet. */
+function identifiers(texts: readonly string[]): bigint[] {
+  const ids = new Set(texts.map(parseInt64).filter((id) => id !== null));
+  return [...ids].sort((a, b) => (a < b ? -1 : 1));
+}

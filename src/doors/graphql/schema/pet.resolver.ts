@@ -1,0 +1,155 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, Directive, ID, Info, Int, Mutation, Query, Resolver } from 'type-graphql';
+import { AppError } from '../../../ground/kernel/errors.js';
+import { parseInt64 } from '../../../ground/kernel/int64.js';
+import type { Pet, PetStatus } from '../../../pets/pet.entity.js';
+import { GET_PET_DEPRECATION, parseNewPet, parseNewPets, parsePetChanges } from '../../../pets/pet.rules.js';
+import { type PetService, refuseUnknownPet } from '../../../pets/pet.service.js';
+import { Batch } from '../execution/batch.js';
+import { type Context, serviceCallOf } from '../execution/context.js';
+import { MAX_INPUTS } from '../operations/operation-cost.js';
+import { answeredFields } from '../operations/operation-size.js';
+import { Entries } from '../operations/type-options.js';
+import {
+  DeletedPetType,
+  NewPetInput,
+  PetChangesInput,
+  PetConnectionType,
+  PetStatusEnum,
+  PetType,
+  presentPage,
+  presentPet,
+} from './pet.type.js';
+import { PetListArgs, parseListArgs } from './pet-list.args.js';
+
+/** A count reads an index entry for each pet: 100,000 take about 4 ms on SQLite. */
+const MAX_COUNT = 100_000;
+
+@Resolver(() => PetType)
+export class PetResolver {
+  private readonly single = new Batch<bigint, Pet | undefined>(async (context, ids) => {
+    const found = await this.service.getAll(serviceCallOf(context), ids);
+    return ids.map((id) => found.get(id));
+  });
+
+  constructor(private readonly service: PetService) {}
+
+  @Directive('@cacheControl(maxAge: 0, scope: PRIVATE)')
+  @Query(() => PetConnectionType, {
+    description:
+      'Pets of the project, oldest first unless `orderBy` or `nameStartsWith` says otherwise. Every page is read by an index, however far the page.',
+  })
+  async pets(
+    @Ctx() context: Context,
+    @Args(() => PetListArgs) args: PetListArgs,
+  ): Promise<PetConnectionType> {
+    const wanted = parseListArgs(args);
+    return presentPage(await this.service.list(serviceCallOf(context), wanted), wanted);
+  }
+
+  @Directive('@cacheControl(maxAge: 0, scope: PRIVATE)')
+  @Query(() => Int, {
+    description: `How many pets a list with these filters has. Counting ends at ${MAX_COUNT.toLocaleString('en')}.`,
+  })
+  async petCount(
+    @Ctx() context: Context,
+    @Arg('status', () => PetStatusEnum, { nullable: true, description: 'As in `pets`.' })
+    status: PetStatus | null,
+    @Arg('nameStartsWith', () => String, { nullable: true, description: 'As in `pets`.' })
+    nameStartsWith: string | null,
+  ): Promise<number> {
+    const wanted = { ...parseListArgs({ status, nameStartsWith }), pageSize: MAX_COUNT };
+    return this.service.count(serviceCallOf(context), wanted);
+  }
+
+  @Query(() => PetType, {
+    nullable: true,
+    description: 'A pet of the project.',
+    deprecationReason: GET_PET_DEPRECATION.graphqlReason,
+  })
+  async pet(
+    @Ctx() context: Context,
+    @Arg('id', () => ID, { description: "The pet's identifier." }) text: string,
+  ): Promise<PetType> {
+    const id = petId(text);
+    return presentPet((await this.single.join(context, id)) ?? refuseUnknownPet(id));
+  }
+
+  @Directive('@rateLimit(max: 300, window: "1m")')
+  @Mutation(() => PetType, {
+    description: 'Adds a pet. With an `Idempotency-Key` header a repeated request creates nothing.',
+  })
+  async createPet(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('input', () => NewPetInput, { description: 'The pet.' }) input: NewPetInput,
+  ): Promise<PetType> {
+    const pet = parseNewPet(newPetOf(input));
+    return presentPet(await this.service.create(serviceCallOf(context, info), pet));
+  }
+
+  @Entries(MAX_INPUTS)
+  @Directive('@rateLimit(max: 100, window: "1m")')
+  @Mutation(() => [PetType], {
+    description: `Adds 1 to ${MAX_INPUTS} pets, all of them or none, and returns them in the order of \`inputs\`. Costs one unit of the plan for every ten pets begun. The problems of an invalid pet name its position, such as \`inputs.17.name\`. With an \`Idempotency-Key\` header a repeated request creates nothing.`,
+  })
+  async createPets(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('inputs', () => [NewPetInput], { description: `The pets, 1 to ${MAX_INPUTS}.` })
+    inputs: NewPetInput[],
+  ): Promise<PetType[]> {
+    const pets = parseNewPets(inputs.map(newPetOf));
+    return (await this.service.createAll(serviceCallOf(context, info), pets)).map(presentPet);
+  }
+
+  @Directive('@rateLimit(max: 300, window: "1m")')
+  @Mutation(() => PetType, {
+    description:
+      'Changes a pet; at least one field is required. With an `Idempotency-Key` header a repeated request changes nothing. Without the scope `pets:read` the response may contain only `id` and the fields of the input.',
+  })
+  async updatePet(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('id', () => ID, { description: "The pet's identifier." }) id: string,
+    @Arg('input', () => PetChangesInput, { description: 'The changes.' }) input: PetChangesInput,
+  ): Promise<PetType> {
+    const { categoryId } = input;
+    const changes = parsePetChanges({
+      ...input,
+      ...(typeof categoryId === 'string' ? { categoryId: int64(categoryId) } : {}),
+    });
+    const call = serviceCallOf(context, info);
+    return presentPet(await this.service.update(call, petId(id), changes, answeredFields(info)));
+  }
+
+  @Directive('@rateLimit(max: 300, window: "1m")')
+  @Mutation(() => DeletedPetType, {
+    description:
+      'Deletes a pet for good. An unknown identifier is `NOT_FOUND`. With an `Idempotency-Key` header a repeated request answers as the first one did.',
+  })
+  async deletePet(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('id', () => ID, { description: "The pet's identifier, for example `4711`." }) id: string,
+  ): Promise<DeletedPetType> {
+    return { id: String(await this.service.delete(serviceCallOf(context, info), petId(id))) };
+  }
+}
+
+/** For the rules of the pet: null states no status. */
+function newPetOf({ name, categoryId, status }: NewPetInput) {
+  return { name, categoryId: int64(categoryId), ...(status ? { status } : {}) };
+}
+
+/** An id that is not an integer belongs to no pet. Throws `AppError not_found`. */
+function petId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === null) throw new AppError('not_found', 'There is no such pet: an id is an integer.');
+  return id;
+}
+
+/** Text that is not a 64-bit integer stays text; the rules of the pet refuse it. */
+function int64(text: string): bigint | string {
+  return parseInt64(text) ?? text;
+}

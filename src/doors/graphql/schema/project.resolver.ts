@@ -1,0 +1,144 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Arg, Ctx, Field, FieldResolver, Info, Mutation, Query, Resolver } from 'type-graphql';
+import type { Plan } from '../../../tenants/projects/plans.js';
+import type { Project } from '../../../tenants/projects/project.entity.js';
+import type { OwnProject } from '../../../tenants/projects/project.service.js';
+import type { UsageWindow } from '../../../tenants/usage/buckets.js';
+import type {
+  LabelledReport,
+  ProjectUsage,
+  UsageDimension,
+  UsageQuestion,
+} from '../../../tenants/usage/project-usage.js';
+import { Batch } from '../execution/batch.js';
+import { type Context, originOf, serviceCallOf } from '../execution/context.js';
+import { answeredFields } from '../operations/operation-size.js';
+import { describedEnum, PlainType } from '../operations/type-options.js';
+import { presentUsage, UsageDimensionEnum, UsageType, UsageWindowEnum } from './usage.type.js';
+
+const PlanEnum = describedEnum<Plan>(
+  'Plan',
+  'The plan of a project: its request quota, and whether it has custom domains.',
+  {
+    FREE: '60 requests a minute, 1,000 a day.',
+    PRO: '300 requests a minute, 10,000 a day; custom domains.',
+    BUSINESS: '1,000 requests a minute, 100,000 a day; custom domains.',
+    ENTERPRISE: 'Quotas agreed individually; custom domains.',
+  },
+);
+
+@PlainType('Project', 'The tenant that owns pets, API keys and domains.')
+export class ProjectType {
+  @Field(() => String, { description: 'Its short name, unique on this platform.' })
+  slug!: string;
+
+  @Field(() => String, { description: 'The display name.' })
+  name!: string;
+
+  @Field(() => PlanEnum, { description: 'Its plan.' })
+  plan!: Plan;
+
+  @Field(() => GraphQLDateTime, { nullable: true, description: 'The last successful deploy; null = never.' })
+  publishedAt!: Date | null;
+
+  @Field(() => String, { description: 'Its generated URL.' })
+  url!: string;
+}
+
+/** The addresses of the gateway and its projects. */
+interface ProjectAddresses {
+  /** Without a trailing slash and without `/v1`. */
+  base: () => string;
+  ofProject: (slug: string) => string;
+  /** Null = the project has no primary domain, or it is not served. */
+  ofPrimary: (projectId: bigint) => string | null;
+}
+
+@Resolver(() => ProjectType)
+export class ProjectResolver {
+  private readonly own = new Batch<null, ProjectType>(async (context) => [
+    this.present(await this.projects.get(serviceCallOf(context))),
+  ]);
+  private readonly reports = new Batch<UsageQuestion, LabelledReport>((context, questions) =>
+    this.usages.read(serviceCallOf(context), questions),
+  );
+
+  constructor(
+    private readonly projects: OwnProject,
+    private readonly usages: ProjectUsage,
+    private readonly addresses: ProjectAddresses,
+  ) {}
+
+  @Query(() => ProjectType, { description: "The caller's project." })
+  project(@Ctx() context: Context): Promise<ProjectType> {
+    return this.own.join(context, null);
+  }
+
+  @Mutation(() => ProjectType, {
+    description: 'Records a successful deploy of the project, now. Needs the scope `domains`.',
+  })
+  async publishProject(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<ProjectType> {
+    return this.present(await this.projects.publish(serviceCallOf(context, info)));
+  }
+
+  @FieldResolver(() => String, { description: 'The base URL of its REST API, ending in `/v1`.' })
+  apiUrl(@Ctx() context: Context): string {
+    return `${originOf(context) ?? this.addresses.base()}/v1`;
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'The URL of its primary domain; null = it has none, or the domain is not served.',
+  })
+  primaryUrl(@Ctx() { caller }: Context): string | null {
+    return this.addresses.ofPrimary(caller.projectId);
+  }
+
+  @FieldResolver(() => String, { description: 'The URL of its GraphQL API.' })
+  graphqlUrl(@Ctx() context: Context): string {
+    return `${originOf(context) ?? this.addresses.base()}/graphql`;
+  }
+
+  /** A statement for each window, and a statement for the names of keys. */
+  @FieldResolver(() => UsageType, {
+    description:
+      'The number of requests by its keys, across all processes; those of the last seconds may be missing.',
+  })
+  async usage(
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+    @Arg('window', () => UsageWindowEnum, {
+      description: 'The time range, such as `DAY` for the last 24 hours by hour.',
+    })
+    window: UsageWindow,
+    @Arg('by', () => UsageDimensionEnum, {
+      nullable: true,
+      defaultValue: 'DOOR',
+      description:
+        'The dimension of `series`, such as `KEY` for a series of each API key. The other fields do not depend on it.',
+    })
+    by: UsageDimension | null,
+    @Arg('dashboards', () => Boolean, {
+      nullable: true,
+      defaultValue: true,
+      description:
+        'Whether reads of dashboards count, for example `false`: an open dashboard reads the usage every ten seconds. A read is one if it spends nothing of the plan, goes well, and has the header `Apollographql-Client-Name: dashboard`.',
+    })
+    dashboards: boolean | null,
+  ): Promise<UsageType> {
+    const question = {
+      window,
+      by: by ?? 'DOOR',
+      dashboards: dashboards ?? true,
+      parts: answeredFields(info),
+    };
+    this.usages.requireAllowed(serviceCallOf(context), question);
+    return presentUsage(await this.reports.join(context, question), question.by);
+  }
+
+  private present({ slug, name, plan, publishedAtMs }: Project): ProjectType {
+    const publishedAt = publishedAtMs === null ? null : new Date(publishedAtMs);
+    return { slug, name, plan, publishedAt, url: this.addresses.ofProject(slug) };
+  }
+}

@@ -1,0 +1,123 @@
+import { ERRORS, type ErrorCode } from '../../ground/kernel/errors.js';
+import { IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
+import { EXAMPLES, errorExample } from './openapi-examples.js';
+
+const textHeader = (description: string, example: string) => ({
+  description,
+  schema: { type: 'string', examples: [example] },
+});
+
+const countHeader = (description: string, example: number) => ({
+  description,
+  schema: { type: 'integer', minimum: 0, examples: [example] },
+});
+
+/** Every response header of `/v1`, as OpenAPI declares it. */
+export const HEADERS = {
+  'X-Request-Id': textHeader(
+    "Identifies this request in the gateway's log.",
+    '5f0c6e1e-3a52-4c1b-8f5b-0d6a1f2c9a7e',
+  ),
+  'Cache-Control': textHeader(
+    'The response is for this client only, and must be revalidated before reuse.',
+    'private, no-cache',
+  ),
+  Deprecation: textHeader('RFC 9745: when the operation was deprecated.', '@1764892800'),
+  ETag: textHeader(
+    'RFC 9110: changes with the body; send it back in If-None-Match.',
+    '"1Q0vXh3mR2k8n5b7c9d0e1f2g3h"',
+  ),
+  [REPLAYED]: textHeader(
+    '`true` on the stored answer to a repeated Idempotency-Key: nothing was created.',
+    'true',
+  ),
+  Link: textHeader(
+    'RFC 8288: related pages.',
+    '<http://127.0.0.1:4000/v1/pets?limit=20&cursor=cGV0OjQy>; rel="next"',
+  ),
+  Location: textHeader('The address of the created pet.', 'http://127.0.0.1:4000/v1/pets/4711'),
+  [IGNORED_PARAMETERS]: textHeader(
+    'Query parameters that the operation does not know and has ignored, percent-encoded: at most 10, each cut to 30 characters. `...` stands for further ones.',
+    'page, sort',
+  ),
+  'Retry-After': {
+    description: 'Seconds to wait before a new attempt.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  RateLimit: textHeader(
+    'IETF draft: the remaining quota of both windows.',
+    '"minute";r=59;t=31, "day";r=999;t=5000',
+  ),
+  'RateLimit-Policy': textHeader(
+    'IETF draft: the limits of both windows.',
+    '"minute";q=60;w=60, "day";q=1000;w=86400',
+  ),
+  Sunset: textHeader('RFC 8594: when the operation will be removed.', 'Thu, 05 Dec 2030 00:00:00 GMT'),
+  Vary: textHeader('The request headers that the response depends on.', 'Authorization'),
+  'X-RateLimit-Limit': countHeader(
+    'Requests allowed in the window: the violated one, otherwise the one with less left.',
+    60,
+  ),
+  'X-RateLimit-Remaining': countHeader('Requests left in that window.', 59),
+  'X-RateLimit-Reset': countHeader('Unix timestamp at which that window resets.', 1764892860),
+  'WWW-Authenticate': textHeader('RFC 6750: how to authenticate.', 'Bearer realm="petstore"'),
+} as const;
+
+export type HeaderName = keyof typeof HEADERS;
+
+const EVERY_RESPONSE: HeaderName[] = [
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+];
+
+/** The response of a success with a body. `names` are its headers beside those of every response. */
+export function ok(description: string, schema: keyof typeof EXAMPLES, names: HeaderName[]): object {
+  return { description, headers: headers(names), content: json(schema) };
+}
+
+/** A body of a schema, with examples. */
+export function json(schema: keyof typeof EXAMPLES): object {
+  return { 'application/json': { schema: reference(schema), examples: EXAMPLES[schema] } };
+}
+
+/** Each status has one response. Its description lists the possible codes, and each code has an example. */
+export function errorResponses(
+  operationId: string,
+  codes: ErrorCode[],
+  names: HeaderName[] = [],
+): Record<number, object> {
+  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const ofStatus = codes.filter((code) => ERRORS[code].status === status);
+      const examples = Object.fromEntries(ofStatus.map((code) => [code, errorExample(operationId, code)]));
+      return [
+        status,
+        {
+          description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
+          headers: headers([...names, ...errorHeaderNames(status)]),
+          content: { 'application/json': { schema: reference('Error'), examples } },
+        },
+      ];
+    }),
+  );
+}
+
+/** The headers of every response and those of `names`, as references. */
+export function headers(names: HeaderName[]): object {
+  const all: HeaderName[] = [...EVERY_RESPONSE, ...names];
+  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function errorHeaderNames(status: number): HeaderName[] {
+  if (status === 401) return ['WWW-Authenticate'];
+  return status === 409 || status === 429 || status === 503 ? ['Retry-After'] : [];
+}
+
+function reference(schema: string): object {
+  return { $ref: `#/components/schemas/${schema}` };
+}

@@ -1,0 +1,145 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
+import { parseInt64 } from '../../ground/kernel/int64.js';
+import { validator } from '../../ground/kernel/validation.js';
+import type { Pet, PetStatus } from '../../pets/pet.entity.js';
+import { GET_PET_DEPRECATION, PAGE_SIZE, parseNewPet } from '../../pets/pet.rules.js';
+import type { PetService } from '../../pets/pet.service.js';
+import { type ListedPet, oldestFirst, PetCursors, type PetListRequest } from '../../pets/pet-list.js';
+import { serviceCallOf } from '../../request/admission/admission.js';
+import { canonicalLinks } from '../../request/http/canonical-link.js';
+import { IGNORED_PARAMETERS } from '../../request/http/headers.js';
+import { restrictMethods } from '../../request/http/methods.js';
+import { listQuerySchema, petSchema, petsSchema } from './schemas.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation's name in OpenAPI. */
+    operationId?: string;
+    /** Sets headers that belong on every response of the route, refusals by admission included. */
+    announce?: (reply: FastifyReply) => void;
+  }
+}
+
+/** Encoded, the header stays below 3 KB. */
+const MOST_IGNORED = 10;
+const NAME_LENGTH = 30;
+
+const problemsOf = validator(listQuerySchema);
+
+/** SPEC's listPets, createPet and getPet. `baseUrl` returns the address of `/v1` as the client sees it. */
+export function petsRoutes(
+  app: FastifyInstance,
+  pets: PetService,
+  baseUrl: (request: FastifyRequest) => string,
+): void {
+  const listUrl = (request: FastifyRequest) => `${baseUrl(request)}/pets`;
+
+  app.get<{ Querystring: Record<string, unknown> }>(
+    '/pets',
+    { schema: { response: { 200: petsSchema } }, config: { operationId: 'listPets', isKept: true } },
+    async (request, reply) => {
+      const wanted = parseListQuery(request.query);
+      const page = await pets.list(serviceCallOf(request, reply), wanted);
+      const last = page.pets.at(-1);
+      const url = listUrl(request);
+      const links = [link(url, wanted, null, 'first')];
+      if (page.hasNextPage && last)
+        links.push(link(url, wanted, new PetCursors(wanted).encode(last), 'next'));
+      reply.header('link', [...links, ...canonicalLinks(request)].join(', '));
+      nameIgnored(reply, Object.keys(listQuerySchema.properties));
+      return page.pets.map(present);
+    },
+  );
+
+  const creating = { schema: { response: { 201: petSchema } }, config: { operationId: 'createPet' } };
+  app.post('/pets', creating, async (request, reply) => {
+    const wanted = parseNewPet(request.body);
+    // Nothing else of the body stays in memory while the statement waits.
+    request.body = undefined;
+    request.bodyShare?.set(0);
+    const pet = await pets.create(serviceCallOf(request, reply), wanted);
+    nameIgnored(reply);
+    return reply
+      .code(201)
+      .header('location', `${listUrl(request)}/${pet.id}`)
+      .send(present(pet));
+  });
+
+  const deprecated = { announce: (reply: FastifyReply) => announceSunset(reply, listUrl(reply.request)) };
+  app.get<{ Params: { petId: string } }>(
+    '/pets/:petId',
+    {
+      schema: { response: { 200: petSchema } },
+      config: { operationId: 'getPet', ...deprecated },
+    },
+    async (request, reply) => {
+      const id = parseInt64(request.params.petId);
+      if (id === null) throw new AppError('not_found', 'There is no such pet: an id is an integer.');
+      const pet = await pets.get(serviceCallOf(request, reply), id);
+      nameIgnored(reply);
+      return present(pet);
+    },
+  );
+
+  restrictMethods(app, '/pets', ['GET', 'POST']);
+  restrictMethods(app, '/pets/:petId', ['GET'], deprecated);
+}
+
+/**
+ * The parameters of listPets; unknown ones are ignored. Throws `AppError invalid_request` for a value that is repeated,
+ * out of range or otherwise invalid. Spec: listPets.
+ */
+function parseListQuery(query: Record<string, unknown>): PetListRequest {
+  const { limit, status, cursor } = query;
+  const values: Record<string, unknown> = {};
+  if (limit !== undefined) values.limit = wholeNumber(limit);
+  if (status !== undefined) values.status = status;
+  if (cursor !== undefined) values.cursor = cursor;
+  const problems = problemsOf(values);
+  const list = oldestFirst((status as PetStatus | undefined) ?? null);
+  const after = typeof cursor === 'string' ? new PetCursors(list).decode(cursor) : null;
+  if (cursor !== undefined && after === null && !problems.some(({ field }) => field === 'cursor')) {
+    problems.push({ field: 'cursor', message: listQuerySchema.properties.cursor.rule });
+  }
+  if (problems.length > 0) throw invalidRequest(problems);
+  return { ...list, pageSize: limit === undefined ? PAGE_SIZE.default : Number(limit), after };
+}
+
+/** Lists the query parameters that an operation does not know: the contract allows no 400, and a typo must not stay hidden. */
+function nameIgnored(reply: FastifyReply, known: readonly string[] = []): void {
+  const ignored = Object.keys(reply.request.query as object).filter((name) => !known.includes(name));
+  if (ignored.length === 0) return;
+  const names = ignored
+    .slice(0, MOST_IGNORED)
+    // By way of a buffer, because half of a character cannot be encoded.
+    .map((name) => encodeURIComponent(Buffer.from(name.slice(0, NAME_LENGTH)).toString()));
+  reply.header(IGNORED_PARAMETERS, [...names, ...(ignored.length > MOST_IGNORED ? ['...'] : [])].join(', '));
+}
+
+/** Digits only: `Number` would also accept ` 20`, `1e2` and `0x14`. */
+function wholeNumber(value: unknown): unknown {
+  return typeof value === 'string' && /^(0|[1-9]\d{0,9})$/.test(value) ? Number(value) : value;
+}
+
+/** SPEC's Pet. An unset status is left out: SPEC's status is optional, not nullable. */
+function present({ id, name, categoryId, status }: Pet | ListedPet) {
+  return { id: BigInt(id), name, categoryId: BigInt(categoryId), status: status ?? undefined };
+}
+
+/** A link by RFC 8288. It keeps the request's filters and drops unknown parameters. */
+function link(url: string, { pageSize, status }: PetListRequest, cursor: string | null, rel: string): string {
+  // No value needs escaping.
+  const filter = status === null ? '' : `&status=${status}`;
+  const position = cursor === null ? '' : `&cursor=${cursor}`;
+  return `<${url}?limit=${pageSize}${filter}${position}>; rel="${rel}"`;
+}
+
+/** RFC 9745 §2, RFC 8594 §3. */
+function announceSunset(reply: FastifyReply, successorUrl: string): void {
+  const { deprecatedAtMs, sunsetAtMs } = GET_PET_DEPRECATION;
+  reply.header('deprecation', `@${deprecatedAtMs / 1000}`);
+  reply.header('sunset', new Date(sunsetAtMs).toUTCString());
+  const links = [`<${successorUrl}>; rel="successor-version"`, ...canonicalLinks(reply.request)];
+  reply.header('link', links.join(', '));
+}

@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
+import type { PetService } from '../../pets/pet.service.js';
+import { acceptJson, type JsonBody, withBigInts } from '../../request/http/content/json-body.js';
+import type { KeptBody } from '../../request/http/content/kept-body.js';
+import { restrictMethods } from '../../request/http/methods.js';
+import { refuseUnknownPaths } from '../../request/http/unknown-paths.js';
+import { petsRoutes } from './pets.routes.js';
+import { varyBy } from './rest.hooks.js';
+import { rateLimitSchema } from './schemas.js';
+
+interface RestDoorOptions {
+  pets: PetService;
+  turns: EventLoopTurns;
+  /** The address of `/v1` as the client sees it. */
+  baseUrl: (request: FastifyRequest) => string;
+  openApiDocument: () => KeptBody | Promise<KeptBody>;
+}
+
+/** DOOR 2: SPEC's interface, to the byte. Mounted at `/v1`. */
+export function restDoor(app: FastifyInstance, options: RestDoorOptions): void {
+  acceptJson(app, (body, request) => parseInTurn(body, request, options.turns), withBigInts);
+  petsRoutes(app, options.pets, options.baseUrl);
+  const config = { operationId: 'getOpenApi', admission: 'public' } as const;
+  app.get('/openapi.json', { config }, async (request, reply) => {
+    varyBy(reply, 'Accept-Encoding');
+    reply.header('cache-control', 'private, no-cache');
+    return (await options.openApiDocument()).sendNegotiated(request, reply);
+  });
+  restrictMethods(app, '/openapi.json', ['GET']);
+  rateLimitRoute(app);
+  refuseUnknownPaths(app);
+}
+
+/** The remaining quota and the key's ban state. Costs no quota, and works also while the key is banned. */
+function rateLimitRoute(app: FastifyInstance): void {
+  const config = { operationId: 'getRateLimit', admission: 'free' } as const;
+  const options = { config, schema: { response: { 200: rateLimitSchema } } };
+  app.get('/rate_limit', options, async ({ standing }) => {
+    if (!standing) throw new Error('admission did not ask the limiter');
+    return standing;
+  });
+  restrictMethods(app, '/rate_limit', ['GET']);
+}
+
+function parseInTurn(body: JsonBody, { caller, bodyShare }: FastifyRequest, turns: EventLoopTurns): unknown {
+  if (!body.isLarge || !caller || !bodyShare) return body.parse();
+  return bodyShare.during(async () => {
+    await turns.next(caller.projectId);
+    return body.parse();
+  });
+}

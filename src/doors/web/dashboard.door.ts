@@ -1,0 +1,44 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { AppError } from '../../ground/kernel/errors.js';
+import { restrictMethods } from '../../request/http/methods.js';
+import { type BuiltFiles, builtFolder, readBuiltFiles, sendBuiltFile } from './built-files.js';
+import { DASHBOARD_HEADERS } from './page-headers.js';
+
+const ASSETS = 'assets/';
+const NOT_BUILT =
+  'The dashboard is not built. Run "npm run build" where the gateway is installed, then reload.';
+
+/**
+ * DOOR 3: the files of a browser client of DOOR 1. Mounted at `/dashboard`, on the platform's own hosts; needs no key and
+ * spends nothing. `folder` is where the built dashboard is. Files are read once, at the first request.
+ */
+export function dashboardDoor(app: FastifyInstance, folder = builtFolder('dashboard')): void {
+  let loading: Promise<BuiltFiles> | null = null;
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+    loading ??= readBuiltFiles(folder);
+    // A build that is being replaced can't be read: the next request tries again.
+    const files = await loading.catch(() => null);
+    const page = files?.get('index.html');
+    if (!files || !page) {
+      loading = null;
+      return reply.code(503).header('cache-control', 'no-store').type('text/plain').send(NOT_BUILT);
+    }
+    const path = (request.params as { '*'?: string })['*'] ?? '';
+    const file = files.get(path);
+    // Every other path is a page that the client resolves. A missing file is not a page.
+    if (!file && path.startsWith(ASSETS))
+      throw new AppError('not_found', 'This file no longer exists. Reload the page.');
+    return sendBuiltFile(request, reply.header('vary', 'accept-encoding'), file ?? page);
+  };
+  for (const path of ['/', '/*']) {
+    app.get(path, serve);
+    restrictMethods(app, path, ['GET']);
+  }
+}
+
+/** The dashboard is of the platform, not of a project. Throws `AppError not_found` on a project's hosts. */
+export const requirePlatformHost: onRequestHookHandler = ({ site }, reply, done) => {
+  if (site.projectId !== null) return done(new AppError('not_found', 'There is nothing at this path.'));
+  reply.headers(DASHBOARD_HEADERS);
+  done();
+};

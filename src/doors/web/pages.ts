@@ -1,0 +1,134 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../../ground/kernel/errors.js';
+import { canonicalLinks } from '../../request/http/canonical-link.js';
+import type { KeptBodies } from '../../request/http/content/kept-bodies.js';
+import { removeOrigin } from '../../request/http/cors.js';
+import type { ProjectService } from '../../tenants/projects/project.service.js';
+import { type BuiltFile, type BuiltFiles, builtFolder, readBuiltFiles } from './built-files.js';
+import { DemoKey } from './demo-key.js';
+import { GRAPHIQL_HEADERS, PAGE_HEADERS, SANDBOX_HEADERS } from './page-headers.js';
+
+const MAX_NAMES = 1_000;
+const NAME_KNOWN_MS = 10_000;
+const TEXT = 'text/plain; charset=utf-8';
+/** The place of the API key in the settings of Apollo Sandbox, as the build escapes it. */
+const KEY_PLACE = String.raw`\u003cAPI_KEY\u003e`;
+
+interface PagesSettings {
+  projects: Pick<ProjectService, 'get'>;
+  /** The platform's base addresses, as the OpenAPI document names them. */
+  servers: () => readonly object[];
+  /** The GraphQL schema as a text, with its directives. */
+  schemaText: () => string;
+}
+
+/** The pages for people, as the build has made them: for the hosts of the platform, and for those of projects. */
+export class Pages {
+  readonly demoKey = new DemoKey();
+  private readonly names: ProjectNames;
+
+  private constructor(
+    /** The pages and the files that they load. */
+    readonly files: BuiltFiles,
+    private readonly kept: KeptBodies,
+    private readonly settings: PagesSettings,
+  ) {
+    this.names = new ProjectNames(settings.projects);
+  }
+
+  /** Throws `AppError internal` if there is no build. */
+  static async open(
+    kept: KeptBodies,
+    settings: PagesSettings,
+    folder = builtFolder('pages'),
+  ): Promise<Pages> {
+    const files = await readBuiltFiles(folder);
+    if (!files.has('search.json')) {
+      throw new AppError('internal', 'The pages for browsers are not built. Run: npm run build');
+    }
+    return new Pages(files, kept, settings);
+  }
+
+  /** `/`: the introduction on the platform's hosts, the reference on a project's hosts. */
+  front(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    if (request.site.projectId !== null) return this.reference(request, reply);
+    return this.page(request, 'home').body.sendNegotiated(request, reply.headers(PAGE_HEADERS));
+  }
+
+  /** A page of the reference, or its introduction. Throws `AppError not_found`. */
+  reference(request: FastifyRequest, reply: FastifyReply, name?: string): FastifyReply {
+    const page = this.page(request, name === undefined ? 'v1/docs' : `v1/docs/${name}`);
+    reply.headers(PAGE_HEADERS);
+    for (const link of canonicalLinks(request)) reply.header('link', link);
+    return page.body.sendNegotiated(request, reply);
+  }
+
+  searchIndex(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    return this.file('search.json').body.sendNegotiated(request, reply.headers(PAGE_HEADERS));
+  }
+
+  /** The facts of a host that its built pages lack. */
+  async siteFacts({ site: { projectId } }: FastifyRequest, reply: FastifyReply): Promise<object> {
+    const project = projectId === null ? null : await this.names.nameOf(projectId);
+    // The pages ask each time, and a new name need not show at once.
+    reply.headers({ ...PAGE_HEADERS, 'cache-control': 'private, max-age=60' });
+    return { project, servers: projectId === null ? this.settings.servers() : [] };
+  }
+
+  /** The GraphQL schema, for people and for programs that have no key. D-121. */
+  async schema(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const schema = await this.kept.of('schema', TEXT, this.settings.schemaText);
+    return schema.sendNegotiated(request, reply.headers(PAGE_HEADERS));
+  }
+
+  graphiql(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    return this.page(request, 'graphiql').body.sendNegotiated(request, reply.headers(GRAPHIQL_HEADERS));
+  }
+
+  sandbox(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    removeOrigin(reply);
+    // The page may contain a key.
+    reply.headers({ ...SANDBOX_HEADERS, 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' });
+    const { body } = this.page(request, 'sandbox');
+    const demoKey = request.site.projectId === null ? this.demoKey.for(request) : null;
+    if (demoKey === null) return body.sendNegotiated(request, reply);
+    // A page with the key is for this client only.
+    return reply.type(body.type).send(body.text.replace(KEY_PLACE, demoKey));
+  }
+
+  /** Sends people a page in the place of the Error body of a 404, with links that lead on. */
+  notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { body } = this.page(request, 'not-found');
+    removeOrigin(reply);
+    reply.code(404).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
+    return reply.type(body.type).send(body.text);
+  }
+
+  private page({ site }: FastifyRequest, name: string): BuiltFile {
+    return this.file(`${site.projectId === null ? 'platform' : 'project'}/${name}.html`);
+  }
+
+  private file(path: string): BuiltFile {
+    const file = this.files.get(path);
+    if (!file) throw new AppError('not_found', 'The reference has no such page. See /v1/docs.');
+    return file;
+  }
+}
+
+/** Display names of projects, cached for seconds, so that readers of a page put no load on the database. */
+class ProjectNames {
+  private readonly known = new LRUCache<bigint, Promise<string>>({ max: MAX_NAMES, ttl: NAME_KNOWN_MS });
+
+  constructor(private readonly projects: Pick<ProjectService, 'get'>) {}
+
+  /** Throws `AppError not_found`, `AppError unavailable`. */
+  nameOf(projectId: bigint): Promise<string> {
+    const known = this.known.get(projectId);
+    if (known) return known;
+    const name = this.projects.get(projectId).then((project) => project.name);
+    this.known.set(projectId, name);
+    name.catch(() => this.known.delete(projectId));
+    return name;
+  }
+}

@@ -1,0 +1,171 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { type Caller, type ServiceCall, serviceCall } from '../../ground/kernel/caller.js';
+import type { ApiKeyService } from '../../tenants/api-keys/api-key.service.js';
+import type { KnownKey } from '../../tenants/api-keys/caller-cache.js';
+import { digestOf, isToken } from '../../tenants/api-keys/token.js';
+import { REPLAYED } from '../http/headers.js';
+import type { Decision, Standing } from '../rate-limit/rules/limiter.js';
+import { ONE_UNIT, type Payer } from './cost.js';
+import type { Meter } from './meter.js';
+import { unauthorized } from './refusals.js';
+import type { Visits } from './visits.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null on the routes that need no key. */
+    caller: Caller | null;
+    /** Both windows and the ban state after this request; null = the limiter was not asked. */
+    standing: Standing | Decision | null;
+    /** Where the request was charged, admitted or not; null = it was not charged. */
+    paidBy: Payer | null;
+    /** Units of the plan that the request costs; a refused request spends none of them. */
+    units: number;
+    /** The request was admitted, but one of its fields was refused. */
+    hasRefusedField: boolean;
+  }
+  interface FastifyContextConfig {
+    /** `public`: answered without a key. `free`: needs a key and spends nothing. Otherwise a request costs one unit. */
+    admission?: 'public' | 'free';
+  }
+}
+
+interface Door {
+  /** Whether the door itself charges the requests of known callers, once it knows their cost. */
+  isChargedByDoor?: boolean;
+  isPublic?: (request: FastifyRequest) => boolean;
+}
+
+/** The last `Authorization` header of a connection, and the digest of its token; null = the header has no token. */
+interface SentKey {
+  authorization: string | undefined;
+  digest: string | null;
+}
+
+/** The fields that admission sets on a request, as they are before admission. */
+export const UNADMITTED = { caller: null, standing: null, paidBy: null, units: 0, hasRefusedField: false };
+
+/** The step between a request and either door: finds the caller of a bearer token, and charges the request. */
+export class Admission {
+  /** Clients send the same key with each request of a connection, so it is parsed and hashed once. */
+  private readonly sentKeys = new WeakMap<Socket, SentKey>();
+
+  constructor(
+    private readonly apiKeys: ApiKeyService,
+    private readonly meter: Meter,
+    private readonly visits: Visits,
+  ) {}
+
+  /** Identifies callers and charges requests, for every route of a door, unknown paths included. */
+  admitCallers({ isChargedByDoor = false, isPublic = () => false }: Door = {}): onRequestHookHandler {
+    const enter = (
+      caller: Caller | null,
+      request: FastifyRequest,
+      reply: FastifyReply,
+    ): Promise<unknown> | undefined => {
+      request.caller = caller;
+      if (!caller) return this.refuseUnknown(request, reply);
+      if (request.routeOptions.config.admission === 'free') return this.meter.showStanding(request, reply);
+      return isChargedByDoor ? undefined : this.meter.charge(request, reply, ONE_UNIT);
+    };
+    const admit = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> | undefined => {
+      // A preflight carries no credentials and spends nothing.
+      if (request.method === 'OPTIONS') return undefined;
+      const isFree = request.routeOptions.config.admission === 'public' || isPublic(request);
+      if (isFree) return this.visit(request, reply);
+      const caller = this.identify(request);
+      if (!(caller instanceof Promise)) return enter(caller, request, reply);
+      return this.whenIdentified(caller, request, reply).then((known) => enter(known, request, reply));
+    };
+    // Returns no promise when nothing has to wait: a cached key counted in memory is decided synchronously.
+    return (request, reply, done) => {
+      const waiting = admit(request, reply);
+      if (waiting) waiting.then(() => done(), done);
+      else done();
+    };
+  }
+
+  /** Shows the quota before admission: of the request's key, or of its address without a valid key. */
+  async lookAhead(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    let caller: Caller | null = null;
+    try {
+      caller = await this.identify(request);
+    } catch {
+      // The database is unavailable. The response does not depend on it.
+    }
+    await this.meter.showStanding(request, reply, caller);
+  }
+
+  /** The caller with this `Authorization` header; null without a valid key. RFC 6750 §2.1. */
+  callerOf(
+    authorization: string | undefined,
+    sent: SentKey = { authorization: undefined, digest: null },
+  ): Caller | null | Promise<Caller | null> {
+    const digest = digestIn(authorization, sent);
+    return digest === null ? null : this.apiKeys.callers.identify(digest);
+  }
+
+  /** The key of the request, as this process remembers it; null = not known here. Waits for nothing. */
+  rememberedKeyOf({ headers, socket }: IncomingMessage): KnownKey | null {
+    const digest = digestIn(headers.authorization, this.sentKeyOf(socket));
+    return digest === null ? null : this.apiKeys.callers.remembered(digest);
+  }
+
+  /** The caller of the request; null without a valid key. On a project's host only the project's own keys are valid. */
+  private identify({ headers, site, raw }: FastifyRequest): Caller | null | Promise<Caller | null> {
+    const caller = this.callerOf(headers.authorization, this.sentKeyOf(raw.socket));
+    // A request refused before host routing has no site.
+    const projectId = site?.projectId ?? null;
+    if (projectId === null) return caller;
+    const ownOnly = (known: Caller | null) => (known?.projectId === projectId ? known : null);
+    return caller instanceof Promise ? caller.then(ownOnly) : ownOnly(caller);
+  }
+
+  private sentKeyOf(socket: Socket): SentKey {
+    const known = this.sentKeys.get(socket);
+    if (known) return known;
+    const none = { authorization: undefined, digest: null };
+    this.sentKeys.set(socket, none);
+    return none;
+  }
+
+  private whenIdentified(
+    identified: Promise<Caller | null>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Caller | null> {
+    return identified.catch(async (error) => {
+      await this.meter.showStanding(request, reply);
+      throw error;
+    });
+  }
+
+  private async refuseUnknown(request: FastifyRequest, reply: FastifyReply): Promise<never> {
+    await this.meter.charge(request, reply, ONE_UNIT);
+    throw unauthorized();
+  }
+
+  private async visit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await this.visits.admit(request, reply);
+    await this.meter.showStanding(request, reply);
+  }
+}
+
+/** The digest of the token in the header; null = it has none. */
+function digestIn(authorization: string | undefined, sent: SentKey): string | null {
+  if (authorization !== sent.authorization) {
+    const [, token] = /^bearer +([^ ]+)$/i.exec(authorization ?? '') ?? [];
+    sent.digest = token !== undefined && isToken(token) ? digestOf(token) : null;
+    sent.authorization = authorization;
+  }
+  return sent.digest;
+}
+
+/** The arguments for services: the caller, the actor and the Idempotency-Key of a request after admission. */
+export function serviceCallOf({ caller, id, headers }: FastifyRequest, reply: FastifyReply): ServiceCall {
+  if (!caller) throw new Error('a route that needs a caller is marked public');
+  const text = headers['idempotency-key']?.toString();
+  const onReplay = () => void reply.header(REPLAYED, 'true');
+  return serviceCall(caller, id, text === undefined ? null : { text, onReplay });
+}

@@ -1,0 +1,58 @@
+import type { Caller } from '../../ground/kernel/caller.js';
+import type { Allowance } from '../rate-limit/rules/windows.js';
+
+/** The cost of a known caller's request. */
+export interface Cost {
+  /** Units of the plan: for reads and writes of pets, and for requests refused before their kind is known. */
+  readonly pets: number;
+  /** Units of the key's own allowance: for everything else. */
+  readonly management: number;
+  /** 1 = the request only reads the schema; then the other two are 0. */
+  readonly schema: 0 | 1;
+}
+
+export const ONE_UNIT: Cost = Object.freeze({ pets: 1, management: 0, schema: 0 });
+export const ONE_SCHEMA: Cost = Object.freeze({ pets: 0, management: 0, schema: 1 });
+
+export type Payer = 'plan' | 'management' | 'schema';
+
+/** The quota or allowance that pays for a request. The plan pays for a mixed operation. D-31. */
+export function payerOf({ pets, schema }: Cost): Payer {
+  if (pets > 0) return 'plan';
+  return schema > 0 ? 'schema' : 'management';
+}
+
+/** Operations a key may do per minute, in addition to requests for pets. D-29. */
+const MANAGEMENT = 'management';
+const MANAGEMENT_PER_MINUTE = 120;
+
+/** Introspections that a project may do per minute. D-37. */
+const SCHEMA = 'schema';
+const SCHEMA_PER_MINUTE = 60;
+
+const SCHEMA_ALLOWANCE: Allowance = Object.freeze({ name: SCHEMA, perMinute: SCHEMA_PER_MINUTE, cost: 1 });
+
+/** The allowance to charge in addition to the plan; undefined = none. */
+export function allowanceOf({ keyId }: Caller, { management, schema }: Cost): Allowance | undefined {
+  if (schema > 0) return SCHEMA_ALLOWANCE;
+  if (management === 0) return undefined;
+  return { name: `${MANAGEMENT}:${keyId}`, perMinute: MANAGEMENT_PER_MINUTE, cost: management };
+}
+
+export function isManagement(allowance: string): boolean {
+  return allowance.startsWith(`${MANAGEMENT}:`);
+}
+
+/** The message for a client that an allowance refused. */
+export function allowanceRule(allowance: string): { rule: string; advice: string } {
+  if (allowance === SCHEMA) {
+    return {
+      rule: `The schema may be read ${SCHEMA_PER_MINUTE} times a minute (UTC) by a project`,
+      advice: 'Store it, or send If-None-Match',
+    };
+  }
+  return {
+    rule: `An API key may do ${MANAGEMENT_PER_MINUTE} operations a minute (UTC) on everything except pets`,
+    advice: "The plan's quota is not charged",
+  };
+}

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../ground/kernel/caller.js';
+import { AppError } from '../../ground/kernel/errors.js';
+import type { ApiKeyService } from '../../tenants/api-keys/api-key.service.js';
+import {
+  type Account,
+  type Decision,
+  type Limiter,
+  type Refused,
+  type Standing,
+  shownWindow,
+} from '../rate-limit/rules/limiter.js';
+import { addressSubject, projectSubject } from '../rate-limit/rules/subjects.js';
+import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/rules/windows.js';
+import { allowanceOf, type Cost, payerOf } from './cost.js';
+import { parseRehearsal, rateLimited, rehearsed } from './refusals.js';
+import { DOCUMENTS_PER_MINUTE, RefusedKeys } from './refused-keys.js';
+
+const REHEARSE = 'petstore-rehearse';
+/** Quota of a client address for requests without a valid key. */
+const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
+const EMPTY_ALLOWANCE = { name: 'nothing', perMinute: 0, cost: 1 } as const;
+
+/** Charges the requests of both doors, and writes the remaining quota into their responses. */
+export class Meter {
+  /** A cached caller is always the same object. */
+  private readonly accounts = new WeakMap<Caller, Account>();
+  /** A name is unique across all processes. */
+  private readonly connectionNames = new WeakMap<Socket, string>();
+  private readonly refusedKeys: RefusedKeys;
+
+  constructor(
+    private readonly limiter: Pick<Limiter, 'charge' | 'peek'>,
+    private readonly apiKeys: ApiKeyService,
+    private readonly isStaging: boolean,
+    now: () => number,
+  ) {
+    this.refusedKeys = new RefusedKeys(now);
+  }
+
+  /**
+   * Spends the cost. Returns no promise if nothing has to wait. Throws, or rejects with, `AppError` 429 if the quota is
+   * spent.
+   */
+  charge(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
+    request.paidBy = payerOf(cost);
+    request.units = cost.pets;
+    if (request.headers[REHEARSE] === undefined) return this.spend(request, reply, cost);
+    return this.rehearse(request, reply).then(() => this.spend(request, reply, cost));
+  }
+
+  private spend(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
+    const caller = request.caller ?? null;
+    const { subject, keyId, quota } = this.accountOf(caller, request.ip);
+    const allowance = caller === null ? undefined : allowanceOf(caller, cost);
+    const connection = this.connectionOf(request);
+    const decision = this.limiter.charge({ subject, keyId, quota, cost: cost.pets, connection, allowance });
+    if (decision instanceof Promise) return decision.then((known) => this.settle(request, reply, known));
+    this.settle(request, reply, decision);
+    return undefined;
+  }
+
+  private settle(request: FastifyRequest, reply: FastifyReply, decision: Decision): void {
+    tell(request, reply, decision);
+    if (decision.admitted) return;
+    if (request.caller) this.note(request.caller, decision);
+    if (decision.startsBan && request.caller) this.recordBan(request.caller, request, decision);
+    throw rateLimited(decision);
+  }
+
+  private recordBan(caller: Caller, { id, log }: FastifyRequest, { ban }: Refused): void {
+    const untilMs = (ban?.untilSeconds ?? 0) * 1000;
+    const recorded = this.apiKeys.recordBan({ name: 'limiter', requestId: id }, caller, untilMs);
+    recorded.catch((error) => log.error({ err: error }, 'a ban could not be audited'));
+  }
+
+  private note({ keyId }: Caller, { isOfAllowance, retryAfterSeconds }: Refused): void {
+    this.refusedKeys.note(keyId, isOfAllowance ? 'allowance' : 'plan', retryAfterSeconds);
+  }
+
+  /** Whether this process has refused the request's key, and its Retry-After has not passed yet. */
+  isRefused({ caller }: FastifyRequest): boolean {
+    return caller !== null && this.refusedKeys.isRefused(caller.keyId);
+  }
+
+  /**
+   * Decides whether to parse a document of a refused key before its cost is known. A document that can only be about pets
+   * is checked against the plan, and refused with a strike like any other request. Throws, or rejects with, `AppError`
+   * 429.
+   */
+  admitUnread(request: FastifyRequest, reply: FastifyReply, mayManage: boolean): Promise<void> | undefined {
+    const { caller } = request;
+    if (!caller) return undefined;
+    if (!mayManage) {
+      return this.refusedKeys.isRefusedByPlan(caller.keyId) ? this.probe(caller, request, reply) : undefined;
+    }
+    const retryAfterSeconds = this.refusedKeys.countDocument(caller.keyId);
+    return retryAfterSeconds === 0 ? undefined : this.refuseUnread(request, reply, retryAfterSeconds);
+  }
+
+  /**
+   * Checks whether the plan has a unit left, without spending it: an allowance of zero refuses what the plan would admit.
+   */
+  private async probe(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const connection = this.connectionOf(request);
+    const account = this.accountOf(caller, request.ip);
+    const decision = await this.limiter.charge({
+      ...account,
+      cost: 1,
+      connection,
+      allowance: EMPTY_ALLOWANCE,
+    });
+    if (decision.admitted || decision.isOfAllowance) return this.refusedKeys.forgetPlan(caller.keyId);
+    request.paidBy = 'plan';
+    this.settle(request, reply, decision);
+  }
+
+  private async refuseUnread(request: FastifyRequest, reply: FastifyReply, seconds: number): Promise<void> {
+    request.paidBy = 'management';
+    await this.showStanding(request, reply);
+    const rule = `While a key is refused, the gateway reads ${DOCUMENTS_PER_MINUTE} of its new documents a minute (UTC)`;
+    const message = `${rule}. Send documents with variables; try again in ${seconds} s.`;
+    throw new AppError('rate_limited_minute', message, {
+      retryAfterSeconds: seconds,
+      limit: DOCUMENTS_PER_MINUTE,
+    });
+  }
+
+  /** Reads the remaining quota without charging. */
+  async showStanding(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller | null = request.caller ?? null,
+  ): Promise<Standing> {
+    const standing = await this.limiter.peek(this.accountOf(caller, request.ip));
+    tell(request, reply, standing);
+    return standing;
+  }
+
+  /** The rate limit headers of an address, when no request could be parsed. */
+  async headersOf(address: string): Promise<Record<string, string>> {
+    return rateLimitHeaders(await this.limiter.peek(this.accountOf(null, address)));
+  }
+
+  /** Responds as if the quota were spent, so that clients can test their back-off. Only for rehearsal keys, on staging. */
+  private async rehearse(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (!this.isStaging || !request.caller?.rehearses) {
+      reply.header(REHEARSE, this.isStaging ? 'ignored: not a rehearsal key' : 'ignored: production');
+      return;
+    }
+    const rehearsal = parseRehearsal(String(request.headers[REHEARSE]));
+    reply.header(REHEARSE, rehearsal);
+    const refusal = rehearsed(rehearsal, await this.showStanding(request, reply));
+    if (refusal instanceof AppError) throw refusal;
+    tell(request, reply, refusal);
+    throw rateLimited(refusal);
+  }
+
+  /** The account to charge: the caller's project, or without a caller the address. Bans belong to the key. Spec: Limits. */
+  private accountOf(caller: Caller | null, address: string): Account {
+    if (!caller) return { subject: addressSubject(address), keyId: null, quota: ANONYMOUS_QUOTA };
+    const known = this.accounts.get(caller);
+    if (known) return known;
+    const { projectId, keyId, quota } = caller;
+    const account = { subject: projectSubject(projectId), keyId: String(keyId), quota };
+    this.accounts.set(caller, account);
+    return account;
+  }
+
+  /**
+   * The name of the connection; null when it may carry concurrent requests. Pipelined requests were sent before the
+   * responses to earlier ones. A proxy's connection carries the requests of many clients, and one client's requests may
+   * use several connections. D-27.
+   */
+  private connectionOf({ ips, raw, isPipelined }: FastifyRequest): string | null {
+    if (isPipelined || (ips && ips.length > 1)) return null;
+    const known = this.connectionNames.get(raw.socket);
+    if (known !== undefined) return known;
+    const name = randomUUID();
+    this.connectionNames.set(raw.socket, name);
+    return name;
+  }
+}
+
+function tell(request: FastifyRequest, reply: FastifyReply, standing: Standing): void {
+  request.standing = standing;
+  reply.headers(rateLimitHeaders(standing));
+}
+
+/**
+ * The remaining quota as headers, for every API response of both doors. SPEC's three headers show one window: the
+ * violated one, otherwise the one with less left. The headers of the IETF draft list both. Spec: Limits 1.
+ */
+export function rateLimitHeaders(standing: Standing): Record<string, string> {
+  const { limit, remaining, resetAtSeconds } = shownWindow(standing);
+  const { minute, day, atMs } = standing;
+  return {
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(resetAtSeconds),
+    'ratelimit-policy': both(policy('minute', minute), day && policy('day', day)),
+    ratelimit: both(left('minute', minute, atMs), day && left('day', day, atMs)),
+  };
+}
+
+function policy(name: keyof typeof WINDOW_SECONDS, { limit }: WindowStanding): string {
+  return `"${name}";q=${limit};w=${WINDOW_SECONDS[name]}`;
+}
+
+function left(name: string, { remaining, resetAtSeconds }: WindowStanding, atMs: number): string {
+  return `"${name}";r=${remaining};t=${Math.max(0, Math.ceil(resetAtSeconds - atMs / 1000))}`;
+}
+
+function both(minute: string, day: string | null): string {
+  return day === null ? minute : `${minute}, ${day}`;
+}

@@ -1,0 +1,64 @@
+import { durationInWords } from '../../ground/kernel/duration.js';
+import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
+import { LADDER_MINUTES } from '../rate-limit/rules/bans.js';
+import type { Refused, Standing } from '../rate-limit/rules/limiter.js';
+import { allowanceRule } from './cost.js';
+
+/** The 401 for a caller without a valid key. The message is the same for every reason. Spec: Authentication. */
+export function unauthorized(): AppError {
+  return new AppError(
+    'unauthorized',
+    'The API key is missing or not valid. Send it as "Authorization: Bearer <API_KEY>".',
+  );
+}
+
+/** The 429 for a refusal by the limiter. Spec: Limits 2 and 3. */
+export function rateLimited(refused: Refused): AppError {
+  const { code, retryAfterSeconds, neverFits, allowance, isOfAllowance } = refused;
+  if (isOfAllowance && allowance) {
+    const { rule, advice } = allowanceRule(allowance.name);
+    const message = `${rule}. ${advice}; try again in ${durationInWords(retryAfterSeconds)}.`;
+    return new AppError(code, message, { retryAfterSeconds, limit: allowance.limit });
+  }
+  const reason = {
+    rate_limited_minute: 'The quota of this minute (UTC) is spent.',
+    rate_limited_day: 'The quota of this day (UTC) is spent.',
+    key_banned: 'This API key is temporarily banned, because it continued to send requests after a 429.',
+  }[code];
+  const advice = neverFits
+    ? 'The operation costs more than a whole window allows: split it, or upgrade the plan.'
+    : `Try again in ${durationInWords(retryAfterSeconds)}, and back off exponentially.`;
+  return new AppError(code, `${reason} ${advice}`, { retryAfterSeconds });
+}
+
+const REHEARSALS = ['429 minute', '429 day', 'banned', 'sunset'] as const;
+type Rehearsal = (typeof REHEARSALS)[number];
+
+/** The refusal that the `Petstore-Rehearse` header requests. Throws `AppError invalid_request` for an unknown value. */
+export function parseRehearsal(header: string): Rehearsal {
+  const rehearsal = REHEARSALS.find((name) => name === header.trim());
+  if (rehearsal) return rehearsal;
+  throw invalidRequest([{ field: 'Petstore-Rehearse', message: `must be one of ${REHEARSALS.join(', ')}` }]);
+}
+
+/** The refusal as it would be if the quota were spent or the key banned now; for `sunset` the 410. */
+export function rehearsed(rehearsal: Rehearsal, standing: Standing): Refused | AppError {
+  if (rehearsal === 'sunset') return new AppError('gone', 'Rehearsal: this operation has been removed.');
+  const { atMs, minute, day } = standing;
+  const spent = { remaining: 0, isViolated: true };
+  const until = (seconds: number) => Math.max(1, Math.ceil(seconds - atMs / 1000));
+  const verdict = { admitted: false, isOfAllowance: false, neverFits: false, startsBan: false } as const;
+  const refusal = { ...standing, ...verdict };
+  if (rehearsal === '429 minute') {
+    const retryAfterSeconds = until(minute.resetAtSeconds);
+    return { ...refusal, code: 'rate_limited_minute', minute: { ...minute, ...spent }, retryAfterSeconds };
+  }
+  if (rehearsal === '429 day' && day) {
+    const retryAfterSeconds = until(day.resetAtSeconds);
+    return { ...refusal, code: 'rate_limited_day', day: { ...day, ...spent }, retryAfterSeconds };
+  }
+  const retryAfterSeconds = LADDER_MINUTES[0] * 60;
+  const untilSeconds = Math.ceil(atMs / 1000) + retryAfterSeconds;
+  const ban = { strikes: 0, untilSeconds, nextStepMinutes: LADDER_MINUTES[1] };
+  return { ...refusal, code: 'key_banned', ban, retryAfterSeconds };
+}

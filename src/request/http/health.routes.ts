@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '../../ground/kernel/errors.js';
+import { restrictMethods } from './methods.js';
+
+export interface Readiness {
+  isDraining(): boolean;
+  isDatabaseReady(): Promise<boolean>;
+}
+
+/** `/healthz`: the process is running. `/readyz`: it should get traffic. Neither needs a key, a Host or quota. */
+export function healthRoutes(app: FastifyInstance, readiness: Readiness): void {
+  app.get('/healthz', async (_, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
+
+  app.get('/readyz', async (_, reply) => {
+    if (readiness.isDraining()) throw notReady('This process is shutting down.');
+    if (!(await readiness.isDatabaseReady())) {
+      throw notReady('Migrations are missing. Run "petstore migrate".');
+    }
+    return reply.header('cache-control', 'no-store').send({ status: 'ready' });
+  });
+  for (const path of ['/healthz', '/readyz']) restrictMethods(app, path, ['GET']);
+}
+
+function notReady(message: string): AppError {
+  return new AppError('unavailable', message, { retryAfterSeconds: 1 });
+}

@@ -1,0 +1,26 @@
+import type { FastifyContextConfig, FastifyInstance } from 'fastify';
+import { AppError } from '../../ground/kernel/errors.js';
+
+/** Responds to OPTIONS with `Allow`, and to every method that the path does not support with 405. RFC 9110 §15.5.6. */
+export function restrictMethods(
+  app: FastifyInstance,
+  url: string,
+  methods: readonly string[],
+  config: FastifyContextConfig = {},
+): void {
+  const allow = [...methods.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name])), 'OPTIONS'];
+  app.options(url, async (_, reply) => reply.code(204).header('allow', allow.join(', ')).send());
+  app.route({
+    url,
+    method: app.supportedMethods.filter((name) => !allow.includes(name)),
+    exposeHeadRoute: false,
+    config,
+    // Before the body is read: its type no longer matters.
+    onRequest: async (request, reply) => {
+      reply.header('allow', allow.join(', '));
+      const offer = `This path supports ${allow.join(', ')}.`;
+      throw new AppError('method_not_allowed', `${request.method} is not supported here. ${offer}`);
+    },
+    handler: async () => {},
+  });
+}

@@ -1,0 +1,212 @@
+import { isIP } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HostIndex } from '../../domains/hosts/host-index.js';
+import type { Host } from '../../domains/hosts/host-table.js';
+import { AppError } from '../../ground/kernel/errors.js';
+import type { ProjectSlugs } from '../../tenants/projects/project-slugs.js';
+import { originForm } from '../http/early-refusals.js';
+import type { HostAddresses } from './host-addresses.js';
+
+const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/;
+const CHALLENGE = /^\/\.well-known\/acme-challenge\/([^?]*)(?:\?|$)/;
+/** RFC 9110 §15.4.9: the client repeats the request with its method and body. */
+const TO_HTTPS = 308;
+const ANY_KEY = { projectId: null, origin: null, canonicalUrl: null };
+
+/** The answer to an ACME challenge for a host; null = there is no such challenge. RFC 8555 §8.3. */
+export type ChallengeAnswer = (token: string, hostname: string) => Promise<string | null>;
+
+/** The owner of a host: this platform, the project of a generated subdomain, or an attached domain. */
+type HostOwner =
+  | { readonly kind: 'platform' }
+  | { readonly kind: 'project'; readonly projectId: bigint }
+  | { readonly kind: 'domain'; readonly host: Host };
+
+const PLATFORM: HostOwner = { kind: 'platform' };
+
+interface PlatformNames {
+  /** Generated subdomains are one label below it. */
+  platformHost: string;
+  /** Other names of the platform itself. */
+  aliases: readonly string[];
+}
+
+interface IngressSettings {
+  /** Requests over HTTP are redirected to HTTPS. Otherwise they are refused: the port of HTTPS is unknown. */
+  redirectsToHttps: boolean;
+  /** Adds the common headers to a response that is sent before the doors see the request; may throw another refusal. */
+  onEarlyRefusal: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+/** DOOR 4: routes, redirects or refuses a request by its host, before the other doors see it. */
+export class Ingress {
+  constructor(
+    private readonly router: HostRouter,
+    private readonly addresses: HostAddresses,
+    private readonly challengeAnswer: ChallengeAnswer,
+    private readonly settings: IngressSettings,
+  ) {}
+
+  /**
+   * Sets `request.site`, or answers the request. Synchronous for platform hosts. Throws `AppError misdirected` for hosts
+   * that are not served, `AppError unavailable` when the host can't be looked up.
+   */
+  enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    const { url = '/', socket } = request.raw;
+    const encrypted = isEncrypted(request.raw);
+    request.site = ANY_KEY;
+    if (HEALTH.test(url)) return undefined;
+    const hostname = hostnameOf(hostOf(request));
+    const [, token] = encrypted ? [] : (CHALLENGE.exec(url) ?? []);
+    if (token !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
+      return this.challenge(token, hostname, request, reply);
+    }
+    if (encrypted && hostname !== hostnameOf((socket as TLSSocket).servername || '')) {
+      return this.refuse(request, reply, misdirected('This connection was made for another host.'));
+    }
+    const owner = this.router.ownerOf(hostname);
+    if (!(owner instanceof Promise)) return this.admit(owner, request, reply);
+    return owner.then(
+      (known) => this.admit(known, request, reply),
+      (error) => this.refuse(request, reply, error),
+    );
+  }
+
+  private admit(
+    owner: HostOwner | null,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> | undefined {
+    if (owner === null) return this.refuse(request, reply, misdirected('This host is not served here.'));
+    if (owner.kind === 'platform') return undefined;
+    if (owner.kind === 'project') {
+      request.site = this.siteOf(owner.projectId, request);
+      return undefined;
+    }
+    const { host } = owner;
+    if (!this.addresses.isReady(host))
+      return this.refuse(request, reply, misdirected('This host is not served here yet.'));
+    if (schemeOf(request) !== 'https') return this.secure(host, request, reply);
+    if (host.redirect)
+      return redirect(reply, host.redirect.status, this.addressOf(host.redirect.to, request));
+    request.site = this.siteOf(host.projectId, request);
+    return undefined;
+  }
+
+  /** Call it only for a host that belongs to the project: the client chooses the Host header. */
+  private siteOf(projectId: bigint, request: FastifyRequest) {
+    const host = hostOf(request).toLowerCase();
+    const primary = this.addresses.primaryOf(projectId);
+    const isElsewhere = primary && primary.hostname !== hostnameOf(host);
+    return {
+      projectId,
+      origin: `${schemeOf(request)}://${host}`,
+      canonicalUrl: isElsewhere ? this.addressOf(primary.hostname, request) : null,
+    };
+  }
+
+  private secure(host: Host, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (!this.settings.redirectsToHttps) {
+      return this.refuse(request, reply, misdirected('This host is served over HTTPS only.'));
+    }
+    return redirect(reply, TO_HTTPS, this.addressOf(host.hostname, request));
+  }
+
+  /** The same path and query on another host, byte for byte. The path begins with `/`, so it can't change the host. */
+  private addressOf(hostname: string, { originalUrl, headers }: FastifyRequest): string {
+    const url = originForm(originalUrl, headers.host);
+    return this.addresses.originOf(hostname) + (url.startsWith('/') ? url : '/');
+  }
+
+  private async challenge(
+    token: string,
+    hostname: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const answer = await this.challengeAnswer(token, hostname);
+    if (answer === null) {
+      await this.settings.onEarlyRefusal(request, reply);
+      throw new AppError('not_found', 'There is no such challenge.');
+    }
+    reply.header('cache-control', 'no-store').type('application/octet-stream').send(answer);
+  }
+
+  private async refuse(request: FastifyRequest, reply: FastifyReply, reason: unknown): Promise<never> {
+    reply.header('connection', 'close');
+    await this.settings.onEarlyRefusal(request, reply);
+    throw reason;
+  }
+}
+
+/** Finds the owner of a host. */
+export class HostRouter {
+  private readonly platformNames: ReadonlySet<string>;
+  private readonly suffix: string;
+
+  constructor(
+    { platformHost, aliases }: PlatformNames,
+    private readonly index: HostIndex,
+    private readonly slugs: ProjectSlugs,
+  ) {
+    this.platformNames = new Set(['', 'localhost', platformHost, ...aliases.map(hostnameOf)]);
+    this.suffix = `.${platformHost}`;
+  }
+
+  /** `hostname` in the form of `hostnameOf`. Null = no owner. Throws `AppError unavailable` when it can't be looked up now. */
+  ownerOf(hostname: string): HostOwner | null | Promise<HostOwner | null> {
+    if (this.platformNames.has(hostname) || isIP(hostname) !== 0) return PLATFORM;
+    if (hostname.endsWith(this.suffix)) {
+      const slug = hostname.slice(0, -this.suffix.length);
+      if (!slug.includes('.')) return this.ofProject(this.slugs.projectOf(slug));
+    }
+    if (this.index.isCurrent()) return this.ofDomain(hostname);
+    return this.index.current().then(() => this.ofDomain(hostname));
+  }
+
+  private ofProject(
+    found: ReturnType<ProjectSlugs['projectOf']>,
+  ): HostOwner | null | Promise<HostOwner | null> {
+    if (found instanceof Promise) return found.then((projectId) => this.ofProject(projectId));
+    return found === null ? null : { kind: 'project', projectId: found };
+  }
+
+  private ofDomain(hostname: string): HostOwner | null {
+    const host = this.index.findHost(hostname);
+    return host && { kind: 'domain', host };
+  }
+}
+
+function misdirected(message: string): AppError {
+  return new AppError('misdirected', message);
+}
+
+async function redirect(reply: FastifyReply, status: number, location: string): Promise<void> {
+  reply.code(status).header('location', location).send();
+}
+
+/**
+ * The client's scheme. When a trusted proxy terminates TLS, the proxy reports it; any value but `https` counts as `http`. D-73.
+ */
+function schemeOf({ protocol, raw }: FastifyRequest): 'http' | 'https' {
+  if (isEncrypted(raw)) return 'https';
+  return protocol.toLowerCase() === 'https' ? 'https' : 'http';
+}
+
+/** The client's Host, with its port. When this process terminates TLS, a proxy's header can't change it. D-74. */
+function hostOf(request: FastifyRequest): string {
+  return isEncrypted(request.raw) ? (request.headers.host ?? '') : request.host;
+}
+
+function isEncrypted({ socket }: FastifyRequest['raw']): boolean {
+  return (socket as TLSSocket).encrypted;
+}
+
+/** The name in a Host header: in lower case, without port, one trailing dot, or the brackets of an IPv6 address. */
+export function hostnameOf(header: string): string {
+  if (header.startsWith('[')) return header.slice(1, header.indexOf(']'));
+  const colon = header.indexOf(':');
+  const name = colon === -1 ? header : header.slice(0, colon);
+  return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();
+}

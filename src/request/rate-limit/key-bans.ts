@@ -1,0 +1,56 @@
+import { In } from 'typeorm';
+import type { Database } from '../../ground/database/database.js';
+import { AppError } from '../../ground/kernel/errors.js';
+import { connectRedis } from '../../ground/redis/redis-connection.js';
+import { KeyBanRow, liftStoredBan } from './memory/counter-store.js';
+import { RedisLimiter, SharedCountersAway } from './redis/redis-limiter.js';
+import { type BanStatus, banStatus } from './rules/bans.js';
+
+/** Where the serving processes keep bans: in Redis, or without Redis in the database (write-behind). */
+export interface BanStorage {
+  redisUrl: string | null;
+  db: Database;
+}
+
+/**
+ * The bans of a subject's keys, for a process that does not serve. A key without a record has no entry. Without Redis, a
+ * ban appears up to two seconds late. Throws `AppError unavailable` when Redis does not respond.
+ */
+export async function readBans(
+  { redisUrl, db }: BanStorage,
+  { subject, keyIds }: { subject: string; keyIds: readonly string[] },
+  nowMs: number,
+): Promise<Map<string, BanStatus>> {
+  if (keyIds.length === 0) return new Map();
+  if (redisUrl !== null) {
+    const records = await onRedis(redisUrl, (shared) => shared.bans(subject, keyIds));
+    return new Map([...records].map(([keyId, record]) => [keyId, banStatus(record, nowMs)]));
+  }
+  const rows = await db.repository(KeyBanRow).findBy({ keyId: In(keyIds), isLifted: false });
+  return new Map(rows.map((row) => [row.keyId, banStatus({ ...row, connection: null }, nowMs)]));
+}
+
+/**
+ * Lifts a key's ban from a process that does not serve. The serving processes apply it within two seconds. Throws as
+ * `readBans`.
+ */
+export async function liftBan(
+  { redisUrl, db }: BanStorage,
+  key: { subject: string; keyId: string },
+): Promise<void> {
+  if (redisUrl === null) return liftStoredBan(db, key.keyId);
+  await onRedis(redisUrl, (shared) => shared.unban(key));
+}
+
+async function onRedis<T>(redisUrl: string, work: (shared: RedisLimiter) => Promise<T>): Promise<T> {
+  const shared = new RedisLimiter(await connectRedis(redisUrl));
+  try {
+    return await work(shared);
+  } catch (error) {
+    if (!(error instanceof SharedCountersAway)) throw error;
+    const { host } = new URL(redisUrl);
+    throw new AppError('unavailable', `Redis at ${host}: ${error.message}. Try \`petstore doctor\`.`);
+  } finally {
+    await shared.close();
+  }
+}

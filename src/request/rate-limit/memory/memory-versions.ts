@@ -1,0 +1,62 @@
+import { type DataVersions, VERSION_MS } from '../../../ground/kernel/data-versions.js';
+import { projectSubject } from '../rules/subjects.js';
+
+const MAX_SUBJECTS = 100_000;
+
+interface State {
+  /** Never issued twice, so that an evicted project can't return to an old version. */
+  version: string;
+  sinceMs: number;
+  /** Number of writes in progress. */
+  writes: number;
+}
+
+/**
+ * The data versions of a process that writes alone. Bounded: the oldest project is evicted, and later gets a new version.
+ */
+export class MemoryVersions implements DataVersions {
+  private readonly states = new Map<string, State>();
+  private given = 0;
+
+  constructor(
+    private readonly now: () => number,
+    private readonly maxSubjects = MAX_SUBJECTS,
+  ) {}
+
+  /** The current version; null during a write. */
+  current(subject: string): string | null {
+    const nowMs = this.now();
+    const state = this.states.get(subject) ?? this.begin(subject, nowMs);
+    if (state.writes > 0) return null;
+    const ageMs = nowMs - state.sinceMs;
+    if (ageMs >= VERSION_MS || ageMs < 0) this.renew(state, nowMs);
+    return state.version;
+  }
+
+  async change<T>(projectId: bigint, write: () => Promise<T>): Promise<T> {
+    const subject = projectSubject(projectId);
+    const state = this.states.get(subject) ?? this.begin(subject, this.now());
+    state.writes += 1;
+    try {
+      return await write();
+    } finally {
+      state.writes -= 1;
+      // The state may have been evicted and created again meanwhile.
+      this.renew(this.states.get(subject) ?? state, this.now());
+    }
+  }
+
+  private begin(subject: string, nowMs: number): State {
+    if (this.states.size >= this.maxSubjects) this.states.delete(this.states.keys().next().value as string);
+    const state = { version: '', sinceMs: nowMs, writes: 0 };
+    this.renew(state, nowMs);
+    this.states.set(subject, state);
+    return state;
+  }
+
+  private renew(state: State, nowMs: number): void {
+    this.given += 1;
+    state.version = String(this.given);
+    state.sinceMs = nowMs;
+  }
+}

@@ -1,0 +1,103 @@
+import { DAY_MS, MINUTE_MS } from '../../../ground/kernel/duration.js';
+import type { Quota } from '../../../ground/kernel/quota.js';
+
+/** Length of each window in seconds, as in `RateLimit-Policy`. */
+export const WINDOW_SECONDS = { minute: MINUTE_MS / 1000, day: DAY_MS / 1000 } as const;
+
+/** A limit per UTC minute, separate from the plan's quota, such as a key's limit for managing its project. */
+export interface Allowance {
+  /** Unique within the subject, made by `subjects.ts`. */
+  readonly name: string;
+  readonly perMinute: number;
+  /** Whole units, at least 1. */
+  readonly cost: number;
+}
+
+/** The allowance as a quota without a day. */
+export function quotaOf({ perMinute }: Allowance): Quota {
+  return { perMinute, perDay: null };
+}
+
+/**
+ * The units that a subject has spent. Windows are aligned to UTC and numbered from 1970, so that all clocks number them
+ * alike. D-26.
+ */
+export interface Usage {
+  minute: number;
+  minuteUsed: number;
+  day: number;
+  dayUsed: number;
+}
+
+/** A window as a client sees it. */
+export interface WindowStanding {
+  readonly limit: number;
+  /** Never negative, even after the plan was lowered. */
+  readonly remaining: number;
+  /** Unix time at which the whole limit is free again. */
+  readonly resetAtSeconds: number;
+  /** The request did not fit into the window. */
+  readonly isViolated: boolean;
+}
+
+/**
+ * Moves the usage, in place, into the current windows, and drops the units of past ones. A clock set back by less than a
+ * window stays in the window it had reached: otherwise both sides of the boundary could be spent twice. A clock set back
+ * further is trusted, so that a clock once wrong by a year blocks nobody for a year.
+ */
+export function enterWindows(usage: Usage, nowMs: number): void {
+  const minute = Math.floor(nowMs / MINUTE_MS);
+  if (usage.minute !== minute && usage.minute !== minute + 1) {
+    usage.minute = minute;
+    usage.minuteUsed = 0;
+  }
+  const day = Math.floor(nowMs / DAY_MS);
+  if (usage.day !== day && usage.day !== day + 1) {
+    usage.day = day;
+    usage.dayUsed = 0;
+  }
+}
+
+/** Whether both windows have room for the cost. */
+export function fits({ minuteUsed, dayUsed }: Usage, quota: Quota, cost: number): boolean {
+  return minuteUsed + cost <= quota.perMinute && (quota.perDay === null || dayUsed + cost <= quota.perDay);
+}
+
+/** Spends the cost in both windows, or in neither if it does not fit one of them. Returns whether it was spent. */
+export function spend(usage: Usage, quota: Quota, cost: number): boolean {
+  if (!fits(usage, quota, cost)) return false;
+  usage.minuteUsed += cost;
+  usage.dayUsed += cost;
+  return true;
+}
+
+/**
+ * When a refused cost fits, if nobody spends in between: the later reset of the violated windows; 0 when none is
+ * violated. A cost above a whole limit never fits. For it this is the time when smaller costs fit, because `Retry-After`
+ * can't say "never".
+ */
+export function retryAtMs(usage: Usage, quota: Quota, cost: number): number {
+  if (quota.perDay !== null && usage.dayUsed + cost > quota.perDay) return (usage.day + 1) * DAY_MS;
+  return usage.minuteUsed + cost > quota.perMinute ? (usage.minute + 1) * MINUTE_MS : 0;
+}
+
+/** The minute as a request of this cost sees it. */
+export function minuteStanding(usage: Usage, quota: Quota, cost: number): WindowStanding {
+  return {
+    limit: quota.perMinute,
+    remaining: Math.max(0, quota.perMinute - usage.minuteUsed),
+    resetAtSeconds: (usage.minute + 1) * WINDOW_SECONDS.minute,
+    isViolated: usage.minuteUsed + cost > quota.perMinute,
+  };
+}
+
+/** The day as a request of this cost sees it; null when the quota has no day. */
+export function dayStanding(usage: Usage, quota: Quota, cost: number): WindowStanding | null {
+  if (quota.perDay === null) return null;
+  return {
+    limit: quota.perDay,
+    remaining: Math.max(0, quota.perDay - usage.dayUsed),
+    resetAtSeconds: (usage.day + 1) * WINDOW_SECONDS.day,
+    isViolated: usage.dayUsed + cost > quota.perDay,
+  };
+}

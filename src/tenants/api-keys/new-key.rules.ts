@@ -1,0 +1,53 @@
+import { type Caller, SCOPES, type Scope } from '../../ground/kernel/caller.js';
+import { AppError, type FieldProblem, invalidRequest } from '../../ground/kernel/errors.js';
+import { NAME, validator } from '../../ground/kernel/validation.js';
+
+/** 30 days. */
+export const MAX_OVERLAP_SECONDS = 30 * 86_400;
+
+/** The requested properties of a new key. */
+export interface WantedKey {
+  name: string;
+  scopes: readonly Scope[];
+  expiresAtMs: number | null;
+}
+
+const nameProblems = validator({ type: 'object', required: ['name'], properties: { name: NAME } });
+
+/** The requested key without duplicate scopes. Throws `AppError invalid_request` that names every invalid field. */
+export function checkedKey<T extends WantedKey>(wanted: T, nowMs: number): T {
+  const problems: FieldProblem[] = nameProblems({ name: wanted.name });
+  if (wanted.scopes.length === 0)
+    problems.push({ field: 'scopes', message: 'must contain at least one scope' });
+  if (wanted.expiresAtMs !== null && !(wanted.expiresAtMs > nowMs)) {
+    problems.push({ field: 'expiresAt', message: 'must be in the future' });
+  }
+  if (problems.length > 0) throw invalidRequest(problems);
+  return { ...wanted, scopes: SCOPES.filter((scope) => wanted.scopes.includes(scope)) };
+}
+
+/** Throws `AppError invalid_request`. */
+export function checkName(name: string): void {
+  const problems: FieldProblem[] = nameProblems({ name });
+  if (problems.length > 0) throw invalidRequest(problems);
+}
+
+/** Throws `AppError invalid_request`. */
+export function checkOverlap(overlapSeconds: number): void {
+  if (overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS) return;
+  const message = `must be 0 to ${MAX_OVERLAP_SECONDS} seconds (30 days)`;
+  throw invalidRequest([{ field: 'overlapSeconds', message }]);
+}
+
+/**
+ * A key can only grant scopes that it has: otherwise a key that may create keys could do everything. Throws `AppError
+ * forbidden`. D-53.
+ */
+export function requireAll({ scopes: own }: Pick<Caller, 'scopes'>, scopes: readonly Scope[]): void {
+  const lacking = scopes.filter((scope) => !own.has(scope));
+  if (lacking.length === 0) return;
+  throw new AppError(
+    'forbidden',
+    `This API key lacks ${lacking.join(', ')}. A key can only grant scopes that it has.`,
+  );
+}

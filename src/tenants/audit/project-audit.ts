@@ -1,0 +1,181 @@
+import { jsonFrom, numberFrom } from '../../ground/database/columns.js';
+import type { Database } from '../../ground/database/database.js';
+import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
+import { INT64_MAX, parseInt64 } from '../../ground/kernel/int64.js';
+import type { AuditDetail } from './audit-event.entity.js';
+
+/** An act must have every given value. */
+export interface AuditFilter {
+  /** The first part of its action, such as `key`; letters only. */
+  kind?: string;
+  /** The key that acted. */
+  keyId?: bigint;
+}
+
+/** A page of the newest events, or of those before the event `beforeId`. */
+export interface WantedEvents {
+  pageSize: number;
+  beforeId: bigint | null;
+  filter: AuditFilter;
+}
+
+/** A filter looks at so many events before `beforeId`: one that selects none must not read a whole project's log. */
+export const FILTERED_EVENTS = 5_000;
+
+/** An act as the project's people read it. */
+export interface ShownEvent {
+  id: bigint;
+  atMs: number;
+  actor: string;
+  action: string;
+  subject: string;
+  /** Null = a command, or a request of another project. */
+  requestId: string | null;
+  detail: DetailPair[];
+}
+
+export interface AuditPage {
+  /** Newest first. */
+  events: ShownEvent[];
+  hasNextPage: boolean;
+}
+
+interface KeyNames {
+  of(projectId: bigint, ids: Iterable<bigint>): Promise<ReadonlyMap<bigint, KeyName>>;
+}
+
+interface Row {
+  /** Position in the list of wanted pages. */
+  page: string | number | bigint;
+  id: string | bigint;
+  atMs: string | bigint;
+  actor: string;
+  action: string;
+  subject: string;
+  requestId: string | null;
+  detail: string | null;
+}
+
+/** The audit log of the caller's project, for its owner. */
+export class ProjectAudit {
+  constructor(
+    private readonly db: Database,
+    private readonly keyNames: KeyNames,
+  ) {}
+
+  /** The wanted pages, in their order: one statement for all events, and one for names. Throws `AppError forbidden`. */
+  async read({ caller }: ServiceCall, wanted: readonly WantedEvents[]): Promise<AuditPage[]> {
+    requireScope(caller, 'keys');
+    const { projectId } = caller;
+    const rows = await this.db.union<Row>(wanted.map((asked, page) => newestBefore(page, projectId, asked)));
+    const keys = await this.keyNames.of(projectId, rows.flatMap(keysIn));
+    return wanted.map(({ pageSize }, page) => {
+      const ofPage = rows.filter((row) => Number(row.page) === page).map((row) => shown(row, keys));
+      ofPage.sort((a, b) => (a.id < b.id ? 1 : -1));
+      return { events: ofPage.slice(0, pageSize), hasNextPage: ofPage.length > pageSize };
+    });
+  }
+}
+
+/** The SQL depends only on the names in the filter, so that few texts are prepared. */
+function newestBefore(page: number, projectId: bigint, { pageSize, beforeId, filter }: WantedEvents) {
+  const { kind, keyId } = filter;
+  const range = [projectId, beforeId ?? INT64_MAX];
+  const conditions: { sql: string; values: readonly (string | bigint)[] }[] = [
+    ...(kind === undefined ? [] : [{ sql: 'action LIKE ?', values: [`${kind}.%`] }]),
+    ...(keyId === undefined ? [] : [{ sql: 'actor = ?', values: [`key:${keyId}`] }]),
+  ];
+  if (conditions.length > 0)
+    conditions.push({ sql: `id >= COALESCE((${OLDEST_FILTERED}), 0)`, values: range });
+  return {
+    sql: `SELECT ${page} AS page, id, at_ms AS atMs, actor, action, subject, request_id AS requestId, detail
+      FROM audit_events WHERE project_id = ? AND id < ?${conditions.map(({ sql }) => ` AND ${sql}`).join('')}
+      ORDER BY audit_events.id DESC LIMIT ?`,
+    values: [...range, ...conditions.flatMap(({ values }) => values), pageSize + 1],
+  };
+}
+
+/** The id of the last event that a filter looks at. */
+const OLDEST_FILTERED = `SELECT id FROM audit_events WHERE project_id = ? AND id < ?
+  ORDER BY audit_events.id DESC LIMIT 1 OFFSET ${FILTERED_EVENTS - 1}`;
+
+function keysIn(row: Row): bigint[] {
+  return [keyIdOf(row.actor), subjectKeyOf(row)].filter((id) => id !== null);
+}
+
+/** The key that an act changed; null = it changed something else. */
+function subjectKeyOf({ action, subject }: Row): bigint | null {
+  return action.startsWith('key.') ? keyIdOf(`key:${subject}`) : null;
+}
+
+function shown(row: Row, keys: ReadonlyMap<bigint, KeyName>): ShownEvent {
+  const { actor, action, subject, requestId } = row;
+  const [actingKey, subjectKey] = [keyIdOf(actor), subjectKeyOf(row)];
+  const changed = subjectKey === null ? undefined : keys.get(subjectKey);
+  const pairs = row.detail === null ? [] : detailPairs(jsonFrom<AuditDetail>(row.detail));
+  return {
+    id: BigInt(row.id),
+    atMs: numberFrom(row.atMs) as number,
+    actor: nameOfActor(actor, keys),
+    action,
+    subject,
+    // A project that takes over a domain acts in this project's log too: its request is not this project's to know.
+    requestId: actingKey !== null && !keys.has(actingKey) ? null : requestId,
+    detail: changed ? [{ name: 'key', value: keyLabel(changed) }, ...pairs] : pairs,
+  };
+}
+
+/** A detail of an act; a value that is not set is null. */
+interface DetailPair {
+  name: string;
+  value: string | null;
+}
+
+const TIME = /Ms$/;
+
+/** The details of an act in their stored order. A time `endsAtMs` becomes `endsAt`, in ISO 8601. */
+function detailPairs(detail: AuditDetail): DetailPair[] {
+  return Object.entries(detail).map(([name, value]) => {
+    const isTime = TIME.test(name);
+    if (value === null) return { name: name.replace(TIME, ''), value };
+    if (isTime && typeof value === 'number') return { name: name.replace(TIME, ''), value: isoTime(value) };
+    return { name, value: String(value) };
+  });
+}
+
+/** Text also for a time that a date cannot hold. */
+function isoTime(atMs: number): string {
+  const at = new Date(atMs);
+  return Number.isNaN(at.getTime()) ? String(atMs) : at.toISOString();
+}
+
+interface KeyName {
+  name: string;
+  prefix: string;
+}
+
+/** The id of the key that acted; null = no key acted. */
+function keyIdOf(actor: string): bigint | null {
+  return actor.startsWith('key:') ? parseInt64(actor.slice('key:'.length)) : null;
+}
+
+/**
+ * The actor as people read it. `keys` are the project's own keys: a key of another project is never named. The operator's
+ * account on the machine stays in the table. D-107.
+ */
+function nameOfActor(actor: string, keys: ReadonlyMap<bigint, KeyName>): string {
+  const keyId = keyIdOf(actor);
+  if (keyId !== null) {
+    const key = keys.get(keyId);
+    return key ? `API key ${keyLabel(key)}` : 'Another project';
+  }
+  if (actor.startsWith('cli:')) return 'Operator, on the command line';
+  return OWN_ACTORS[actor] ?? 'The gateway';
+}
+
+/** Actors of the gateway itself. */
+const OWN_ACTORS: Readonly<Record<string, string>> = { limiter: 'The rate limiter', demo: 'The demo setup' };
+
+function keyLabel({ name, prefix }: KeyName): string {
+  return `${name} (${prefix}…)`;
+}

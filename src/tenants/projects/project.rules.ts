@@ -1,0 +1,53 @@
+import { type FieldProblem, invalidRequest } from '../../ground/kernel/errors.js';
+import { NAME, validator } from '../../ground/kernel/validation.js';
+import { MAX_QUOTA, type Plan } from './plans.js';
+
+interface Quotas {
+  plan: Plan;
+  perMinute: number | null;
+  perDay: number | null;
+}
+
+/** A label of the project's generated host name. */
+export const SLUG = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
+
+const problemsOf = validator({
+  type: 'object',
+  required: ['slug', 'name'],
+  properties: {
+    slug: {
+      type: 'string',
+      pattern: SLUG,
+      rule: 'must be 1 to 63 lower-case letters, digits or hyphens, with no hyphen at either end',
+    },
+    name: NAME,
+  },
+});
+
+/** Throws `AppError invalid_request` with every invalid field. */
+export function checkNewProject(wanted: Quotas & { slug: string; name: string }): void {
+  refuse([...problemsOf({ slug: wanted.slug, name: wanted.name }), ...quotaProblems(wanted)]);
+}
+
+/** Only ENTERPRISE has individual quotas. Throws `AppError invalid_request`. */
+export function checkQuotas(wanted: Quotas): void {
+  refuse(quotaProblems(wanted));
+}
+
+function quotaProblems({ plan, perMinute, perDay }: Quotas): FieldProblem[] {
+  const isAgreed = plan === 'ENTERPRISE';
+  const message = isAgreed
+    ? `must be a whole number from 1 to ${MAX_QUOTA} on the ENTERPRISE plan`
+    : `must be omitted: the quotas of the ${plan} plan are fixed`;
+  return Object.entries({ perMinute, perDay })
+    .filter(([, quota]) => (isAgreed ? !isQuota(quota) : quota !== null))
+    .map(([field]) => ({ field, message }));
+}
+
+function isQuota(quota: number | null): boolean {
+  return Number.isInteger(quota) && Number(quota) >= 1 && Number(quota) <= MAX_QUOTA;
+}
+
+function refuse(problems: FieldProblem[]): void {
+  if (problems.length > 0) throw invalidRequest(problems);
+}

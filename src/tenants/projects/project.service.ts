@@ -1,0 +1,152 @@
+import { nextChange } from '../../ground/database/change-sequence.entity.js';
+import type { Database } from '../../ground/database/database.js';
+import { isDuplicate } from '../../ground/database/database-errors.js';
+import { withDrawnId } from '../../ground/database/drawn-id.js';
+import { type Actor, requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
+import { AppError } from '../../ground/kernel/errors.js';
+import type { IdGenerator } from '../../ground/kernel/ids.js';
+import type { AuditLog } from '../audit/audit-log.js';
+import type { IdempotencyService } from '../idempotency/idempotency.service.js';
+import type { Plan } from './plans.js';
+import { Project } from './project.entity.js';
+import { checkNewProject, checkQuotas } from './project.rules.js';
+
+export interface NewProject {
+  slug: string;
+  name: string | null;
+  plan: Plan;
+  perMinute: number | null;
+  perDay: number | null;
+}
+
+export type ProjectChanges = Partial<Pick<NewProject, 'plan' | 'perMinute' | 'perDay'>>;
+
+export class ProjectService {
+  constructor(
+    private readonly db: Database,
+    private readonly ids: IdGenerator,
+    private readonly audit: AuditLog,
+    private readonly now: () => number,
+  ) {}
+
+  /** Throws `AppError invalid_request`, `AppError conflict` for a taken slug. */
+  async create(actor: Actor, { slug, plan, perMinute, perDay, ...wanted }: NewProject): Promise<Project> {
+    const named = { slug, name: wanted.name ?? slug, plan, perMinute, perDay };
+    checkNewProject(named);
+    const values = { ...named, publishedAtMs: null, changeNumber: 0n, createdAtMs: this.now() };
+    try {
+      return await this.db.transaction(async (manager) => {
+        const project = await withDrawnId(this.ids, async (id) => {
+          const row = manager.create(Project, { id, ...values });
+          await manager.insert(Project, row);
+          return row;
+        });
+        await this.audit.record(manager, actor, {
+          action: 'project.create',
+          projectId: project.id,
+          subject: project.slug,
+          detail: { plan: project.plan },
+        });
+        return project;
+      });
+    } catch (error) {
+      if (isDuplicate(error)) {
+        throw new AppError('conflict', `The slug ${slug} is taken. Choose another one.`);
+      }
+      throw error;
+    }
+  }
+
+  list(): Promise<Project[]> {
+    return this.db.repository(Project).find({ order: { slug: 'ASC' } });
+  }
+
+  /** Throws `AppError not_found`. */
+  async get(id: bigint): Promise<Project> {
+    const project = await this.db.repository(Project).findOneBy({ id });
+    return project ?? refuseUnknown(String(id));
+  }
+
+  /** Throws `AppError not_found`. */
+  async getBySlug(slug: string): Promise<Project> {
+    const project = await this.db.repository(Project).findOneBy({ slug });
+    return project ?? refuseUnknown(slug);
+  }
+
+  /** Changes plan and quotas. Throws `AppError not_found`, `AppError invalid_request`. */
+  change(actor: Actor, slug: string, changes: ProjectChanges): Promise<Project> {
+    return this.db.transaction(async (manager) => {
+      const project = await manager.findOneBy(Project, { slug });
+      if (!project) return refuseUnknown(slug);
+      const plan = changes.plan ?? project.plan;
+      // A project that leaves Enterprise loses its individual quotas.
+      const kept = plan === 'ENTERPRISE' ? project : { perMinute: null, perDay: null };
+      const { perMinute, perDay } = { ...kept, ...changes };
+      const quotas = { plan, perMinute, perDay };
+      checkQuotas(quotas);
+      const changeNumber = await nextChange(manager);
+      await manager.update(Project, { id: project.id }, { ...quotas, changeNumber });
+      await this.audit.record(manager, actor, {
+        action: 'project.change',
+        projectId: project.id,
+        subject: slug,
+        detail: { ...quotas },
+      });
+      return Object.assign(project, quotas);
+    });
+  }
+
+  /** Records a successful deploy at the current time. Throws `AppError not_found`. */
+  publish(actor: Actor, id: bigint): Promise<Project> {
+    return this.db.transaction(async (manager) => {
+      const project = await manager.findOneBy(Project, { id });
+      if (!project) return refuseUnknown(String(id));
+      project.publishedAtMs = this.now();
+      await manager.update(Project, { id }, { publishedAtMs: project.publishedAtMs });
+      await this.audit.record(manager, actor, {
+        action: 'project.publish',
+        projectId: id,
+        subject: project.slug,
+      });
+      return project;
+    });
+  }
+}
+
+function refuseUnknown(which: string): never {
+  throw new AppError('not_found', `There is no project ${which}.`);
+}
+
+/** Reads and changes the caller's project. */
+export class OwnProject {
+  constructor(
+    private readonly projects: ProjectService,
+    private readonly idempotency: IdempotencyService,
+  ) {}
+
+  /** Needs no scope. */
+  get({ caller }: ServiceCall): Promise<Project> {
+    return this.projects.get(caller.projectId);
+  }
+
+  /** Records a successful deploy at the current time. Throws `AppError forbidden`. Spec: Custom domains 2. */
+  publish({ caller, actor, idempotencyKey: key }: ServiceCall): Promise<Project> {
+    requireScope(caller, 'domains');
+    const publish = () => this.projects.publish(actor, caller.projectId);
+    return this.idempotency.once(
+      { caller, key, operation: 'publishProject', input: [] },
+      publish,
+      PROJECT_JSON,
+    );
+  }
+}
+
+/** The stored form of a project as the answer to an Idempotency-Key. */
+const PROJECT_JSON = {
+  write: (project: Project) =>
+    JSON.stringify(project, (_, value) => (typeof value === 'bigint' ? String(value) : (value as unknown))),
+  read: (json: string): Project => {
+    const project = JSON.parse(json);
+    return { ...project, id: BigInt(project.id), changeNumber: BigInt(project.changeNumber) };
+  },
+};

@@ -1,0 +1,205 @@
+import { hash } from 'node:crypto';
+import { numberFrom } from '../../ground/database/columns.js';
+import type { Database } from '../../ground/database/database.js';
+import type { RequestOutcome } from '../../ground/kernel/answered-request.js';
+import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
+import { invalidRequest } from '../../ground/kernel/errors.js';
+import { firstIdAt } from '../../ground/kernel/ids.js';
+import { INT64_MAX } from '../../ground/kernel/int64.js';
+import type { KeyName, KeyNames } from '../api-keys/key-names.js';
+import {
+  KEPT_MS,
+  type LoggedDoor,
+  type LoggedRequest,
+  MAX_LOGGED,
+  minuteOf,
+} from './logged-request.entity.js';
+
+/** A filter may have to read all 10,000 rows of the project. */
+const MAX_FILTERED_LISTS = 5;
+
+export interface WantedRequests {
+  pageSize: number;
+  beforeId: bigint | null;
+  filter: RequestFilter;
+}
+
+export interface ShownRequest extends Omit<LoggedRequest, 'projectId' | 'durationUs'> {
+  durationMs: number;
+  key: KeyName;
+}
+
+export interface RequestPage {
+  /** Newest first. */
+  requests: ShownRequest[];
+  hasNextPage: boolean;
+  /** Requests of the last 48 hours that the log does not have. */
+  leftOut: number;
+}
+
+interface Extent {
+  oldestId: bigint;
+  leftOut: number;
+}
+
+type Integer = string | number | bigint;
+
+interface Row {
+  /** Position in the list of wanted pages. */
+  page: Integer;
+  id: string | bigint;
+  atMs: Integer;
+  keyId: string | bigint;
+  door: LoggedDoor;
+  operation: string;
+  status: Integer;
+  code: string | null;
+  outcome: RequestOutcome;
+  durationUs: Integer;
+  units: Integer;
+  requestId: string;
+}
+
+const NO_KEY: KeyName = { name: '', prefix: '' };
+
+/** The log of the requests that the keys of the caller's project sent. */
+export class ProjectRequests {
+  constructor(
+    private readonly db: Database,
+    private readonly keyNames: KeyNames,
+    private readonly now: () => number,
+  ) {}
+
+  /** The wanted pages, in their order. Three statements. Throws `AppError forbidden`, `invalid_request`. */
+  async read({ caller }: ServiceCall, wanted: readonly WantedRequests[]): Promise<RequestPage[]> {
+    requireScope(caller, 'keys');
+    if (wanted.filter(({ filter }) => isFiltering(filter)).length > MAX_FILTERED_LISTS) {
+      const message = `may be given at most ${MAX_FILTERED_LISTS} times in an operation`;
+      throw invalidRequest([{ field: 'filter', message }]);
+    }
+    const { projectId } = caller;
+    const { oldestId, leftOut } = await this.extent(projectId);
+    const rows = await this.db.union<Row>(
+      wanted.map((page, at) => select(page, at, { projectId, oldestId })),
+    );
+    const keys = await this.keyNames.of(
+      projectId,
+      rows.map(({ keyId }) => BigInt(keyId)),
+    );
+    return wanted.map(({ pageSize }, at) => {
+      const ofPage = rows.filter(({ page }) => Number(page) === at).map((row) => shown(row, keys));
+      ofPage.sort((a, b) => (a.id < b.id ? 1 : -1));
+      return { requests: ofPage.slice(0, pageSize), hasNextPage: ofPage.length > pageSize, leftOut };
+    });
+  }
+
+  /** The oldest row that counts, and what is left out: rows that are too many but not yet deleted are left out too. */
+  private async extent(projectId: bigint): Promise<Extent> {
+    const sinceMs = this.now() - KEPT_MS;
+    const since = firstIdAt(sinceMs);
+    const found = await this.db.union<{ name: string; value: Integer }>([
+      {
+        sql: "SELECT 'oldest' AS name, id AS value FROM logged_requests WHERE project_id = ? ORDER BY logged_requests.id DESC LIMIT 1 OFFSET ?",
+        values: [projectId, MAX_LOGGED - 1],
+      },
+      {
+        sql: "SELECT 'kept' AS name, COUNT(*) AS value FROM logged_requests WHERE project_id = ? AND id >= ?",
+        values: [projectId, since],
+      },
+      {
+        sql: "SELECT 'leftOut' AS name, COALESCE(SUM(left_out), 0) AS value FROM requests_left_out WHERE project_id = ? AND minute >= ?",
+        values: [projectId, minuteOf(sinceMs)],
+      },
+    ]);
+    const values = new Map(found.map(({ name, value }) => [name, BigInt(value)]));
+    const oldest = values.get('oldest') ?? 0n;
+    const tooMany = Math.max(0, Number(values.get('kept')) - MAX_LOGGED);
+    return { oldestId: oldest > since ? oldest : since, leftOut: Number(values.get('leftOut')) + tooMany };
+  }
+}
+
+function select(
+  { pageSize, beforeId, filter }: WantedRequests,
+  page: number,
+  { projectId, oldestId }: { projectId: bigint; oldestId: bigint },
+) {
+  const conditions = filterSql(filter);
+  return {
+    sql: `SELECT ${page} AS page, id, at_ms AS atMs, key_id AS keyId, door, operation, status, code, outcome,
+      duration_us AS durationUs, units, request_id AS requestId FROM logged_requests
+      WHERE project_id = ? AND id >= ? AND id < ?${conditions.sql} ORDER BY logged_requests.id DESC LIMIT ?`,
+    values: [projectId, oldestId, beforeId ?? INT64_MAX, ...conditions.values, pageSize + 1],
+  };
+}
+
+function shown(row: Row, keys: ReadonlyMap<bigint, KeyName>): ShownRequest {
+  const { door, operation, code, outcome, requestId } = row;
+  const keyId = BigInt(row.keyId);
+  return {
+    id: BigInt(row.id),
+    atMs: numberFrom(row.atMs) as number,
+    keyId,
+    key: keys.get(keyId) ?? NO_KEY,
+    door,
+    operation,
+    status: Number(row.status),
+    code,
+    outcome,
+    durationMs: Number(row.durationUs) / 1_000,
+    units: Number(row.units),
+    requestId,
+  };
+}
+
+/** A request must have all the given values. */
+export interface RequestFilter {
+  keyId?: bigint;
+  door?: LoggedDoor;
+  operation?: string;
+  status?: number;
+  outcome?: RequestOutcome;
+  requestId?: string;
+}
+
+const COLUMNS = {
+  keyId: 'key_id',
+  door: 'door',
+  operation: 'operation',
+  status: 'status',
+  outcome: 'outcome',
+  requestId: 'request_id',
+} as const satisfies Record<keyof RequestFilter, string>;
+
+type Condition = [name: keyof RequestFilter, value: bigint | number | string];
+
+function conditionsOf(filter: RequestFilter): Condition[] {
+  const names = Object.keys(COLUMNS) as (keyof RequestFilter)[];
+  return names.flatMap((name): Condition[] => {
+    const value = filter[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+}
+
+function isFiltering(filter: RequestFilter): boolean {
+  return conditionsOf(filter).length > 0;
+}
+
+/** SQL that follows other conditions, with its values. */
+function filterSql(filter: RequestFilter): { sql: string; values: unknown[] } {
+  const conditions = conditionsOf(filter);
+  return {
+    sql: conditions.map(([name]) => ` AND ${COLUMNS[name]} = ?`).join(''),
+    values: conditions.map(([, value]) => (endsInBlank(value) ? null : value)),
+  };
+}
+
+/** MySQL ignores blanks at the end. No stored value has one, and nothing equals NULL. */
+function endsInBlank(value: bigint | number | string): boolean {
+  return typeof value === 'string' && value.endsWith(' ');
+}
+
+/** A name of the filtered list, for its cursors; equal filters have equal names. */
+export function listName(filter: RequestFilter): string {
+  const text = JSON.stringify(conditionsOf(filter).map(([name, value]) => [name, String(value)]));
+  return `requests/${hash('sha256', text, 'hex').slice(0, 12)}`;
+}

@@ -1,0 +1,216 @@
+import { type CountedRequest, OTHER_OPERATION } from '../../ground/kernel/answered-request.js';
+import { numberOf } from './buckets.js';
+
+/**
+ * D-120. Each request counts once in `door`, `key`, `operation` and `status`. In `payer` only those count that spend nothing of
+ * the plan, in `latency` only admitted ones, by the bucket of their duration.
+ */
+export const DIMENSIONS = ['door', 'key', 'latency', 'operation', 'payer', 'status'] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+const OFF_PLAN = 'management';
+
+/** At the end of a name: the requests are reads of dashboards. No door, id, status or operation has this character. */
+const MARK = '~';
+const MAX_NAME_LENGTH = 100;
+
+/** The name, and whether its requests are reads of dashboards, which a report may leave out. */
+export function unmarkedName(name: string): { name: string; isOfDashboards: boolean } {
+  const isOfDashboards = name.endsWith(MARK);
+  return { name: isOfDashboards ? name.slice(0, -1) : name, isOfDashboards };
+}
+
+function markedName(name: Name): string {
+  return String(name).slice(0, MAX_NAME_LENGTH - 1) + MARK;
+}
+
+/** A project's minute with more operations counts further ones as `other`, so that no project fills the memory. */
+const MAX_OPERATIONS = 1_000;
+
+export interface Outcomes {
+  admitted: number;
+  refused: number;
+  /** A part of `admitted`. */
+  failed: number;
+  /** Units of the plan that they spent. */
+  units: number;
+}
+
+/** Ids and numbers become text only when they are stored or read. */
+type Name = string | number | bigint;
+
+/** The requests of a project in a UTC minute, by dimension and name. */
+export interface Tally extends Readonly<Record<Dimension, Map<Name, Outcomes>>> {
+  readonly projectId: bigint;
+  /** Numbered from 1970. */
+  readonly minute: number;
+}
+
+/**
+ * Counts requests in memory until they are stored. Bounded: above `maxCounts`, the oldest tally of the project that was
+ * counted first is evicted. That happens only while the database is unavailable.
+ */
+export class UsageCounters {
+  /** By project, oldest minute first. */
+  private tallies = new Map<bigint, Tally[]>();
+  private held = 0;
+
+  constructor(private readonly maxCounts: number) {}
+
+  /** The number of counts in memory: of names, in all tallies. */
+  get size(): number {
+    return this.held;
+  }
+
+  count(request: CountedRequest): void {
+    const { projectId, atMs, keyId, door, operation, status, outcome, durationMs, paidBy } = request;
+    const named = (name: Name) => (request.isDashboardRead ? markedName(name) : name);
+    const tally = this.tallyOf(projectId, numberOf('minute', atMs));
+    this.add(tally.door, named(door), request);
+    this.add(tally.key, named(keyId), request);
+    this.add(tally.operation, heldName(tally, named(operation)), request);
+    this.add(tally.status, named(status), request);
+    if (paidBy !== 'plan') this.add(tally.payer, named(OFF_PLAN), request);
+    if (outcome !== 'refused') this.add(tally.latency, named(latencyBucket(durationMs)), request);
+    if (this.held > this.maxCounts) this.dropOldest();
+  }
+
+  /** The project's tallies in memory. */
+  of(projectId: bigint): readonly Tally[] {
+    return this.tallies.get(projectId) ?? [];
+  }
+
+  /** Returns and removes all tallies. */
+  drain(): Tally[] {
+    const taken = [...this.tallies.values()].flat();
+    this.tallies = new Map();
+    this.held = 0;
+    return taken;
+  }
+
+  /** Adds tallies back that could not be stored. */
+  putBack(tallies: readonly Tally[]): void {
+    for (const tally of tallies) {
+      const held = this.tallyOf(tally.projectId, tally.minute);
+      for (const dimension of DIMENSIONS) {
+        for (const [name, outcomes] of tally[dimension]) {
+          addOutcomes(this.outcomesOf(held[dimension], name), outcomes);
+        }
+      }
+      while (this.held > this.maxCounts) this.dropOldest();
+    }
+  }
+
+  private add(counts: Map<Name, Outcomes>, name: Name, { outcome, units }: CountedRequest): void {
+    const outcomes = this.outcomesOf(counts, name);
+    if (outcome === 'refused') outcomes.refused += 1;
+    else outcomes.admitted += 1;
+    if (outcome === 'failed') outcomes.failed += 1;
+    outcomes.units += units;
+  }
+
+  private outcomesOf(counts: Map<Name, Outcomes>, name: Name): Outcomes {
+    const known = counts.get(name);
+    if (known) return known;
+    const outcomes = noOutcomes();
+    counts.set(name, outcomes);
+    this.held += 1;
+    return outcomes;
+  }
+
+  private tallyOf(projectId: bigint, minute: number): Tally {
+    const ofProject = this.tallies.get(projectId);
+    const newest = ofProject?.at(-1);
+    if (newest?.minute === minute) return newest;
+    const known = ofProject?.find((tally) => tally.minute === minute);
+    if (known) return known;
+    const tally = newTally(projectId, minute);
+    if (!ofProject) this.tallies.set(projectId, [tally]);
+    else {
+      const later = ofProject.findIndex((other) => other.minute > minute);
+      ofProject.splice(later === -1 ? ofProject.length : later, 0, tally);
+    }
+    return tally;
+  }
+
+  private dropOldest(): void {
+    const [first] = this.tallies;
+    if (!first) return;
+    const [projectId, ofProject] = first;
+    const oldest = ofProject.shift();
+    if (oldest) this.held -= sizeOf(oldest);
+    if (ofProject.length === 0) this.tallies.delete(projectId);
+  }
+}
+
+export function noOutcomes(): Outcomes {
+  return { admitted: 0, refused: 0, failed: 0, units: 0 };
+}
+
+export function addOutcomes(to: Outcomes, { admitted, refused, failed, units }: Outcomes): void {
+  to.admitted += admitted;
+  to.refused += refused;
+  to.failed += failed;
+  to.units += units;
+}
+
+/** The number of counts in a tally. */
+export function sizeOf(tally: Tally): number {
+  return DIMENSIONS.reduce((sum, dimension) => sum + tally[dimension].size, 0);
+}
+
+function heldName({ operation: known }: Tally, operation: Name): Name {
+  return known.size < MAX_OPERATIONS || known.has(operation) ? operation : OTHER_OPERATION;
+}
+
+function newTally(projectId: bigint, minute: number): Tally {
+  return {
+    projectId,
+    minute,
+    door: new Map(),
+    key: new Map(),
+    latency: new Map(),
+    operation: new Map(),
+    payer: new Map(),
+    status: new Map(),
+  };
+}
+
+/** The upper end of the first bucket. */
+const FIRST_MS = 0.1;
+/** The ratio of two neighbours is 2^(1/4), 1.19. */
+const BUCKETS_PER_DOUBLING = 4;
+/** The last bucket ends at 5.5 s: by then each request has its answer. */
+const LAST_BUCKET = 63;
+
+export interface Latency {
+  /** In milliseconds, at most 10 % from the exact value; null = no requests. */
+  p50Ms: number | null;
+  p95Ms: number | null;
+}
+
+/** The number of the bucket that a duration counts in. */
+export function latencyBucket(durationMs: number): number {
+  if (!(durationMs > FIRST_MS)) return 0;
+  return Math.min(Math.ceil(Math.log2(durationMs / FIRST_MS) * BUCKETS_PER_DOUBLING), LAST_BUCKET);
+}
+
+/** The percentiles of requests counted by bucket. */
+export function latencyOf(requests: ReadonlyMap<number, number>): Latency {
+  const buckets = [...requests].sort(([a], [b]) => a - b);
+  const total = buckets.reduce((sum, [, count]) => sum + count, 0);
+  const percentile = (share: number): number | null => {
+    let passed = 0;
+    const found = buckets.find(([, count]) => {
+      passed += count;
+      return passed >= total * share;
+    });
+    return found ? middleMs(found[0]) : null;
+  };
+  return { p50Ms: percentile(0.5), p95Ms: percentile(0.95) };
+}
+
+/** The geometric middle of a bucket, to three digits. */
+function middleMs(bucket: number): number {
+  const middle = bucket === 0 ? FIRST_MS : FIRST_MS * 2 ** ((bucket - 0.5) / BUCKETS_PER_DOUBLING);
+  return Number(middle.toPrecision(3));
+}
