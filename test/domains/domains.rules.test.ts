@@ -4,7 +4,8 @@ import type { Inspection } from '../../src/domains/diagnosis/inspector.js';
 import { HEALTH_CHECK_MS, nextCheckAtMs, nextOrderAtMs } from '../../src/domains/lifecycle/back-off.js';
 import { outcomeOf } from '../../src/domains/lifecycle/check-outcome.js';
 import { failedOrder, issuedOrder } from '../../src/domains/lifecycle/order-outcome.js';
-import { Domain, isServing, statusOf } from '../../src/domains/store/domain.entity.js';
+import { Domain } from '../../src/domains/store/domain.entity.js';
+import { isServing, statusOf } from '../../src/domains/store/domain-status.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,4 +1,4 @@
-import type { DomainStatus } from '../../../src/domains/store/domain.entity.js';
+import type { DomainStatus } from '../../../src/domains/store/domain-status.js';
 import type { DatabaseKind } from '../databases.js';
 import { type DnsServerDouble, startDnsServer } from '../dns/dns-server.js';
 import { eventually } from '../eventually.js';

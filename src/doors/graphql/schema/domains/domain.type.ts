@@ -4,7 +4,7 @@ import { MAX_DIAGNOSES } from '../../../../domains/diagnosis/diagnosis.js';
 import { MAX_RECORDS_TO_CREATE } from '../../../../domains/diagnosis/dns-records.js';
 import { MAX_REDIRECTS } from '../../../../domains/domain-config.js';
 import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-attachment.js';
-import { DOMAIN_STATUSES, type DomainStatus } from '../../../../domains/store/domain.entity.js';
+import { DOMAIN_STATUSES, type DomainStatus } from '../../../../domains/store/domain-status.js';
 import { describedEnum, Entries, PlainType } from '../../operations/type-options.js';
 import { DiagnosisType, USUAL_DIAGNOSES } from './diagnosis.type.js';
 

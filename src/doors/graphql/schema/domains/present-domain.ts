@@ -6,7 +6,8 @@ import {
   type RecordToCreate,
 } from '../../../../domains/domain.service.js';
 import { exampleOf } from '../../../../domains/domain-config.js';
-import { type Domain, isServing, statusOf } from '../../../../domains/store/domain.entity.js';
+import type { Domain } from '../../../../domains/store/domain.entity.js';
+import { isServing, statusOf } from '../../../../domains/store/domain-status.js';
 import type { DomainEvent } from '../../../../domains/store/timeline.js';
 import type { DiagnosisType } from './diagnosis.type.js';
 import type { CertificateType, DomainEventType, DomainsType, DomainType } from './domain.type.js';
