@@ -86,7 +86,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'request/http/content': [],
   'request/http': ['request/http/connections', 'request/http/content', 'ground/database'],
   'request/admission': ['request/http', 'tenants/api-keys', 'request/rate-limit/rules'],
-  'request/tracing': ['request/rate-limit/rules', 'request/response-cache'],
+  'request/tracing': ['request/admission', 'request/rate-limit/rules', 'request/response-cache'],
   'request/ingress': [
     'request/http',
     'domains/hosts',

@@ -195,12 +195,12 @@ async function openKeylessDoors(http: FastifyInstance, { visits }: Parts, pages:
 
 async function openRest(
   http: FastifyInstance,
-  { services, admission, cache }: Parts,
+  { services, admission, cache, tracing }: Parts,
   { kept, turns, bodies, addresses }: Shared,
 ): Promise<void> {
   const document = () => JSON.stringify(openApiDocument(addresses()));
   const open = async (door: FastifyInstance) => {
-    addRestHooks(door, { admission, cache, bodies });
+    addRestHooks(door, { admission, cache, bodies, tracing });
     restDoor(door, {
       turns,
       pets: services.pets,

@@ -20,7 +20,14 @@ import { labelAnswer, startAnswerTimer, stopAnswerTimer } from '../request/http/
 import type { ResponseCache } from '../request/response-cache/response-cache.js';
 import type { Tracing } from '../request/tracing/start-tracing.js';
 import { recordEnd } from './answer-record.js';
-import { endOperationTrace, followTrace, startOperationTrace, startTrace, UNTRACED } from './trace-hooks.js';
+import {
+  endOperationTrace,
+  followTrace,
+  resumeTrace,
+  startOperationTrace,
+  startTrace,
+  UNTRACED,
+} from './trace-hooks.js';
 
 // Every hook of the server, in the order in which it runs. The hooks of a door run after those of the server.
 // docs/request-path.md follows a request through them. D-105.
@@ -74,15 +81,18 @@ interface RestHooks {
   admission: Admission;
   cache: ResponseCache;
   bodies: BodiesInFlight;
+  tracing: Tracing | null;
 }
 
-export function addRestHooks(door: FastifyInstance, { admission, cache, bodies }: RestHooks): void {
+export function addRestHooks(door: FastifyInstance, { admission, cache, bodies, tracing }: RestHooks): void {
   // Before admission refuses: `Vary` and the deprecation of a route belong on refusals too.
   door.addHook('onRequest', announceAnswer);
   // Identifies the caller and charges the request.
   door.addHook('onRequest', admission.admitCallers());
   // After the charge: a request that cannot be answered in JSON costs a unit like any other.
   door.addHook('onRequest', requireJsonAccepted);
+  // After admission, which may wait.
+  if (tracing) door.addHook('onRequest', resumeTrace(tracing));
   // After the charge: an answer from memory is not free.
   door.addHook('onRequest', answerFromMemory(cache));
   // Before the body is received.

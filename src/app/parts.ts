@@ -38,7 +38,8 @@ export async function createParts({ config, db, logger, now }: AppOptions) {
   });
   const traced = config.tracing && (await traceParts(config.tracing, { config, db, running, now }));
   const charging = traced?.limiter ?? limiter;
-  const meter = new Meter(charging, services.apiKeys, config.environment === 'staging', now);
+  const createMeter = traced?.createMeter ?? ((...parts: MeterParts) => new Meter(...parts));
+  const meter = createMeter(charging, services.apiKeys, config.environment === 'staging', now);
   const visits = new Visits(charging);
   const cache = traced?.cache ?? new ResponseCache();
   // The metrics module is loaded only when metrics are switched on.
@@ -93,6 +94,8 @@ export async function createParts({ config, db, logger, now }: AppOptions) {
   };
 }
 
+type MeterParts = ConstructorParameters<typeof Meter>;
+
 interface TracedParts {
   config: Config;
   db: Database;
@@ -102,7 +105,7 @@ interface TracedParts {
 
 /** Parts whose work becomes spans. The modules of tracing are loaded only here, when there is a collector. */
 async function traceParts(settings: TracingSettings, { config, db, running, now }: TracedParts) {
-  const [{ startTracing }, { TracedCache, TracedLimiter, traceStatements }] = await Promise.all([
+  const [{ startTracing }, { TracedCache, TracedLimiter, TracedMeter, traceStatements }] = await Promise.all([
     import('../request/tracing/start-tracing.js'),
     import('../request/tracing/traced-work.js'),
   ]);
@@ -114,6 +117,7 @@ async function traceParts(settings: TracingSettings, { config, db, running, now 
   return {
     tracing,
     limiter: new TracedLimiter(running.limiter, tracer, place),
+    createMeter: (...parts: MeterParts) => new TracedMeter(tracer, ...parts),
     cache: new TracedCache(tracer),
   };
 }

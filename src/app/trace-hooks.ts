@@ -37,11 +37,16 @@ export function startTrace({ tracer, remoteSpanOf }: Tracing): onRequestHookHand
       else if (statusCode >= 500) span.setAttribute('error.type', String(statusCode));
       tracer.endRoot(work);
     });
-    tracer.follow(work, done);
+    tracer.enter(work, done);
   };
 }
 
-/** A body arrives in the context of the connection, so the span of the request becomes the current one again. */
+/** Something may have waited before, so the span of the request becomes the current one again. */
+export function resumeTrace({ tracer }: Tracing): onRequestHookHandler {
+  return (request, _, done) => (request.trace ? tracer.enter(request.trace, done) : done());
+}
+
+/** From here on the request may wait: for its body, which arrives in the context of the connection, and for the database. */
 export function followTrace({ tracer }: Tracing): preHandlerHookHandler {
   return (request, _, done) => (request.trace ? tracer.follow(request.trace, done) : done());
 }

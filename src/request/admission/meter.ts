@@ -51,7 +51,7 @@ export class Meter {
     return this.rehearse(request, reply).then(() => this.spend(request, reply, cost));
   }
 
-  private spend(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
+  protected spend(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
     const caller = request.caller ?? null;
     const { subject, keyId, quota } = this.accountOf(caller, request.ip);
     const allowance = caller === null ? undefined : allowanceOf(caller, cost);

@@ -1,4 +1,5 @@
 import { SpanKind } from '@opentelemetry/api';
+import { Meter } from '../admission/meter.js';
 import type { Account, Charge, Decision, Limiter, Standing } from '../rate-limit/rules/limiter.js';
 import { ResponseCache } from '../response-cache/response-cache.js';
 import type { Tracer, Work } from './tracer.js';
@@ -12,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** Its charges become spans below the current one, which is that of the request or of its GraphQL operation. */
+/** Its charges become spans below the current one. */
 export class TracedLimiter implements Pick<Limiter, 'charge' | 'peek'> {
   constructor(
     private readonly limiter: Limiter,
@@ -36,6 +37,29 @@ export class TracedLimiter implements Pick<Limiter, 'charge' | 'peek'> {
 
   peek(account: Account): Standing | Promise<Standing> {
     return this.limiter.peek(account);
+  }
+}
+
+/** The current work is that of the request which it charges: its key may have been looked up before. */
+export class TracedMeter extends Meter {
+  constructor(
+    private readonly tracer: Tracer,
+    ...parts: ConstructorParameters<typeof Meter>
+  ) {
+    super(...parts);
+  }
+
+  protected override spend(...charge: Parameters<Meter['charge']>): ReturnType<Meter['charge']> {
+    return this.within(charge[0], () => super.spend(...charge));
+  }
+
+  override admitUnread(...document: Parameters<Meter['admitUnread']>): ReturnType<Meter['admitUnread']> {
+    return this.within(document[0], () => super.admitUnread(...document));
+  }
+
+  private within<T>({ operationTrace, trace }: Parameters<Meter['charge']>[0], run: () => T): T {
+    const work = operationTrace ?? trace;
+    return work === null ? run() : this.tracer.enter(work, run);
   }
 }
 

@@ -48,8 +48,12 @@ export class Work {
 
 /** Starts spans, and knows the current one. Only recorded work has a current span, so everything else costs one look-up. D-141. */
 export class Tracer {
-  private readonly current = new AsyncLocalStorage<Work>();
-  private openRoots = 0;
+  /** The current work until the running function returns. */
+  private entered: Work | null = null;
+  /** The current work of what waits. Node 20 follows promises with a hook, which costs more than all spans. */
+  private readonly followed = new AsyncLocalStorage<Work>();
+  /** The open work that is followed, by its roots. */
+  private readonly roots = new Set<Work>();
 
   constructor(
     private readonly spans: SpanMaker,
@@ -65,24 +69,36 @@ export class Tracer {
 
   endRoot(root: Work): void {
     root.end();
-    this.openRoots -= 1;
-    // Node 20 follows promises with a hook, which costs more than all spans. It then stops.
-    if (this.openRoots === 0) this.current.disable();
+    // Node then stops following promises.
+    if (this.roots.delete(root) && this.roots.size === 0) this.followed.disable();
   }
 
   /** Work below the current one; null = nothing is recorded. */
   startChild(name: string, kind = SpanKind.INTERNAL): Work | null {
-    const parent = this.current.getStore();
+    const parent = this.entered ?? this.followed.getStore();
     // After the answer, work in the background still has the context of the request.
     if (!parent || parent.root.hasEnded) return null;
     const { span, epochMs } = parent;
     return new Work(this.start(name, kind, span.spanContext(), epochMs), parent, epochMs);
   }
 
-  /** Calls `run`. Its spans, and those of all asynchronous work that begins there, are below the work. */
+  /** Calls `run`. Spans that it starts before it returns are below the work. */
+  enter<T>(work: Work, run: () => T): T {
+    const before = this.entered;
+    this.entered = work;
+    try {
+      return run();
+    } finally {
+      this.entered = before;
+    }
+  }
+
+  /** As `enter`, and spans of all asynchronous work that begins there are below the work too. */
   follow<T>(work: Work, run: () => T): T {
     // A client may have disconnected while its request waited.
-    return work.root.hasEnded ? run() : this.current.run(work, run);
+    if (work.root.hasEnded) return run();
+    this.roots.add(work.root);
+    return this.followed.run(work, () => this.enter(work, run));
   }
 
   /** Calls `run` in a span below the current one; with null if nothing is recorded. No span is below it. */
@@ -111,7 +127,6 @@ export class Tracer {
 
   private startRoot(name: string, kind: SpanKind, remote: SpanContext | null): Work {
     const epochMs = this.now() - performance.now();
-    this.openRoots += 1;
     return new Work(this.start(name, kind, remote, epochMs), null, epochMs);
   }
 
