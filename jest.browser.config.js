@@ -7,7 +7,6 @@ export default {
   ...RUN,
   ...shared,
   globalSetup: '<rootDir>/dist/test/support/browser-setup.js',
-  setupFilesAfterEnv: ['<rootDir>/test/support/jest/retry-once.ts'],
   testMatch: ['<rootDir>/test-browser/**/*.test.ts'],
   testTimeout: 120_000,
   // The browser tests measure durations: two at once would slow each other down.

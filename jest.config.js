@@ -33,10 +33,7 @@ export const RUN = {
   testTimeout: PROJECT.testTimeout,
 };
 
-/**
- * These files start processes and real servers, and promise times: another program can use these up. In the default tier a
- * retry would only hide a race. The end of a run counts the retries.
- */
+/** Another program can use up the time that these files promise. Elsewhere a retry would hide a race. */
 const RETRYING = { ...PROJECT, setupFilesAfterEnv: ['<rootDir>/test/support/jest/retry-once.ts'] };
 /** Runs after the other files, one file at a time: these measure milliseconds, which another file would use up. */
 const SERIAL = { ...RETRYING, runner: '<rootDir>/test/support/jest/serial-runner.js' };
@@ -53,7 +50,7 @@ export default {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: ['\\.(full|timed|alone|long)\\.test\\.ts$'],
     },
-    { ...RETRYING, displayName: 'full', testMatch: ['<rootDir>/test/**/*.full.test.ts'] },
+    { ...PROJECT, displayName: 'full', testMatch: ['<rootDir>/test/**/*.full.test.ts'] },
     { ...RETRYING, displayName: 'timed', testMatch: ['<rootDir>/test/**/*.timed.test.ts'] },
     { ...SERIAL, displayName: 'alone', testMatch: ['<rootDir>/test/**/*.alone.test.ts'] },
     { ...SERIAL, displayName: 'long', testMatch: ['<rootDir>/test/**/*.long.test.ts'] },
