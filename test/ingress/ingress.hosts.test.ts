@@ -164,21 +164,24 @@ describe.each([anyDatabase()])('on %s', (kind) => {
   test('Domains-Host-21: another primary domain is linked within a second, and one that is not served is not', async () => {
     const tenant = await app.tenant();
     const host = `${tenant.slug}.petstore.localhost`;
-    const at = async () =>
-      (await plain(app, host, '/v1/docs', { headers: { accept: 'text/html' } })).headers.link;
+    const at = async () => {
+      const page = await plain(app, host, '/v1/docs', { headers: { accept: 'text/html' } });
+      const list = await plain(app, host, '/v1/pets?limit=1', { token: tenant.token });
+      return `${page.headers.link ?? ''} ${list.headers.link}`;
+    };
     const [one, two] = [
       await attach(app, tenant.projectId, { hostname: 'one.example.com', isPrimary: true }),
       await attach(app, tenant.projectId, { hostname: 'two.example.com' }),
     ];
-    await eventually('the first is linked', async () => /one\.example/.test(String(await at())));
+    await eventually('the first is linked', async () => /one\.example.*one\.example/.test(await at()));
     await change(app, two.id, { isPrimary: true });
     await change(app, one.id, { isPrimary: false });
-    await eventually('the second is linked', async () => /two\.example/.test(String(await at())));
+    await eventually('the second is linked', async () => /two\.example.*two\.example/.test(await at()));
     await change(app, two.id, { certificateEndsAtMs: app.clock.now - 1 });
-    await eventually('none is linked', async () => (await at()) === undefined);
+    await eventually('none is linked', async () => !(await at()).includes('.example.com'));
     await remove(app, two);
     await change(app, one.id, { isPrimary: true });
-    await eventually('the first is linked again', async () => /one\.example/.test(String(await at())));
+    await eventually('the first is linked again', async () => /one\.example.*one\.example/.test(await at()));
   });
 
   test('Domains-Host-5: health checks answer under any Host', async () => {
@@ -241,7 +244,8 @@ describe.each([anyDatabase()])('on %s', (kind) => {
         canonical: `, <https://shop.example.com:${app.httpsPort}/v1/pets?limit=1>; rel="canonical"`,
       },
     ];
-    for (const { origin, ask, host, canonical } of asked) {
+    // From the third time on an answer comes from memory.
+    for (const { origin, ask, host, canonical } of [...asked, ...asked, ...asked, ...asked]) {
       const options = { token: owner.token, servername: 'shop.example.com' };
       const { headers } = await ask(app as never, host, '/v1/pets?limit=1', options);
       expect(headers.link).toBe(`<${origin}/v1/pets?limit=1>; rel="first"${canonical}`);
