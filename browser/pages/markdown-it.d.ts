@@ -1,4 +1,4 @@
-/** The part of the package that the reference uses; it has no types of its own. */
+/** The types of the part that the reference uses: the package has none. */
 declare module 'markdown-it' {
   export default class MarkdownIt {
     render(text: string): string;

@@ -15,7 +15,7 @@ export default class PlainEnvironment extends TestEnvironment {
       // Jest's accessors define the value on Jest's global object when they are first used.
       Object.defineProperty(plain, key, 'value' in descriptor ? descriptor : lazily(plain, key, descriptor));
     }
-    // As in Jest's environment: Node returns instances of its own classes.
+    // As in Jest's environment: Node returns instances of these classes.
     Object.assign(plain, { global: plain, ArrayBuffer, Uint8Array });
     this.context = plain;
     this.global = plain;

@@ -62,7 +62,7 @@ export function isBanned(record: BanRecord, nowMs: number): boolean {
  * use the same connection, the second request was sent after the first 429. A burst uses many connections in turn. An
  * older 429 on the connection proves nothing, because pools queue requests. So a refusal is a strike in two cases.
  *   - At once, if the key's previous refusal used the same connection.
- *   - From 1 s (`BURST_MS`) after the block opened, on any connection: no burst lasts longer, and a client that opens a
+ *   - From 1 s (`BURST_MS`) after the block opened, on any connection. No burst lasts longer. A client that opens a
  *     connection per request gains only that second.
  */
 export function afterRefusal(
