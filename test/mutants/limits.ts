@@ -229,9 +229,9 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'refused-key-parses-all',
-    file: 'request/admission/refused-keys.ts',
-    find: 'key.documents >= DOCUMENTS_PER_MINUTE',
-    replace: 'key.documents > DOCUMENTS_PER_MINUTE * 100',
+    file: 'request/admission/cost.ts',
+    find: 'perMinute: DOCUMENTS_PER_MINUTE,',
+    replace: 'perMinute: DOCUMENTS_PER_MINUTE * 100,',
     breaks: 'A refused key parses at most 120 documents a minute.',
     tests: ['RefusedKeys-2'],
   },

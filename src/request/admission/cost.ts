@@ -39,6 +39,14 @@ export function allowanceOf({ keyId }: Caller, { management, schema }: Cost): Al
   return { name: `${MANAGEMENT}:${keyId}`, perMinute: MANAGEMENT_PER_MINUTE, cost: management };
 }
 
+/** New documents that are parsed for a refused key per minute. D-32. */
+const DOCUMENTS = 'documents';
+const DOCUMENTS_PER_MINUTE = 120;
+
+export function documentAllowance({ keyId }: Caller): Allowance {
+  return { name: `${DOCUMENTS}:${keyId}`, perMinute: DOCUMENTS_PER_MINUTE, cost: 1 };
+}
+
 export function isManagement(allowance: string): boolean {
   return allowance.startsWith(`${MANAGEMENT}:`);
 }
@@ -49,6 +57,12 @@ export function allowanceRule(allowance: string): { rule: string; advice: string
     return {
       rule: `The schema may be read ${SCHEMA_PER_MINUTE} times a minute (UTC) by a project`,
       advice: 'Store it, or send If-None-Match',
+    };
+  }
+  if (allowance.startsWith(DOCUMENTS)) {
+    return {
+      rule: `While a key is refused, the gateway reads ${DOCUMENTS_PER_MINUTE} of its new documents a minute (UTC)`,
+      advice: 'Send documents with variables',
     };
   }
   return {

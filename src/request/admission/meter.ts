@@ -14,9 +14,9 @@ import {
 } from '../rate-limit/rules/limiter.js';
 import { addressSubject, projectSubject } from '../rate-limit/rules/subjects.js';
 import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/rules/windows.js';
-import { allowanceOf, type Cost, payerOf } from './cost.js';
+import { allowanceOf, type Cost, documentAllowance, payerOf } from './cost.js';
 import { parseRehearsal, rateLimited, rehearsed } from './refusals.js';
-import { DOCUMENTS_PER_MINUTE, RefusedKeys } from './refused-keys.js';
+import { RefusedKeys } from './refused-keys.js';
 
 const REHEARSE = 'petstore-rehearse';
 /** Quota of a client address for requests without a valid key. */
@@ -93,11 +93,8 @@ export class Meter {
   admitUnread(request: FastifyRequest, reply: FastifyReply, mayManage: boolean): Promise<void> | undefined {
     const { caller } = request;
     if (!caller) return undefined;
-    if (!mayManage) {
-      return this.refusedKeys.isRefusedByPlan(caller.keyId) ? this.probe(caller, request, reply) : undefined;
-    }
-    const retryAfterSeconds = this.refusedKeys.countDocument(caller.keyId);
-    return retryAfterSeconds === 0 ? undefined : this.refuseUnread(request, reply, retryAfterSeconds);
+    if (mayManage) return this.countDocument(caller, request, reply);
+    return this.refusedKeys.isRefusedByPlan(caller.keyId) ? this.probe(caller, request, reply) : undefined;
   }
 
   /**
@@ -117,15 +114,13 @@ export class Meter {
     this.settle(request, reply, decision);
   }
 
-  private async refuseUnread(request: FastifyRequest, reply: FastifyReply, seconds: number): Promise<void> {
+  private async countDocument(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const allowance = documentAllowance(caller);
+    const account = this.accountOf(caller, request.ip);
+    const decision = await this.limiter.charge({ ...account, cost: 0, connection: null, allowance });
+    if (decision.admitted) return;
     request.paidBy = 'management';
-    await this.showStanding(request, reply);
-    const rule = `While a key is refused, the gateway reads ${DOCUMENTS_PER_MINUTE} of its new documents a minute (UTC)`;
-    const message = `${rule}. Send documents with variables; try again in ${seconds} s.`;
-    throw new AppError('rate_limited_minute', message, {
-      retryAfterSeconds: seconds,
-      limit: DOCUMENTS_PER_MINUTE,
-    });
+    this.settle(request, reply, decision);
   }
 
   /** Reads the remaining quota without charging. */

@@ -1,21 +1,13 @@
-import { MINUTE_MS } from '../../ground/kernel/duration.js';
-
 const MAX_KEYS = 20_000;
-
-/** Documents of unknown cost that are parsed for a refused key per UTC minute. */
-export const DOCUMENTS_PER_MINUTE = 120;
 
 interface RefusedKey {
   planUntilMs: number;
   allowanceUntilMs: number;
-  minute: number;
-  documents: number;
 }
 
 /**
  * The keys that this process has refused, until their Retry-After. It refuses no request itself: it only says whose
- * documents need the limiter's decision before they are parsed. Bounded: beyond 20,000 keys the oldest is evicted, and
- * its document count starts again at zero. D-32.
+ * documents need the limiter's decision before they are parsed. Bounded: beyond 20,000 keys the oldest is evicted. D-32.
  */
 export class RefusedKeys {
   private readonly keys = new Map<bigint, RefusedKey>();
@@ -23,7 +15,7 @@ export class RefusedKeys {
   constructor(private readonly now: () => number) {}
 
   note(keyId: bigint, by: 'plan' | 'allowance', retryAfterSeconds: number): void {
-    const key = this.keys.get(keyId) ?? { planUntilMs: 0, allowanceUntilMs: 0, minute: 0, documents: 0 };
+    const key = this.keys.get(keyId) ?? { planUntilMs: 0, allowanceUntilMs: 0 };
     const untilMs = this.now() + retryAfterSeconds * 1000;
     if (by === 'plan') key.planUntilMs = untilMs;
     else key.allowanceUntilMs = untilMs;
@@ -49,19 +41,5 @@ export class RefusedKeys {
 
   isRefusedByPlan(keyId: bigint): boolean {
     return this.now() < (this.keys.get(keyId)?.planUntilMs ?? 0);
-  }
-
-  /** Counts a document of a refused key. Returns the whole seconds until it may be parsed; 0 = now. */
-  countDocument(keyId: bigint): number {
-    const key = this.keys.get(keyId);
-    if (!key) return 0;
-    const nowMs = this.now();
-    const minute = Math.floor(nowMs / MINUTE_MS);
-    if (key.minute !== minute) Object.assign(key, { minute, documents: 0 });
-    if (key.documents >= DOCUMENTS_PER_MINUTE) {
-      return Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - nowMs) / 1000));
-    }
-    key.documents += 1;
-    return 0;
   }
 }
