@@ -80,11 +80,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'tenants/idempotency',
   ],
 
-  'request/overload': ['tenants/projects', 'ground/scheduling'],
   'request/response-cache': ['request/rate-limit/rules'],
-  'request/http/connections': [],
+  'request/http/connections': ['ground/scheduling'],
   'request/http/content': [],
   'request/http': ['request/http/connections', 'request/http/content', 'ground/database'],
+  'request/overload': ['request/http', 'request/http/connections', 'tenants/projects'],
   'request/admission': ['request/http', 'tenants/api-keys', 'request/rate-limit/rules'],
   'request/tracing': ['request/admission', 'request/rate-limit/rules', 'request/response-cache'],
   'request/ingress': [

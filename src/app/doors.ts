@@ -13,20 +13,18 @@ import { EventLoopTurns } from '../ground/scheduling/event-loop-turns.js';
 import { defaultMaxConnections } from '../request/http/connections/descriptor-limit.js';
 import { OpenConnections } from '../request/http/connections/open-connections.js';
 import { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
-import { KeptBodies } from '../request/http/content/kept-bodies.js';
+import { KeptBody } from '../request/http/content/kept-body.js';
 import { isLocalOrigin, originHeaders } from '../request/http/cors.js';
 import { Drain } from '../request/http/drain.js';
 import { EarlyRefusals } from '../request/http/early-refusals.js';
-import { errorBody, errorHeaders } from '../request/http/error-reply.js';
 import { healthRoutes } from '../request/http/health.routes.js';
 import { Reception } from '../request/http/reception.js';
 import { createHttpServer } from '../request/http/server.js';
-import { refuseUnknownPaths } from '../request/http/unknown-paths.js';
-import { UnparsableRefusals } from '../request/http/unparsable.js';
+import { refuseUnknownPaths } from '../request/http/unrouted.js';
 import { HostRouter, Ingress } from '../request/ingress/ingress.js';
 import { Shedder } from '../request/overload/shedder.js';
 import { ProjectSlugs } from '../tenants/projects/project-slugs.js';
-import { type Addresses, httpsPortOf, isLocalDemo, platformNames } from './addresses.js';
+import { type Addresses, isLocalDemo, platformNames } from './addresses.js';
 import { answerRecorder, doorOf, logAnswer } from './answer-record.js';
 import { openSchema } from './graphql-schema.js';
 import {
@@ -50,8 +48,7 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   const connections = new OpenConnections(
     config.maxConnections ?? defaultMaxConnections(config.databasePoolSize),
   );
-  const refusals = new UnparsableRefusals(logger, (address) => parts.meter.headersOf(address));
-  const reception = new Reception(connections, refusals);
+  const reception = new Reception(connections, logger, (address) => parts.meter.headersOf(address));
   const earlyRefusals = earlyRefusalsOf(options, parts);
   const shedder = config.shedsLoad ? shedderOf(options, parts) : null;
   const http = createHttpServer({
@@ -76,7 +73,6 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   const shared: Shared = {
     addresses,
     schema: await openSchema(options, parts, addresses),
-    kept: new KeptBodies(),
     turns: new EventLoopTurns(),
     bodies: new BodiesInFlight(),
   };
@@ -107,7 +103,6 @@ function earlyRefusalsOf({ config, db }: AppOptions, parts: Parts): EarlyRefusal
     new HostRouter(platformNames(config), hosts, new ProjectSlugs(db)),
     hostAddresses,
     customDomains.challengeAnswer,
-    { redirectsToHttps: httpsPortOf(config) !== null, onEarlyRefusal },
   );
   return new EarlyRefusals({ hasProxies: config.trustedProxies.length > 0, ingress, onEarlyRefusal });
 }
@@ -121,12 +116,8 @@ function shedderOf(options: AppOptions, { admission, metrics }: Parts): Shedder 
       return known && { projectId: known.caller.projectId, plan: known.plan };
     },
     queuedStatements: () => db.waitingStatements,
-    forms: {
-      rest: (error) => JSON.stringify(errorBody(error)),
-      graphql: refusalBody,
-      headers: errorHeaders,
-      ofOrigin: (origin) => originHeaders(isAllowedOrigin, origin),
-    },
+    graphqlBody: refusalBody,
+    originHeaders: (origin) => originHeaders(isAllowedOrigin, origin),
     onShed: (shed, limit) => {
       for (const [plan, requests] of Object.entries(shed)) metrics?.observeShed(plan, requests);
       if (limit === null) logger.info({ shed }, 'no longer overloaded');
@@ -146,14 +137,13 @@ function originRule({ config }: AppOptions): (origin: string) => boolean {
 interface Shared {
   addresses: () => Addresses;
   schema: GraphQLSchema;
-  kept: KeptBodies;
   /** Of all doors, so that a turn of the event loop has only one piece of long work. */
   turns: EventLoopTurns;
   bodies: BodiesInFlight;
 }
 
-function openPages({ services }: Parts, { kept, schema, addresses }: Shared): Promise<Pages> {
-  return Pages.open(kept, {
+function openPages({ services }: Parts, { schema, addresses }: Shared): Promise<Pages> {
+  return Pages.open({
     projects: services.projects,
     servers: () => serversOf(addresses()),
     // Not graphql's own printer: it drops the directives.
@@ -196,16 +186,20 @@ async function openKeylessDoors(http: FastifyInstance, { visits }: Parts, pages:
 async function openRest(
   http: FastifyInstance,
   { services, admission, cache, tracing }: Parts,
-  { kept, turns, bodies, addresses }: Shared,
+  { turns, bodies, addresses }: Shared,
 ): Promise<void> {
-  const document = () => JSON.stringify(openApiDocument(addresses()));
+  let document: Promise<KeptBody> | undefined;
+  const makeDocument = () => KeptBody.of(JSON_TYPE, JSON.stringify(openApiDocument(addresses())));
   const open = async (door: FastifyInstance) => {
     addRestHooks(door, { admission, cache, bodies, tracing });
     restDoor(door, {
       turns,
       pets: services.pets,
       baseUrl: ({ site }) => `${site.origin ?? addresses().base}/v1`,
-      openApiDocument: () => kept.of(`openapi ${addresses().base}`, JSON_TYPE, document),
+      openApiDocument: () => {
+        document ??= makeDocument();
+        return document;
+      },
     });
   };
   await http.register(open, { prefix: '/v1' });

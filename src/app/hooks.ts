@@ -11,12 +11,11 @@ import { requirePlatformHost } from '../doors/web/dashboard.door.js';
 import { varyByEncoding } from '../doors/web/pages.door.js';
 import { type Admission, UNADMITTED } from '../request/admission/admission.js';
 import { limitVisits, type Visits } from '../request/admission/visits.js';
-import { UNANSWERED } from '../request/http/answer-notes.js';
 import type { OpenConnections } from '../request/http/connections/open-connections.js';
 import type { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
 import { allowNoOrigin, allowOrigins } from '../request/http/cors.js';
 import type { EarlyRefusals } from '../request/http/early-refusals.js';
-import { labelAnswer, startAnswerTimer, stopAnswerTimer } from '../request/http/server.js';
+import { labelAnswer, startAnswerTimer, stopAnswerTimer, UNANSWERED } from '../request/http/server.js';
 import type { ResponseCache } from '../request/response-cache/response-cache.js';
 import type { Tracing } from '../request/tracing/start-tracing.js';
 import { recordEnd } from './answer-record.js';
@@ -49,8 +48,6 @@ export function addServerHooks(
     ...UNADMITTED,
     ...UNANSWERED,
     ...UNTRACED,
-    isPipelined: false,
-    answerTimer: undefined,
     shareResponse: null,
     bodyShare: null,
   };

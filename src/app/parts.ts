@@ -9,7 +9,7 @@ import { Admission } from '../request/admission/admission.js';
 import { Meter } from '../request/admission/meter.js';
 import { Visits } from '../request/admission/visits.js';
 import { HostAddresses } from '../request/ingress/host-addresses.js';
-import { SHED_PLANS } from '../request/overload/shed-counts.js';
+import { SHED_PLANS } from '../request/overload/shedder.js';
 import { type RunningLimiter, startLimiter } from '../request/rate-limit/start-limiter.js';
 import { ResponseCache } from '../request/response-cache/response-cache.js';
 import { httpsPortOf } from './addresses.js';

@@ -238,8 +238,8 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'overload-plans-upside-down',
     file: 'request/overload/priorities.ts',
-    find: 'OF_FREE + FOR_EACH_PLAN * PLAN_NAMES.indexOf(plan)',
-    replace: 'OF_FREE - FOR_EACH_PLAN * PLAN_NAMES.indexOf(plan)',
+    find: 'OF_FREE + FOR_EACH_PLAN * rankOf(plan)',
+    replace: 'OF_FREE - FOR_EACH_PLAN * rankOf(plan)',
     breaks: 'Under overload a higher plan is refused later.',
     tests: ['Overload-30'],
   },
@@ -262,7 +262,7 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'overload-burst-in-one-turn',
     file: 'request/overload/shedder.ts',
-    find: 'this.arrived > BURST || this.turns.waiting > 0',
+    find: 'this.arrived > BURST || this.candidates.length > 0',
     replace: 'false',
     breaks: 'A burst is spread over several turns of the event loop.',
     tests: ['Overload-39'],

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { ConcurrencyLimit } from '../../src/request/overload/concurrency-limit.js';
-import { LoadWatch } from '../../src/request/overload/load-watch.js';
+import { ConcurrencyLimit, LoadWatch } from '../../src/request/overload/concurrency-limit.js';
 
 const ANSWER_MS = 200;
 
@@ -12,12 +11,7 @@ beforeEach(() => {
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   limit = new ConcurrencyLimit();
   const takeCounts = () => ({ inFlight: 500, refused: 0 });
-  watch = new LoadWatch(
-    limit,
-    () => 0,
-    takeCounts,
-    () => {},
-  );
+  watch = new LoadWatch(limit, () => 0, takeCounts);
 });
 afterEach(() => {
   watch.stop();

@@ -3,7 +3,7 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextLoop, setTimeout as pause } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
-import { RestingConnections } from '../../src/request/overload/resting-connections.js';
+import { RestingConnections } from '../../src/request/http/connections/resting-connections.js';
 import { Shedder } from '../../src/request/overload/shedder.js';
 import { RequestFlood } from '../support/attacks/request-flood.js';
 import { eventually } from '../support/eventually.js';
@@ -83,7 +83,8 @@ test.each([
     const shedder = new Shedder({
       tenantOf: () => null,
       queuedStatements: () => 0,
-      forms: { rest: String, graphql: String, headers: () => ({}), ofOrigin: () => [] },
+      graphqlBody: String,
+      originHeaders: () => ({}),
       onShed: () => {},
       hasProxies,
     });

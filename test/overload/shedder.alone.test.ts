@@ -3,8 +3,7 @@ import { createServer, IncomingMessage, type RequestListener, type Server, Serve
 import { type AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { ShedPlan } from '../../src/request/overload/shed-counts.js';
-import { Shedder } from '../../src/request/overload/shedder.js';
+import { Shedder, type ShedPlan } from '../../src/request/overload/shedder.js';
 import { PLAN_NAMES, type Plan } from '../../src/tenants/projects/plans.js';
 import { RawClient } from '../support/attacks/raw-client.js';
 import { RequestFlood } from '../support/attacks/request-flood.js';
@@ -53,7 +52,8 @@ beforeEach(async () => {
       return plan && projectId ? { plan: plan as Plan, projectId: BigInt(projectId) } : null;
     },
     queuedStatements: () => waiting.length,
-    forms: { rest: () => 'refused', graphql: () => 'refused', headers: () => ({}), ofOrigin: () => [] },
+    graphqlBody: String,
+    originHeaders: () => ({}),
     onShed: (counts, limit) => {
       limits.push(limit);
       for (const [plan, requests] of Object.entries(counts) as [ShedPlan, number][]) {

@@ -16,7 +16,8 @@ beforeEach(() => {
     // The path names the project: /1
     tenantOf: ({ url = '' }) => ({ projectId: BigInt(url.slice(1)), plan: 'FREE' }),
     queuedStatements: () => 0,
-    forms: { rest: String, graphql: String, headers: () => ({}), ofOrigin: () => [] },
+    graphqlBody: String,
+    originHeaders: () => ({}),
     onShed: () => {},
     hasProxies: false,
   });

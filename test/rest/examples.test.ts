@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AppError, ERRORS, type ErrorCode } from '../../src/ground/kernel/errors.js';
-import { errorBody } from '../../src/request/http/error-reply.js';
-import { toAppError } from '../../src/request/http/to-app-error.js';
+import { errorBody, toAppError } from '../../src/request/http/error-reply.js';
 import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { plain } from '../support/domains/served-domain.js';
 import { rest } from '../support/http/client.js';

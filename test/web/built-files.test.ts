@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startProblem } from '../../src/app/start-problem.js';
 import { Pages } from '../../src/doors/web/pages.js';
 import { loadConfig } from '../../src/ground/config/config.js';
-import { KeptBodies } from '../../src/request/http/content/kept-bodies.js';
 import { plain } from '../support/domains/served-domain.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
@@ -55,7 +54,7 @@ test('Static-2: files that only the build or the server reads are not served', a
 
 test('Static-3: without a build the start says how to make one, and blames no setting', async () => {
   const settings = { projects: app.app.services.projects, servers: () => [], schemaText: () => '' };
-  const error = await Pages.open(new KeptBodies(), settings, '/no/such/folder').catch((reason) => reason);
+  const error = await Pages.open(settings, '/no/such/folder').catch((reason) => reason);
   expect(startProblem(error, loadConfig({}))).toBe(
     'The pages for browsers are not built. Run: npm run build',
   );

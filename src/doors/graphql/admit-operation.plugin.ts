@@ -5,7 +5,7 @@ import {
 } from '@apollo/server';
 import { type GraphQLError, type GraphQLSchema, getVariableValues, validate } from 'graphql';
 import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
-import { toAppError } from '../../request/http/to-app-error.js';
+import { toAppError } from '../../request/http/error-reply.js';
 import type { Context } from './execution/context.js';
 import { formatError, refusal } from './execution/errors.js';
 import type { KnownDocuments } from './known-documents.js';

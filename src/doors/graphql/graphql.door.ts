@@ -10,7 +10,7 @@ import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js
 import type { Meter } from '../../request/admission/meter.js';
 import type { BodiesInFlight } from '../../request/http/content/bodies-in-flight.js';
 import { acceptJson, JsonBody, withNumbersOrText } from '../../request/http/content/json-body.js';
-import { refuseUnknownPaths } from '../../request/http/unknown-paths.js';
+import { refuseUnknownPaths } from '../../request/http/unrouted.js';
 import type { KeptResponse, ResponseCache } from '../../request/response-cache/response-cache.js';
 import { Apollo } from './apollo.js';
 import { KnownDocuments, PersistedQueries } from './known-documents.js';

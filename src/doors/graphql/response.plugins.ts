@@ -2,8 +2,7 @@ import { type ApolloServerPlugin, type GraphQLRequestContext, HeaderMap } from '
 import { type GraphQLSchema, printSchema } from 'graphql';
 import type { AppError } from '../../ground/kernel/errors.js';
 import { isKnownTag, strongTag } from '../../request/http/content/entity-tag.js';
-import { errorHeaders, logFault } from '../../request/http/error-reply.js';
-import { toAppError } from '../../request/http/to-app-error.js';
+import { errorHeaders, logFault, toAppError } from '../../request/http/error-reply.js';
 import type { Context } from './execution/context.js';
 import { causeOf, isOfApollo } from './execution/errors.js';
 import { presentRateLimit } from './schema/rate-limit.resolver.js';

@@ -7,9 +7,8 @@ import { GET_PET_DEPRECATION, PAGE_SIZE, parseNewPet } from '../../pets/pet.rule
 import type { PetService } from '../../pets/pet.service.js';
 import { type ListedPet, oldestFirst, PetCursors, type PetListRequest } from '../../pets/pet-list.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
-import { canonicalLinks } from '../../request/http/canonical-link.js';
-import { IGNORED_PARAMETERS } from '../../request/http/headers.js';
-import { restrictMethods } from '../../request/http/methods.js';
+import { canonicalLinks, IGNORED_PARAMETERS } from '../../request/http/headers.js';
+import { restrictMethods } from '../../request/http/unrouted.js';
 import { listQuerySchema, petSchema, petsSchema } from './schemas.js';
 
 declare module 'fastify' {

@@ -3,8 +3,7 @@ import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js
 import type { PetService } from '../../pets/pet.service.js';
 import { acceptJson, type JsonBody, withBigInts } from '../../request/http/content/json-body.js';
 import type { KeptBody } from '../../request/http/content/kept-body.js';
-import { restrictMethods } from '../../request/http/methods.js';
-import { refuseUnknownPaths } from '../../request/http/unknown-paths.js';
+import { refuseUnknownPaths, restrictMethods } from '../../request/http/unrouted.js';
 import { petsRoutes } from './pets.routes.js';
 import { varyBy } from './rest.hooks.js';
 import { rateLimitSchema } from './schemas.js';
@@ -14,7 +13,7 @@ interface RestDoorOptions {
   turns: EventLoopTurns;
   /** The address of `/v1` as the client sees it. */
   baseUrl: (request: FastifyRequest) => string;
-  openApiDocument: () => KeptBody | Promise<KeptBody>;
+  openApiDocument: () => Promise<KeptBody>;
 }
 
 /** DOOR 2: SPEC's interface, to the byte. Mounted at `/v1`. */

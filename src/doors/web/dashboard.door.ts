@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { AppError } from '../../ground/kernel/errors.js';
-import { restrictMethods } from '../../request/http/methods.js';
+import { restrictMethods } from '../../request/http/unrouted.js';
 import { type BuiltFiles, builtFolder, readBuiltFiles, sendBuiltFile } from './built-files.js';
 import { DASHBOARD_HEADERS } from './page-headers.js';
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import Negotiator from 'negotiator';
 import { AppError } from '../../ground/kernel/errors.js';
 import { replyWithError } from '../../request/http/error-reply.js';
-import { restrictMethods } from '../../request/http/methods.js';
+import { restrictMethods } from '../../request/http/unrouted.js';
 import { sendBuiltFile } from './built-files.js';
 import type { Pages } from './pages.js';
 

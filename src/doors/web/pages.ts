@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../ground/kernel/errors.js';
-import { canonicalLinks } from '../../request/http/canonical-link.js';
-import type { KeptBodies } from '../../request/http/content/kept-bodies.js';
+import { KeptBody } from '../../request/http/content/kept-body.js';
 import { removeOrigin } from '../../request/http/cors.js';
+import { canonicalLinks } from '../../request/http/headers.js';
 import type { ProjectService } from '../../tenants/projects/project.service.js';
 import { type BuiltFile, type BuiltFiles, builtFolder, readBuiltFiles } from './built-files.js';
 import { DemoKey } from './demo-key.js';
@@ -27,27 +27,23 @@ interface PagesSettings {
 export class Pages {
   readonly demoKey = new DemoKey();
   private readonly names: ProjectNames;
+  private schemaBody: Promise<KeptBody> | undefined;
 
   private constructor(
     /** The pages and the files that they load. */
     readonly files: BuiltFiles,
-    private readonly kept: KeptBodies,
     private readonly settings: PagesSettings,
   ) {
     this.names = new ProjectNames(settings.projects);
   }
 
   /** Throws `AppError internal` if there is no build. */
-  static async open(
-    kept: KeptBodies,
-    settings: PagesSettings,
-    folder = builtFolder('pages'),
-  ): Promise<Pages> {
+  static async open(settings: PagesSettings, folder = builtFolder('pages')): Promise<Pages> {
     const files = await readBuiltFiles(folder);
     if (!files.has('search.json')) {
       throw new AppError('internal', 'The pages for browsers are not built. Run: npm run build');
     }
-    return new Pages(files, kept, settings);
+    return new Pages(files, settings);
   }
 
   /** `/`: the introduction on the platform's hosts, the reference on a project's hosts. */
@@ -78,8 +74,8 @@ export class Pages {
 
   /** The GraphQL schema, for people and for programs that have no key. D-121. */
   async schema(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const schema = await this.kept.of('schema', TEXT, this.settings.schemaText);
-    return schema.sendNegotiated(request, reply.headers(PAGE_HEADERS));
+    this.schemaBody ??= KeptBody.of(TEXT, this.settings.schemaText());
+    return (await this.schemaBody).sendNegotiated(request, reply.headers(PAGE_HEADERS));
   }
 
   graphiql(request: FastifyRequest, reply: FastifyReply): FastifyReply {

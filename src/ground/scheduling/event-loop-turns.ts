@@ -10,11 +10,6 @@ export class EventLoopTurns {
 
   constructor(private readonly perTurn = 1) {}
 
-  /** How many works wait for a turn. */
-  get waiting(): number {
-    return this.queue.size;
-  }
-
   /** The project is null for an unknown key. */
   next(projectId: bigint | null): Promise<void> {
     this.schedule();

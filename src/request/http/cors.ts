@@ -35,9 +35,9 @@ export function allowOrigins(isAllowed: (origin: string) => boolean): onRequestH
 }
 
 /** The headers for a response that no hook sees. */
-export function originHeaders(isAllowed: (origin: string) => boolean, origin: string | undefined): string[] {
-  const ofAnyOrigin = ['vary', 'Origin', EXPOSE_HEADERS, EXPOSED];
-  return origin !== undefined && isAllowed(origin) ? [...ofAnyOrigin, ALLOW_ORIGIN, origin] : ofAnyOrigin;
+export function originHeaders(isAllowed: (origin: string) => boolean, origin: string | undefined) {
+  const ofOrigin = origin !== undefined && isAllowed(origin) ? { [ALLOW_ORIGIN]: origin } : {};
+  return { vary: 'Origin', [EXPOSE_HEADERS]: EXPOSED, ...ofOrigin };
 }
 
 /** Whether a page of this origin comes from a development server on the user's own machine. D-81. */

@@ -29,7 +29,7 @@ interface Entrance {
   /** Whether proxies are trusted: then the host of a request may come from `X-Forwarded-Host`. */
   hasProxies: boolean;
   ingress: {
-    /** Sets `request.site`, or responds, or throws. Returns no promise if nothing has to wait. */
+    /** Sets `request.site`, or responds, or throws, or rejects. Returns no promise if nothing has to wait. */
     enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined;
   };
   /** Adds the headers for responses that are sent before a door sees the request. May throw another refusal instead. */
@@ -50,31 +50,38 @@ export class EarlyRefusals {
   async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       await this.enter(request, reply);
-      if (reply.sent) return;
-      await this.entrance.onEarlyRefusal(request, reply);
-      replyWithError(error, request, reply);
+      if (!reply.sent) await this.refuseEarly(error, request, reply);
     } catch (refusal) {
       replyWithError(refusal, request, reply);
     }
   }
 
-  /** Throws, or rejects with, `AppError`. */
+  /** Throws nothing, but may reject with `AppError`. */
   private enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    const refuse = (problem: unknown) => this.refuseEarly(problem, request, reply);
+    try {
+      return this.checkRequest(request, reply)?.catch(refuse);
+    } catch (problem) {
+      return refuse(problem);
+    }
+  }
+
+  private checkRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const { hasProxies, ingress } = this.entrance;
     const ofHead = requestProblem(request.raw);
     // The framing of the request can't be trusted, so nothing after it is read.
     if (ofHead) reply.header('connection', 'close');
     const problem = ofHead ?? (hasProxies ? forwardedProblem(request.host) : null);
-    if (problem) return this.refuseEarly(problem, request, reply);
+    if (problem) throw problem;
     const entering = ingress.enter(request, reply);
     const ofTarget = targetProblem(request.originalUrl);
     if (!ofTarget) return entering;
-    return Promise.resolve(entering).then(() =>
-      reply.sent ? undefined : this.refuseEarly(ofTarget, request, reply),
-    );
+    return Promise.resolve(entering).then(() => {
+      if (!reply.sent) throw ofTarget;
+    });
   }
 
-  private async refuseEarly(problem: AppError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async refuseEarly(problem: unknown, request: FastifyRequest, reply: FastifyReply): Promise<never> {
     await this.entrance.onEarlyRefusal(request, reply);
     throw problem;
   }

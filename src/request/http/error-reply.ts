@@ -1,6 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../../ground/kernel/errors.js';
-import { toAppError } from './to-app-error.js';
+import { unavailableIfDatabaseAway } from '../../ground/database/database-errors.js';
+import { AppError, type ErrorCode } from '../../ground/kernel/errors.js';
+
+const OF_FASTIFY: Record<string, [ErrorCode, string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as application/json in UTF-8.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than 100 KB.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'invalid_request',
+    'The length of the body differs from Content-Length.',
+  ],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty.'],
+  FST_ERR_BAD_URL: ['invalid_request', 'The path is not a valid URL path.'],
+};
 
 /** The deadline for the response has passed. */
 export class AnswerTooLate extends AppError {
@@ -21,6 +33,22 @@ export function errorHeaders(error: AppError): Record<string, string> {
     ...(error.code === 'unauthorized' ? { 'www-authenticate': 'Bearer realm="petstore"' } : {}),
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
   };
+}
+
+/** An error that Fastify does not send. The body is REST's, unless another is given. */
+export function unhookedError(
+  error: AppError,
+  body = JSON.stringify(errorBody(error)),
+  type = 'application/json',
+) {
+  const head = {
+    'content-type': `${type}; charset=utf-8`,
+    'content-length': String(Buffer.byteLength(body)),
+    'x-content-type-options': 'nosniff',
+    'x-request-id': randomUUID(),
+    ...errorHeaders(error),
+  };
+  return { head, body };
 }
 
 /** The error as the client of this request sees it. */
@@ -47,4 +75,26 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
 export function logFault({ log }: Pick<FastifyRequest, 'log'>, error: AppError): void {
   if (error.code === 'internal') log.error({ err: error.cause ?? error }, 'request failed');
   else if (error.code === 'unavailable') log.warn({ reason: String(error.cause ?? error) }, 'unavailable');
+}
+
+/** Converts any error to one for clients. An unknown error becomes `internal`, with the original as its cause. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const [code, message] = OF_FASTIFY[String((error as { code?: unknown } | null)?.code)] ?? [];
+  if (code && message) return new AppError(code, message);
+  if (isRefusal(error)) return new AppError('invalid_request', 'The request is not valid.', { cause: error });
+  return (
+    unavailableIfDatabaseAway(error) ??
+    new AppError('internal', 'Something went wrong on our side. Quote the X-Request-Id when you report it.', {
+      cause: error,
+    })
+  );
+}
+
+/** Fastify refused the request for a reason that is not in the table above. */
+function isRefusal(error: unknown): boolean {
+  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
+  return (
+    String(code).startsWith('FST_') && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
+  );
 }

@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify';
+
 /** Says that a response is the stored answer to a repeated Idempotency-Key. */
 export const REPLAYED = 'Idempotent-Replayed';
 /** Names the query parameters that an operation does not know. */
@@ -23,3 +25,11 @@ export const EXPOSED_HEADERS = [
   'X-RateLimit-Reset',
   'X-Request-Id',
 ] as const;
+
+/** The link to the same resource on the project's primary domain; none at that domain itself. RFC 6596. */
+export function canonicalLinks({ site }: FastifyRequest): string[] {
+  if (site.canonicalUrl === null) return [];
+  // The client's path is unchanged in the URL, and an angle bracket would end the link.
+  const url = site.canonicalUrl.replace(/[<>]/g, (bracket) => encodeURIComponent(bracket));
+  return [`<${url}>; rel="canonical"`];
+}

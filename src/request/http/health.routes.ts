@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../ground/kernel/errors.js';
-import { restrictMethods } from './methods.js';
+import { restrictMethods } from './unrouted.js';
 
 export interface Readiness {
   isDraining(): boolean;

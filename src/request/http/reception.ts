@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { FastifyBaseLogger } from 'fastify';
+import { AppError } from '../../ground/kernel/errors.js';
 import type { OpenConnection } from './connections/open-connection.js';
 import type { OpenConnections } from './connections/open-connections.js';
 import { MAX_HEADERS } from './early-refusals.js';
-import type { UnparsableRefusals } from './unparsable.js';
+import { unhookedError } from './error-reply.js';
 
 /** Node's limits for every connection, on every port. */
 export const HTTP_LIMITS = {
@@ -32,9 +34,14 @@ const OF_PROXIES = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 
 
 /** The part that all servers of a process share in front of their handlers. */
 export class Reception {
+  /** Connections that are refused, or will be after their earlier responses. */
+  private readonly refused = new WeakSet<OpenConnection>();
+
   constructor(
     readonly connections: OpenConnections,
-    private readonly refusals: UnparsableRefusals,
+    private readonly log: FastifyBaseLogger,
+    /** The headers with an address's remaining quota. */
+    private readonly quotaHeadersOf: (address: string) => Promise<Record<string, string>>,
   ) {}
 
   /**
@@ -46,23 +53,15 @@ export class Reception {
     const inTurn: RequestListener = (request, response) => {
       disregardLongPreferences(request.headers);
       if ((request.socket as TLSSocket).encrypted) disregardForwarded(request.headers);
-      boundPieces(request, () =>
-        this.refuse(request.socket, (connection) =>
-          this.refusals.refuse(connection, 'The body arrives in too many small pieces.'),
-        ),
-      );
+      boundPieces(request, () => this.refuse(request.socket, 'The body arrives in too many small pieces.'));
       takeInTurn(request, response);
     };
     server.on('request', inTurn);
     // RFC 9110 §10.1.1 allows a server to ignore an unknown expectation; Node would refuse it in its own format.
     server.on('checkExpectation', inTurn);
-    server.on('connect', (_, socket) =>
-      this.refuse(socket as Socket, (connection) =>
-        this.refusals.refuse(connection, 'CONNECT is not supported here.'),
-      ),
-    );
-    server.on('clientError', (error, socket) =>
-      this.refuse(socket as Socket, (connection) => this.refusals.refuseUnparsable(connection, error)),
+    server.on('connect', (_, socket) => this.refuse(socket as Socket, 'CONNECT is not supported here.'));
+    server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
+      this.refuse(socket as Socket, code === 'ECONNRESET' ? null : inWords(code)),
     );
     // Node silently drops headers over its own limit; the request guard sees one too many and refuses.
     server.maxHeadersCount = MAX_HEADERS + 1;
@@ -70,12 +69,52 @@ export class Reception {
     return server;
   }
 
-  private refuse(socket: Socket, refuse: (connection: OpenConnection) => void): void {
+  /**
+   * Refuses input that never becomes a request. Sends the error in the gateway's format after earlier responses, then ends
+   * the connection. A reason of null = the client has disconnected. D-21.
+   */
+  private refuse(socket: Socket, reason: string | null): void {
     const connection = this.connections.of(socket);
     // Nothing can be sent before the end of a handshake.
-    if (connection) refuse(connection);
-    else socket.destroy();
+    if (!connection) socket.destroy();
+    else if (reason === null) connection.destroy();
+    else if (!this.refused.has(connection) && connection.state !== 'ending') {
+      this.refused.add(connection);
+      void this.refuseInTurn(connection, reason);
+    }
   }
+
+  private async refuseInTurn(connection: OpenConnection, reason: string): Promise<void> {
+    const { current, latest } = connection;
+    const isInBody = latest?.req.complete === false;
+    if (current && !(isInBody && current === latest)) {
+      // Otherwise the client would take this for the response to its previous request.
+      current.once('close', () => void this.refuseInTurn(connection, reason));
+    } else if (isInBody && (!current || current.headersSent)) {
+      // The request with this body already has its response.
+      connection.destroy();
+    } else {
+      const answer = await this.answer(connection.address, reason);
+      // Meanwhile the request may have been refused because of its head.
+      connection.endInStages(current?.headersSent ? '' : answer);
+    }
+  }
+
+  private async answer(address: string, reason: string): Promise<string> {
+    const { head, body } = unhookedError(new AppError('invalid_request', reason));
+    this.log.info({ requestId: head['x-request-id'], reason }, 'request refused before it was parsed');
+    const quota = await this.quotaHeadersOf(address).catch(() => ({}));
+    const lines = Object.entries({ ...head, connection: 'close', ...quota }).map(
+      ([name, value]) => `${name}: ${value}`,
+    );
+    return ['HTTP/1.1 400 Bad Request', ...lines, '', body].join('\r\n');
+  }
+}
+
+function inWords(code: string | undefined): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'The request headers are larger than 16 KB.';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive in time.';
+  return 'The request is not valid HTTP/1.1.';
 }
 
 /**

@@ -12,9 +12,8 @@ import Fastify, {
 import type { OpenConnections } from './connections/open-connections.js';
 import type { EarlyRefusals } from './early-refusals.js';
 import { originForm, routable } from './early-refusals.js';
-import { AnswerTooLate, logFault, replyWithError } from './error-reply.js';
+import { AnswerTooLate, logFault, replyWithError, toAppError } from './error-reply.js';
 import { HTTP_LIMITS, type Reception } from './reception.js';
-import { toAppError } from './to-app-error.js';
 
 const BODY_BYTES = 100 * 1024;
 /** A response must come within 5 s, whatever the database does. */
@@ -22,6 +21,12 @@ const ANSWER_MS = 4_500;
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** REST's operation id, or the name of a GraphQL operation; null = not known. */
+    operation: string | null;
+    /** `query` or `mutation`; null = the request has no known GraphQL operation. */
+    operationType: string | null;
+    /** The code of the answer's first error, as the client reads it; null = none. */
+    errorCode: string | null;
     answerTimer: NodeJS.Timeout | undefined;
     /** The client sent it on the same connection before the response to its previous request. */
     isPipelined: boolean;
@@ -35,6 +40,15 @@ declare module 'fastify' {
     };
   }
 }
+
+/** The fields that the server and the doors set on a request, as they are before the door. */
+export const UNANSWERED = {
+  operation: null,
+  operationType: null,
+  errorCode: null,
+  isPipelined: false,
+  answerTimer: undefined,
+};
 
 export interface HttpSettings {
   trustedProxies: readonly string[];

@@ -18,6 +18,11 @@ export class HostAddresses {
     private readonly now: () => number,
   ) {}
 
+  /** Requests over HTTP are redirected to HTTPS. Otherwise they are refused: the port of HTTPS is unknown. */
+  get redirectsToHttps(): boolean {
+    return this.settings.publicHttpsPort !== null;
+  }
+
   isReady({ certificateEndsAtMs, isVerified }: Host): boolean {
     return this.settings.endsTls ? certificateEndsAtMs > this.now() : isVerified;
   }

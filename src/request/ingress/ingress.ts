@@ -32,25 +32,17 @@ interface PlatformNames {
   aliases: readonly string[];
 }
 
-interface IngressSettings {
-  /** Requests over HTTP are redirected to HTTPS. Otherwise they are refused: the port of HTTPS is unknown. */
-  redirectsToHttps: boolean;
-  /** Adds the common headers to a response that is sent before the doors see the request; may throw another refusal. */
-  onEarlyRefusal: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-}
-
 /** DOOR 4: routes, redirects or refuses a request by its host, before the other doors see it. */
 export class Ingress {
   constructor(
     private readonly router: HostRouter,
     private readonly addresses: HostAddresses,
     private readonly challengeAnswer: ChallengeAnswer,
-    private readonly settings: IngressSettings,
   ) {}
 
   /**
-   * Sets `request.site`, or answers the request. Synchronous for platform hosts. Throws `AppError misdirected` for hosts
-   * that are not served, `AppError unavailable` when the host can't be looked up.
+   * Sets `request.site`, or answers the request. Synchronous for platform hosts. Throws, or rejects with, `AppError misdirected`
+   * for hosts that are not served, `AppError unavailable` when the host can't be looked up.
    */
   enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const { url = '/', socket } = request.raw;
@@ -60,16 +52,16 @@ export class Ingress {
     const hostname = hostnameOf(hostOf(request));
     const [, token] = encrypted ? [] : (CHALLENGE.exec(url) ?? []);
     if (token !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
-      return this.challenge(token, hostname, request, reply);
+      return this.challenge(token, hostname, reply);
     }
     if (encrypted && hostname !== hostnameOf((socket as TLSSocket).servername || '')) {
-      return this.refuse(request, reply, misdirected('This connection was made for another host.'));
+      return this.refuse(reply, misdirected('This connection was made for another host.'));
     }
     const owner = this.router.ownerOf(hostname);
     if (!(owner instanceof Promise)) return this.admit(owner, request, reply);
     return owner.then(
       (known) => this.admit(known, request, reply),
-      (error) => this.refuse(request, reply, error),
+      (error) => this.refuse(reply, error),
     );
   }
 
@@ -78,7 +70,7 @@ export class Ingress {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> | undefined {
-    if (owner === null) return this.refuse(request, reply, misdirected('This host is not served here.'));
+    if (owner === null) return this.refuse(reply, misdirected('This host is not served here.'));
     if (owner.kind === 'platform') return undefined;
     if (owner.kind === 'project') {
       request.site = this.siteOf(owner.projectId, request);
@@ -86,7 +78,7 @@ export class Ingress {
     }
     const { host } = owner;
     if (!this.addresses.isReady(host))
-      return this.refuse(request, reply, misdirected('This host is not served here yet.'));
+      return this.refuse(reply, misdirected('This host is not served here yet.'));
     if (schemeOf(request) !== 'https') return this.secure(host, request, reply);
     if (host.redirect)
       return redirect(reply, host.redirect.status, this.addressOf(host.redirect.to, request));
@@ -107,8 +99,8 @@ export class Ingress {
   }
 
   private secure(host: Host, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (!this.settings.redirectsToHttps) {
-      return this.refuse(request, reply, misdirected('This host is served over HTTPS only.'));
+    if (!this.addresses.redirectsToHttps) {
+      return this.refuse(reply, misdirected('This host is served over HTTPS only.'));
     }
     return redirect(reply, TO_HTTPS, this.addressOf(host.hostname, request));
   }
@@ -119,23 +111,14 @@ export class Ingress {
     return this.addresses.originOf(hostname) + (url.startsWith('/') ? url : '/');
   }
 
-  private async challenge(
-    token: string,
-    hostname: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<void> {
+  private async challenge(token: string, hostname: string, reply: FastifyReply): Promise<void> {
     const answer = await this.challengeAnswer(token, hostname);
-    if (answer === null) {
-      await this.settings.onEarlyRefusal(request, reply);
-      throw new AppError('not_found', 'There is no such challenge.');
-    }
+    if (answer === null) throw new AppError('not_found', 'There is no such challenge.');
     reply.header('cache-control', 'no-store').type('application/octet-stream').send(answer);
   }
 
-  private async refuse(request: FastifyRequest, reply: FastifyReply, reason: unknown): Promise<never> {
+  private refuse(reply: FastifyReply, reason: unknown): never {
     reply.header('connection', 'close');
-    await this.settings.onEarlyRefusal(request, reply);
     throw reason;
   }
 }

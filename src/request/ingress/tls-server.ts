@@ -1,18 +1,29 @@
 import { constants, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { SecureContext, TLSSocket } from 'node:tls';
+import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import type { FastifyBaseLogger } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import type { CertificateStore } from '../../domains/certificates/store/certificate.store.js';
+import { certificateKeyContext, type Sealer } from '../../domains/certificates/store/sealer.js';
 import type { HostIndex } from '../../domains/hosts/host-index.js';
 import type { Host } from '../../domains/hosts/host-table.js';
 import { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
+import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
 import { HTTP_LIMITS } from '../http/reception.js';
 import { hostnameOf } from './ingress.js';
-import type { SecureContexts } from './secure-contexts.js';
 
 const TICKET_KEY_BYTES = 48;
 /** Groups that cost at most milliseconds. OpenSSL also accepts ffdhe8192: 150 ms here, and no computation for the client. */
 const GROUPS = 'X25519:P-256:P-384';
+/** About 26 KB each. */
+const MAX_CONTEXTS = 1_000;
+/** After a failed load the next attempt waits this long. */
+const FAILED_MS = 1_000;
+/** A client can ask for thousands of names, and each costs a statement and a millisecond: projects share the loads. */
+const LOADS = { most: 4, mostOfKey: 2 };
+/** Less than a handshake may last. */
+const PATIENCE_MS = 2_000;
 
 /**
  * TLS for attached hosts, each with its own certificate. There is no default certificate: a handshake for another name, or
@@ -100,5 +111,48 @@ export class TlsServer {
       this.contexts.forget(host);
       for (const socket of this.sockets.get(host.hostname) ?? []) socket.destroy();
     }
+  }
+}
+
+/** A cache of TLS contexts by certificate id. A context is loaded at the first handshake for its host. */
+export class SecureContexts {
+  private readonly contexts = new LRUCache<bigint, Promise<SecureContext>>({ max: MAX_CONTEXTS });
+  private readonly loads = new FairSemaphore(LOADS);
+
+  constructor(
+    private readonly certificates: CertificateStore,
+    private readonly sealer: Sealer,
+  ) {}
+
+  /** Rejects when the host has no certificate, its key can't be decrypted, or the database does not answer. */
+  of(host: Host): Promise<SecureContext> {
+    const { certificateId, hostname, projectId } = host;
+    if (certificateId === null) return Promise.reject(new Error(`${hostname} has no certificate`));
+    const known = this.contexts.get(certificateId);
+    if (known) return known;
+    const loading = this.loads
+      .runWithin(PATIENCE_MS, projectId, () => this.load(certificateId, hostname))
+      .then((loaded) => {
+        if (loaded) return loaded.result;
+        throw new Error('too many certificates are being loaded');
+      });
+    this.contexts.set(certificateId, loading);
+    loading.catch(() => {
+      if (this.contexts.peek(certificateId) === loading) {
+        this.contexts.set(certificateId, loading, { ttl: FAILED_MS });
+      }
+    });
+    return loading;
+  }
+
+  forget({ certificateId }: Host): void {
+    if (certificateId !== null) this.contexts.delete(certificateId);
+  }
+
+  private async load(id: bigint, hostname: string): Promise<SecureContext> {
+    const row = await this.certificates.findCertificate(id, hostname);
+    if (!row) throw new Error(`the certificate of ${hostname} does not exist`);
+    const key = this.sealer.open(row.sealedKey, certificateKeyContext(hostname));
+    return createSecureContext({ cert: row.chainPem, key });
   }
 }

@@ -1,4 +1,4 @@
-/** The measurements of a window of time; the shedder ends one about every 100 ms. */
+/** The measurements of a window of time. */
 export interface Window {
   endsAtMs: number;
   lengthMs: number;
@@ -12,6 +12,10 @@ export interface Window {
   queuedWork: number;
 }
 
+const TICK_MS = 20;
+const WINDOW_MS = 100;
+/** An iteration of the event loop can serve thousands of requests before any timer runs. Then requests are the clock. */
+const TIMERS_STALL_MS = 100;
 const LEAST = 32;
 const MOST = 10_000;
 /** A wait below it never begins the limit, whatever the floor is. */
@@ -26,9 +30,10 @@ const LATE_MS = 20;
 /** Refusals for each answer: they take less than a seventh of the time, on any machine. */
 const REFUSALS_FOR_ANSWER = 0.2;
 const LEAST_REFUSALS_PER_MS = 0.2;
-/** How long requests must queue, in every window, before the first one is refused. A window may be one long pause. */
+/** How long requests must queue, in every window, before the first one is refused. */
 const PROOF_MS = 1_000;
-const PROOF_WINDOWS = 2;
+/** A window may be one long pause, which alone proves nothing. */
+const MOST_PROOF_OF_WINDOW_MS = PROOF_MS / 2;
 /** How long after the last refusal the limit is dropped. */
 const RECOVERY_MS = 1_000;
 const SAMPLES = 256;
@@ -44,26 +49,21 @@ const FLOOR_DRIFT = 1.002;
  * it follows the gradient of the answer time against its floor. D-150.
  */
 export class ConcurrencyLimit {
-  private current = Number.POSITIVE_INFINITY;
+  /** Infinity while nothing is overloaded. */
+  value = Number.POSITIVE_INFINITY;
   private readonly samplesMs = new Float64Array(SAMPLES);
   private answers = 0;
   private floorMs = 0;
   private latestMs = 0;
   /** The best rate of the last seconds. */
   private answersPerMs = 0;
-  private queueingSinceMs: number | null = null;
-  private queueingWindows = 0;
+  private queueingMs = 0;
   /** Requests that began earlier waited in the queue that the limit has ended. */
   private sinceMs = 0;
   private lastNeededMs = 0;
 
-  /** Infinity while nothing is overloaded. */
-  get value(): number {
-    return this.current;
-  }
-
   get isEnforced(): boolean {
-    return this.current !== Number.POSITIVE_INFINITY;
+    return this.value !== Number.POSITIVE_INFINITY;
   }
 
   /** How many refusals the process can afford. */
@@ -78,62 +78,44 @@ export class ConcurrencyLimit {
   }
 
   endWindow(window: Window): void {
-    const { loopDelayMs, queuedWork } = window;
+    const { lengthMs, inFlight, loopDelayMs, queuedWork } = window;
     const medianMs = this.medianMs(window);
     const answerMs = Math.max(medianMs, loopDelayMs);
     const leastMs = this.isEnforced ? KEPT_MS : TOLERATED_MS;
     const isConfirmed = loopDelayMs > LATE_MS || queuedWork >= 1;
     const ofAnswers = isConfirmed ? medianMs / Math.max(leastMs, 2 * this.floorMs) : 0;
+    /** Above 1 requests queue. */
     const pressure = Math.max(ofAnswers, loopDelayMs / leastMs);
-    const isQueueing = pressure > 1;
-    const toleratedMs = answerMs / pressure;
     // Little's law: what the clients see in flight, also if each request is answered in the turn that reads it.
-    const answersPerMs = this.answers / window.lengthMs;
+    const answersPerMs = this.answers / lengthMs;
+    const concurrency = Math.max(inFlight, answersPerMs * answerMs);
     this.answersPerMs = Math.max(answersPerMs, this.answersPerMs * RATE_DECAY);
-    const sustainable = this.answersPerMs * (isQueueing ? toleratedMs : leastMs);
-    if (this.isEnforced) this.follow(window, isQueueing ? 1 / pressure : 1, sustainable);
-    else {
-      if (!isQueueing) this.learnFloor(answerMs);
-      const concurrency = Math.max(window.inFlight, answersPerMs * answerMs);
-      this.watch(window, isQueueing && concurrency >= 2 * LEAST, sustainable);
-    }
+    const sustainable = (this.answersPerMs * answerMs) / pressure;
+    if (this.isEnforced) this.follow(window, pressure, sustainable);
+    else this.watch(window, pressure > 1 && concurrency >= 2 * LEAST, sustainable);
+    if (!this.isEnforced && pressure <= 1 && this.answers > 0)
+      this.floorMs = Math.min(answerMs, this.floorMs * FLOOR_DRIFT || answerMs, LARGEST_FLOOR_MS);
     this.latestMs = medianMs;
     this.answers = 0;
   }
 
   private watch({ endsAtMs, lengthMs }: Window, isQueueing: boolean, sustainable: number): void {
-    if (!isQueueing) {
-      this.queueingSinceMs = null;
-      this.queueingWindows = 0;
-      return;
-    }
-    this.queueingSinceMs ??= endsAtMs - lengthMs;
-    this.queueingWindows += 1;
-    if (endsAtMs - this.queueingSinceMs < PROOF_MS || this.queueingWindows < PROOF_WINDOWS) return;
-    this.current = bounded(sustainable);
+    this.queueingMs = isQueueing ? this.queueingMs + Math.min(lengthMs, MOST_PROOF_OF_WINDOW_MS) : 0;
+    if (this.queueingMs < PROOF_MS) return;
+    this.value = bounded(sustainable);
     this.sinceMs = endsAtMs;
     this.lastNeededMs = endsAtMs;
+    this.queueingMs = 0;
   }
 
-  private follow({ endsAtMs, refused }: Window, gradient: number, sustainable: number): void {
-    if (refused > 0 || gradient < 1) this.lastNeededMs = endsAtMs;
+  private follow({ endsAtMs, refused }: Window, pressure: number, sustainable: number): void {
+    if (refused > 0 || pressure > 1) this.lastNeededMs = endsAtMs;
     // Half of the way: a window has few answers. Fewer requests than `sustainable` would not be answered sooner: the
     // machine itself is slow, or refusals take the time.
-    const smaller = this.current * (0.5 + 0.5 * Math.max(0.5, gradient));
-    if (gradient < 1) this.current = bounded(Math.max(smaller, Math.min(this.current, sustainable)));
-    else if (refused > 0)
-      this.current = bounded(this.current + Math.max(Math.sqrt(this.current), this.current / 20));
-    if (endsAtMs - this.lastNeededMs < RECOVERY_MS) return;
-    this.current = Number.POSITIVE_INFINITY;
-    this.sinceMs = 0;
-    this.queueingSinceMs = null;
-    this.queueingWindows = 0;
-  }
-
-  private learnFloor(answerMs: number): void {
-    if (this.answers === 0) return;
-    const drifted = this.floorMs === 0 ? answerMs : this.floorMs * FLOOR_DRIFT;
-    this.floorMs = Math.min(answerMs, drifted, LARGEST_FLOOR_MS);
+    const smaller = this.value * Math.max(0.75, 0.5 + 0.5 / pressure);
+    if (pressure > 1) this.value = bounded(Math.max(smaller, Math.min(this.value, sustainable)));
+    else if (refused > 0) this.value = bounded(this.value + Math.max(Math.sqrt(this.value), this.value / 20));
+    if (endsAtMs - this.lastNeededMs >= RECOVERY_MS) this.value = Number.POSITIVE_INFINITY;
   }
 
   /** If nothing was answered, the oldest request has waited for one more window. */
@@ -146,4 +128,45 @@ export class ConcurrencyLimit {
 
 function bounded(limit: number): number {
   return Math.min(MOST, Math.max(LEAST, Math.round(limit)));
+}
+
+/** Measures the event loop and the work that waits, and ends the windows of the limit. */
+export class LoadWatch {
+  private lastTickMs = performance.now();
+  private windowSinceMs = this.lastTickMs;
+  private sums = { ticks: 0, lateMs: 0, queued: 0 };
+  private readonly ticking = setInterval(() => this.tick(performance.now()), TICK_MS).unref();
+
+  constructor(
+    private readonly limit: ConcurrencyLimit,
+    /** Statements and requests that wait. */
+    private readonly queuedWork: () => number,
+    /** Returns what has happened since the last call. */
+    private readonly takeCounts: (nowMs: number) => Pick<Window, 'inFlight' | 'refused'>,
+  ) {}
+
+  /** Call it for each request. Returns the time, as `performance.now()`. */
+  wake(): number {
+    const nowMs = performance.now();
+    if (nowMs - this.lastTickMs >= TIMERS_STALL_MS) this.tick(nowMs);
+    return nowMs;
+  }
+
+  stop(): void {
+    clearInterval(this.ticking);
+  }
+
+  private tick(nowMs: number): void {
+    const { sums } = this;
+    sums.ticks += 1;
+    sums.lateMs += Math.max(0, nowMs - this.lastTickMs - TICK_MS);
+    sums.queued += this.queuedWork();
+    this.lastTickMs = nowMs;
+    const lengthMs = nowMs - this.windowSinceMs;
+    if (lengthMs < WINDOW_MS) return;
+    const [loopDelayMs, queuedWork] = [sums.lateMs / sums.ticks, sums.queued / sums.ticks];
+    this.limit.endWindow({ endsAtMs: nowMs, lengthMs, loopDelayMs, queuedWork, ...this.takeCounts(nowMs) });
+    this.windowSinceMs = nowMs;
+    this.sums = { ticks: 0, lateMs: 0, queued: 0 };
+  }
 }

@@ -6,17 +6,17 @@ export interface Tenant {
   plan: Plan;
 }
 
-/** A project's requests during an overload. */
+/** A project's requests during an overload. Those of unknown keys count as one project, with a plan below FREE. */
 export interface ActiveProject {
+  readonly plan: Plan | null;
+  readonly weight: number;
   inFlight: number;
-  /** In the current turn of the event loop. */
+  /** Of the current turn of the event loop. */
   queued: number;
   /** In the current window. */
   isSeen: boolean;
-  readonly weight: number;
 }
 
-const OF_STRANGERS = 0.4;
 const OF_FREE = 0.45;
 const FOR_EACH_PLAN = 0.05;
 /** Such requests may begin at the limit, and up to 1.2 times it: the limit may fall faster than requests end. */
@@ -30,21 +30,20 @@ const SPARE_WEIGHT = 4;
  * share of its project. Management comes through GraphQL and is known only after parsing, so GraphQL has a reserve.
  */
 export function usablePart(plan: Plan | null, isGraphQL: boolean, isWithinFairShare: boolean): number {
-  const reserve = isGraphQL ? FOR_GRAPHQL : 0;
-  if (plan === null) return OF_STRANGERS + reserve;
-  const ofPlan = OF_FREE + FOR_EACH_PLAN * PLAN_NAMES.indexOf(plan);
-  return ofPlan + (isWithinFairShare ? WITHIN_FAIR_SHARE : 0) + reserve;
+  const ofPlan = OF_FREE + FOR_EACH_PLAN * rankOf(plan);
+  return ofPlan + (isWithinFairShare ? WITHIN_FAIR_SHARE : 0) + (isGraphQL ? FOR_GRAPHQL : 0);
 }
 
 /** The projects that have sent requests in the last windows. Empty while nothing is overloaded. */
 export class ActiveProjects {
-  private readonly byId = new Map<bigint, ActiveProject>();
+  private readonly byId = new Map<bigint | null, ActiveProject>();
   private totalWeight = SPARE_WEIGHT;
 
-  of({ projectId, plan }: Tenant): ActiveProject {
+  of(tenant: Tenant | null): ActiveProject {
+    const { projectId = null, plan = null } = tenant ?? {};
     const known = this.byId.get(projectId);
     if (known) return known;
-    const made = { inFlight: 0, queued: 0, isSeen: true, weight: 2 ** PLAN_NAMES.indexOf(plan) };
+    const made = { plan, weight: 2 ** rankOf(plan), inFlight: 0, queued: 0, isSeen: true };
     this.byId.set(projectId, made);
     this.totalWeight += made.weight;
     return made;
@@ -64,4 +63,8 @@ export class ActiveProjects {
       project.isSeen = false;
     }
   }
+}
+
+function rankOf(plan: Plan | null): number {
+  return plan === null ? -1 : PLAN_NAMES.indexOf(plan);
 }

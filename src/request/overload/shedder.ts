@@ -1,32 +1,45 @@
+import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
-import { ConcurrencyLimit } from './concurrency-limit.js';
-import { LoadWatch } from './load-watch.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../ground/kernel/errors.js';
+import { PLAN_NAMES, type Plan } from '../../tenants/projects/plans.js';
+import { hasLargeBody, RestingConnections } from '../http/connections/resting-connections.js';
+import { unhookedError } from '../http/error-reply.js';
+import { ConcurrencyLimit, LoadWatch } from './concurrency-limit.js';
 import { type ActiveProject, ActiveProjects, type Tenant, usablePart } from './priorities.js';
-import { type ErrorForms, Refusal } from './refusal.js';
-import { RestingConnections } from './resting-connections.js';
-import { type OnShed, ShedCounts } from './shed-counts.js';
 
-/** Admitted by a part of the limit that only requests of unknown keys may use, so that a key becomes known. */
-const PART_FOR_STRANGERS = 1 / 16;
-/** More than any other request: reading one's quota is refused last. */
-const PART_FOR_STANDING = 1.25;
 /** Later than every deadline of a request. */
 const LONGEST_WORK_MS = 5_000;
-const LARGE_BODY_BYTES = 8_192;
 /** A thousand refusals in one turn of the event loop would take half a second, and every other client would wait for it. */
 const BURST = 64;
 const BEGUN_PER_TURN = 16;
+/** A log line for each refusal would cost more than the refusal. */
+const REPORT_MS = 1_000;
+/** More than any other request: one's quota can be read, and unknown keys become known. */
+const PART_OF_FIRST = 1.25;
 const HEALTH = /^\/(?:healthz|readyz|\.well-known\/acme-challenge\/.*)(?:\?|$)/;
 const STANDING = /^\/v1\/rate_limit(?:\?|$)/;
 const GRAPHQL = /^\/graphql(?:[/?]|$)/;
+const GRAPHQL_TYPE = 'application/graphql-response+json';
+/** Jittered, so that the refused clients do not return all at once. */
+const REFUSALS = [1, 2, 3].map((retryAfterSeconds) => {
+  const message = 'The gateway has too many requests at the moment. Try again after the time in Retry-After.';
+  return new AppError('unavailable', message, { retryAfterSeconds });
+});
+
+/** The plan of a refused request; `unknown` = without a key, or with a key that this process does not remember. */
+export type ShedPlan = Plan | 'unknown';
+export const SHED_PLANS: readonly ShedPlan[] = [...PLAN_NAMES, 'unknown'];
 
 interface Surroundings {
   /** The project of the request's key, from memory only; null = this process does not know it. */
   tenantOf: (request: IncomingMessage) => Tenant | null;
   queuedStatements: () => number;
-  forms: ErrorForms;
-  onShed: OnShed;
+  graphqlBody: (error: AppError) => string;
+  /** Headers that let this origin read the answer. */
+  originHeaders: (origin: string | undefined) => Record<string, string>;
+  /** Tells that requests were refused: at most once a second, and at the end of an overload with `limit` null. */
+  onShed: (shed: Partial<Record<ShedPlan, number>>, limit: number | null) => void;
   /** Whether a connection may carry requests of many clients. */
   hasProxies: boolean;
 }
@@ -39,14 +52,12 @@ interface Arrival {
   atMs: number;
 }
 
-/** During an overload. */
-interface Waiting extends Arrival {
-  tenant: Tenant | null;
-  project: ActiveProject | null;
-  isGraphQL: boolean;
-  usablePart: number;
+/** A request of an overload or a burst, which is decided at the end of its turn of the event loop. */
+interface Candidate extends Arrival {
+  project: ActiveProject;
   /** Its number among the requests of its project. */
   number: number;
+  usablePart: number;
 }
 
 /**
@@ -56,45 +67,40 @@ interface Waiting extends Arrival {
  */
 export class Shedder {
   private readonly limit = new ConcurrencyLimit();
-  private readonly watch: LoadWatch;
-  private readonly refusal: Refusal;
+  private readonly watch = new LoadWatch(
+    this.limit,
+    () => this.around.queuedStatements() + this.candidates.length,
+    (nowMs) => this.endWindow(nowMs),
+  );
   private readonly resting = new RestingConnections(() => this.limit.refusalsPerMs);
   private readonly projects = new ActiveProjects();
-  private readonly counts: ShedCounts;
-  /** Requests in flight that the limit has admitted. */
   private inFlight = 0;
-  /** Health checks, and requests from before the overload: no neighbour of the flood waits for these. */
-  private unlimited = 0;
-  private strangersInFlight = 0;
-  private turn: Waiting[] = [];
-  /** The rest of a burst. */
-  private readonly turns = new EventLoopTurns(BEGUN_PER_TURN);
+  /** Without health checks and requests from before the overload: no neighbour of the flood waits for these. */
+  private limited = 0;
   /** Requests that arrived in this turn, and fewer than `BEGUN_PER_TURN` of those before it. */
   private arrived = 0;
-  /** Of the current turn. */
-  private refused: Waiting[] = [];
+  private candidates: Candidate[] = [];
+  /** In the current window. */
+  private refused = 0;
+  private unreported: Partial<Record<ShedPlan, number>> = {};
+  private reportedAtMs = Number.NEGATIVE_INFINITY;
+  private isReported = false;
 
-  constructor(private readonly around: Surroundings) {
-    const { queuedStatements, forms, onShed } = around;
-    this.refusal = new Refusal(forms, Math.random);
-    this.counts = new ShedCounts(onShed);
-    const queuedWork = () => queuedStatements() + this.turns.waiting;
-    const takeCounts = () => ({
-      inFlight: this.inFlight + this.unlimited + this.turns.waiting,
-      refused: this.counts.takeWindow(),
-    });
-    this.watch = new LoadWatch(this.limit, queuedWork, takeCounts, this.endWindow);
-  }
+  constructor(private readonly around: Surroundings) {}
 
   /** The handler behind the limit. */
   guard(handler: RequestListener): RequestListener {
     return (request, response) => {
       const arrival = { handler, request, response, atMs: this.watch.wake() };
-      const isBurst = this.isBurst();
-      if (!isBurst && !this.limit.isEnforced) this.begin(arrival, null);
-      else if (HEALTH.test(request.url ?? '')) this.begin(arrival, null);
-      else if (this.limit.isEnforced) this.collect(arrival);
-      else void this.beginInTurn(arrival);
+      // Every 16th request asks for the end of its turn; for every request that would cost more than it is worth.
+      this.arrived += 1;
+      if (this.arrived === BEGUN_PER_TURN)
+        setImmediate(() => {
+          this.arrived = 0;
+        });
+      const isBurst = this.arrived > BURST || this.candidates.length > 0;
+      if ((isBurst || this.limit.isEnforced) && !HEALTH.test(request.url ?? '')) this.collect(arrival);
+      else this.begin(arrival, null);
     };
   }
 
@@ -103,129 +109,100 @@ export class Shedder {
     this.resting.stop();
   }
 
-  /** Every 16th request asks for the end of its turn; for every request that would cost more than it is worth. */
-  private isBurst(): boolean {
-    this.arrived += 1;
-    if (this.arrived === BEGUN_PER_TURN) setImmediate(this.endBurst);
-    return this.arrived > BURST || this.turns.waiting > 0;
-  }
-
-  private readonly endBurst = () => {
-    this.arrived = 0;
-  };
-
-  private async beginInTurn(arrival: Arrival): Promise<void> {
-    const { request } = arrival;
-    await this.turns.next(this.around.tenantOf(request)?.projectId ?? null);
-    // The client may have disconnected.
-    if (!request.socket.destroyed) this.begin(arrival, null);
-  }
-
   private collect(arrival: Arrival): void {
-    const { request } = arrival;
-    const tenant = this.around.tenantOf(request);
-    const project = tenant && this.projects.of(tenant);
-    const url = request.url ?? '';
-    const isGraphQL = GRAPHQL.test(url);
-    const number = project ? project.inFlight + project.queued : 0;
-    const isWithinFairShare = project !== null && number < this.projects.fairShare(project, this.limit.value);
-    const isStanding = tenant !== null && STANDING.test(url);
-    const part = isStanding
-      ? PART_FOR_STANDING
-      : usablePart(tenant?.plan ?? null, isGraphQL, isWithinFairShare);
-    if (project) {
-      project.queued += 1;
-      project.isSeen = true;
-    }
-    if (this.turn.length === 0) {
-      setImmediate(this.endTurn);
-      // Separately, because Node reads a connection again after its answer has left. But before the next turn reads the next
-      // requests of refused clients.
-      if (!this.around.hasProxies) setImmediate(this.restRefused);
-    }
-    this.turn.push({ ...arrival, tenant, project, isGraphQL, usablePart: part, number });
+    if (this.candidates.length === 0) setImmediate(this.decide);
+    const project = this.projects.of(this.around.tenantOf(arrival.request));
+    this.candidates.push({ ...arrival, project, number: 0, usablePart: 1 });
   }
 
-  private readonly endTurn = () => {
-    const turn = this.turn.sort((a, b) => b.usablePart - a.usablePart || a.number - b.number);
-    this.turn = [];
-    for (const waiting of turn) {
-      const { request, project } = waiting;
-      if (project) project.queued -= 1;
+  private readonly decide = () => {
+    const { isEnforced, value } = this.limit;
+    for (const candidate of this.candidates) this.rank(candidate);
+    this.candidates.sort((a, b) => b.usablePart - a.usablePart || a.number - b.number);
+    for (const { project } of this.candidates) project.queued = 0;
+    const decided = this.candidates.splice(0, isEnforced ? this.candidates.length : BEGUN_PER_TURN);
+    if (this.candidates.length > 0) setImmediate(this.decide);
+    for (const candidate of decided) {
       // The client may have disconnected.
-      if (request.socket.destroyed) continue;
-      if (this.mayBegin(waiting)) this.begin(waiting, waiting);
-      else this.refused.push(waiting);
+      if (candidate.request.socket.destroyed) continue;
+      if (this.limited < value * candidate.usablePart)
+        this.begin(candidate, isEnforced ? candidate.project : null);
+      else this.refuse(candidate);
     }
-    for (const waiting of this.refused) this.refuse(waiting);
-    if (this.around.hasProxies) this.refused = [];
   };
 
-  private readonly restRefused = () => {
-    for (const { request, tenant } of this.refused)
-      this.resting.rest(tenant?.projectId ?? null, request.socket);
-    this.refused = [];
-  };
-
-  private mayBegin({ tenant, usablePart }: Waiting): boolean {
-    const limit = this.limit.value;
-    if (this.inFlight < limit * usablePart) return true;
-    return tenant === null && this.strangersInFlight < limit * PART_FOR_STRANGERS;
+  /** Before an overload plans are equal, and projects alternate. */
+  private rank(candidate: Candidate): void {
+    const { project, request } = candidate;
+    candidate.number = project.inFlight + project.queued;
+    project.queued += 1;
+    project.isSeen = true;
+    if (!this.limit.isEnforced) return;
+    const isWithinFairShare = candidate.number < this.projects.fairShare(project, this.limit.value);
+    const url = request.url ?? '';
+    const isFirst = project.plan === null ? isWithinFairShare : STANDING.test(url);
+    const ofPlan = usablePart(project.plan, GRAPHQL.test(url), isWithinFairShare);
+    candidate.usablePart = isFirst ? PART_OF_FIRST : ofPlan;
   }
 
-  /** `waiting` is null for a request that the limit does not count. */
-  private begin({ handler, request, response, atMs }: Arrival, waiting: Waiting | null): void {
-    this.count(waiting, 1);
+  /** `project` is null for a request that the limit does not count. */
+  private begin({ handler, request, response, atMs }: Arrival, project: ActiveProject | null): void {
+    this.count(project, 1);
+    const leave = () => this.count(project, -1);
     response.on('close', () => {
-      if (!response.writableEnded) return atEndOfWork(response, () => this.count(waiting, -1));
-      this.count(waiting, -1);
-      if (!this.around.hasProxies && isRefusedBody(request, response)) {
-        const rest = () =>
-          this.resting.rest(this.around.tenantOf(request)?.projectId ?? null, request.socket);
-        // For a body that nothing has read, Node reads the connection again in this turn, and then discards the body.
-        if (request.readableEnded) rest();
-        else setImmediate(rest);
-      }
+      if (!response.writableEnded) return void endOfWork(response).then(leave, leave);
+      leave();
+      const { statusCode } = response;
       // A full queue refuses at once: that is no fast answer.
-      if (response.statusCode !== 503) this.limit.noteAnswer(atMs, performance.now());
+      if (statusCode !== 503) this.limit.noteAnswer(atMs, performance.now());
+      if ((statusCode === 429 || statusCode === 503) && hasLargeBody(request)) this.rest(request);
     });
     handler(request, response);
   }
 
-  private count(waiting: Waiting | null, change: 1 | -1): void {
-    if (waiting === null) {
-      this.unlimited += change;
-      return;
-    }
+  private count(project: ActiveProject | null, change: 1 | -1): void {
     this.inFlight += change;
-    if (waiting.project) waiting.project.inFlight += change;
-    else this.strangersInFlight += change;
+    if (!project) return;
+    this.limited += change;
+    project.inFlight += change;
   }
 
-  private refuse({ request, response, tenant, isGraphQL }: Waiting): void {
-    this.counts.add(tenant?.plan ?? null);
-    this.refusal.write(request, response, isGraphQL);
+  private refuse({ request, response, project }: Candidate): void {
+    const plan = project.plan ?? 'unknown';
+    this.unreported[plan] = (this.unreported[plan] ?? 0) + 1;
+    this.refused += 1;
+    const error = REFUSALS[Math.floor(Math.random() * REFUSALS.length)] as AppError;
+    const isGraphQL = GRAPHQL.test(request.url ?? '');
+    const type = isGraphQL && request.headers.accept?.includes(GRAPHQL_TYPE) ? GRAPHQL_TYPE : undefined;
+    const { head, body } = unhookedError(error, isGraphQL ? this.around.graphqlBody(error) : undefined, type);
+    response.writeHead(503, { ...head, ...this.around.originHeaders(request.headers.origin) }).end(body);
+    this.rest(request);
   }
 
-  private readonly endWindow = (nowMs: number) => {
+  private rest(request: IncomingMessage): void {
+    if (this.around.hasProxies) return;
+    this.resting.rest(this.around.tenantOf(request)?.projectId ?? null, request.socket);
+  }
+
+  /** Returns what happened in the window. */
+  private endWindow(nowMs: number): { inFlight: number; refused: number } {
     this.projects.endWindow();
-    this.counts.report(nowMs, this.limit.value);
-  };
-}
-
-/** A large body was refused: to receive the next one costs more than to refuse it. */
-function isRefusedBody({ headers }: IncomingMessage, { statusCode }: ServerResponse): boolean {
-  if (statusCode !== 429 && statusCode !== 503) return false;
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > LARGE_BODY_BYTES;
+    const { isEnforced, value } = this.limit;
+    const isDue = isEnforced && this.refused > 0 && nowMs - this.reportedAtMs >= REPORT_MS;
+    const hasEnded = this.isReported && !isEnforced;
+    if (isDue || hasEnded) {
+      this.around.onShed(this.unreported, hasEnded ? null : value);
+      this.unreported = {};
+      this.reportedAtMs = nowMs;
+      this.isReported = isEnforced;
+    }
+    const refused = this.refused;
+    this.refused = 0;
+    return { inFlight: this.inFlight + this.candidates.length, refused };
+  }
 }
 
 /** The client has disconnected; its request keeps its place as long as it causes work. */
-function atEndOfWork(response: ServerResponse, end: () => void): void {
-  const endOnce = () => {
-    clearTimeout(timer);
-    response.off('prefinish', endOnce);
-    end();
-  };
-  const timer = setTimeout(endOnce, LONGEST_WORK_MS).unref();
-  response.once('prefinish', endOnce);
+function endOfWork(response: ServerResponse): Promise<unknown> {
+  return Promise.race([once(response, 'prefinish'), sleep(LONGEST_WORK_MS, undefined, { ref: false })]);
 }

@@ -1,8 +1,7 @@
 import { HeaderMap } from '@apollo/server';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { AppError } from '../../../ground/kernel/errors.js';
-import { errorHeaders } from '../../../request/http/error-reply.js';
-import { toAppError } from '../../../request/http/to-app-error.js';
+import { errorHeaders, toAppError } from '../../../request/http/error-reply.js';
 
 /** Apollo's own refusals. The request causes all of them, and their messages reveal no internals. */
 const OF_APOLLO: ReadonlySet<unknown> = new Set([

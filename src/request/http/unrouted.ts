@@ -24,3 +24,10 @@ export function restrictMethods(
     handler: async () => {},
   });
 }
+
+/** Responds with 404 in the gateway's format where this part of the server has no route, after its hooks. */
+export function refuseUnknownPaths(app: FastifyInstance): void {
+  app.setNotFoundHandler(() => {
+    throw new AppError('not_found', 'There is nothing at this path.');
+  });
+}
