@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { ERRORS } from '../src/ground/kernel/errors.js';
-import { LeftOutCount } from '../src/tenants/request-log/logged-request.entity.js';
 import { startBrowser } from '../test/support/browser.js';
 import { createTestDatabase } from '../test/support/databases.js';
 import { letGo } from '../test/support/domains/domain-rig.js';
 import { createTenant, type GatewayProcess, startGateway } from '../test/support/gateway-process.js';
 import { graphql, rest } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
+import { countedRequest } from '../test/support/usage/counted-request.js';
 import { violationsOn } from './support/accessibility.js';
 import { logRequests } from './support/logged-requests.js';
 import { type Visitor, visit } from './support/visitor.js';
@@ -153,8 +153,9 @@ test('RequestsPage-4: older requests load on demand; how many were left out is s
     tenant,
     Array.from({ length: 170 }, (_, at) => ({ operation: `op${at}` })),
   );
-  const minute = Math.floor(Date.now() / 60_000) - 5;
-  await app.db.repository(LeftOutCount).insert({ projectId: tenant.projectId, minute, leftOut: 1_284 });
+  for (let at = 0; at < 170 + 1_284; at += 1) {
+    app.app.services.usage.count(countedRequest({ projectId: tenant.projectId, atMs: Date.now() }));
+  }
   visitor = await visit(browser, app.url);
   const { page } = visitor;
   await openRequests(tenant);

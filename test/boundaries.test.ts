@@ -33,8 +33,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'tenants/projects': ['tenants/audit', 'ground/database', 'tenants/idempotency'],
   'tenants/api-keys': ['tenants/audit', 'ground/database', 'tenants/idempotency', 'tenants/projects'],
   pets: ['tenants/audit', 'ground/database', 'tenants/idempotency'],
-  'tenants/request-log': ['tenants/api-keys', 'ground/database'],
   'tenants/usage': ['tenants/api-keys', 'ground/database'],
+  'tenants/request-log': ['tenants/api-keys', 'tenants/usage', 'ground/database'],
   'pets/files': ['pets', 'tenants/audit', 'ground/database'],
 
   'domains/dns': ['ground/scheduling'],

@@ -33,7 +33,8 @@ export function answerRecorder({ metrics, keyUses, usage, requestWriter }: Recor
     const answered = answeredRequest(request, reply, now());
     metrics?.observe(answered);
     if (answered.keyId !== null) keyUses.note(answered.keyId);
-    if (isCounted(answered)) usage.count(answered);
+    if (!isCounted(answered)) return;
+    usage.count(answered);
     requestWriter.note(answered);
   };
 }

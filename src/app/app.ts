@@ -110,7 +110,7 @@ function choresOf({ services, customDomains }: Parts): Parameters<typeof startCh
       idempotency.deleteExpiredKeys(),
       usage.deleteOldCounts(),
       requestRetention.deleteOldRows(),
-      auditRetention.deleteOldEvents(),
+      auditRetention.deleteOldRows(),
       customDomains.deleteOldRows(),
     ]);
   return [

@@ -18,7 +18,7 @@ import { ApiKey } from '../tenants/api-keys/api-key.entity.js';
 import { AuditEvent } from '../tenants/audit/audit-event.entity.js';
 import { IdempotencyKey } from '../tenants/idempotency/idempotency-key.entity.js';
 import { Project } from '../tenants/projects/project.entity.js';
-import { LeftOutCount, LoggedRequest } from '../tenants/request-log/logged-request.entity.js';
+import { LoggedRequest } from '../tenants/request-log/logged-request.entity.js';
 import { UsageCount } from '../tenants/usage/usage-count.entity.js';
 
 const MIGRATIONS = [
@@ -48,7 +48,6 @@ const ENTITIES = [
   AcmeOrder,
   UsageCount,
   LoggedRequest,
-  LeftOutCount,
 ];
 
 /** The tables of every noun. Spec: the database's schema is what its migrations make of it. */

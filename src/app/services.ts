@@ -1,4 +1,5 @@
 import type { Database } from '../ground/database/database.js';
+import { Retention } from '../ground/database/retention.js';
 import { UNANNOUNCED } from '../ground/kernel/data-versions.js';
 import { IdGenerator } from '../ground/kernel/ids.js';
 import { PetExportService } from '../pets/files/pet-export.service.js';
@@ -9,12 +10,13 @@ import { ApiKeyService } from '../tenants/api-keys/api-key.service.js';
 import { KeyNames } from '../tenants/api-keys/key-names.js';
 import { KeyUses } from '../tenants/api-keys/key-uses.js';
 import { ProjectKeys } from '../tenants/api-keys/project-keys.js';
-import { AuditLog, AuditRetention } from '../tenants/audit/audit-log.js';
+import { AuditEvent } from '../tenants/audit/audit-event.entity.js';
+import { AUDIT_RETENTION, AuditLog } from '../tenants/audit/audit-log.js';
 import { ProjectAudit } from '../tenants/audit/project-audit.js';
 import { IdempotencyService } from '../tenants/idempotency/idempotency.service.js';
 import { OwnProject, ProjectService } from '../tenants/projects/project.service.js';
+import { LoggedRequest, REQUEST_RETENTION } from '../tenants/request-log/logged-request.entity.js';
 import { ProjectRequests } from '../tenants/request-log/project-requests.js';
-import { RequestRetention } from '../tenants/request-log/request-retention.js';
 import { RequestWriter } from '../tenants/request-log/request-writer.js';
 import { ProjectUsage } from '../tenants/usage/project-usage.js';
 import { UsageService } from '../tenants/usage/usage.service.js';
@@ -34,12 +36,12 @@ export function createServices(
   const projects = new ProjectService(db, ids, audit, now);
   const apiKeys = new ApiKeyService(db, ids, audit, now);
   const keyNames = new KeyNames(db);
-  const requestRetention = new RequestRetention(db, now);
   const usage = new UsageService(new UsageStore(db, now), now);
+  const requestWriter = new RequestWriter(db, now, isRequestLogOn);
   return {
     ids,
     audit,
-    auditRetention: new AuditRetention(db, now),
+    auditRetention: new Retention(db, AuditEvent, AUDIT_RETENTION, now),
     projectAudit: new ProjectAudit(db, keyNames),
     projects,
     ownProject: new OwnProject(projects, idempotency),
@@ -52,8 +54,8 @@ export function createServices(
     keyUses: new KeyUses(db, now),
     usage,
     projectUsage: new ProjectUsage(usage, keyNames, now),
-    requestWriter: new RequestWriter(db, now, requestRetention, isRequestLogOn),
-    requestRetention,
-    projectRequests: new ProjectRequests(db, keyNames, now),
+    requestWriter,
+    requestRetention: new Retention(db, LoggedRequest, REQUEST_RETENTION, now),
+    projectRequests: new ProjectRequests(db, keyNames, { writer: requestWriter, usage }, now),
   };
 }

@@ -1,5 +1,4 @@
 import type { CountedRequest } from '../../src/ground/kernel/answered-request.js';
-import { LeftOutCount } from '../../src/tenants/request-log/logged-request.entity.js';
 import { BUCKETS } from '../../src/tenants/usage/buckets.js';
 import {
   type DomainRig,
@@ -103,8 +102,6 @@ async function seedRequests(rig: DomainRig, tenant: Tenant): Promise<void> {
   ] as const;
   const requests = Array.from({ length: 230 }, (_, at) => ({ ...kinds[(at * 5) % kinds.length] }));
   await logRequests(rig, tenant, requests);
-  const minute = Math.floor(Date.now() / 60_000) - 10;
-  await rig.db.repository(LeftOutCount).insert({ projectId: tenant.projectId, minute, leftOut: 1_284 });
 }
 
 async function seedDomains(rig: DomainRig, tenant: Tenant): Promise<LivedInProject['domains']> {

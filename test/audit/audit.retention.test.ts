@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { Retention } from '../../src/ground/database/retention.js';
 import { firstIdAt } from '../../src/ground/kernel/ids.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
-import { AuditRetention } from '../../src/tenants/audit/audit-log.js';
+import { AUDIT_RETENTION } from '../../src/tenants/audit/audit-log.js';
 import { graphql } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
 
@@ -36,7 +37,7 @@ onEachDatabase((app) => {
     await acts(one, edgeMs - DAY_MS, 1_300);
     await acts(other, edgeMs - 1, 1);
     const young = await acts(one, edgeMs, 3);
-    await app().app.services.auditRetention.deleteOldEvents();
+    await app().app.services.auditRetention.deleteOldRows();
     expect([await kept(one), await kept(other)]).toEqual([young, []]);
   });
 
@@ -45,11 +46,16 @@ onEachDatabase((app) => {
     const [busy, quiet] = [await newProject(), await newProject()];
     const ofBusy = await acts(busy, now - DAY_MS, 1_300);
     const ofQuiet = await acts(quiet, now - DAY_MS - 1, 60);
-    const retention = new AuditRetention(app().db, () => now, 50);
-    await retention.deleteOldEvents();
+    const retention = new Retention(
+      app().db,
+      AuditEvent,
+      { ...AUDIT_RETENTION, maxOfProject: 50 },
+      () => now,
+    );
+    await retention.deleteOldRows();
     expect(await kept(busy)).toEqual(ofBusy);
     const [newest] = await acts(busy, now - 60_000, 1);
-    await retention.deleteOldEvents();
+    await retention.deleteOldRows();
     expect(await kept(busy)).toEqual([...ofBusy.slice(-49), newest]);
     expect(await kept(quiet)).toEqual(ofQuiet);
   });

@@ -61,7 +61,7 @@ test('Backup-3: a backup shows one moment, although others write', async () => {
   expect(added).toBeGreaterThan(0);
   expect(transactions).toBeGreaterThan(added);
   expect(await countOf(`sqlite:${path}`, 'pets')).toBe(PETS + added);
-  expect(await countOf(`sqlite:${path}`, 'requests_left_out')).toBe(added);
+  expect(await countOf(`sqlite:${path}`, 'usage_by_dimension')).toBe(added);
 });
 
 test('Backup-5: an existing file, a missing database and standard output are refused', async () => {

@@ -165,7 +165,7 @@ describe.each(databaseKinds())('from %s', (kind) => {
     );
     expect(result.code).toBe(0);
     const { rows } = result.json;
-    expect(rows).toMatchObject({ pets: PETS + rows.acme_orders, requests_left_out: rows.acme_orders });
+    expect(rows).toMatchObject({ pets: PETS + rows.acme_orders, usage_by_dimension: rows.acme_orders });
     expect(transactions).toBeGreaterThan(rows.acme_orders);
     expect(await countOf(into, 'pets')).toBe(rows.pets);
   });

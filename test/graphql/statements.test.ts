@@ -69,7 +69,7 @@ const FIELDS: Record<string, FieldReads> = {
     select: (at) => `auditEvents(first: ${at + 1}) { nodes { actor detail { name } } }`,
   },
   'Project.requests': {
-    statements: 3,
+    statements: 4,
     select: (at) =>
       `requests(first: ${at + 1}${at % 5 === 0 ? ', filter: {status: 200}' : ''}) { nodes { id keyName } leftOut }`,
   },

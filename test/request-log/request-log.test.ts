@@ -321,6 +321,8 @@ onEachDatabase((app) => {
 
   test('Requests-8: the log ends after 48 hours', async () => {
     const tenant = await app().tenant();
+    // Requests are counted by UTC hours.
+    app().clock.now = Math.ceil(app().clock.now / HOUR_MS) * HOUR_MS;
     await Promise.all(Array.from({ length: 60 }, () => list(tenant.token)));
     next();
     expect((await read(app(), tenant)).leftOut).toBe(10);
@@ -336,13 +338,11 @@ onEachDatabase((app) => {
 
     await app().app.services.requestRetention.deleteOldRows();
     const { manager } = app().db.repository('LoggedRequest');
-    const count = async (table: string) => {
-      const [row] = await manager.query(`SELECT COUNT(*) AS rows_left FROM ${table} WHERE project_id = ?`, [
-        tenant.projectId,
-      ]);
-      return Number(row.rows_left);
-    };
-    expect([await count('logged_requests'), await count('requests_left_out')]).toEqual([2, 0]);
+    const [row] = await manager.query(
+      'SELECT COUNT(*) AS rows_left FROM logged_requests WHERE project_id = ?',
+      [tenant.projectId],
+    );
+    expect(Number(row.rows_left)).toBe(2);
   });
 });
 

@@ -4,18 +4,20 @@ import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { insertRows } from '../../src/ground/database/insert-rows.js';
 import { migrate } from '../../src/ground/database/migrate.js';
+import { Retention } from '../../src/ground/database/retention.js';
 import type { CountedRequest } from '../../src/ground/kernel/answered-request.js';
 import { firstIdAt } from '../../src/ground/kernel/ids.js';
 import { KeyNames } from '../../src/tenants/api-keys/key-names.js';
 import {
-  LeftOutCount,
   LoggedRequest,
   type NewRow,
+  REQUEST_RETENTION,
 } from '../../src/tenants/request-log/logged-request.entity.js';
 import { ProjectRequests } from '../../src/tenants/request-log/project-requests.js';
-import { RequestRetention } from '../../src/tenants/request-log/request-retention.js';
 import { RequestWriter } from '../../src/tenants/request-log/request-writer.js';
 import { UnstoredRequests } from '../../src/tenants/request-log/unstored-requests.js';
+import { UsageService } from '../../src/tenants/usage/usage.service.js';
+import { UsageStore } from '../../src/tenants/usage/usage.store.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { type Fault, startFaultProxy } from '../support/http/fault-proxy.js';
@@ -31,13 +33,27 @@ const newProject = () => {
 
 /** A process that writes the log of a database; `clock.now` is its time. */
 function writerOn(db: Database, clock: { now: number }) {
-  const retention = new RequestRetention(db, () => clock.now);
-  const writer = new RequestWriter(db, () => clock.now, retention);
+  const now = () => clock.now;
+  const writer = new RequestWriter(db, now);
+  const usage = new UsageService(new UsageStore(db, now), now);
+  const reader = new ProjectRequests(db, new KeyNames(db), { writer, usage }, now);
   const note = (projectId: bigint, count: number, facts: Partial<CountedRequest> = {}) => {
-    for (let noted = 0; noted < count; noted += 1)
-      writer.note(countedRequest({ projectId, atMs: clock.now, ...facts }));
+    for (let noted = 0; noted < count; noted += 1) {
+      const request = countedRequest({ projectId, atMs: clock.now, ...facts });
+      usage.count(request);
+      writer.note(request);
+    }
   };
-  return { writer, retention, note };
+  const flush = async (isLast = false) => {
+    await usage.flush();
+    await writer.flush(isLast);
+  };
+  const leftOutOf = async (projectId: bigint) => {
+    const wanted = [{ pageSize: 1, beforeId: null, filter: {} }];
+    const [page] = await reader.read(callAs({ keyId: 1n, projectId }), wanted);
+    return page?.leftOut;
+  };
+  return { reader, note, flush, leftOutOf };
 }
 
 const ERROR = { outcome: 'failed', status: 404, code: 'not_found' } as const;
@@ -63,30 +79,30 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
   const rowsOf = (projectId: bigint) =>
     db.repository(LoggedRequest).find({ where: { projectId }, order: { id: 'ASC' } });
-  const leftOutOf = (projectId: bigint) =>
-    db.repository(LeftOutCount).sum('leftOut', { projectId }).then(Number);
   const outcomes = async (projectId: bigint) => {
     const rows = await rowsOf(projectId);
     const errors = rows.filter(({ outcome }) => outcome !== 'ok').length;
-    return { ok: rows.length - errors, errors, leftOut: await leftOutOf(projectId) };
+    return { ok: rows.length - errors, errors };
   };
 
   test('RequestWriter-1: rows wait for the end of their second, so that an error can replace another row', async () => {
-    const { writer, note } = writerOn(db, clock);
+    const { note, flush, leftOutOf } = writerOn(db, clock);
     const projectId = newProject();
     note(projectId, 50);
-    await writer.flush();
-    expect(await outcomes(projectId)).toEqual({ ok: 0, errors: 0, leftOut: 0 });
+    await flush();
+    expect(await outcomes(projectId)).toEqual({ ok: 0, errors: 0 });
+    expect(await leftOutOf(projectId)).toBe(0);
     note(projectId, 20, ERROR);
     clock.now += 1_000;
     note(projectId, 1);
-    await writer.flush();
-    expect(await outcomes(projectId)).toEqual({ ok: 30, errors: 20, leftOut: 20 });
-    await writer.flush(true);
+    await flush();
+    expect(await outcomes(projectId)).toEqual({ ok: 30, errors: 20 });
+    await flush(true);
     expect((await outcomes(projectId)).ok).toBe(31);
+    expect(await leftOutOf(projectId)).toBe(20);
   });
 
-  test('RequestWriter-2: of several processes too, 50 rows of a second stay, errors first, and the sum is exact', async () => {
+  test('RequestWriter-2: each process stores 50 rows of a second, errors first, and the sum of all processes is exact', async () => {
     const [mine, theirs] = [writerOn(db, clock), writerOn(otherDb, clock)];
     const [busy, failing, calm] = [newProject(), newProject(), newProject()];
     clock.now += 1_000;
@@ -98,11 +114,14 @@ describe.each(databaseKinds())('on %s', (kind) => {
     }
     clock.now += 1_000;
     for (let round = 0; round < 2; round += 1) {
-      await Promise.all([mine.writer.flush(), theirs.writer.flush()]);
+      await Promise.all([mine.flush(), theirs.flush()]);
     }
-    expect(await outcomes(busy)).toEqual({ ok: 30, errors: 20, leftOut: 170 });
-    expect(await outcomes(failing)).toEqual({ ok: 0, errors: 50, leftOut: 70 });
-    expect(await outcomes(calm)).toEqual({ ok: 40, errors: 0, leftOut: 0 });
+    expect(await outcomes(busy)).toEqual({ ok: 80, errors: 20 });
+    expect(await outcomes(failing)).toEqual({ ok: 0, errors: 100 });
+    expect(await outcomes(calm)).toEqual({ ok: 40, errors: 0 });
+    for (const { leftOutOf } of [mine, theirs]) {
+      expect(await Promise.all([busy, failing, calm].map(leftOutOf))).toEqual([120, 20, 0]);
+    }
   });
 
   test('RequestWriter-3: ids follow the time of the answer, also of rows that are stored late and by another process', async () => {
@@ -113,8 +132,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
       [mine, theirs][sent % 2]?.note(projectId, 1);
     }
     clock.now += 60_000;
-    await theirs.writer.flush();
-    await mine.writer.flush();
+    await theirs.flush();
+    await mine.flush();
     const times = (await rowsOf(projectId)).map(({ atMs }) => atMs);
     expect(times).toHaveLength(300);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
@@ -122,17 +141,15 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
   test('RequestWriter-8: an answer that its client read for hours is stored, and stops no other row', async () => {
     const projectId = newProject();
-    const { writer, note } = writerOn(db, clock);
+    const { note, flush } = writerOn(db, clock);
     note(projectId, 1, { durationMs: 3_600_000 });
     note(projectId, 1);
-    await writer.flush(true);
+    await flush(true);
     expect(await rowsOf(projectId)).toHaveLength(2);
   });
 
   test('RequestWriter-7: a request is stored although the id that it draws is taken', async () => {
-    // Rows that are too many stay, so that their ids stay taken.
-    const nothingToTrim = { noteStored: () => {}, trimSeconds: async () => {} };
-    const writer = new RequestWriter(db, () => clock.now, nothingToTrim);
+    const writer = new RequestWriter(db, () => clock.now);
     const projectId = newProject();
     clock.now += 1_000;
     writer.note(countedRequest({ projectId, atMs: clock.now }));
@@ -150,24 +167,24 @@ describe.each(databaseKinds())('on %s', (kind) => {
       writer.note(countedRequest({ projectId, atMs: clock.now, ...ERROR }));
       await writer.flush(true);
     }
-    expect(await outcomes(projectId)).toEqual({ ok: 1_024, errors: 12, leftOut: 0 });
+    expect(await outcomes(projectId)).toEqual({ ok: 1_024, errors: 12 });
   });
 
   test('RequestWriter-9: rows that are stored take no room: of 1,200 requests none is left out', async () => {
-    const { writer, note } = writerOn(db, clock);
+    const { note, flush } = writerOn(db, clock);
     const projectId = newProject();
     for (let second = 0; second < 24; second += 1) {
       note(projectId, 50);
       clock.now += 1_000;
-      await writer.flush();
+      await flush();
     }
     expect(await db.repository(LoggedRequest).countBy({ projectId })).toBe(1_200);
   });
 
-  test('RequestWriter-4: 10,000 rows of a project stay; a row that is deleted before 48 hours counts as left out', async () => {
-    const { writer, retention, note } = writerOn(db, clock);
+  test('RequestWriter-4: 10,000 rows of a project stay; a row that is deleted before 48 hours is left out', async () => {
+    const { reader, note, flush } = writerOn(db, clock);
+    const retention = new Retention(db, LoggedRequest, REQUEST_RETENTION, () => clock.now);
     const projectId = newProject();
-    const reader = new ProjectRequests(db, new KeyNames(db), () => clock.now);
     const extent = async () => {
       const wanted = [{ pageSize: 100, beforeId: null, filter: { operation: 'first' } }];
       const [page] = await reader.read(callAs({ keyId: 1n, projectId }), wanted);
@@ -177,15 +194,14 @@ describe.each(databaseKinds())('on %s', (kind) => {
     for (let second = 0; second < 205; second += 1) {
       clock.now += 1_000;
       note(projectId, 50, { operation: 'later' });
-      await writer.flush();
+      await flush();
     }
     clock.now += 1_000;
-    await writer.flush();
+    await flush();
     // Not deleted yet, but no longer shown.
     expect(await extent()).toEqual({ first: 0, leftOut: 290 });
     await retention.deleteOldRows();
     expect((await rowsOf(projectId)).length).toBe(10_000);
-    expect(await leftOutOf(projectId)).toBe(290);
     expect(await extent()).toEqual({ first: 0, leftOut: 290 });
 
     const filtered = { pageSize: 100, beforeId: null, filter: { requestId: 'none' } };
@@ -203,10 +219,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
 });
 
 test('RequestWriter-5: while nothing can be stored memory is bounded for a project and in all, and errors have room of their own', () => {
-  let leftOut = 0;
-  const unstored = new UnstoredRequests(() => {
-    leftOut += 1;
-  });
+  const unstored = new UnstoredRequests();
   const drained: NewRow[] = [];
   const projectId = newProject();
   for (let second = 0; second < 30; second += 1) {
@@ -214,24 +227,22 @@ test('RequestWriter-5: while nothing can be stored memory is bounded for a proje
     for (let noted = 0; noted < 60; noted += 1) {
       unstored.note(countedRequest({ projectId, atMs, ...(noted % 3 === 0 ? ERROR : {}) }));
     }
-    drained.push(...unstored.drain(null));
+    drained.push(...unstored.drain(-1));
   }
   const errors = drained.filter(({ outcome }) => outcome !== 'ok').length;
-  expect([drained.length - errors, errors, drained.length + leftOut]).toEqual([300, 600, 1_800]);
+  expect([drained.length - errors, errors, unstored.countOf(projectId)]).toEqual([300, 600, 900]);
 
   for (let noted = 0; noted < 40_000; noted += 1) {
     unstored.note(
       countedRequest({ projectId: newProject(), atMs: NOON_MS, ...(noted % 2 === 0 ? ERROR : {}) }),
     );
   }
-  const others = unstored.drain(null);
-  expect([drained.length + others.length, drained.length + others.length + leftOut]).toEqual([
-    20_000, 41_800,
-  ]);
+  const others = unstored.drain(-1);
+  expect(drained.length + others.length).toBe(20_000);
 
   unstored.release([...drained, ...others]);
   unstored.note(countedRequest({ projectId }));
-  expect(unstored.drain(null)).toHaveLength(1);
+  expect(unstored.drain(-1)).toHaveLength(1);
 });
 
 const FAULTS: Fault[] = ['refuse', 'black hole', 'deaf', 'lost commit'];
@@ -239,7 +250,7 @@ const FAULTS: Fault[] = ['refuse', 'black hole', 'deaf', 'lost commit'];
 // A run on SQLite alone has no network.
 for (const kind of databaseKinds().filter((name) => name !== 'sqlite')) {
   test.each(FAULTS)(
-    `RequestWriter-6: after a network fault each request is stored or counted exactly once (${kind}, %s)`,
+    `RequestWriter-6: after a network fault each request is stored exactly once, and the sum is exact (${kind}, %s)`,
     async (fault) => {
       const database = await createTestDatabase(kind);
       const url = new URL(database.url);
@@ -252,18 +263,18 @@ for (const kind of databaseKinds().filter((name) => name !== 'sqlite')) {
       const db = await Database.open(target, DATABASE_SCHEMA, { queryTimeoutMs: 300 });
       try {
         const clock = { now: NOON_MS };
-        const { writer, note } = writerOn(db, clock);
+        const { note, flush, leftOutOf } = writerOn(db, clock);
         const projectId = newProject();
         for (let second = 0; second < 3; second += 1) {
           note(projectId, 70);
           clock.now += 1_000;
           if (second === 1) await proxy.set(fault);
-          await writer.flush().catch(() => {});
+          await flush().catch(() => {});
         }
         await proxy.set('pass');
-        for (let attempt = 0; attempt < 20; attempt += 1) await writer.flush().catch(() => {});
+        for (let attempt = 0; attempt < 20; attempt += 1) await flush().catch(() => {});
         expect(await check.repository(LoggedRequest).countBy({ projectId })).toBe(150);
-        expect(Number(await check.repository(LeftOutCount).sum('leftOut', { projectId }))).toBe(60);
+        expect(await leftOutOf(projectId)).toBe(60);
       } finally {
         await db.close();
         await check.close();

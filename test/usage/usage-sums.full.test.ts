@@ -4,7 +4,7 @@ import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { SCOPES } from '../../src/ground/kernel/caller.js';
-import { LoggedRequest, MAX_LOGGED } from '../../src/tenants/request-log/logged-request.entity.js';
+import { LoggedRequest, REQUEST_RETENTION } from '../../src/tenants/request-log/logged-request.entity.js';
 import type { UsageDimension } from '../../src/tenants/usage/project-usage.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
@@ -78,7 +78,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
         // Older rows are left out, also before they are deleted.
         const rows = await db
           .repository(LoggedRequest)
-          .find({ where: { projectId }, order: { id: 'DESC' }, take: MAX_LOGGED });
+          .find({ where: { projectId }, order: { id: 'DESC' }, take: REQUEST_RETENTION.maxOfProject });
         for (const { requestId, keyId, door, operation, status, outcome } of rows) {
           const logged = { key: String(keyId), door, operation, status: String(status), outcome };
           expect(logged).toEqual(seen.get(requestId));

@@ -33,7 +33,7 @@ export interface AnsweredRequest {
   readonly units: number;
 }
 
-/** A request that counts as a project's usage: its key is valid, and the limiter decided about it. */
+/** A request that a project's usage and request log have: its key is valid, and the limiter decided about it or it failed. */
 export interface CountedRequest extends AnsweredRequest {
   readonly projectId: bigint;
   readonly keyId: bigint;
@@ -41,5 +41,7 @@ export interface CountedRequest extends AnsweredRequest {
 }
 
 export function isCounted(answered: AnsweredRequest): answered is CountedRequest {
-  return answered.keyId !== null && answered.paidBy !== null && answered.door !== 'other';
+  if (answered.keyId === null || answered.door === 'other') return false;
+  // Free requests, such as reading the remaining quota, are shown only when they fail.
+  return answered.paidBy !== null || answered.outcome !== 'ok';
 }

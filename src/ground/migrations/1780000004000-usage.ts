@@ -37,12 +37,6 @@ const TABLES = [
     ],
     indices: [{ name: 'logged_requests_age', columnNames: ['id', 'project_id'] }],
   }),
-  new Table({
-    name: 'requests_left_out',
-    withoutRowid: true,
-    columns: [primary(int64('project_id')), primary(integer('minute')), int64('left_out')],
-    indices: [{ name: 'requests_left_out_age', columnNames: ['minute', 'project_id'] }],
-  }),
 ];
 
 /** Usage, and the log of requests that a project's owner reads. */

@@ -3,7 +3,7 @@ import { ID, json, TIME_MS, text } from '../../ground/database/columns.js';
 
 export type AuditDetail = Record<string, string | number | null>;
 
-/** An act: actor, action, subject and time. Rows are never changed, and deleted when they are old: see `AuditRetention`. */
+/** An act: actor, action, subject and time. Rows are never changed, and deleted when they are old: see `AUDIT_RETENTION`. */
 @Entity('audit_events')
 @Index('audit_events_project', ['projectId', 'id'])
 export class AuditEvent {

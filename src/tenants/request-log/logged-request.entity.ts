@@ -1,9 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { COUNT, ID, INTEGER, TIME_MS, text } from '../../ground/database/columns.js';
-import type { AnsweredRequest, RequestOutcome } from '../../ground/kernel/answered-request.js';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../ground/kernel/duration.js';
+import { ID, INTEGER, TIME_MS, text } from '../../ground/database/columns.js';
+import type { CountedRequest, RequestOutcome } from '../../ground/kernel/answered-request.js';
+import { HOUR_MS, SECOND_MS } from '../../ground/kernel/duration.js';
 
-export type LoggedDoor = 'graphql' | 'rest';
+export type LoggedDoor = CountedRequest['door'];
 
 /** An answered request of a project's key. Without its body, document, variables, address and token. */
 @Entity('logged_requests', { withoutRowid: true })
@@ -48,25 +48,12 @@ export class LoggedRequest {
   requestId!: string;
 }
 
-/** A request that the log shows: a key of the project sent it, and the limiter decided about it or it failed. */
-export interface LoggableRequest extends AnsweredRequest {
-  readonly projectId: bigint;
-  readonly keyId: bigint;
-  readonly door: LoggedDoor;
-}
-
-/** Free requests, such as reading the remaining quota, are shown only when they fail. */
-export function isLoggable(answered: AnsweredRequest): answered is LoggableRequest {
-  if (answered.keyId === null || answered.door === 'other') return false;
-  return answered.paidBy !== null || answered.outcome !== 'ok';
-}
-
 /** A row whose id is drawn when it is stored. */
 export type NewRow = Omit<LoggedRequest, 'id'>;
 
 const MAX_INT = 2 ** 31 - 1;
 
-export function rowOf(request: LoggableRequest): NewRow {
+export function rowOf(request: CountedRequest): NewRow {
   const { projectId, keyId, atMs, door, operation, status, code, outcome, durationMs, units, requestId } =
     request;
   return {
@@ -91,33 +78,12 @@ function copied(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** How many requests of a project the log did not keep, or keeps no more, in a UTC minute. */
-@Entity('requests_left_out', { withoutRowid: true })
-@Index('requests_left_out_age', ['minute', 'projectId'])
-export class LeftOutCount {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
-  /** Numbered from 1970. */
-  @PrimaryColumn(INTEGER)
-  minute!: number;
-
-  @Column({ ...COUNT, name: 'left_out' })
-  leftOut!: number;
-}
-
 /** The log of a project has its last 10,000 requests of the last 48 hours. */
-export const MAX_LOGGED = 10_000;
-export const KEPT_MS = 48 * HOUR_MS;
-/** Of all processes together. */
+export const REQUEST_RETENTION = { keptMs: 48 * HOUR_MS, maxOfProject: 10_000 };
+/** Of each process. */
 export const MAX_PER_SECOND = 50;
 
 /** Numbered from 1970. */
 export function secondOf(atMs: number): number {
   return Math.floor(atMs / SECOND_MS);
-}
-
-/** Numbered from 1970. */
-export function minuteOf(atMs: number): number {
-  return Math.floor(atMs / MINUTE_MS);
 }

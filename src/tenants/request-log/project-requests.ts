@@ -3,17 +3,17 @@ import { numberFrom } from '../../ground/database/columns.js';
 import type { Database } from '../../ground/database/database.js';
 import type { RequestOutcome } from '../../ground/kernel/answered-request.js';
 import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
+import { HOUR_MS } from '../../ground/kernel/duration.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
 import { firstIdAt } from '../../ground/kernel/ids.js';
 import { INT64_MAX } from '../../ground/kernel/int64.js';
 import type { KeyName, KeyNames } from '../api-keys/key-names.js';
-import {
-  KEPT_MS,
-  type LoggedDoor,
-  type LoggedRequest,
-  MAX_LOGGED,
-  minuteOf,
-} from './logged-request.entity.js';
+import { numberOf, oldestKept } from '../usage/buckets.js';
+import type { UsageService } from '../usage/usage.service.js';
+import { type LoggedDoor, type LoggedRequest, REQUEST_RETENTION } from './logged-request.entity.js';
+import type { RequestWriter } from './request-writer.js';
+
+const { keptMs: KEPT_MS, maxOfProject: MAX_LOGGED } = REQUEST_RETENTION;
 
 /** A filter may have to read all 10,000 rows of the project. */
 const MAX_FILTERED_LISTS = 5;
@@ -33,7 +33,7 @@ export interface RequestPage {
   /** Newest first. */
   requests: ShownRequest[];
   hasNextPage: boolean;
-  /** Requests of the last 48 hours that the log does not have. */
+  /** Requests of the last 48 UTC hours that the log does not have, this hour included. */
   leftOut: number;
 }
 
@@ -67,10 +67,11 @@ export class ProjectRequests {
   constructor(
     private readonly db: Database,
     private readonly keyNames: KeyNames,
+    private readonly sources: { writer: RequestWriter; usage: UsageService },
     private readonly now: () => number,
   ) {}
 
-  /** The wanted pages, in their order. Three statements. Throws `AppError forbidden`, `invalid_request`. */
+  /** The wanted pages, in their order. Four statements. Throws `AppError forbidden`, `invalid_request`. */
   async read({ caller }: ServiceCall, wanted: readonly WantedRequests[]): Promise<RequestPage[]> {
     requireScope(caller, 'keys');
     if (wanted.filter(({ filter }) => isFiltering(filter)).length > MAX_FILTERED_LISTS) {
@@ -93,10 +94,11 @@ export class ProjectRequests {
     });
   }
 
-  /** The oldest row that counts, and what is left out: rows that are too many but not yet deleted are left out too. */
+  /** The oldest row that is shown: rows that are too many, but not yet deleted, are not. */
   private async extent(projectId: bigint): Promise<Extent> {
-    const sinceMs = this.now() - KEPT_MS;
-    const since = firstIdAt(sinceMs);
+    const nowMs = this.now();
+    const due = await this.due(projectId, nowMs);
+    const since = firstIdAt(nowMs - KEPT_MS);
     const found = await this.db.union<{ name: string; value: Integer }>([
       {
         sql: "SELECT 'oldest' AS name, id AS value FROM logged_requests WHERE project_id = ? ORDER BY logged_requests.id DESC LIMIT 1 OFFSET ?",
@@ -104,17 +106,29 @@ export class ProjectRequests {
       },
       {
         sql: "SELECT 'kept' AS name, COUNT(*) AS value FROM logged_requests WHERE project_id = ? AND id >= ?",
-        values: [projectId, since],
-      },
-      {
-        sql: "SELECT 'leftOut' AS name, COALESCE(SUM(left_out), 0) AS value FROM requests_left_out WHERE project_id = ? AND minute >= ?",
-        values: [projectId, minuteOf(sinceMs)],
+        values: [projectId, firstIdAt(oldestKept('hour', nowMs) * HOUR_MS)],
       },
     ]);
     const values = new Map(found.map(({ name, value }) => [name, BigInt(value)]));
     const oldest = values.get('oldest') ?? 0n;
-    const tooMany = Math.max(0, Number(values.get('kept')) - MAX_LOGGED);
-    return { oldestId: oldest > since ? oldest : since, leftOut: Number(values.get('leftOut')) + tooMany };
+    const kept = Math.min(Number(values.get('kept')), MAX_LOGGED);
+    return { oldestId: oldest > since ? oldest : since, leftOut: Math.max(0, due - kept) };
+  }
+
+  /**
+   * The rows that the log would have if it left nothing out: the requests that usage has counted. Called before the rows are
+   * read, so that a request in between is in the log and not left out. D-225.
+   */
+  private async due(projectId: bigint, nowMs: number): Promise<number> {
+    const { writer, usage } = this.sources;
+    if (!writer.isOn) return 0;
+    const counts = await usage.read(projectId, {
+      bucket: 'hour',
+      numbers: [oldestKept('hour', nowMs), numberOf('hour', nowMs)],
+      dimensions: ['door', 'free'],
+    });
+    const counted = counts.reduce((sum, { admitted, refused }) => sum + admitted + refused, 0);
+    return counted - writer.unstoredOf(projectId);
   }
 }
 

@@ -2,44 +2,39 @@ import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { Batches } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { drawIdsAt, untilFree } from '../../ground/database/drawn-id.js';
-import { addUp, insertRows } from '../../ground/database/insert-rows.js';
-import type { AnsweredRequest } from '../../ground/kernel/answered-request.js';
-import { isLoggable, LeftOutCount, LoggedRequest, type NewRow, secondOf } from './logged-request.entity.js';
-import type { RequestRetention } from './request-retention.js';
+import { insertRows } from '../../ground/database/insert-rows.js';
+import type { CountedRequest } from '../../ground/kernel/answered-request.js';
+import { LoggedRequest, type NewRow, secondOf } from './logged-request.entity.js';
 import { UnstoredRequests } from './unstored-requests.js';
 
 const BATCH_ROWS = 250;
 
-/** Rows and counts that one transaction stores. */
-interface Batch {
-  rows: LoggedRequest[];
-  leftOut: LeftOutCount[];
-}
-
 /**
  * Writes the request log of all projects. A request costs an addition in memory; its row is stored about a second after
- * the end of its second. A killed process loses the rows and counts that were not stored yet.
+ * the end of its second. A killed process loses the rows that were not stored yet. D-114.
  */
 export class RequestWriter {
-  private readonly leftOut = new LeftOutCounts();
-  private readonly unstored = new UnstoredRequests((projectId, minute) =>
-    this.leftOut.add(projectId, minute),
-  );
-  private waiting: Batch[] = [];
+  private readonly unstored = new UnstoredRequests();
+  /** Each is stored by one transaction. */
+  private waiting: LoggedRequest[][] = [];
   private readonly batches: Batches;
   private flushing: Promise<void> = Promise.resolve();
 
   constructor(
     db: Database,
     private readonly now: () => number,
-    private readonly retention: Pick<RequestRetention, 'noteStored' | 'trimSeconds'>,
-    private readonly isOn = true,
+    readonly isOn = true,
   ) {
     this.batches = new Batches(db, now);
   }
 
-  note(request: AnsweredRequest): void {
-    if (this.isOn && isLoggable(request)) this.unstored.note(request);
+  note(request: CountedRequest): void {
+    if (this.isOn) this.unstored.note(request);
+  }
+
+  /** The number of a project's rows that this process has not stored yet. */
+  unstoredOf(projectId: bigint): number {
+    return this.unstored.countOf(projectId);
   }
 
   /** Stores the rows of past seconds; with `isLast` all rows. Throws what the driver throws, and retries them next time. */
@@ -50,35 +45,22 @@ export class RequestWriter {
   }
 
   private async store(isLast: boolean): Promise<void> {
-    this.collect(isLast ? null : secondOf(this.now()));
+    const rows = withIds(this.unstored.drain(secondOf(this.now()), isLast));
+    for (let at = 0; at < rows.length; at += BATCH_ROWS) this.waiting.push(rows.slice(at, at + BATCH_ROWS));
     for (let batch = this.waiting[0]; batch; batch = this.waiting[0]) {
       await this.insert(batch);
       this.waiting.shift();
-      this.unstored.release(batch.rows);
-      this.retention.noteStored(batch.rows);
+      this.unstored.release(batch);
       await letRequestsIn();
-    }
-    await this.retention.trimSeconds();
-  }
-
-  private collect(currentSecond: number | null): void {
-    const rows = withIds(this.unstored.drain(currentSecond));
-    const leftOut = summed(this.leftOut.drain());
-    for (let at = 0; at < Math.max(rows.length, leftOut.length); at += BATCH_ROWS) {
-      const part = <T>(all: readonly T[]) => all.slice(at, at + BATCH_ROWS);
-      this.waiting.push({ rows: part(rows), leftOut: part(leftOut) });
     }
   }
 
   /** The rows get other ids when one of theirs is taken. */
-  private insert(batch: Batch): Promise<void> {
+  private insert(batch: LoggedRequest[]): Promise<void> {
     const insert = () =>
-      this.batches.store(async (manager) => {
-        await insertRows(manager, LoggedRequest, batch.rows);
-        await addUp(manager, LeftOutCount, { rows: batch.leftOut, counters: ['leftOut'] });
-      });
+      this.batches.store((manager) => insertRows(manager, LoggedRequest, this.waiting[0] as LoggedRequest[]));
     return untilFree(insert, () => {
-      batch.rows = withIds(batch.rows);
+      this.waiting[0] = withIds(batch);
     });
   }
 }
@@ -87,49 +69,4 @@ export class RequestWriter {
 function withIds(rows: readonly NewRow[]): LoggedRequest[] {
   const ids = drawIdsAt(rows.map(({ atMs }) => atMs));
   return rows.map((row, at) => ({ ...row, id: ids[at] as bigint }));
-}
-
-/** About 8 MB. A project needs one for each minute in which the database is away. */
-const MAX_COUNTS = 100_000;
-
-/** Counts in memory the requests that the log leaves out, until the counts are stored. */
-class LeftOutCounts {
-  /** Oldest minute first. */
-  private projects = new Map<bigint, LeftOutCount[]>();
-  private size = 0;
-
-  /** At the bound, a new minute counts as the previous one, and a new project is not counted. */
-  add(projectId: bigint, minute: number, count = 1): void {
-    const counts = this.projects.get(projectId);
-    const newest = counts?.at(-1);
-    if (newest && (newest.minute === minute || this.size >= MAX_COUNTS)) newest.leftOut += count;
-    else if (this.size < MAX_COUNTS) {
-      const added = { projectId, minute, leftOut: count };
-      if (counts) counts.push(added);
-      else this.projects.set(projectId, [added]);
-      this.size += 1;
-    }
-  }
-
-  /** Returns and removes all counts; a project and minute may occur twice. */
-  drain(): LeftOutCount[] {
-    const all = [...this.projects.values()].flat();
-    this.projects = new Map();
-    this.size = 0;
-    return all;
-  }
-}
-
-/** One row for each project and minute, sorted by primary key. */
-function summed(counts: readonly LeftOutCount[]): LeftOutCount[] {
-  const rows = new Map<string, LeftOutCount>();
-  for (const count of counts) {
-    const key = `${count.projectId}/${count.minute}`;
-    const known = rows.get(key);
-    if (known) known.leftOut += count.leftOut;
-    else rows.set(key, { ...count });
-  }
-  return [...rows.values()].sort((a, b) =>
-    a.projectId === b.projectId ? a.minute - b.minute : a.projectId < b.projectId ? -1 : 1,
-  );
 }

@@ -2,10 +2,11 @@ import { type CountedRequest, OTHER_OPERATION } from '../../ground/kernel/answer
 import { numberOf } from './buckets.js';
 
 /**
- * D-120. Each request counts once in `door`, `key`, `operation` and `status`. In `payer` only those count that spend nothing of
- * the plan, in `latency` only admitted ones, by the bucket of their duration.
+ * D-120. Each request that the limiter decided about counts once in `door`, `key`, `operation` and `status`. In `payer` only
+ * those count that spend nothing of the plan, in `latency` only admitted ones, by the bucket of their duration. All other
+ * requests count only in `free`: they are in the request log, and no usage.
  */
-export const DIMENSIONS = ['door', 'key', 'latency', 'operation', 'payer', 'status'] as const;
+export const DIMENSIONS = ['door', 'free', 'key', 'latency', 'operation', 'payer', 'status'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 const OFF_PLAN = 'management';
 
@@ -65,12 +66,15 @@ export class UsageCounters {
     const { projectId, atMs, keyId, door, operation, status, outcome, durationMs, paidBy } = request;
     const named = (name: Name) => (request.isDashboardRead ? markedName(name) : name);
     const tally = this.tallyOf(projectId, numberOf('minute', atMs));
-    this.add(tally.door, named(door), request);
-    this.add(tally.key, named(keyId), request);
-    this.add(tally.operation, heldName(tally, named(operation)), request);
-    this.add(tally.status, named(status), request);
-    if (paidBy !== 'plan') this.add(tally.payer, named(OFF_PLAN), request);
-    if (outcome !== 'refused') this.add(tally.latency, named(latencyBucket(durationMs)), request);
+    if (paidBy === null) this.add(tally.free, door, request);
+    else {
+      this.add(tally.door, named(door), request);
+      this.add(tally.key, named(keyId), request);
+      this.add(tally.operation, heldName(tally, named(operation)), request);
+      this.add(tally.status, named(status), request);
+      if (paidBy !== 'plan') this.add(tally.payer, named(OFF_PLAN), request);
+      if (outcome !== 'refused') this.add(tally.latency, named(latencyBucket(durationMs)), request);
+    }
     if (this.held > this.maxCounts) this.dropOldest();
   }
 
@@ -167,6 +171,7 @@ function newTally(projectId: bigint, minute: number): Tally {
     projectId,
     minute,
     door: new Map(),
+    free: new Map(),
     key: new Map(),
     latency: new Map(),
     operation: new Map(),
