@@ -116,8 +116,8 @@ export const API_KEYS: readonly Mutant[] = [
   {
     id: 'failed-look-up-cached',
     file: 'tenants/api-keys/caller-cache.ts',
-    find: 'return !lookUp.hasFailed && ',
-    replace: 'return ',
+    find: 'lookUp && !lookUp.hasFailed && ',
+    replace: 'lookUp && ',
     breaks: 'After a failed look-up the next request looks again.',
     tests: ['Keys-8'],
   },

@@ -18,15 +18,17 @@ export interface KnownKey {
 }
 
 interface LookUp {
-  /** Start of the look-up; the age of its result counts from here. */
-  startedAtMs: number;
-  /** A promise while the look-up runs, and permanently after it failed. */
-  answer: KnownKey | null | Promise<KnownKey | null>;
+  /** Its start; the age of its result counts from here. */
+  atMs: number;
+  answer: Promise<KnownKey | null>;
   hasFailed: boolean;
-  /** The key that an earlier look-up found, whatever its age. */
-  remembered: KnownKey | null;
-  /** The refresh that runs in the background. */
-  next: LookUp | null;
+}
+
+interface Entry {
+  /** The latest result, whatever its age; null = there was none. */
+  found: { key: KnownKey | null; atMs: number } | null;
+  /** A look-up that runs or has failed; null = the latest one has ended with `found`. */
+  lookUp: LookUp | null;
 }
 
 /**
@@ -34,7 +36,8 @@ interface LookUp {
  * of its requests wait for none. D-23.
  */
 export class CallerCache {
-  private readonly known = new Map<string, LookUp>();
+  /** Each look-up makes a new entry, so that one that ends late changes nothing. The oldest is first. */
+  private readonly entries = new Map<string, Entry>();
 
   constructor(
     private readonly lookUp: (digest: string) => Promise<KnownKey | null>,
@@ -50,80 +53,57 @@ export class CallerCache {
   }
 
   /** Requests that arrive during a look-up share it, and its error. */
-  callerOf(digest: string): LookUp['answer'] {
-    const latest = this.known.get(digest) ?? null;
-    const current = this.currentOf(latest) ?? this.begin(digest, latest);
-    if (current !== latest) this.keep(digest, current);
-    const isFound = current.answer !== null && !(current.answer instanceof Promise);
-    if (isFound && !current.next && this.ageMs(current) >= RENEWAL_MS)
-      current.next = this.begin(digest, current);
-    return current.answer;
+  callerOf(digest: string): KnownKey | null | Promise<KnownKey | null> {
+    const { found, lookUp } = this.entries.get(digest) ?? NO_ENTRY;
+    if (found && this.mayBeBelieved(found)) {
+      const isDue = found.key !== null && this.now() - found.atMs >= RENEWAL_MS;
+      if (isDue && !lookUp) this.begin(digest, found);
+      return found.key;
+    }
+    const isShared = lookUp && !lookUp.hasFailed && this.mayBeBelieved(lookUp);
+    return isShared ? lookUp.answer : this.begin(digest, found);
   }
 
   /** Reads memory only: the key that the latest look-up of this digest found, however old; null = none did. */
   remembered(digest: string): KnownKey | null {
-    const latest = this.known.get(digest);
-    return latest ? lastFound(latest) : null;
+    return this.entries.get(digest)?.found?.key ?? null;
   }
 
   clear(): void {
-    this.known.clear();
+    this.entries.clear();
   }
 
-  /** The newest look-up with a result, else a running one; null when none is fresh enough. */
-  private currentOf(lookUp: LookUp | null): LookUp | null {
-    if (!lookUp) return null;
-    const next = this.currentOf(lookUp.next);
-    if (next && !(next.answer instanceof Promise)) return next;
-    return this.mayBeBelieved(lookUp) ? lookUp : next;
-  }
-
-  private mayBeBelieved(lookUp: LookUp): boolean {
-    const ageMs = this.ageMs(lookUp);
+  private mayBeBelieved({ atMs }: { atMs: number }): boolean {
+    const ageMs = this.now() - atMs;
     // A clock set back by an hour must not keep a revoked key valid for an hour.
-    return !lookUp.hasFailed && ageMs >= 0 && ageMs < LIFETIME_MS;
-  }
-
-  private ageMs({ startedAtMs }: LookUp): number {
-    return this.now() - startedAtMs;
+    return ageMs >= 0 && ageMs < LIFETIME_MS;
   }
 
   private callerIfValid(key: KnownKey | null): Caller | null {
     return key && !hasPassed(key.expiresAtMs, this.now()) ? key.caller : null;
   }
 
-  private begin(digest: string, previous: LookUp | null): LookUp {
-    const startedAtMs = this.now();
-    const answer = this.lookUp(digest);
-    const lookUp: LookUp = {
-      startedAtMs,
-      answer,
-      hasFailed: false,
-      remembered: previous && lastFound(previous),
-      next: null,
-    };
-    answer.then(
+  private begin(digest: string, found: Entry['found']): LookUp['answer'] {
+    const atMs = this.now();
+    const lookUp = { atMs, answer: this.lookUp(digest), hasFailed: false };
+    const entry: Entry = { found, lookUp };
+    lookUp.answer.then(
       (key) => {
-        lookUp.answer = key;
+        entry.found = { key, atMs };
+        entry.lookUp = null;
       },
       () => {
         lookUp.hasFailed = true;
       },
     );
-    return lookUp;
-  }
-
-  /** Evicts the oldest entry when full. */
-  private keep(digest: string, lookUp: LookUp): void {
-    this.known.delete(digest);
-    this.known.set(digest, lookUp);
-    if (this.known.size > MAX_ENTRIES) this.known.delete(this.known.keys().next().value as string);
+    this.entries.delete(digest);
+    this.entries.set(digest, entry);
+    if (this.entries.size > MAX_ENTRIES) this.entries.delete(this.entries.keys().next().value as string);
+    return lookUp.answer;
   }
 }
 
-function lastFound({ answer, remembered }: LookUp): KnownKey | null {
-  return answer instanceof Promise ? remembered : answer;
-}
+const NO_ENTRY: Entry = { found: null, lookUp: null };
 
 export function hasPassed(atMs: number | null, nowMs: number): boolean {
   return atMs !== null && atMs <= nowMs;
