@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { parse } from 'csv-parse/sync';
 import { invalidRequest } from '../../ground/kernel/errors.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
 import {
@@ -27,7 +26,7 @@ const NOT_CLOSED = 'has an unclosed quote, or a quote in a wrong place';
 export function readHeader(line: Line | undefined): string[] {
   if (!line) throw invalidRequest([{ field: 'header', message: 'is missing: the file is empty' }]);
   const { bytes } = line;
-  const [header = []] = (bytes && isUtf8(bytes) && parseOrNull(textOf([bytes]))) || [];
+  const header = (bytes && isUtf8(bytes) && fieldsOf(textOf([bytes]))) || [];
   if (header.length > MAX_COLUMNS) {
     const message = `has ${header.length} columns; at most ${MAX_COLUMNS} are allowed`;
     throw invalidRequest([{ field: 'header', message }]);
@@ -75,64 +74,32 @@ function staysOpen([first]: readonly Line[], lines: readonly Line[]): boolean {
 
 type Ending = 'more follows' | 'end';
 
-/** Lines that belong to the same row, because a quoted field spans them. */
-interface Candidate {
-  lines: Line[];
-  /** Null = unreadable; `problem` has the reason. */
-  text: string | null;
-  problem: string;
-}
-
-/** All complete rows, and the lines of the incomplete last one. */
+/** All complete rows, and the lines of the incomplete last one. Blank rows are skipped. */
 function rowsOf(lines: Line[], header: readonly string[], ending: Ending): { rows: ReadRow[]; rest: Line[] } {
-  const candidates: Candidate[] = [];
-  let next = 0;
-  for (;;) {
-    const candidate = candidateAt(lines, next, ending);
-    if (!candidate) break;
-    candidates.push(candidate);
-    next += candidate.lines.length;
-  }
-  const rest = lines.slice(next);
-
-  const written = candidates.filter(({ text }) => text !== null && !isBlank(text));
-  const records = parseOrNull(written.map(({ text }) => text).join('\n'));
-  if (records?.length !== written.length) return oneByOne(lines, header, ending);
-  let parsed = 0;
-  const rows = candidates.flatMap((candidate) => {
-    if (candidate.text === null) return [unreadable(candidate.lines[0] as Line, candidate.problem, header)];
-    if (isBlank(candidate.text)) return [];
-    parsed += 1;
-    return [toRow(candidate, records[parsed - 1] as string[], header)];
-  });
-  return { rows, rest };
-}
-
-/** The slow way, for lines with at least one bad row. */
-function oneByOne(lines: Line[], header: readonly string[], ending: Ending) {
   const rows: ReadRow[] = [];
   let next = 0;
-  for (;;) {
-    const candidate = candidateAt(lines, next, ending);
-    if (!candidate) return { rows, rest: lines.slice(next) };
-    // Without this, 100 KB of blank lines behind a stray quote take seconds.
-    if (candidate.text !== null && isBlank(candidate.text)) {
-      next += candidate.lines.length;
-      continue;
-    }
-    const first = candidate.lines[0] as Line;
-    const [record, ...more] = (candidate.text !== null && parseOrNull(candidate.text)) || [];
-    const isOne = record !== undefined && more.length === 0;
-    next += isOne ? candidate.lines.length : 1;
-    if (candidate.text === null) rows.push(unreadable(first, candidate.problem, header));
-    else if (isOne) rows.push(toRow(candidate, record, header));
-    else rows.push(unreadable(first, NOT_CLOSED, header));
+  for (let found = rowAt(lines, next, ending); found; found = rowAt(lines, next, ending)) {
+    const { problem } = found;
+    const [first] = found.lines as [Line];
+    const text = problem === null ? textOf(found.lines.map(({ bytes }) => bytes as Buffer)) : '';
+    const fields = problem === null ? fieldsOf(text) : null;
+    next += fields ? found.lines.length : 1;
+    if (!fields) rows.push(unreadable(first, problem ?? NOT_CLOSED, header));
+    else if (text.trim() !== '') rows.push(toRow(found.lines, { text, fields }, header));
   }
+  return { rows, rest: lines.slice(next) };
+}
+
+/** Lines that belong to the same row, because a quoted field spans them. */
+interface FoundRow {
+  lines: Line[];
+  /** The reason why the first line can't be read; null = none. */
+  problem: string | null;
 }
 
 /** The next row: it ends where the number of quotes is even, as quotes in a field come in pairs. Null = no end yet. */
-function candidateAt(lines: Line[], from: number, ending: Ending): Candidate | null {
-  const alone = (problem: string) => ({ lines: lines.slice(from, from + 1), text: null, problem });
+function rowAt(lines: Line[], from: number, ending: Ending): FoundRow | null {
+  const alone = (problem: string) => ({ lines: lines.slice(from, from + 1), problem });
   let isOpen = false;
   let totalBytes = 0;
   for (let at = from; at < lines.length; at += 1) {
@@ -143,17 +110,13 @@ function candidateAt(lines: Line[], from: number, ending: Ending): Candidate | n
     for (let quote = bytes.indexOf(QUOTE); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
       isOpen = !isOpen;
     }
-    if (!isOpen) return decoded(lines.slice(from, at + 1));
+    if (isOpen) continue;
+    const row = lines.slice(from, at + 1);
+    return row.every((line) => isUtf8(line.bytes as Buffer))
+      ? { lines: row, problem: null }
+      : alone(UNREADABLE_TEXT);
   }
   return from < lines.length && ending === 'end' ? alone(NOT_CLOSED) : null;
-}
-
-function decoded(lines: Line[]): Candidate {
-  const parts = lines.map(({ bytes }) => bytes as Buffer);
-  if (!parts.every((bytes) => isUtf8(bytes))) {
-    return { lines: lines.slice(0, 1), text: null, problem: UNREADABLE_TEXT };
-  }
-  return { lines, text: textOf(parts), problem: '' };
 }
 
 function textOf(lines: Buffer[]): string {
@@ -161,19 +124,27 @@ function textOf(lines: Buffer[]): string {
   return text.endsWith('\r') ? text.slice(0, -1) : text;
 }
 
-function isBlank(text: string): boolean {
-  return text.trim() === '';
-}
+/** A field, quoted or not, and what follows it. */
+const FIELD = /(?:"([^"]*(?:""[^"]*)*)"|([^",]*))(,|$)/y;
 
-function parseOrNull(text: string): string[][] | null {
-  try {
-    return parse(text, { record_delimiter: '\n', relax_column_count: true });
-  } catch {
-    return null;
+/** The fields of a row (RFC 4180); null = a quote in a wrong place. D-226. */
+function fieldsOf(text: string): string[] | null {
+  const fields: string[] = [];
+  FIELD.lastIndex = 0;
+  for (;;) {
+    const [, quoted, plain, end] = FIELD.exec(text) ?? [];
+    if (end === undefined) return null;
+    fields.push(quoted?.replaceAll('""', '"') ?? (plain as string));
+    if (end === '') return fields;
   }
 }
 
-function toRow({ lines, text }: Candidate, fields: readonly string[], header: readonly string[]): ReadRow {
+interface RowContent {
+  text: string;
+  fields: readonly string[];
+}
+
+function toRow(lines: Line[], { text, fields }: RowContent, header: readonly string[]): ReadRow {
   const first = lines[0] as Line;
   const last = lines.at(-1) as Line;
   const isFull = fields.length === header.length;
@@ -189,7 +160,7 @@ function toRow({ lines, text }: Candidate, fields: readonly string[], header: re
       ...(status === '' ? {} : { status }),
     },
     withProblem: (problem) =>
-      isFull ? refusedRow(fields, problem, header) : refusedText(text ?? '', problem, header),
+      isFull ? refusedRow(fields, problem, header) : refusedText(text, problem, header),
   };
 }
 
