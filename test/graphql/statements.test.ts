@@ -112,6 +112,8 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       if (statements) asking.enterWith(statements);
     });
     given = await setting(['a', 'b', 'c']);
+    // The newest act is one of a key, so that its name is read.
+    await ask('mutation { it: publishProject { slug } }');
     // The log of requests has rows, whose keys have names.
     await app.app.services.requestWriter.flush(true);
   });

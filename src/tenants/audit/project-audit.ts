@@ -1,8 +1,8 @@
-import { jsonFrom, numberFrom } from '../../ground/database/columns.js';
 import type { Database } from '../../ground/database/database.js';
+import { newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
 import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { INT64_MAX, parseInt64 } from '../../ground/kernel/int64.js';
-import type { AuditDetail } from './audit-event.entity.js';
+import { type AuditDetail, AuditEvent } from './audit-event.entity.js';
 
 /** An act must have every given value. */
 export interface AuditFilter {
@@ -12,10 +12,7 @@ export interface AuditFilter {
   keyId?: bigint;
 }
 
-/** A page of the newest events, or of those before the event `beforeId`. */
-export interface WantedEvents {
-  pageSize: number;
-  beforeId: bigint | null;
+export interface WantedEvents extends WantedPage {
   filter: AuditFilter;
 }
 
@@ -44,18 +41,6 @@ interface KeyNames {
   of(projectId: bigint, ids: Iterable<bigint>): Promise<ReadonlyMap<bigint, KeyName>>;
 }
 
-interface Row {
-  /** Position in the list of wanted pages. */
-  page: string | number | bigint;
-  id: string | bigint;
-  atMs: string | bigint;
-  actor: string;
-  action: string;
-  subject: string;
-  requestId: string | null;
-  detail: string | null;
-}
-
 /** The audit log of the caller's project, for its owner. */
 export class ProjectAudit {
   constructor(
@@ -67,31 +52,36 @@ export class ProjectAudit {
   async read({ caller }: ServiceCall, wanted: readonly WantedEvents[]): Promise<AuditPage[]> {
     requireScope(caller, 'keys');
     const { projectId } = caller;
-    const rows = await this.db.union<Row>(wanted.map((asked, page) => newestBefore(page, projectId, asked)));
-    const keys = await this.keyNames.of(projectId, rows.flatMap(keysIn));
-    return wanted.map(({ pageSize }, page) => {
-      const ofPage = rows.filter((row) => Number(row.page) === page).map((row) => shown(row, keys));
-      ofPage.sort((a, b) => (a.id < b.id ? 1 : -1));
-      return { events: ofPage.slice(0, pageSize), hasNextPage: ofPage.length > pageSize };
-    });
+    const pages = await newestPages(
+      this.db,
+      AuditEvent,
+      projectId,
+      wanted.map((page) => ({ ...page, condition: conditionOf(projectId, page) })),
+    );
+    const keys = await this.keyNames.of(
+      projectId,
+      pages.flatMap(({ rows }) => rows.flatMap(keysIn)),
+    );
+    return pages.map(({ rows, hasNextPage }) => ({
+      events: rows.map((row) => shown(row, keys)),
+      hasNextPage,
+    }));
   }
 }
 
 /** The SQL depends only on the names in the filter, so that few texts are prepared. */
-function newestBefore(page: number, projectId: bigint, { pageSize, beforeId, filter }: WantedEvents) {
-  const { kind, keyId } = filter;
-  const range = [projectId, beforeId ?? INT64_MAX];
+function conditionOf(projectId: bigint, { beforeId, filter: { kind, keyId } }: WantedEvents) {
   const conditions: { sql: string; values: readonly (string | bigint)[] }[] = [
-    ...(kind === undefined ? [] : [{ sql: 'action LIKE ?', values: [`${kind}.%`] }]),
-    ...(keyId === undefined ? [] : [{ sql: 'actor = ?', values: [`key:${keyId}`] }]),
+    ...(kind === undefined ? [] : [{ sql: ' AND action LIKE ?', values: [`${kind}.%`] }]),
+    ...(keyId === undefined ? [] : [{ sql: ' AND actor = ?', values: [`key:${keyId}`] }]),
   ];
-  if (conditions.length > 0)
-    conditions.push({ sql: `id >= COALESCE((${OLDEST_FILTERED}), 0)`, values: range });
+  if (conditions.length > 0) {
+    const values = [projectId, beforeId ?? INT64_MAX];
+    conditions.push({ sql: ` AND id >= COALESCE((${OLDEST_FILTERED}), 0)`, values });
+  }
   return {
-    sql: `SELECT ${page} AS page, id, at_ms AS atMs, actor, action, subject, request_id AS requestId, detail
-      FROM audit_events WHERE project_id = ? AND id < ?${conditions.map(({ sql }) => ` AND ${sql}`).join('')}
-      ORDER BY audit_events.id DESC LIMIT ?`,
-    values: [...range, ...conditions.flatMap(({ values }) => values), pageSize + 1],
+    sql: conditions.map(({ sql }) => sql).join(''),
+    values: conditions.flatMap(({ values }) => values),
   };
 }
 
@@ -99,23 +89,23 @@ function newestBefore(page: number, projectId: bigint, { pageSize, beforeId, fil
 const OLDEST_FILTERED = `SELECT id FROM audit_events WHERE project_id = ? AND id < ?
   ORDER BY audit_events.id DESC LIMIT 1 OFFSET ${FILTERED_EVENTS - 1}`;
 
-function keysIn(row: Row): bigint[] {
+function keysIn(row: AuditEvent): bigint[] {
   return [keyIdOf(row.actor), subjectKeyOf(row)].filter((id) => id !== null);
 }
 
 /** The key that an act changed; null = it changed something else. */
-function subjectKeyOf({ action, subject }: Row): bigint | null {
+function subjectKeyOf({ action, subject }: AuditEvent): bigint | null {
   return action.startsWith('key.') ? keyIdOf(`key:${subject}`) : null;
 }
 
-function shown(row: Row, keys: ReadonlyMap<bigint, KeyName>): ShownEvent {
-  const { actor, action, subject, requestId } = row;
+function shown(row: AuditEvent, keys: ReadonlyMap<bigint, KeyName>): ShownEvent {
+  const { id, atMs, actor, action, subject, requestId } = row;
   const [actingKey, subjectKey] = [keyIdOf(actor), subjectKeyOf(row)];
   const changed = subjectKey === null ? undefined : keys.get(subjectKey);
-  const pairs = row.detail === null ? [] : detailPairs(jsonFrom<AuditDetail>(row.detail));
+  const pairs = row.detail === null ? [] : detailPairs(row.detail);
   return {
-    id: BigInt(row.id),
-    atMs: numberFrom(row.atMs) as number,
+    id,
+    atMs,
     actor: nameOfActor(actor, keys),
     action,
     subject,

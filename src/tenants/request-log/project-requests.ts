@@ -1,16 +1,15 @@
 import { hash } from 'node:crypto';
-import { numberFrom } from '../../ground/database/columns.js';
 import type { Database } from '../../ground/database/database.js';
+import { newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
 import type { RequestOutcome } from '../../ground/kernel/answered-request.js';
 import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { HOUR_MS } from '../../ground/kernel/duration.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
 import { firstIdAt } from '../../ground/kernel/ids.js';
-import { INT64_MAX } from '../../ground/kernel/int64.js';
 import type { KeyName, KeyNames } from '../api-keys/key-names.js';
 import { numberOf, oldestKept } from '../usage/buckets.js';
 import type { UsageService } from '../usage/usage.service.js';
-import { type LoggedDoor, type LoggedRequest, REQUEST_RETENTION } from './logged-request.entity.js';
+import { type LoggedDoor, LoggedRequest, REQUEST_RETENTION } from './logged-request.entity.js';
 import type { RequestWriter } from './request-writer.js';
 
 const { keptMs: KEPT_MS, maxOfProject: MAX_LOGGED } = REQUEST_RETENTION;
@@ -18,9 +17,7 @@ const { keptMs: KEPT_MS, maxOfProject: MAX_LOGGED } = REQUEST_RETENTION;
 /** A filter may have to read all 10,000 rows of the project. */
 const MAX_FILTERED_LISTS = 5;
 
-export interface WantedRequests {
-  pageSize: number;
-  beforeId: bigint | null;
+export interface WantedRequests extends WantedPage {
   filter: RequestFilter;
 }
 
@@ -40,24 +37,6 @@ export interface RequestPage {
 interface Extent {
   oldestId: bigint;
   leftOut: number;
-}
-
-type Integer = string | number | bigint;
-
-interface Row {
-  /** Position in the list of wanted pages. */
-  page: Integer;
-  id: string | bigint;
-  atMs: Integer;
-  keyId: string | bigint;
-  door: LoggedDoor;
-  operation: string;
-  status: Integer;
-  code: string | null;
-  outcome: RequestOutcome;
-  durationUs: Integer;
-  units: Integer;
-  requestId: string;
 }
 
 const NO_KEY: KeyName = { name: '', prefix: '' };
@@ -80,18 +59,19 @@ export class ProjectRequests {
     }
     const { projectId } = caller;
     const { oldestId, leftOut } = await this.extent(projectId);
-    const rows = await this.db.union<Row>(
-      wanted.map((page, at) => select(page, at, { projectId, oldestId })),
-    );
-    const keys = await this.keyNames.of(
+    const pages = await newestPages(
+      this.db,
+      LoggedRequest,
       projectId,
-      rows.map(({ keyId }) => BigInt(keyId)),
+      wanted.map((page) => ({ ...page, condition: conditionOf(page.filter, oldestId) })),
     );
-    return wanted.map(({ pageSize }, at) => {
-      const ofPage = rows.filter(({ page }) => Number(page) === at).map((row) => shown(row, keys));
-      ofPage.sort((a, b) => (a.id < b.id ? 1 : -1));
-      return { requests: ofPage.slice(0, pageSize), hasNextPage: ofPage.length > pageSize, leftOut };
-    });
+    const keyIds = pages.flatMap(({ rows }) => rows.map(({ keyId }) => keyId));
+    const keys = await this.keyNames.of(projectId, keyIds);
+    return pages.map(({ rows, hasNextPage }) => ({
+      requests: rows.map((row) => shown(row, keys)),
+      hasNextPage,
+      leftOut,
+    }));
   }
 
   /** The oldest row that is shown: rows that are too many, but not yet deleted, are not. */
@@ -99,7 +79,7 @@ export class ProjectRequests {
     const nowMs = this.now();
     const due = await this.due(projectId, nowMs);
     const since = firstIdAt(nowMs - KEPT_MS);
-    const found = await this.db.union<{ name: string; value: Integer }>([
+    const found = await this.db.union<{ name: string; value: string | number | bigint }>([
       {
         sql: "SELECT 'oldest' AS name, id AS value FROM logged_requests WHERE project_id = ? ORDER BY logged_requests.id DESC LIMIT 1 OFFSET ?",
         values: [projectId, MAX_LOGGED - 1],
@@ -132,37 +112,11 @@ export class ProjectRequests {
   }
 }
 
-function select(
-  { pageSize, beforeId, filter }: WantedRequests,
-  page: number,
-  { projectId, oldestId }: { projectId: bigint; oldestId: bigint },
-) {
-  const conditions = filterSql(filter);
-  return {
-    sql: `SELECT ${page} AS page, id, at_ms AS atMs, key_id AS keyId, door, operation, status, code, outcome,
-      duration_us AS durationUs, units, request_id AS requestId FROM logged_requests
-      WHERE project_id = ? AND id >= ? AND id < ?${conditions.sql} ORDER BY logged_requests.id DESC LIMIT ?`,
-    values: [projectId, oldestId, beforeId ?? INT64_MAX, ...conditions.values, pageSize + 1],
-  };
-}
-
-function shown(row: Row, keys: ReadonlyMap<bigint, KeyName>): ShownRequest {
-  const { door, operation, code, outcome, requestId } = row;
-  const keyId = BigInt(row.keyId);
-  return {
-    id: BigInt(row.id),
-    atMs: numberFrom(row.atMs) as number,
-    keyId,
-    key: keys.get(keyId) ?? NO_KEY,
-    door,
-    operation,
-    status: Number(row.status),
-    code,
-    outcome,
-    durationMs: Number(row.durationUs) / 1_000,
-    units: Number(row.units),
-    requestId,
-  };
+function shown(
+  { projectId: _, durationUs, ...request }: LoggedRequest,
+  keys: ReadonlyMap<bigint, KeyName>,
+): ShownRequest {
+  return { ...request, durationMs: durationUs / 1_000, key: keys.get(request.keyId) ?? NO_KEY };
 }
 
 /** A request must have all the given values. */
@@ -198,12 +152,12 @@ function isFiltering(filter: RequestFilter): boolean {
   return conditionsOf(filter).length > 0;
 }
 
-/** SQL that follows other conditions, with its values. */
-function filterSql(filter: RequestFilter): { sql: string; values: unknown[] } {
+function conditionOf(filter: RequestFilter, oldestId: bigint) {
   const conditions = conditionsOf(filter);
+  const values = conditions.map(([, value]) => (endsInBlank(value) ? null : value));
   return {
-    sql: conditions.map(([name]) => ` AND ${COLUMNS[name]} = ?`).join(''),
-    values: conditions.map(([, value]) => (endsInBlank(value) ? null : value)),
+    sql: ` AND id >= ?${conditions.map(([name]) => ` AND ${COLUMNS[name]} = ?`).join('')}`,
+    values: [oldestId, ...values],
   };
 }
 

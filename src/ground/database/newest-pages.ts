@@ -1,0 +1,50 @@
+import { INT64_MAX } from '../kernel/int64.js';
+import type { Database } from './database.js';
+
+/** A page of the newest rows, or of those before the row `beforeId`. */
+export interface WantedPage {
+  pageSize: number;
+  beforeId: bigint | null;
+}
+
+/** SQL that follows other conditions of a row. */
+interface Condition {
+  sql: string;
+  values: readonly unknown[];
+}
+
+interface Page<Row> {
+  /** Newest first. */
+  rows: Row[];
+  hasNextPage: boolean;
+}
+
+/** The wanted pages of a project's rows, in their order: one statement. Ids are drawn in the order of time. */
+export async function newestPages<Row extends { id: bigint }>(
+  db: Database,
+  entity: new () => Row,
+  projectId: bigint,
+  wanted: readonly (WantedPage & { condition: Condition })[],
+): Promise<Page<Row>[]> {
+  const { columns, connection, tableName } = db.repository(entity).metadata;
+  const names = columns.map(({ databaseName, propertyName }) => `${databaseName} AS ${propertyName}`);
+  const found = await db.union<Record<string, unknown>>(
+    wanted.map(({ pageSize, beforeId, condition }, page) => ({
+      sql: `SELECT ${page} AS page, ${names.join(', ')} FROM ${tableName}
+        WHERE project_id = ? AND id < ?${condition.sql} ORDER BY ${tableName}.id DESC LIMIT ?`,
+      values: [projectId, beforeId ?? INT64_MAX, ...condition.values, pageSize + 1],
+    })),
+  );
+  const read = (row: Record<string, unknown>) =>
+    Object.fromEntries(
+      columns.map((column) => {
+        const { propertyName } = column;
+        return [propertyName, connection.driver.prepareHydratedValue(row[propertyName], column)];
+      }),
+    ) as Row;
+  return wanted.map(({ pageSize }, at) => {
+    const rows = found.filter(({ page }) => Number(page) === at).map(read);
+    rows.sort((a, b) => (a.id < b.id ? 1 : -1));
+    return { rows: rows.slice(0, pageSize), hasNextPage: rows.length > pageSize };
+  });
+}
