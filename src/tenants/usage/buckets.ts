@@ -23,11 +23,6 @@ export function numberOf(bucket: Bucket, atMs: number): number {
   return Math.floor(atMs / BUCKETS[bucket].sizeMs);
 }
 
-/** The bucket that a minute belongs to. */
-export function numberOfMinute(bucket: Bucket, minute: number): number {
-  return numberOf(bucket, minute * MINUTE_MS);
-}
-
 /** The number of the oldest bucket that is kept. */
 export function oldestKept(bucket: Bucket, nowMs: number): number {
   return numberOf(bucket, nowMs) - BUCKETS[bucket].kept + 1;

@@ -51,8 +51,8 @@ export interface Tally extends Readonly<Record<Dimension, Map<Name, Outcomes>>> 
  * counted first is evicted. That happens only while the database is unavailable.
  */
 export class UsageCounters {
-  /** By project, oldest minute first. */
-  private tallies = new Map<bigint, Tally[]>();
+  /** By project and minute. */
+  private tallies = new Map<bigint, Map<number, Tally>>();
   private held = 0;
 
   constructor(private readonly maxCounts: number) {}
@@ -80,12 +80,12 @@ export class UsageCounters {
 
   /** The project's tallies in memory. */
   of(projectId: bigint): readonly Tally[] {
-    return this.tallies.get(projectId) ?? [];
+    return [...(this.tallies.get(projectId)?.values() ?? [])];
   }
 
   /** Returns and removes all tallies. */
   drain(): Tally[] {
-    const taken = [...this.tallies.values()].flat();
+    const taken = [...this.tallies.values()].flatMap((minutes) => [...minutes.values()]);
     this.tallies = new Map();
     this.held = 0;
     return taken;
@@ -122,27 +122,22 @@ export class UsageCounters {
   }
 
   private tallyOf(projectId: bigint, minute: number): Tally {
-    const ofProject = this.tallies.get(projectId);
-    const newest = ofProject?.at(-1);
-    if (newest?.minute === minute) return newest;
-    const known = ofProject?.find((tally) => tally.minute === minute);
-    if (known) return known;
-    const tally = newTally(projectId, minute);
-    if (!ofProject) this.tallies.set(projectId, [tally]);
-    else {
-      const later = ofProject.findIndex((other) => other.minute > minute);
-      ofProject.splice(later === -1 ? ofProject.length : later, 0, tally);
-    }
+    const known = this.tallies.get(projectId);
+    const minutes = known ?? new Map<number, Tally>();
+    if (!known) this.tallies.set(projectId, minutes);
+    const tally = minutes.get(minute) ?? newTally(projectId, minute);
+    minutes.set(minute, tally);
     return tally;
   }
 
   private dropOldest(): void {
     const [first] = this.tallies;
     if (!first) return;
-    const [projectId, ofProject] = first;
-    const oldest = ofProject.shift();
-    if (oldest) this.held -= sizeOf(oldest);
-    if (ofProject.length === 0) this.tallies.delete(projectId);
+    const [projectId, minutes] = first;
+    const minute = Math.min(...minutes.keys());
+    this.held -= sizeOf(minutes.get(minute) as Tally);
+    minutes.delete(minute);
+    if (minutes.size === 0) this.tallies.delete(projectId);
   }
 }
 

@@ -1,16 +1,14 @@
-import { setImmediate as letRequestsIn } from 'node:timers/promises';
-import { type EntityManager, In, LessThan, LessThanOrEqual } from 'typeorm';
+import { type EntityManager, In, LessThan } from 'typeorm';
 import { Batches, deleteOldWriters } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { addUp } from '../../ground/database/insert-rows.js';
 import { OTHER_OPERATION } from '../../ground/kernel/answered-request.js';
-import { BUCKET_NAMES, type Bucket, numberOfMinute, oldestKept } from './buckets.js';
+import { MINUTE_MS } from '../../ground/kernel/duration.js';
+import { BUCKET_NAMES, type Bucket, numberOf, oldestKept } from './buckets.js';
 import { UsageCount } from './usage-count.entity.js';
 import { addOutcomes, DIMENSIONS, type Dimension, noOutcomes, type Tally } from './usage-counters.js';
 
 const COUNTERS = ['admitted', 'refused', 'failed', 'units'] as const;
-const SWEEP_ROWS = 500;
-const SWEEPS_AT_ONCE = 400;
 
 /** A row as a read returns it. */
 export type StoredCount = Omit<UsageCount, 'projectId' | 'bucket'>;
@@ -69,26 +67,14 @@ export class UsageStore {
   async deleteOld(): Promise<void> {
     await deleteOldWriters(this.db, this.now());
     for (const bucket of BUCKET_NAMES) {
-      const number = LessThan(oldestKept(bucket, this.now()));
-      for (let round = 0; round < SWEEPS_AT_ONCE; round += 1) {
-        const old = await this.table.find({
-          select: { number: true, projectId: true },
-          where: { bucket, number },
-          order: { number: 'ASC', projectId: 'ASC' },
-          take: SWEEP_ROWS,
-        });
-        const last = old.at(-1);
-        if (!last) break;
-        const upTo = { number: last.number, projectId: LessThanOrEqual(last.projectId) };
-        await this.db.write(() => this.table.delete({ bucket, number: LessThan(last.number) }));
-        await this.db.write(() => this.table.delete({ bucket, ...upTo }));
-        await letRequestsIn();
+      const where = { bucket, number: LessThan(oldestKept(bucket, this.now())) };
+      const order = { number: 'ASC' } as const;
+      for (;;) {
+        const oldest = await this.db.repository(UsageCount).findOne({ where, order });
+        if (!oldest) break;
+        await this.db.deleteInSteps(UsageCount, { bucket, number: oldest.number }, 'projectId');
       }
     }
-  }
-
-  private get table() {
-    return this.db.repository(UsageCount);
   }
 }
 
@@ -151,12 +137,13 @@ export function rowsOf(
   const rows = new Map<string, UsageCount>();
   for (const tally of tallies) {
     const { projectId, minute } = tally;
+    const number = (bucket: Bucket) => numberOf(bucket, minute * MINUTE_MS);
     // After a long wait for the database, a tally can be too old to keep.
-    const kept = BUCKET_NAMES.map((bucket) => ({ bucket, number: numberOfMinute(bucket, minute) })).filter(
+    const kept = BUCKET_NAMES.map((bucket) => ({ bucket, number: number(bucket) })).filter(
       ({ bucket, number }) => number >= oldestKept(bucket, nowMs),
     );
     for (const dimension of DIMENSIONS) {
-      const names = LIMITED.has(dimension) && namesOf?.(projectId, numberOfMinute('day', minute), dimension);
+      const names = LIMITED.has(dimension) && namesOf?.(projectId, number('day'), dimension);
       for (const [given, outcomes] of tally[dimension]) {
         const name = names ? nameWithin(names, String(given)) : String(given);
         for (const bucket of kept) add(rows, { projectId, dimension, name, ...bucket, ...outcomes });
