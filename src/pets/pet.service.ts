@@ -2,7 +2,12 @@ import { withDrawnIds } from '../ground/database/drawn-id.js';
 import { type Caller, requireScope, type ServiceCall } from '../ground/kernel/caller.js';
 import { AppError } from '../ground/kernel/errors.js';
 import type { IdGenerator } from '../ground/kernel/ids.js';
-import type { IdempotencyService, Reservation } from '../tenants/idempotency/idempotency.service.js';
+import {
+  ID_CODEC,
+  type IdempotencyService,
+  objectCodec,
+  type Reservation,
+} from '../tenants/idempotency/idempotency.service.js';
 import type { Pet } from './pet.entity.js';
 import { GET_PET_DEPRECATION, type NewPet, type PetChanges, requireAnswerable } from './pet.rules.js';
 import type { PetStore } from './pet.store.js';
@@ -48,7 +53,7 @@ export class PetService {
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'createPet', input: [pet.name, pet.categoryId, pet.status] },
       (reservation) => this.insert(caller, pet, reservation),
-      PET_JSON,
+      PET_CODEC,
     );
   }
 
@@ -82,7 +87,7 @@ export class PetService {
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'updatePet', input: [id, name, categoryId, status] },
       () => this.change(caller, id, changes),
-      PET_JSON,
+      PET_CODEC,
     );
   }
 
@@ -95,7 +100,7 @@ export class PetService {
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'deletePet', input: [id] },
       (reservation) => this.remove(caller, id, reservation),
-      ID_TEXT,
+      ID_CODEC,
     );
   }
 
@@ -152,20 +157,7 @@ export function refuseUnknownPet(id: bigint): never {
   throw new AppError('not_found', `There is no pet ${id}.`);
 }
 
-/** The stored form of a pet as the answer to an Idempotency-Key. */
-const PET_JSON = {
-  write: (pet: Pet) =>
-    JSON.stringify(pet, (_, value) => (typeof value === 'bigint' ? String(value) : (value as unknown))),
-  read: (json: string): Pet => {
-    const pet = JSON.parse(json);
-    return {
-      ...pet,
-      projectId: BigInt(pet.projectId),
-      id: BigInt(pet.id),
-      categoryId: BigInt(pet.categoryId),
-    };
-  },
-};
+const PET_CODEC = objectCodec<Pet>('projectId', 'id', 'categoryId');
 
 interface Creation {
   ids: readonly bigint[];
@@ -187,5 +179,3 @@ function createdJson({ projectId }: Caller, pets: readonly NewPet[]) {
     },
   };
 }
-
-const ID_TEXT = { write: String, read: BigInt };

@@ -3,7 +3,7 @@ import type { Database } from '../../ground/database/database.js';
 import { type Caller, requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import { AppError } from '../../ground/kernel/errors.js';
-import type { Attempt, IdempotencyService } from '../idempotency/idempotency.service.js';
+import { type Attempt, ID_CODEC, type IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Project } from '../projects/project.entity.js';
 import { ApiKey, scopesOf } from './api-key.entity.js';
 import { type ApiKeyService, type Guard, type IssuedApiKey, refuseUnknown } from './api-key.service.js';
@@ -117,7 +117,7 @@ export class ProjectKeys {
     await this.idempotency.once(
       { caller, key, operation: 'renameApiKey', input: [keyId, name] },
       work,
-      KEY_ID,
+      ID_CODEC,
     );
     return renamed ?? { ...(await this.apiKeys.get(keyId)), name };
   }
@@ -171,9 +171,6 @@ export class ProjectKeys {
     );
   }
 }
-
-/** The stored form of a key as the answer to an Idempotency-Key. */
-const KEY_ID = { write: String, read: BigInt };
 
 interface MadeKey {
   id: bigint;

@@ -38,9 +38,21 @@ export interface Reservation<Result = unknown> {
   complete(manager: EntityManager, result: Result): Promise<void>;
 }
 
+/** The stored form of a result. */
 interface Codec<T> {
   write(value: T): string;
   read(json: string): T;
+}
+
+export const ID_CODEC: Codec<bigint> = { write: String, read: BigInt };
+
+/** Stores an object as JSON; the named properties are 64-bit integers, and become strings. */
+export function objectCodec<T extends object>(...integers: readonly (keyof T & string)[]): Codec<T> {
+  const isInteger = (name: string) => integers.some((integer) => integer === name);
+  return {
+    write: (value) => JSON.stringify(value, (name, item) => (isInteger(name) ? String(item) : item)),
+    read: (json) => JSON.parse(json, (name, item) => (isInteger(name) ? BigInt(item) : item)),
+  };
 }
 
 /**

@@ -6,7 +6,7 @@ import { type Actor, requireScope, type ServiceCall } from '../../ground/kernel/
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { AuditLog } from '../audit/audit-log.js';
-import type { IdempotencyService } from '../idempotency/idempotency.service.js';
+import { type IdempotencyService, objectCodec } from '../idempotency/idempotency.service.js';
 import type { Plan } from './plans.js';
 import { Project } from './project.entity.js';
 import { checkNewProject, checkQuotas } from './project.rules.js';
@@ -136,17 +136,9 @@ export class OwnProject {
     return this.idempotency.once(
       { caller, key, operation: 'publishProject', input: [] },
       publish,
-      PROJECT_JSON,
+      PROJECT_CODEC,
     );
   }
 }
 
-/** The stored form of a project as the answer to an Idempotency-Key. */
-const PROJECT_JSON = {
-  write: (project: Project) =>
-    JSON.stringify(project, (_, value) => (typeof value === 'bigint' ? String(value) : (value as unknown))),
-  read: (json: string): Project => {
-    const project = JSON.parse(json);
-    return { ...project, id: BigInt(project.id), changeNumber: BigInt(project.changeNumber) };
-  },
-};
+const PROJECT_CODEC = objectCodec<Project>('id', 'changeNumber');
