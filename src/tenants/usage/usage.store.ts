@@ -33,7 +33,8 @@ export class UsageStore {
     const nowMs = this.now();
     const days = daysOf(rowsOf(tallies, nowMs));
     await this.batches.store(async (manager) => {
-      await addUp(manager, UsageCount, { rows: days.map(lockRow), counters: COUNTERS });
+      // Adding nothing to one row of a day locks it until the transaction ends.
+      await addUp(manager, UsageCount, { rows: days, counters: COUNTERS });
       const rows = rowsOf(tallies, nowMs, await storedNames(manager, days));
       await addUp(manager, UsageCount, { rows, counters: COUNTERS });
     });
@@ -78,45 +79,24 @@ export class UsageStore {
   }
 }
 
-interface Day {
-  projectId: bigint;
-  number: number;
+/** A row without requests for each project and day among rows, sorted by primary key. */
+function daysOf(rows: readonly UsageCount[]): UsageCount[] {
+  const days = rows
+    .filter(({ bucket }) => bucket === 'day')
+    .map((row): UsageCount => ({ ...row, dimension: 'door', name: 'rest', ...noOutcomes() }));
+  return [...new Map(days.map((day) => [keyOf(day), day])).values()].sort(byKey);
 }
 
-/** The projects' days among rows, in the order of the rows. */
-function daysOf(rows: readonly UsageCount[]): Day[] {
-  const days = rows.filter(({ bucket }) => bucket === 'day');
-  return [
-    ...new Map(days.map((row) => [keyOf(row), { projectId: row.projectId, number: row.number }])).values(),
-  ];
-}
-
-/** Adding nothing to one row of a day locks it until the transaction ends. */
-function lockRow(day: Day): UsageCount {
-  return { ...day, bucket: 'day', dimension: 'door', name: 'rest', ...noOutcomes() };
-}
-
-async function storedNames(manager: EntityManager, days: readonly Day[]): Promise<NamesOf> {
-  const names = new Map<string, Set<string>>();
-  const namesOf: NamesOf = (projectId, number, dimension) => {
-    const key = `${keyOf({ projectId, number })}/${dimension}`;
-    const known = names.get(key) ?? new Set();
-    names.set(key, known);
-    return known;
-  };
-  if (days.length === 0) return namesOf;
-  const rows = await manager.find(UsageCount, {
-    select: { projectId: true, number: true, dimension: true, name: true },
-    where: days.map((day) => ({ ...day, bucket: 'day' as const, dimension: In([...LIMITED]) })),
-  });
-  for (const { projectId, number, dimension, name } of rows) {
-    if (name !== OTHER) namesOf(projectId, number, dimension).add(name);
+async function storedNames(manager: EntityManager, days: readonly UsageCount[]): Promise<Names> {
+  const dimension = In([...LIMITED]);
+  const where = days.map(({ projectId, bucket, number }) => ({ projectId, bucket, number, dimension }));
+  const select = { projectId: true, number: true, dimension: true, name: true } as const;
+  const rows = days.length === 0 ? [] : await manager.find(UsageCount, { select, where });
+  const names: Names = new Map();
+  for (const row of rows) {
+    if (row.name !== OTHER) namesIn(names, row).add(row.name);
   }
-  return namesOf;
-}
-
-function keyOf({ projectId, number }: Day): string {
-  return `${projectId}/${number}`;
+  return names;
 }
 
 /** Names that are stored for a project, a day and a dimension; further ones count as `other`. */
@@ -125,15 +105,23 @@ export const MAX_NAMES = 200;
 const LIMITED: ReadonlySet<Dimension> = new Set(['key', 'operation']);
 export const OTHER = OTHER_OPERATION;
 
-/** The names that are stored for a project's day in a dimension, without `other`. Grows up to `MAX_NAMES`. */
-type NamesOf = (projectId: bigint, day: number, dimension: Dimension) => Set<string>;
+/** The names that are stored for a project's day in a dimension, without `other`. */
+type Names = Map<string, Set<string>>;
 
-/** The rows of all buckets that tallies add to, sorted by primary key. */
-export function rowsOf(
-  tallies: readonly Tally[],
-  nowMs: number,
-  namesOf: NamesOf | null = null,
-): UsageCount[] {
+function namesIn(names: Names, day: DayOfDimension): Set<string> {
+  const known = names.get(keyOf(day)) ?? new Set();
+  names.set(keyOf(day), known);
+  return known;
+}
+
+type DayOfDimension = Pick<UsageCount, 'projectId' | 'number' | 'dimension'>;
+
+function keyOf({ projectId, number, dimension }: DayOfDimension): string {
+  return `${projectId}/${number}/${dimension}`;
+}
+
+/** The rows of all buckets that tallies add to, sorted by primary key. `stored` grows up to `MAX_NAMES` of a day. */
+export function rowsOf(tallies: readonly Tally[], nowMs: number, stored: Names | null = null): UsageCount[] {
   const rows = new Map<string, UsageCount>();
   for (const tally of tallies) {
     const { projectId, minute } = tally;
@@ -143,7 +131,8 @@ export function rowsOf(
       ({ bucket, number }) => number >= oldestKept(bucket, nowMs),
     );
     for (const dimension of DIMENSIONS) {
-      const names = LIMITED.has(dimension) && namesOf?.(projectId, number('day'), dimension);
+      const isLimited = stored !== null && LIMITED.has(dimension);
+      const names = isLimited ? namesIn(stored, { projectId, number: number('day'), dimension }) : null;
       for (const [given, outcomes] of tally[dimension]) {
         const name = names ? nameWithin(names, String(given)) : String(given);
         for (const bucket of kept) add(rows, { projectId, dimension, name, ...bucket, ...outcomes });
