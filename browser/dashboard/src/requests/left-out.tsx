@@ -3,7 +3,7 @@ import { Tooltip } from '../elements/tooltip.js';
 
 const NUMBER = new Intl.NumberFormat();
 const REASON =
-  'The log has the last 10,000 requests of 48 hours. Of each second it keeps 50, those with an error first. Usage on the overview counts all requests.';
+  'The log has the last 10,000 requests of 48 hours. Of each second each process of the gateway keeps 50, those with an error first. Usage on the overview counts all requests.';
 
 /** How complete the log is. */
 export function LeftOut({ count }: { count: number }) {
