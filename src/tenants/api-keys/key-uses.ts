@@ -12,7 +12,7 @@ const BATCH_KEYS = 500;
  * beyond 100,000 keys between two flushes, uses of further keys are not recorded.
  */
 export class KeyUses {
-  private uses = new Map<bigint, number>();
+  private readonly uses = new Map<bigint, number>();
 
   constructor(
     private readonly db: Database,
@@ -35,24 +35,14 @@ export class KeyUses {
     return Math.max(noted ?? 0, lastUsedAtMs ?? 0, createdAtMs);
   }
 
-  /** Stores the recorded uses. Rethrows an error of the driver, and keeps the uses that were not stored. */
+  /** Stores the recorded uses. Rethrows an error of the driver; a use that was not stored stays recorded. */
   async flush(): Promise<void> {
-    const uses = this.uses;
-    this.uses = new Map();
-    try {
-      for (const [atMs, keyIds] of byTime(uses)) {
-        while (keyIds.length > 0) {
-          const batch = keyIds.slice(-BATCH_KEYS);
-          await this.store(batch, atMs);
-          keyIds.length -= batch.length;
-          for (const keyId of batch) uses.delete(keyId);
-        }
+    for (const [atMs, keyIds] of byTime(this.uses)) {
+      for (let at = 0; at < keyIds.length; at += BATCH_KEYS) {
+        const batch = keyIds.slice(at, at + BATCH_KEYS);
+        await this.store(batch, atMs);
+        for (const keyId of batch) if (this.uses.get(keyId) === atMs) this.uses.delete(keyId);
       }
-    } catch (error) {
-      for (const [keyId, atMs] of uses) {
-        if (!this.uses.has(keyId) && this.uses.size < MAX_KEYS) this.uses.set(keyId, atMs);
-      }
-      throw error;
     }
   }
 
