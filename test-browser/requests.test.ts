@@ -7,6 +7,7 @@ import { createTestDatabase } from '../test/support/databases.js';
 import { letGo } from '../test/support/domains/domain-rig.js';
 import { createTenant, type GatewayProcess, startGateway } from '../test/support/gateway-process.js';
 import { graphql, rest } from '../test/support/http/client.js';
+import { freePort } from '../test/support/servers/daemon.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { countedRequest } from '../test/support/usage/counted-request.js';
 import { violationsOn } from './support/accessibility.js';
@@ -257,9 +258,9 @@ test('RequestsPage-8: a key that is revoked while the list is open ends the sess
 
 test('RequestsPage-10: the list stays while the gateway is away, the badge says so, and it goes on when the gateway is back', async () => {
   const database = await createTestDatabase('sqlite');
-  const env = { DATABASE_URL: database.url };
+  const env = { DATABASE_URL: database.url, PORT: String(await freePort()) };
   const first = await startGateway({ env });
-  const { url, port } = first;
+  const { url } = first;
   let second: GatewayProcess | undefined;
   try {
     const token = await createTenant(database.url);
@@ -272,7 +273,7 @@ test('RequestsPage-10: the list stays while the gateway is away, the badge says 
     await page.getByText(/^Reconnects in/).waitFor();
     expect(await operations()).toEqual(['listPets']);
     expect(await page.locator('.notice').count()).toBe(0);
-    second = await startGateway({ env: { ...env, PORT: String(port) } });
+    second = await startGateway({ env });
     await page.getByText('Live', { exact: true }).waitFor({ timeout: 70_000 });
     await rest(url, '/v1/pets/1', { token });
     await shows(2);

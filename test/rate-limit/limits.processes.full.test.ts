@@ -9,6 +9,7 @@ import { createTestDatabase, sharedDatabase, type TestDatabase } from '../suppor
 import { eventually } from '../support/eventually.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { graphql, rest } from '../support/http/client.js';
+import { countedLimiter } from '../support/limiter/shared-limiter.js';
 import { isLongRun } from '../support/long-run.js';
 import { type RedisServer, startRedis } from '../support/servers/redis.js';
 
@@ -26,6 +27,7 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
   let database: TestDatabase;
   let redis: RedisServer;
   let gateways: GatewayProcess[];
+  let limiters: Awaited<ReturnType<typeof countedLimiter>>[];
   let db: Database;
   let tenants = 0;
 
@@ -37,7 +39,10 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
     db = await Database.open(target, DATABASE_SCHEMA);
     // On a busy machine the requests of a round are an overload, and some of them get 503 instead of 429.
     const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, OVERLOAD: 'off' };
-    gateways = await Promise.all([1, 2, 3].map(() => startGateway({ env })));
+    limiters = await Promise.all(Array.from({ length: 3 }, countedLimiter));
+    gateways = await Promise.all(
+      limiters.map((limiter) => startGateway({ env: { ...env, ...limiter.env } })),
+    );
   }, 120_000);
   afterAll(async () => {
     await Promise.all(gateways.map((gateway) => gateway.kill('SIGKILL')));
@@ -73,19 +78,20 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
       const answers = [await ask(0, token), await ask(1, token), await ask(2, token)];
       return answers.map(({ headers }) => headers.get('x-ratelimit-remaining')).join() === '299,298,297';
     });
-  const outages = () =>
+  const counts = () => Promise.all(limiters.map(({ read }) => read()));
+  const loggedOutages = () =>
     gateways.map((gateway) => gateway.output().match(/Redis is unavailable/g)?.length ?? 0);
 
   test(`Limits-18: ${REQUESTS} simultaneous requests admit exactly ${PRO_PER_MINUTE}, in each of ${ROUNDS} rounds`, async () => {
     for (let round = 0, late = 0; round < ROUNDS; ) {
       const { token } = await proTenant();
       const minute = Math.floor(Date.now() / MINUTE_MS);
-      const before = outages();
+      const before = await counts();
       const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, at) => ask(at, token)));
       // A round that spans two minutes gets two quotas.
       if (Math.floor(Date.now() / MINUTE_MS) !== minute) continue;
       // Redis got no processor time, or its replies were read late: then each process limits on its own.
-      if (outages().join() !== before.join()) {
+      if (JSON.stringify(await counts()) !== JSON.stringify(before)) {
         await countTogether();
         continue;
       }
@@ -130,15 +136,19 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
   test('Limits-20: with Redis away no answer is 5xx or late, and counting is shared again after its return', async () => {
     const { token } = await proTenant();
     await countTogether();
-    const before = outages();
+    const before = await counts();
     await redis.kill('SIGKILL');
     const startedAt = performance.now();
     const away = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(at, token)));
     for (const { status } of away) expect([200, 429]).toContain(status);
     expect(performance.now() - startedAt).toBeLessThan(3_000);
+    const outages = (await counts()).map((count) => count.outages);
+    expect(outages).toEqual(before.map((count) => count.outages + 1));
     // Each process logs it once; the log line arrives after the answers.
-    await eventually('the outage is logged', () => outages().every((count, at) => count > (before[at] ?? 0)));
-    expect(outages()).toEqual(before.map((count) => count + 1));
+    await eventually('all outages are logged', () =>
+      loggedOutages().every((count, at) => count >= Number(outages[at])),
+    );
+    expect(loggedOutages()).toEqual(outages);
     await redis.restart();
     await countTogether();
     for (const gateway of gateways) expect(gateway.faults()).toEqual([]);

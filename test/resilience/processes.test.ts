@@ -5,20 +5,22 @@ import { anyDatabase, createTestDatabase, sharedDatabase, type TestDatabase } fr
 import { eventually } from '../support/eventually.js';
 import { createTenant, type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { rest } from '../support/http/client.js';
+import { countedLimiter } from '../support/limiter/shared-limiter.js';
 import { type Habit, PetLoad } from '../support/pet-load.js';
+import { freePort } from '../support/servers/daemon.js';
 import { startRedis } from '../support/servers/redis.js';
 
 // Each promise that needs processes has one test here; the full tier tests them under load and faults.
 
-/** Starts `count` processes on a new database, and ends them after the work. */
+/** Starts a process for each of the settings, and ends them after the work. */
 async function withGateways(
-  count: number,
-  { env = {}, database }: { env?: Record<string, string>; database: TestDatabase },
+  database: TestDatabase,
+  settings: readonly Record<string, string>[],
   work: (gateways: GatewayProcess[]) => Promise<void>,
 ): Promise<void> {
   const gateways: GatewayProcess[] = [];
   try {
-    for (let at = 0; at < count; at += 1) {
+    for (const env of settings) {
       gateways.push(await startGateway({ env: { DATABASE_URL: database.url, ...env } }));
     }
     await work(gateways);
@@ -30,7 +32,7 @@ async function withGateways(
 
 test('Process-1: a process creates its schema and serves, and after SIGTERM answers what is in flight and ends with 0', async () => {
   const database = await createTestDatabase(anyDatabase());
-  await withGateways(1, { database, env: { SHUTDOWN_SECONDS: '4' } }, async ([gateway]) => {
+  await withGateways(database, [{ SHUTDOWN_SECONDS: '4' }], async ([gateway]) => {
     const { url, kill, ended, faults } = gateway as GatewayProcess;
     const token = await createTenant(database.url);
     expect((await rest(url, '/v1/pets', { token })).body).toEqual([]);
@@ -58,14 +60,15 @@ test('Process-1: a process creates its schema and serves, and after SIGTERM answ
 
 test('Process-2: every acknowledged pet survives kill -9, and no Idempotency-Key makes two', async () => {
   const database = await createTestDatabase(anyDatabase());
-  await withGateways(1, { database }, async (gateways) => {
-    const [{ url, port, kill }] = gateways as [GatewayProcess];
+  const env = { PORT: String(await freePort()) };
+  await withGateways(database, [env], async (gateways) => {
+    const [{ url, kill }] = gateways as [GatewayProcess];
     const habits: Habit[] = ['create', 'create with key', 'create', 'create with key'];
     const load = new PetLoad(url, await createTenant(database.url), habits);
     try {
       await eventually('pets made', () => load.acknowledged.size >= 40);
       await kill('SIGKILL');
-      gateways.push(await startGateway({ env: { DATABASE_URL: database.url, PORT: String(port) } }));
+      gateways.push(await startGateway({ env: { DATABASE_URL: database.url, ...env } }));
       const wanted = load.acknowledged.size + 20;
       await eventually('more pets made', () => load.acknowledged.size >= wanted);
       await load.settle();
@@ -81,18 +84,20 @@ test('Process-3: two processes on Redis admit exactly the plan of a project', as
   const redis = await startRedis();
   const database = await createTestDatabase(sharedDatabase());
   try {
-    await withGateways(2, { database, env: { REDIS_URL: redis.url } }, async (gateways) => {
+    const limiters = [await countedLimiter(), await countedLimiter()];
+    const settings = limiters.map(({ env }) => ({ REDIS_URL: redis.url, ...env }));
+    await withGateways(database, settings, async (gateways) => {
       const statuses = await eventually('a round within one minute, with Redis', async () => {
         const token = await createTenant(database.url, 'FREE');
         const minute = () => Math.floor(Date.now() / 60_000);
         const began = minute();
-        const outages = () => gateways.map((gateway) => /Redis is unavailable/.test(gateway.output())).join();
-        const before = outages();
+        const counts = async () => JSON.stringify(await Promise.all(limiters.map(({ read }) => read())));
+        const before = await counts();
         const sent = Array.from({ length: 80 }, (_, at) =>
           rest((gateways[at % 2] as GatewayProcess).url, '/v1/pets', { token }),
         );
         const answered = (await Promise.all(sent)).map(({ status }) => status);
-        return minute() === began && outages() === before && answered;
+        return minute() === began && (await counts()) === before && answered;
       });
       const count = (status: number) => statuses.filter((one) => one === status).length;
       expect({ admitted: count(200), refused: count(429) }).toEqual({ admitted: 60, refused: 20 });

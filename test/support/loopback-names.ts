@@ -1,4 +1,3 @@
-import { createSocket } from 'node:dgram';
 import { type AddressInfo, createServer } from 'node:net';
 import { decode, encode } from 'dns-packet';
 
@@ -18,9 +17,7 @@ const RECURSIVE = 0x0180;
  * names below `broken.test` fail to resolve.
  */
 export async function startLoopbackNames(): Promise<LoopbackNames> {
-  const udp = createSocket('udp4');
-  udp.on('message', (message, { port, address }) => udp.send(answerTo(message), port, address));
-  // Pebble uses TCP.
+  // Pebble asks by TCP only.
   const tcp = createServer((socket) => {
     let received = Buffer.alloc(0);
     socket.on('error', () => {});
@@ -38,12 +35,10 @@ export async function startLoopbackNames(): Promise<LoopbackNames> {
   });
   await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
   const { port } = tcp.address() as AddressInfo;
-  await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve));
   return {
     address: `127.0.0.1:${port}`,
     async stop() {
       tcp.close();
-      await new Promise<void>((resolve) => udp.close(() => resolve()));
     },
   };
 }

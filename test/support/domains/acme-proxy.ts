@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, createServer, request } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { freePort } from '../servers/daemon.js';
 import type { Pebble } from '../servers/pebble.js';
 
 /** A proxy in front of Pebble that counts requests and injects the faults of real CAs. */
@@ -43,6 +44,7 @@ export type AcmeFault =
   | { kind: 'lose-answer' };
 
 const CREATED = 201;
+const KEEP_ALIVE_MS = 60_000;
 
 interface ProxyOptions {
   /** Called before a validation; true = a CAA record forbids this CA. Pebble itself does not check CAA. */
@@ -104,8 +106,11 @@ export async function startAcmeProxy(pebble: Pebble, options: ProxyOptions = {})
     server.closeAllConnections();
     await closed;
   };
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  // Longer than the client keeps an idle connection, as the servers of real CAs do.
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  // Not one of the system's own: while the port is closed, an outgoing connection could take it.
+  const port = await freePort();
+  await listen(port);
 
   return {
     directoryUrl: `https://127.0.0.1:${port}/dir`,

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, createConnection as dial, type Server, type Socket } from 'node:net';
+import { freePort } from '../servers/daemon.js';
 
 /**
  * The behaviour of the network between a client and a server.
@@ -56,8 +57,9 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     });
     apply(pair, fault === 'half-open' ? 'pass' : fault);
   });
-  await listen(listener, 0);
-  const { port } = listener.address() as { port: number };
+  // Not one of the system's own: while it refuses, a client that tries again and again would connect to itself.
+  const port = await freePort();
+  await listen(listener, port);
   const resetAll = () => {
     for (const { client, server } of pairs) {
       client.resetAndDestroy();

@@ -6,6 +6,7 @@ import { Database } from '../../../src/ground/database/database.js';
 import { migrate } from '../../../src/ground/database/migrate.js';
 import { SCOPES } from '../../../src/ground/kernel/caller.js';
 import { type GatewayProcess, startGateway } from '../gateway-process.js';
+import { freePort } from '../servers/daemon.js';
 import { startMysql } from '../servers/mysql.js';
 import { type RedisServer, startRedis } from '../servers/redis.js';
 import type { SqlServer } from '../servers/sql-server.js';
@@ -43,7 +44,8 @@ export class Gateways {
     await migrate(target, DATABASE_SCHEMA);
     // The request log reads indexes too, which `indexReads` counts.
     const env = { DATABASE_URL: url, REDIS_URL: redis.url, REQUEST_LOG: 'off' };
-    const processes = await Promise.all([0, 1, 2].map(() => startGateway({ env })));
+    const start = async () => startGateway({ env: { ...env, PORT: String(await freePort()) } });
+    const processes = await Promise.all([0, 1, 2].map(start));
     return new Gateways(mysql, redis, await Database.open(target, DATABASE_SCHEMA), env, processes);
   }
 
