@@ -28,9 +28,16 @@ export class Drain {
     this.connections.announceClose();
     await sleep(Math.min(lameDuckMs, withinMs));
     const closed = this.app.close();
-    await Promise.race([closed, sleep(endsAt - performance.now())]);
+    await orAfter(endsAt - performance.now(), closed);
     this.connections.closeAll();
     // Remaining work, such as a write to a database that does not respond, must not delay the exit.
-    await Promise.race([closed, sleep(GRACE_MS)]);
+    await orAfter(GRACE_MS, closed);
   }
+}
+
+/** Resolves with `work`, or after `ms`; then no timer is left. */
+async function orAfter(ms: number, work: Promise<unknown>): Promise<void> {
+  const isOver = new AbortController();
+  const late = sleep(ms, undefined, { signal: isOver.signal }).catch(() => {});
+  await Promise.race([work, late]).finally(() => isOver.abort());
 }
