@@ -465,7 +465,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       if (format === 'ndjson') return rows.map((row) => JSON.stringify(row)).join('\n');
       return `name,categoryId\n${rows.map(({ name, categoryId }) => `"${name}",${categoryId}\n`).join('')}`;
     };
-    const isUnderWay = async () => (await count()) > 0 && (await count()) < ROWS / 2;
+    const isUnderWay = async () => (await count()) > 0 && (await count()) < ROWS * 0.99;
     const kill = async (of: string, signal: NodeJS.Signals, args: string[] = []) => {
       let child: ChildProcess | undefined;
       const ended = run([of, ...args, '--json'], '', (started) => {

@@ -216,24 +216,28 @@ describe('the GraphQL door', () => {
 
   test('Limits-GraphQL-4: other reads are served while bombs arrive', async () => {
     const other = await app.tenant();
-    const bombs = Promise.all(
-      Array.from({ length: 20 }, () => graphql(app.url, bomb, { token: tenant.token })),
-    );
-    const startedAt = performance.now();
-    for (let read = 0; read < 20; read += 1) {
-      expect((await rest(app.url, '/v1/pets', { token: other.token })).status).toBe(200);
-    }
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
-    for (const { status } of await bombs) expect(status).toBe(400);
+    const { result, tookMs } = await atMachineSpeed(async () => {
+      const bombs = Array.from({ length: 20 }, () => graphql(app.url, bomb, { token: tenant.token }));
+      for (let read = 0; read < 20; read += 1) {
+        expect((await rest(app.url, '/v1/pets', { token: other.token })).status).toBe(200);
+      }
+      return bombs;
+    });
+    expect(tookMs).toBeLessThan(2_000);
+    for (const { status } of await Promise.all(result)) expect(status).toBe(400);
   });
 
   test('Limits-GraphQL-5: measuring a bomb takes as many steps as it has fragments', () => {
     const document = parse(bomb);
     const [operation] = document.definitions;
     if (operation?.kind !== 'OperationDefinition') throw new Error('the bomb begins with its operation');
-    const startedAt = performance.now();
-    const size = measureOperation(document, operation, {}, new Map([['pets', { usual: 20, most: 20 }]]));
-    expect(performance.now() - startedAt).toBeLessThan(50);
-    expect(size.cost).toBeGreaterThan(2 ** 25);
+    // The shortest of five: another process can interrupt any of them.
+    const times = Array.from({ length: 5 }, () => {
+      const startedAt = performance.now();
+      const size = measureOperation(document, operation, {}, new Map([['pets', { usual: 20, most: 20 }]]));
+      expect(size.cost).toBeGreaterThan(2 ** 25);
+      return performance.now() - startedAt;
+    });
+    expect(Math.min(...times)).toBeLessThan(50);
   });
 });

@@ -35,10 +35,8 @@ async function traced(env: Record<string, string>, options: Parameters<typeof st
 
 /** The server span of the answer with this request id. D-141, D-143. */
 const spanOf = (requestId: string | null): Promise<CollectedSpan> =>
-  eventually(
-    `the span of ${requestId}`,
-    () => collector.spans.find(({ attributes }) => attributes['petstore.request_id'] === requestId),
-    10_000,
+  eventually(`the span of ${requestId}`, () =>
+    collector.spans.find(({ attributes }) => attributes['petstore.request_id'] === requestId),
   );
 
 describe.each([anyDatabase()])('spans of requests on %s', (kind) => {

@@ -86,7 +86,7 @@ test.each(MISHAPS)(
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.filter(({ status, headers }) => status !== 503 || !headers['retry-after'])).toEqual([]);
-    await eventually('served again', isServed, 10_000);
+    await eventually('served again', isServed);
     expect(gateway.faults()).toEqual([]);
   },
 );

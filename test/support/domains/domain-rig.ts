@@ -131,7 +131,7 @@ export function ownerOf({ url }: { url: string }, { token }: Pick<Tenant, 'token
           { input, dryRun },
         )
       ).it,
-    become: (id: string, status: DomainStatus, withinMs = 10_000): Promise<AnyDomain> =>
+    become: (id: string, status: DomainStatus, withinMs = 20_000): Promise<AnyDomain> =>
       eventually(
         `domain ${id} is ${status}`,
         async () => {
@@ -141,7 +141,7 @@ export function ownerOf({ url }: { url: string }, { token }: Pick<Tenant, 'token
         },
         withinMs,
         // A key may ask 120 times a minute.
-        100,
+        Math.min(withinMs / 100, 500),
       ),
   };
 }
