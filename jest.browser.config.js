@@ -9,6 +9,6 @@ export default {
   globalSetup: '<rootDir>/dist/test/support/browser-setup.js',
   testMatch: ['<rootDir>/test-browser/**/*.test.ts'],
   testTimeout: 120_000,
-  // The browser tests measure durations: two at once would slow each other down.
-  maxWorkers: 1,
+  maxWorkers: 2,
+  testSequencer: '<rootDir>/test/support/jest/longest-first.js',
 };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startBrowser } from '../test/support/browser.js';
 import { plain } from '../test/support/domains/served-domain.js';
+import { atMachineSpeed } from '../test/support/own-time.js';
 import { startApp, type TestApp } from '../test/support/start-app.js';
 import { visit } from './support/visitor.js';
 
@@ -80,10 +81,11 @@ test('Dashboard-17: the dashboard is interactive within a second', async () => {
   const { page, complaints, open, leave } = await visit(browser, app.url);
   // The first request of a process reads and compresses the files.
   await open('/');
-  const startedAt = performance.now();
-  await open('/');
-  await page.getByLabel('API key').fill('pk_');
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  const { tookMs } = await atMachineSpeed(async () => {
+    await open('/');
+    await page.getByLabel('API key').fill('pk_');
+  });
+  expect(tookMs).toBeLessThan(1_000);
   expect(complaints).toEqual([]);
   await leave();
 });

@@ -49,7 +49,7 @@ describe.each([sharedDatabase()])('three processes on %s', (kind) => {
       return Object.assign(Object.create(gateway), { httpsPort }) as Served;
     };
     // The CA validates at the first process only, whichever process ordered.
-    gateways = [await start(httpPort), await start(0), await start(0)];
+    gateways = await Promise.all([httpPort, 0, 0].map(start));
     const { projects, apiKeys } = createServices(db, Date.now);
     const quotas = { plan: 'ENTERPRISE', perMinute: 1_000_000, perDay: 1_000_000 } as const;
     const project = await projects.create(actor, { slug: 'owner', name: null, ...quotas });
