@@ -1,61 +1,56 @@
-import { ConfigError, httpEndpoint, list, oneOf, readAll } from './values.js';
+import { ConfigError, each, httpEndpoint, oneOf, readAll, type Variables } from './values.js';
 
-const SAMPLERS = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
 /** The specification allows any names; longer ones would count in each export. */
 const MAX_CHARACTERS = 1_000;
 
 /** The settings of OpenTelemetry that the gateway reads, by their standard names. */
-export interface TracingSettings {
-  /** Where spans are sent, as OTLP in JSON. */
-  readonly tracesUrl: string;
-  /** Secret: they may hold a token. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly serviceName: string;
-  readonly resourceAttributes: Readonly<Record<string, string>>;
-  readonly sampler: (typeof SAMPLERS)[number];
-  /** The share of traces that a ratio sampler records, from 0 to 1. */
-  readonly sampledShare: number;
-}
+export type TracingSettings = NonNullable<ReturnType<typeof tracingSettings>>;
 
 /** Null = there is no collector, and nothing is traced. Wrong settings are refused in both cases. */
-export function tracingSettings(text: (name: string) => string | null): TracingSettings | null {
-  const endpoint = text('OTEL_EXPORTER_OTLP_ENDPOINT');
-  const settings = readAll<TracingSettings>({
+export function tracingSettings({ read, text }: Variables) {
+  const settings = readAll({
+    /** Where spans are sent, as OTLP in JSON. */
     tracesUrl: () =>
-      `${httpEndpoint('OTEL_EXPORTER_OTLP_ENDPOINT', endpoint ?? 'http://127.0.0.1:4318')}/v1/traces`,
-    headers: () => pairs('OTEL_EXPORTER_OTLP_HEADERS', text('OTEL_EXPORTER_OTLP_HEADERS')),
+      `${read('OTEL_EXPORTER_OTLP_ENDPOINT', httpEndpoint, 'http://127.0.0.1:4318')}/v1/traces`,
+    /** Secret: they may hold a token. */
+    headers: () => read('OTEL_EXPORTER_OTLP_HEADERS', pairs, ''),
     serviceName: () => text('OTEL_SERVICE_NAME') ?? 'petstore-gateway',
-    resourceAttributes: () => pairs('OTEL_RESOURCE_ATTRIBUTES', text('OTEL_RESOURCE_ATTRIBUTES')),
+    resourceAttributes: () => read('OTEL_RESOURCE_ATTRIBUTES', pairs, ''),
     sampler: () =>
-      oneOf('OTEL_TRACES_SAMPLER', text('OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on', SAMPLERS),
-    sampledShare: () => share('OTEL_TRACES_SAMPLER_ARG', text('OTEL_TRACES_SAMPLER_ARG')),
+      read(
+        'OTEL_TRACES_SAMPLER',
+        oneOf([
+          'always_on',
+          'always_off',
+          'traceidratio',
+          'parentbased_always_on',
+          'parentbased_always_off',
+          'parentbased_traceidratio',
+        ]),
+        'parentbased_always_on',
+      ),
+    /** The share of traces that a ratio sampler records, from 0 to 1. */
+    sampledShare: () => read('OTEL_TRACES_SAMPLER_ARG', share, '1'),
   });
-  return endpoint === null ? null : settings;
+  return text('OTEL_EXPORTER_OTLP_ENDPOINT') === null ? null : settings;
 }
 
-function share(name: string, value: string | null): number {
-  if (value === null) return 1;
+function share(name: string, value: string): number {
   if (/^(?:0(?:\.\d+)?|1(?:\.0+)?|\.\d+)$/.test(value)) return Number(value);
   throw new ConfigError(`${name} must be a number from 0 to 1, such as 0.01, not ${JSON.stringify(value)}.`);
 }
 
-/** `name=value,name=value`, percent-encoded. The message repeats no value, because it may be a token. */
-function pairs(name: string, value: string | null): Record<string, string> {
-  const entries = list(value).map((entry) => {
-    const [, key = '', encoded = ''] = /^([\w.!#$%&'*+^`|~-]+)\s*=\s*([\x20-\x7e]*)$/.exec(entry) ?? [];
-    const decoded = decode(encoded);
-    if (key === '' || decoded === null || entry.length > MAX_CHARACTERS)
-      throw new ConfigError(`${name} must be name=value pairs separated by commas, percent-encoded.`);
-    return [key, decoded];
-  });
-  return Object.fromEntries(entries);
+/** `name=value,name=value`, percent-encoded. */
+function pairs(name: string, value: string): Record<string, string> {
+  return Object.fromEntries(each(pair)(name, value));
+}
+
+/** The message repeats no value, because it may be a token. */
+function pair(name: string, entry: string): [key: string, value: string] {
+  const [, key = '', encoded = ''] = /^([\w.!#$%&'*+^`|~-]+)\s*=\s*([\x20-\x7e]*)$/.exec(entry) ?? [];
+  const decoded = decode(encoded);
+  if (key !== '' && decoded !== null && entry.length <= MAX_CHARACTERS) return [key, decoded];
+  throw new ConfigError(`${name} must be name=value pairs separated by commas, percent-encoded.`);
 }
 
 function decode(text: string): string | null {

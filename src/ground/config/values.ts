@@ -34,37 +34,57 @@ export function readAll<Settings extends object>(
   return settings as Settings;
 }
 
-/** The address of a DNS server: an IP address and a port. */
-export interface DnsServer {
-  readonly address: string;
-  readonly port: number;
+/** Reads a value that is set. Throws `ConfigError`. */
+type Parser<T> = (name: string, value: string) => T;
+
+/** The variables of the process. An empty one counts as not set. */
+export class Variables {
+  constructor(private readonly env: NodeJS.ProcessEnv) {}
+
+  readonly text = (name: string): string | null => this.env[name]?.trim() || null;
+
+  readonly read = <T>(name: string, parse: Parser<T>, fallback: string): T =>
+    parse(name, this.text(name) ?? fallback);
+
+  readonly optional = <T>(name: string, parse: Parser<T>): T | null => {
+    const value = this.text(name);
+    return value === null ? null : parse(name, value);
+  };
 }
 
 function refuse(name: string, shouldBe: string, value: string): never {
   throw new ConfigError(`${name} must be ${shouldBe}, not ${JSON.stringify(value)}.`);
 }
 
-export function wholeNumber(
-  name: string,
-  value: string | null,
-  { fallback, min, max }: { fallback: number; min: number; max: number },
-): number {
-  if (value === null) return fallback;
-  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= min && number <= max) return number;
-  return refuse(name, `a whole number from ${min} to ${max}`, value);
+/** Values separated by commas. */
+export function each<T>(parse: Parser<T>): Parser<T[]> {
+  return (name, value) => list(value).map((entry) => parse(name, entry));
 }
 
-export function oneOf<T extends string>(name: string, value: string, allowed: readonly T[]): T {
-  return (
-    allowed.find((candidate) => candidate === value) ?? refuse(name, `one of ${allowed.join(', ')}`, value)
-  );
+function list(value: string): string[] {
+  const entries = value.split(',').map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== '');
 }
 
-export function flag(name: string, value: string | null, fallback: boolean): boolean {
-  if (value === null) return fallback;
-  if (value === '1' || value === '0') return value === '1';
-  return refuse(name, '1 or 0', value);
+export function wholeNumber(min: number, max: number): Parser<number> {
+  return (name, value) => {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    return refuse(name, `a whole number from ${min} to ${max}`, value);
+  };
+}
+
+export function oneOf<const T extends string>(allowed: readonly T[]): Parser<T> {
+  return (name, value) =>
+    allowed.find((candidate) => candidate === value) ?? refuse(name, `one of ${allowed.join(', ')}`, value);
+}
+
+export function onOrOff(name: string, value: string): boolean {
+  return oneOf(['on', 'off'])(name, value) === 'on';
+}
+
+export function flag(name: string, value: string): boolean {
+  return value === '1' || (value !== '0' && refuse(name, '1 or 0', value));
 }
 
 function httpUrl(value: string): URL | null {
@@ -87,18 +107,14 @@ export function httpEndpoint(name: string, value: string): string {
   );
 }
 
-export function emailAddress(name: string, value: string | null): string | null {
-  if (value === null || /^[^\s@,]+@[^\s@,]+$/.test(value)) return value;
-  return refuse(name, 'an e-mail address', value);
+export function emailAddress(name: string, value: string): string {
+  return /^[^\s@,]+@[^\s@,]+$/.test(value) ? value : refuse(name, 'an e-mail address', value);
 }
 
-export function baseUrl(name: string, value: string | null): string | null {
-  if (value === null) return null;
+export function baseUrl(name: string, value: string): string {
   const url = httpUrl(value);
-  if (!url || /\/v1\/?$/.test(url.pathname)) {
-    return refuse(name, 'an http(s) address without /v1, such as https://api.example.com', value);
-  }
-  return url.href.replace(/\/+$/, '');
+  if (url && !/\/v1\/?$/.test(url.pathname)) return url.href.replace(/\/+$/, '');
+  return refuse(name, 'an http(s) address without /v1, such as https://api.example.com', value);
 }
 
 /** An address to listen on: an IP address or a name of this machine. */
@@ -113,32 +129,33 @@ export function hostname(name: string, value: string): string {
   return refuse(name, 'a lower-case host name such as petstore.example.com', value);
 }
 
-export function origins(name: string, value: string | null): string[] {
-  return list(value).map((entry) => {
-    if (httpUrl(entry)?.origin === entry) return entry;
-    return refuse(name, 'origins separated by commas, such as https://app.example.com', entry);
-  });
+export function origin(name: string, value: string): string {
+  if (httpUrl(value)?.origin === value) return value;
+  return refuse(name, 'origins separated by commas, such as https://app.example.com', value);
 }
 
-export function networks(name: string, value: string | null): string[] {
-  return list(value).map((entry) => {
-    const [address = '', bits, ...rest] = entry.split('/');
-    const family = isIP(address);
-    const isPrefix =
-      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-    if (family !== 0 && isPrefix && rest.length === 0) return entry;
-    return refuse(name, 'addresses or networks separated by commas, such as 10.0.0.0/8', entry);
-  });
+export function network(name: string, value: string): string {
+  const [address = '', bits, ...rest] = value.split('/');
+  const family = isIP(address);
+  const isPrefix =
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+  if (family !== 0 && isPrefix && rest.length === 0) return value;
+  return refuse(name, 'addresses or networks separated by commas, such as 10.0.0.0/8', value);
 }
 
-export function readableFile(name: string, path: string | null): string | null {
-  if (path === null) return null;
+export function readableFile(name: string, path: string): string {
   try {
     accessSync(path, constants.R_OK);
     return path;
   } catch {
     return refuse(name, 'a PEM file that can be read', path);
   }
+}
+
+/** The address of a DNS server: an IP address and a port. */
+export interface DnsServer {
+  readonly address: string;
+  readonly port: number;
 }
 
 export function dnsServer(name: string, entry: string): DnsServer {
@@ -150,16 +167,11 @@ export function dnsServer(name: string, entry: string): DnsServer {
   return refuse(name, 'addresses separated by commas, such as 9.9.9.9 or [2620:fe::fe]:53', entry);
 }
 
-export function list(value: string | null): string[] {
-  const entries = (value ?? '').split(',').map((entry) => entry.trim());
-  return entries.filter((entry) => entry !== '');
-}
-
 // These values hold passwords and keys: no message and no log repeats them.
 
-export function redisUrl(name: string, value: string | null): string | null {
-  const url = value === null ? null : parseUrl(value);
-  if (value === null || (url?.hostname && /^rediss?:$/.test(url.protocol))) return value;
+export function redisUrl(name: string, value: string): string {
+  const url = parseUrl(value);
+  if (url?.hostname && /^rediss?:$/.test(url.protocol)) return value;
   throw new ConfigError(`${name} must be redis://host:6379 or rediss://user:password@host:6379.`);
 }
 
@@ -203,9 +215,9 @@ export function secretKeysOf(
   if (current === null && previous !== null) {
     throw new ConfigError('SECRET_KEY must be set when SECRET_KEY_PREVIOUS is.');
   }
-  const { sealing, opening } = readAll<{ sealing: Buffer[]; opening: Buffer[] }>({
+  const { sealing, opening } = readAll({
     sealing: () => (current === null ? [] : [secretKey('SECRET_KEY', current)]),
-    opening: () => list(previous).map((value) => secretKey('SECRET_KEY_PREVIOUS', value)),
+    opening: () => each(secretKey)('SECRET_KEY_PREVIOUS', previous ?? ''),
   });
   return [...sealing, ...opening];
 }
