@@ -5,10 +5,7 @@ import {
   OTHER_OPERATION,
   type RequestOutcome,
 } from '../ground/kernel/answered-request.js';
-import type { Metrics } from '../ground/metrics/metrics.js';
-import type { KeyUses } from '../tenants/api-keys/key-uses.js';
-import type { RequestWriter } from '../tenants/request-log/request-writer.js';
-import type { UsageService } from '../tenants/usage/usage.service.js';
+import type { Parts } from './parts.js';
 
 /** The name of OpenTelemetry for any other method is `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
@@ -19,16 +16,9 @@ const DASHBOARD = 'dashboard';
 /** No answer: the client disconnected before, or its body was refused in the middle. nginx's number for it. */
 const DISCONNECTED = 499;
 
-interface Recorders {
-  /** Null = metrics are off. */
-  metrics: Metrics | null;
-  keyUses: KeyUses;
-  usage: UsageService;
-  requestWriter: RequestWriter;
-}
-
 /** Records each answer: metrics, the use of the key, the usage of the project and its log. */
-export function answerRecorder({ metrics, keyUses, usage, requestWriter }: Recorders, now: () => number) {
+export function answerRecorder({ metrics, services }: Parts, now: () => number) {
+  const { keyUses, usage, requestWriter } = services;
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const answered = answeredRequest(request, reply, now());
     metrics?.observe(answered);

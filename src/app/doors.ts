@@ -8,7 +8,6 @@ import { restDoor } from '../doors/rest/rest.door.js';
 import { dashboardDoor } from '../doors/web/dashboard.door.js';
 import { notFoundForPeople, pagesDoor } from '../doors/web/pages.door.js';
 import { Pages } from '../doors/web/pages.js';
-import { version } from '../ground/kernel/version.js';
 import { EventLoopTurns } from '../ground/scheduling/event-loop-turns.js';
 import { defaultMaxConnections } from '../request/http/connections/descriptor-limit.js';
 import { OpenConnections } from '../request/http/connections/open-connections.js';
@@ -36,6 +35,7 @@ import {
   addServerHooks,
 } from './hooks.js';
 import type { AppOptions, Parts } from './parts.js';
+import { readingsOf } from './readings.js';
 
 const APOLLO_STUDIO = 'https://studio.apollographql.com';
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -65,7 +65,7 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
     connections,
     isAllowedOrigin: originRule(options),
     earlyRefusals,
-    recordAnswer: answerRecorder({ metrics: parts.metrics, ...parts.services }, options.now),
+    recordAnswer: answerRecorder(parts, options.now),
     tracing: parts.tracing,
   });
 
@@ -80,16 +80,7 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   const closeGraphQL = await openGraphQL(http, parts, { ...shared, pages, log: logger });
   await openKeylessDoors(http, parts, pages);
   await openRest(http, parts, shared);
-  parts.metrics?.addReadings({
-    version: version(),
-    isReady: async () => !drain.isDraining && (await db.isReady().catch(() => false)),
-    sharing: parts.sharing,
-    cached: () => parts.cache.counts,
-    pool: () => db.poolLoad,
-    connections,
-    spans: () => parts.tracing?.counts ?? { exported: 0, dropped: 0 },
-    lostLogLines: () => options.logLines?.lostLines ?? 0,
-  });
+  parts.metrics?.addReadings(readingsOf(options, parts, { drain, connections }));
   return { http, connections, reception, shedder, drain, pages, closeGraphQL };
 }
 
@@ -153,13 +144,14 @@ function openPages({ services }: Parts, { schema, addresses }: Shared): Promise<
 
 async function openGraphQL(
   http: FastifyInstance,
-  { admission, meter, cache, tracing }: Parts,
+  parts: Parts,
   { schema, turns, bodies, pages, log }: Shared & { pages: Pages; log: AppOptions['logger'] },
 ): Promise<() => Promise<void>> {
   const page = async (request: FastifyRequest, reply: FastifyReply) => pages.sandbox(request, reply);
+  const { meter, cache } = parts;
   const graphql = await openGraphQLDoor({ schema, meter, cache, turns, bodies, page, log });
   const open = async (door: FastifyInstance) => {
-    addGraphQLHooks(door, { admission, bodies, tracing, chargeUnpaid: graphql.chargeUnpaid });
+    addGraphQLHooks(door, parts, { bodies, chargeUnpaid: graphql.chargeUnpaid });
     graphql.routes(door);
   };
   await http.register(open, { prefix: '/graphql' });
@@ -185,16 +177,16 @@ async function openKeylessDoors(http: FastifyInstance, { visits }: Parts, pages:
 
 async function openRest(
   http: FastifyInstance,
-  { services, admission, cache, tracing }: Parts,
+  parts: Parts,
   { turns, bodies, addresses }: Shared,
 ): Promise<void> {
   let document: Promise<KeptBody> | undefined;
   const makeDocument = () => KeptBody.of(JSON_TYPE, JSON.stringify(openApiDocument(addresses())));
   const open = async (door: FastifyInstance) => {
-    addRestHooks(door, { admission, cache, bodies, tracing });
+    addRestHooks(door, parts, bodies);
     restDoor(door, {
       turns,
-      pets: services.pets,
+      pets: parts.services.pets,
       baseUrl: ({ site }) => `${site.origin ?? addresses().base}/v1`,
       openApiDocument: () => {
         document ??= makeDocument();

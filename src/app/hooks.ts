@@ -9,16 +9,16 @@ import {
 } from '../doors/rest/rest.hooks.js';
 import { requirePlatformHost } from '../doors/web/dashboard.door.js';
 import { varyByEncoding } from '../doors/web/pages.door.js';
-import { type Admission, UNADMITTED } from '../request/admission/admission.js';
+import { UNADMITTED } from '../request/admission/admission.js';
 import { limitVisits, type Visits } from '../request/admission/visits.js';
 import type { OpenConnections } from '../request/http/connections/open-connections.js';
 import type { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
 import { allowNoOrigin, allowOrigins } from '../request/http/cors.js';
 import type { EarlyRefusals } from '../request/http/early-refusals.js';
 import { labelAnswer, startAnswerTimer, stopAnswerTimer, UNANSWERED } from '../request/http/server.js';
-import type { ResponseCache } from '../request/response-cache/response-cache.js';
 import type { Tracing } from '../request/tracing/start-tracing.js';
 import { recordEnd } from './answer-record.js';
+import type { Parts } from './parts.js';
 import {
   endOperationTrace,
   followTrace,
@@ -74,14 +74,11 @@ export function addServerHooks(
   server.addHook('onResponse', stopAnswerTimer);
 }
 
-interface RestHooks {
-  admission: Admission;
-  cache: ResponseCache;
-  bodies: BodiesInFlight;
-  tracing: Tracing | null;
-}
-
-export function addRestHooks(door: FastifyInstance, { admission, cache, bodies, tracing }: RestHooks): void {
+export function addRestHooks(
+  door: FastifyInstance,
+  { admission, cache, tracing }: Parts,
+  bodies: BodiesInFlight,
+): void {
   // Before admission refuses: `Vary` and the deprecation of a route belong on refusals too.
   door.addHook('onRequest', announceAnswer);
   // Identifies the caller and charges the request.
@@ -101,16 +98,10 @@ export function addRestHooks(door: FastifyInstance, { admission, cache, bodies, 
   door.addHook('onSend', conditionalGet);
 }
 
-interface GraphQLHooks {
-  admission: Admission;
-  bodies: BodiesInFlight;
-  tracing: Tracing | null;
-  chargeUnpaid: onSendHookHandler;
-}
-
 export function addGraphQLHooks(
   door: FastifyInstance,
-  { admission, bodies, tracing, chargeUnpaid }: GraphQLHooks,
+  { admission, tracing }: Parts,
+  { bodies, chargeUnpaid }: { bodies: BodiesInFlight; chargeUnpaid: onSendHookHandler },
 ): void {
   // Identifies the caller. The door charges, when it knows the cost of the operation.
   door.addHook('onRequest', admission.admitCallers({ isChargedByDoor: true, isPublic: isPage }));

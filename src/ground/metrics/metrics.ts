@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { AnsweredRequest } from '../kernel/answered-request.js';
-import { addReadings, type Readings } from './readings.js';
 
 /** The values of labels that are known from the start. Each series begins at 0, so that an alert sees its first increase. */
 interface LabelValues {
@@ -11,6 +10,17 @@ interface LabelValues {
   /** Of requests that were refused during an overload. */
   shedPlans: readonly string[];
 }
+
+export interface Reading {
+  /** That of a counter ends in `_total`. */
+  name: string;
+  help: string;
+  label?: string;
+  /** Values by the value of the only label, or one value without a label; null = there is none. */
+  read(): Values | Promise<Values>;
+}
+
+type Values = number | Record<string, number> | null;
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const DECISIONS = ['admitted', 'refused'];
@@ -75,8 +85,24 @@ export class Metrics {
   }
 
   /** Adds the metrics that are read when Prometheus asks. */
-  addReadings(readings: Readings): void {
-    addReadings(this.registry, readings);
+  addReadings(readings: readonly Reading[]): void {
+    for (const { name, help, label, read } of readings) {
+      const Metric = name.endsWith('_total') ? Counter : Gauge;
+      new Metric({
+        name,
+        help,
+        labelNames: label ? [label] : [],
+        registers: [this.registry],
+        async collect() {
+          const values = await read();
+          this.reset();
+          if (typeof values === 'number') this.inc(values);
+          else
+            for (const [value, count] of Object.entries(values ?? {}))
+              this.inc({ [label ?? '']: value }, count);
+        },
+      });
+    }
   }
 
   observe({ route, method, status, durationMs, paidBy, outcome }: AnsweredRequest): void {
