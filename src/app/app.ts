@@ -1,40 +1,26 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
-import type { HostIndex } from '../domains/hosts/host-index.js';
-import type { Pages } from '../doors/web/pages.js';
 import { networkTest } from '../ground/kernel/networks.js';
-import type { Drain } from '../request/http/drain.js';
 import { HTTP_LIMITS } from '../request/http/reception.js';
 import { expectProxyHeaders } from '../request/ingress/proxy-protocol.js';
 import { SecureContexts, TlsServer } from '../request/ingress/tls-server.js';
-import { type Addresses, addressesOf } from './addresses.js';
+import { addressesOf } from './addresses.js';
 import { startChores } from './chores.js';
-import type { CustomDomains } from './custom-domains.js';
 import { type Doors, openDoors } from './doors.js';
 import { type AppOptions, createParts, type Parts } from './parts.js';
-import type { Services } from './services.js';
 
-export interface App {
-  http: FastifyInstance;
-  services: Services;
-  hosts: HostIndex;
-  customDomains: CustomDomains;
-  drain: Drain;
-  pages: Pages;
-  /** Starts listening. Returns the addresses for clients. */
-  listen(): Promise<Addresses>;
-}
+export type App = Awaited<ReturnType<typeof createApp>>;
 
 /** The composition root: parts, then doors, then what starts and ends them. Several apps can live in one process. */
-export async function createApp(options: AppOptions): Promise<App> {
+export async function createApp(options: AppOptions) {
   const { config } = options;
   let addresses = addressesOf(config, config.port);
   const parts = await createParts(options);
   const doors = await openDoors(options, parts, () => addresses);
   const lifecycle = createLifecycle(options, parts, doors);
   const { http, drain, pages } = doors;
+  /** Starts listening. Returns the addresses for clients. */
   const listen = async () => {
     addresses = addressesOf(config, await lifecycle.listen());
     return addresses;
@@ -45,6 +31,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
 const SWEEP_MS = 60_000;
 const HAND_OVER_MS = 1_000;
+const STORE_COUNTERS_MS = 2_000;
 const STORE_USAGE_MS = 5_000;
 const STORE_REQUESTS_MS = 1_000;
 
@@ -103,7 +90,7 @@ function createLifecycle(
   };
 }
 
-function choresOf({ services, customDomains }: Parts): Parameters<typeof startChores>[0] {
+function choresOf({ services, customDomains, storeCounters }: Parts): Parameters<typeof startChores>[0] {
   const { usage, keyUses, idempotency, requestWriter, requestRetention, auditRetention } = services;
   const deleteOldRows = () =>
     Promise.all([
@@ -115,6 +102,7 @@ function choresOf({ services, customDomains }: Parts): Parameters<typeof startCh
     ]);
   return [
     { name: 'sweeping', everyMs: SWEEP_MS, work: deleteOldRows },
+    { name: 'storing rate counters', everyMs: STORE_COUNTERS_MS, work: storeCounters, isLast: true },
     { name: 'storing usage', everyMs: STORE_USAGE_MS, work: () => usage.flush(), isLast: true },
     {
       name: 'storing the request log',

@@ -1,6 +1,7 @@
 /** Names of background work, in the log and in metrics. */
 export const WORKS = [
   'sweeping',
+  'storing rate counters',
   'storing usage',
   'storing the request log',
   'storing uses of keys',

@@ -29,14 +29,15 @@ export interface AppOptions {
 export type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /** Everything below the doors: limiter, services, admission, custom domains. Nothing listens yet. */
-export async function createParts({ config, db, logger, now }: AppOptions) {
+export async function createParts(options: AppOptions) {
+  const { config, db, logger, now } = options;
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
   const { limiter } = running;
   const services = createServices(db, now, {
     versions: running.versions,
     isRequestLogOn: config.isRequestLogOn,
   });
-  const traced = config.tracing && (await traceParts(config.tracing, { config, db, running, now }));
+  const traced = config.tracing && (await traceParts(config.tracing, options, running));
   const charging = traced?.limiter ?? limiter;
   const createMeter = traced?.createMeter ?? ((...parts: MeterParts) => new Meter(...parts));
   const meter = createMeter(charging, services.apiKeys, config.environment === 'staging', now);
@@ -77,6 +78,7 @@ export async function createParts({ config, db, logger, now }: AppOptions) {
     limiter,
     tracing: traced?.tracing ?? null,
     sharing: () => running.sharing(),
+    storeCounters: () => running.storeCounters(),
     closeLimiter: () => running.close(),
     services,
     meter,
@@ -96,15 +98,12 @@ export async function createParts({ config, db, logger, now }: AppOptions) {
 
 type MeterParts = ConstructorParameters<typeof Meter>;
 
-interface TracedParts {
-  config: Config;
-  db: Database;
-  running: RunningLimiter;
-  now: () => number;
-}
-
 /** Parts whose work becomes spans. The modules of tracing are loaded only here, when there is a collector. */
-async function traceParts(settings: TracingSettings, { config, db, running, now }: TracedParts) {
+async function traceParts(
+  settings: TracingSettings,
+  { config, db, now }: AppOptions,
+  running: RunningLimiter,
+) {
   const [{ startTracing }, { TracedCache, TracedLimiter, TracedMeter, traceStatements }] = await Promise.all([
     import('../request/tracing/start-tracing.js'),
     import('../request/tracing/traced-work.js'),

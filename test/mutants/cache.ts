@@ -116,8 +116,8 @@ export const CACHE: readonly Mutant[] = [
   {
     id: 'version-unchanged-after-failed-write',
     file: 'request/rate-limit/memory/memory-versions.ts',
-    find: 'this.renew(this.states.get(subject) ?? state, this.now());',
-    replace: 'this.renew(state, this.now());',
+    find: 'this.renewed(this.stateOf(subject));',
+    replace: 'this.renewed(state);',
     breaks: 'A write changes the version also of an evicted project.',
     tests: ['Cache-6'],
   },
@@ -132,8 +132,8 @@ export const CACHE: readonly Mutant[] = [
   {
     id: 'version-for-ever',
     file: 'request/rate-limit/memory/memory-versions.ts',
-    find: 'if (ageMs >= VERSION_MS || ageMs < 0) this.renew',
-    replace: 'if (ageMs < 0) this.renew',
+    find: 'ageMs >= VERSION_MS || ageMs < 0 ? this.renewed',
+    replace: 'ageMs < 0 ? this.renewed',
     breaks: 'A write by hand is visible within 0.5 s.',
     tests: ['Cache-4'],
   },

@@ -36,8 +36,8 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'remaining-below-zero',
     file: 'request/rate-limit/rules/windows.ts',
-    find: 'remaining: Math.max(0, quota.perDay - usage.dayUsed)',
-    replace: 'remaining: quota.perDay - usage.dayUsed',
+    find: 'remaining: Math.max(0, limit - used)',
+    replace: 'remaining: limit - used',
     breaks: 'After a downgrade nothing remains, not less than nothing.',
     tests: ['Limits-Windows-3'],
   },

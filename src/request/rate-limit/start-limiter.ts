@@ -30,7 +30,8 @@ export interface RunningLimiter {
   limiter: Limiter;
   versions: DataVersions;
   sharing(): Sharing;
-  /** Stores the remaining counters. */
+  /** Stores the counters of a process that counts alone. To be called every two seconds: a restart forgets the rest. */
+  storeCounters(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,13 +40,15 @@ export async function startLimiter({ redisUrl, db, log, now }: LimiterParts): Pr
   if (redisUrl === null) {
     const versions = new MemoryVersions(now);
     const limiter = new MemoryLimiter(now, undefined, versions);
-    const store = new CounterStore(db, limiter, log, now);
-    await store.start();
-    return { limiter, versions, sharing: () => ALONE, close: () => store.close() };
+    const store = new CounterStore(db, limiter, now);
+    await store.restore();
+    const close = () => limiter.close();
+    return { limiter, versions, sharing: () => ALONE, storeCounters: () => store.flush(), close };
   }
   const mirror = new MemoryLimiter(now);
   const shared = new RedisLimiter(await connectRedis(redisUrl), { mirror, hasVersions: true });
   const limiter = new ResilientLimiter(shared, mirror, log);
   const sharing = () => ({ isDegraded: limiter.isDegraded, ...limiter.counts });
-  return { limiter, versions: new SharedVersions(limiter), sharing, close: () => limiter.close() };
+  const versions = new SharedVersions(limiter);
+  return { limiter, versions, sharing, storeCounters: async () => {}, close: () => limiter.close() };
 }

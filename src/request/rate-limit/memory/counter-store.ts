@@ -4,67 +4,36 @@ import { BOOLEAN, INTEGER, TIME_MS, text } from '../../../ground/database/column
 import type { Database } from '../../../ground/database/database.js';
 import { DAY_MS } from '../../../ground/kernel/duration.js';
 import { type BanRecord, meaninglessAtMs, NO_RECORD } from '../rules/bans.js';
-import type { LimiterLog } from '../rules/limiter.js';
 import type { Changes, MemoryLimiter } from './memory-limiter.js';
 
-const WRITE_EVERY_MS = 2_000;
 /** SQLite writes synchronously: a batch of this size takes about two milliseconds. */
 const BATCH_ROWS = 200;
 const RESTORE_ROWS = 1_000;
 
 /**
- * Writes the counters and bans of a single process to the database every two seconds, so a restart forgets at most two
- * seconds of spending. An unavailable database delays no decision: unwritten changes are written later, with their values
- * at that time. Counters of addresses are not stored.
+ * Writes the counters and bans of a single process to the database. An unavailable database delays no decision: unwritten
+ * changes are written later, with their values at that time. Counters of addresses are not stored.
  */
 export class CounterStore {
-  private timer: NodeJS.Timeout | null = null;
-  private running: Promise<void> | null = null;
-  private isFailing = false;
-
   constructor(
     private readonly db: Database,
     private readonly limiter: MemoryLimiter,
-    private readonly log: LimiterLog,
     private readonly now: () => number,
   ) {}
 
-  /** Restores what is still current, and starts to write changes. Await it before the first request. */
-  async start(): Promise<void> {
+  /** Restores what is still current, and starts to record changes. Await it before the first request. */
+  async restore(): Promise<void> {
     await this.restoreWindows();
     await this.restoreBans();
     this.limiter.trackChanges();
-    this.timer = setInterval(() => void this.flush(), WRITE_EVERY_MS).unref();
   }
 
-  /** Writes the remaining changes. */
-  async close(): Promise<void> {
-    if (this.timer) clearInterval(this.timer);
-    this.timer = null;
-    await this.running;
-    await this.flush();
-  }
-
-  /** Writes the changes. Never throws; concurrent calls share one run. */
-  flush(): Promise<void> {
-    this.running ??= this.write().finally(() => {
-      this.running = null;
-    });
-    return this.running;
-  }
-
-  private async write(): Promise<void> {
-    try {
-      await this.applyLifted();
-      for (const changes of this.limiter.takeChanges(BATCH_ROWS)) {
-        await this.store(changes);
-        await letRequestsIn();
-      }
-      if (this.isFailing) this.log.info({}, 'rate counters are stored again');
-      this.isFailing = false;
-    } catch (error) {
-      if (!this.isFailing) this.log.warn({ reason: String(error) }, 'rate counters could not be stored');
-      this.isFailing = true;
+  /** Writes the changes. Rejects when some could not be written; the next call writes them. */
+  async flush(): Promise<void> {
+    await this.applyLifted();
+    for (const changes of this.limiter.takeChanges(BATCH_ROWS)) {
+      await this.store(changes);
+      await letRequestsIn();
     }
   }
 

@@ -60,13 +60,13 @@ export interface Changes {
  * quota. The first requests of each minute look for expired subjects, one shard per request.
  */
 export class MemoryLimiter implements Limiter {
-  private readonly projects: ShardedMap<Counter>;
-  private readonly addresses: ShardedMap<Counter>;
+  private readonly projects: ShardedMap<SubjectUsage>;
+  private readonly addresses: ShardedMap<SubjectUsage>;
   private readonly bans = new ShardedMap<BanRecord>(MAX_BANS);
   /** Scratch copy for the current request: a refused request leaves no trace in the counters. */
   private readonly usage: Usage = { ...NO_USAGE };
-  private changedCounters: Counter[] | null = null;
-  private readonly changedBans = new Set<string>();
+  /** Null = nobody stores the changes. */
+  private changed: { subjects: Set<string>; keyIds: Set<string> } | null = null;
   private sweptMs = Number.NEGATIVE_INFINITY;
   private nextShard = 0;
 
@@ -96,9 +96,8 @@ export class MemoryLimiter implements Limiter {
     if (isAllowed && (cost === 0 || spend(usage, quota, cost))) {
       if (allowance !== null) this.spendAllowance(subject, allowance, nowMs);
       if (cost === 0) return admitted(decided);
-      const spent = counter ?? this.addCounter(subject, nowMs);
-      copy(usage, spent);
-      this.noteChange(spent);
+      copy(usage, counter ?? this.addCounter(subject, nowMs));
+      this.noteChange(subject);
       if (known === null || known === NO_RECORD) return admitted(decided);
       const record = afterAdmission(known);
       if (record !== known) this.keep(keyId as string, record, nowMs);
@@ -116,7 +115,7 @@ export class MemoryLimiter implements Limiter {
     const usage = copy(this.mapOf(subject).get(subject) ?? UNUSED, this.usage);
     enterWindows(usage, nowMs);
     const record = keyId === null ? null : (this.bans.get(keyId) ?? NO_RECORD);
-    return standing({ usage, record, quota, nowMs });
+    return standing({ usage, record, quota, cost: 0, nowMs, allowance: null });
   }
 
   unban({ keyId }: { keyId: string }): void {
@@ -143,43 +142,30 @@ export class MemoryLimiter implements Limiter {
     else this.bans.delete(ban.keyId);
   }
 
-  /** Starts to record changes for `takeChanges`, at most one per subject and key. */
+  /** Starts to record which subjects and keys change. */
   trackChanges(): void {
-    this.changedCounters ??= [];
+    this.changed ??= { subjects: new Set(), keyIds: new Set() };
   }
 
   /**
-   * Yields the changes in batches, with the values at the time of the batch. Batches that are not taken stay recorded;
-   * `putBack` returns a batch that could not be stored.
+   * Yields in batches what has changed so far, with the values at the time of the batch. Batches that are not taken stay
+   * recorded; `putBack` returns a batch that could not be stored.
    */
   *takeChanges(batchSize: number): Generator<Changes> {
-    const counters = this.changedCounters ?? [];
-    this.trackChanges();
-    this.changedCounters = [];
-    const keyIds = [...this.changedBans];
-    this.changedBans.clear();
-    try {
-      while (counters.length + keyIds.length > 0) {
-        const usage = counters.splice(-batchSize).map(taken);
-        const bans = keyIds
-          .splice(-batchSize)
-          .map((keyId) => ({ keyId, record: this.bans.get(keyId) ?? null }));
-        yield { usage, bans };
-      }
-    } finally {
-      for (const counter of counters) {
-        counter.isChanged = false;
-        this.noteChange(counter);
-      }
-      for (const keyId of keyIds) this.noteBanChange(keyId);
+    if (this.changed === null) return;
+    const { subjects, keyIds } = this.changed;
+    for (let left = Math.max(subjects.size, keyIds.size); left > 0; left -= batchSize) {
+      const usage = taken(subjects, batchSize).flatMap((subject) => {
+        const counter = this.projects.get(subject);
+        return counter ? [{ ...counter }] : [];
+      });
+      const bans = taken(keyIds, batchSize).map((keyId) => ({ keyId, record: this.bans.get(keyId) ?? null }));
+      yield { usage, bans };
     }
   }
 
   putBack({ usage, bans }: Changes): void {
-    for (const { subject } of usage) {
-      const counter = this.projects.get(subject);
-      if (counter) this.noteChange(counter);
-    }
+    for (const { subject } of usage) this.noteChange(subject);
     for (const { keyId } of bans) this.noteBanChange(keyId);
   }
 
@@ -194,14 +180,15 @@ export class MemoryLimiter implements Limiter {
     const name = allowanceSubject(subject, allowance.name);
     const counter = this.mapOf(name).get(name) ?? this.addCounter(name, nowMs);
     spend(allowance.usage, quotaOf(allowance), allowance.cost);
-    this.noteChange(copy(allowance.usage, counter));
+    copy(allowance.usage, counter);
+    this.noteChange(name);
   }
 
-  private mapOf(subject: string): ShardedMap<Counter> {
+  private mapOf(subject: string): ShardedMap<SubjectUsage> {
     return isAddress(subject) ? this.addresses : this.projects;
   }
 
-  private addCounter(subject: string, nowMs: number): Counter {
+  private addCounter(subject: string, nowMs: number): SubjectUsage {
     this.makeRoom(nowMs);
     const counter = { ...UNUSED, subject };
     this.mapOf(subject).set(subject, counter);
@@ -244,27 +231,19 @@ export class MemoryLimiter implements Limiter {
     this.noteBanChange(keyId);
   }
 
-  private noteChange(counter: Counter): void {
-    const changed = this.changedCounters;
-    if (changed === null || counter.isChanged || isAddress(counter.subject)) return;
-    // The list grows only while the database is unavailable: evicted counters stay on it.
-    if (changed.length >= this.maxSubjects) return;
-    counter.isChanged = true;
-    changed.push(counter);
+  private noteChange(subject: string): void {
+    // Full only while the database is unavailable.
+    if (this.changed === null || this.changed.subjects.size >= this.maxSubjects) return;
+    if (!isAddress(subject)) this.changed.subjects.add(subject);
   }
 
   private noteBanChange(keyId: string): void {
-    if (this.changedCounters !== null && this.changedBans.size < MAX_BANS) this.changedBans.add(keyId);
+    if (this.changed !== null && this.changed.keyIds.size < MAX_BANS) this.changed.keyIds.add(keyId);
   }
 }
 
-interface Counter extends SubjectUsage {
-  /** Is on the list of changes. */
-  isChanged: boolean;
-}
-
 const NO_USAGE: Usage = { minute: 0, minuteUsed: 0, day: 0, dayUsed: 0 };
-const UNUSED: Counter = { ...NO_USAGE, subject: '', isChanged: false };
+const UNUSED: SubjectUsage = { ...NO_USAGE, subject: '' };
 
 function copy<T extends Usage>(from: Usage, to: T): T {
   to.minute = from.minute;
@@ -274,8 +253,13 @@ function copy<T extends Usage>(from: Usage, to: T): T {
   return to;
 }
 
-function taken(counter: Counter): SubjectUsage {
-  counter.isChanged = false;
-  const { subject, minute, minuteUsed, day, dayUsed } = counter;
-  return { subject, minute, minuteUsed, day, dayUsed };
+/** Removes at most `count` items from the set, and returns them. */
+function taken(items: Set<string>, count: number): string[] {
+  const removed: string[] = [];
+  for (const item of items) {
+    if (removed.length === count) break;
+    items.delete(item);
+    removed.push(item);
+  }
+  return removed;
 }

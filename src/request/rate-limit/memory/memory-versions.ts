@@ -25,38 +25,38 @@ export class MemoryVersions implements DataVersions {
 
   /** The current version; null during a write. */
   current(subject: string): string | null {
-    const nowMs = this.now();
-    const state = this.states.get(subject) ?? this.begin(subject, nowMs);
+    const state = this.stateOf(subject);
     if (state.writes > 0) return null;
-    const ageMs = nowMs - state.sinceMs;
-    if (ageMs >= VERSION_MS || ageMs < 0) this.renew(state, nowMs);
-    return state.version;
+    const ageMs = this.now() - state.sinceMs;
+    return ageMs >= VERSION_MS || ageMs < 0 ? this.renewed(state).version : state.version;
   }
 
   async change<T>(projectId: bigint, write: () => Promise<T>): Promise<T> {
     const subject = projectSubject(projectId);
-    const state = this.states.get(subject) ?? this.begin(subject, this.now());
+    const state = this.stateOf(subject);
     state.writes += 1;
     try {
       return await write();
     } finally {
       state.writes -= 1;
       // The state may have been evicted and created again meanwhile.
-      this.renew(this.states.get(subject) ?? state, this.now());
+      this.renewed(this.stateOf(subject));
     }
   }
 
-  private begin(subject: string, nowMs: number): State {
+  private stateOf(subject: string): State {
+    const known = this.states.get(subject);
+    if (known) return known;
     if (this.states.size >= this.maxSubjects) this.states.delete(this.states.keys().next().value as string);
-    const state = { version: '', sinceMs: nowMs, writes: 0 };
-    this.renew(state, nowMs);
-    this.states.set(subject, state);
-    return state;
+    const made = this.renewed({ version: '', sinceMs: 0, writes: 0 });
+    this.states.set(subject, made);
+    return made;
   }
 
-  private renew(state: State, nowMs: number): void {
+  private renewed(state: State): State {
     this.given += 1;
     state.version = String(this.given);
-    state.sinceMs = nowMs;
+    state.sinceMs = this.now();
+    return state;
   }
 }

@@ -1,5 +1,5 @@
 import type { Quota } from '../../../ground/kernel/quota.js';
-import { type BanRecord, type BanStatus, banStatus, isBanned, NO_RECORD } from './bans.js';
+import { type BanRecord, type BanStatus, banStatus, isBanned } from './bans.js';
 import {
   type Allowance,
   dayStanding,
@@ -124,27 +124,18 @@ export interface SpentAllowance extends Allowance {
   readonly usage: Usage;
 }
 
-export function admitted({ usage, record, quota, nowMs, dataVersion, allowance }: Decided): Admitted {
-  return {
-    admitted: true,
-    dataVersion,
-    atMs: nowMs,
-    minute: minuteStanding(usage, quota, 0),
-    day: dayStanding(usage, quota, 0),
-    ban: statusOf(record, nowMs),
-    allowance: allowance && allowanceStanding(allowance, 0),
-  };
+export function admitted(decided: Decided): Admitted {
+  return { admitted: true, dataVersion: decided.dataVersion, ...standing(decided) };
 }
 
 export function refused(decided: Decided, startsBan: boolean): Refused {
   const { usage, record, quota, cost, nowMs, allowance } = decided;
-  const minute = minuteStanding(usage, quota, cost);
-  const day = dayStanding(usage, quota, cost);
+  const seen = standing(decided, true);
   const banned = cost > 0 && record !== null && isBanned(record, nowMs);
   const quotaFreeAtMs = cost > 0 ? retryAtMs(usage, quota, cost) : 0;
   const allowanceFreeAtMs = allowance ? retryAtMs(allowance.usage, quotaOf(allowance), allowance.cost) : 0;
   const admittedAtMs = Math.max(quotaFreeAtMs, allowanceFreeAtMs, banned ? record.untilMs : 0);
-  const isOfDay = quotaFreeAtMs > 0 && day?.isViolated;
+  const isOfDay = quotaFreeAtMs > 0 && seen.day?.isViolated;
   return {
     admitted: false,
     code: banned ? 'key_banned' : isOfDay ? 'rate_limited_day' : 'rate_limited_minute',
@@ -152,27 +143,25 @@ export function refused(decided: Decided, startsBan: boolean): Refused {
     retryAfterSeconds: Math.max(1, Math.ceil((admittedAtMs - nowMs) / 1000)),
     neverFits: cost > quota.perMinute || (quota.perDay !== null && cost > quota.perDay),
     startsBan,
-    atMs: nowMs,
-    minute,
-    day,
-    ban: statusOf(record, nowMs),
-    allowance: allowance && allowanceStanding(allowance, allowance.cost),
+    ...seen,
   };
 }
 
-/** The standing that a request sees if it spends nothing. */
-export function standing({
-  usage,
-  record,
-  quota,
-  nowMs,
-}: Pick<Decided, 'usage' | 'record' | 'quota' | 'nowMs'>): Standing {
+/** The standing that a request sees. `isViolated` counts its cost only if it was refused. */
+export function standing(
+  { usage, record, quota, cost, nowMs, allowance }: Omit<Decided, 'dataVersion'>,
+  isRefused = false,
+): Standing {
+  const wanted = isRefused ? cost : 0;
   return {
     atMs: nowMs,
-    minute: minuteStanding(usage, quota, 0),
-    day: dayStanding(usage, quota, 0),
-    ban: statusOf(record, nowMs),
-    allowance: null,
+    minute: minuteStanding(usage, quota, wanted),
+    day: dayStanding(usage, quota, wanted),
+    ban: record && banStatus(record, nowMs),
+    allowance: allowance && {
+      name: allowance.name,
+      ...minuteStanding(allowance.usage, quotaOf(allowance), isRefused ? allowance.cost : 0),
+    },
   };
 }
 
@@ -196,15 +185,4 @@ export function bindingWindow({ minute, day }: Pick<Standing, 'minute' | 'day'>)
   if (day === null) return minute;
   if (day.isViolated || minute.isViolated) return day.isViolated ? day : minute;
   return minute.remaining < day.remaining ? minute : day;
-}
-
-function allowanceStanding(allowance: SpentAllowance, cost: number): AllowanceStanding {
-  return { name: allowance.name, ...minuteStanding(allowance.usage, quotaOf(allowance), cost) };
-}
-
-const CLEAN = Object.freeze(banStatus(NO_RECORD, 0));
-
-function statusOf(record: BanRecord | null, nowMs: number): BanStatus | null {
-  if (record === null) return null;
-  return record === NO_RECORD ? CLEAN : banStatus(record, nowMs);
 }

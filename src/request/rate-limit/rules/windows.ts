@@ -82,22 +82,15 @@ export function retryAtMs(usage: Usage, quota: Quota, cost: number): number {
 }
 
 /** The minute as a request of this cost sees it. */
-export function minuteStanding(usage: Usage, quota: Quota, cost: number): WindowStanding {
-  return {
-    limit: quota.perMinute,
-    remaining: Math.max(0, quota.perMinute - usage.minuteUsed),
-    resetAtSeconds: (usage.minute + 1) * WINDOW_SECONDS.minute,
-    isViolated: usage.minuteUsed + cost > quota.perMinute,
-  };
+export function minuteStanding({ minute, minuteUsed }: Usage, { perMinute }: Quota, cost: number) {
+  return windowStanding(perMinute, minuteUsed, cost, (minute + 1) * WINDOW_SECONDS.minute);
 }
 
 /** The day as a request of this cost sees it; null when the quota has no day. */
-export function dayStanding(usage: Usage, quota: Quota, cost: number): WindowStanding | null {
-  if (quota.perDay === null) return null;
-  return {
-    limit: quota.perDay,
-    remaining: Math.max(0, quota.perDay - usage.dayUsed),
-    resetAtSeconds: (usage.day + 1) * WINDOW_SECONDS.day,
-    isViolated: usage.dayUsed + cost > quota.perDay,
-  };
+export function dayStanding({ day, dayUsed }: Usage, { perDay }: Quota, cost: number) {
+  return perDay === null ? null : windowStanding(perDay, dayUsed, cost, (day + 1) * WINDOW_SECONDS.day);
+}
+
+function windowStanding(limit: number, used: number, cost: number, resetAtSeconds: number): WindowStanding {
+  return { limit, remaining: Math.max(0, limit - used), resetAtSeconds, isViolated: used + cost > limit };
 }
