@@ -6,7 +6,7 @@ type GetConnection = (
   callback: (error: NodeJS.ErrnoException | null, connection?: PoolConnection) => void,
 ) => void;
 type Done = (error: unknown, ...rest: unknown[]) => void;
-type Query = (statement: unknown, values?: unknown, done?: Done) => unknown;
+type Query = (sql: string, ...more: [done: Done] | [values: unknown, done: Done]) => unknown;
 
 /** mysql2's code for a statement without an answer in time. */
 const SILENT = 'PROTOCOL_SEQUENCE_TIMEOUT';
@@ -105,54 +105,44 @@ function boundQueries(connection: PoolConnection, timeoutMs: number, onEnd: (err
     if (packet && ++packets > MOST_PACKETS) fail(tooMuch());
     if (!fault) handlePacket(packet);
   };
-  /** Returns the error of the answer, or null. */
-  const judge = (given: unknown): unknown => {
-    const error = given ?? fault;
-    packets = 0;
-    onEnd(error);
-    if (!error) return null;
-    const { code, sqlState } = error as { code?: unknown; sqlState?: unknown };
-    // The server has sent no error: its answer is late, malformed or incomplete, and the rest would answer the next statement.
-    if (sqlState === undefined) Object.assign(error, { fatal: true });
-    if (sqlState === undefined || FATAL_FOR_CONNECTION.has(code)) discard(connection);
-    return error;
-  };
-  const query = connection.query.bind(connection) as Query;
-  const boundedQuery: Query = (statement, values, done) => {
-    const callback = typeof values === 'function' ? (values as Done) : done;
-    const options = typeof statement === 'string' ? { sql: statement } : (statement as object);
-    const given = typeof values === 'function' ? undefined : values;
-    return query({ ...options, timeout: timeoutMs }, given, (error, ...rest) => {
-      // Otherwise the next statement would join the open transaction, and be lost with it.
-      if (error && /^ROLLBACK/.test((options as { sql: string }).sql)) discard(connection);
-      callback?.(judge(error), ...rest);
-    });
-  };
-  connection.query = boundedQuery as typeof connection.query;
-
-  const execute = connection.execute.bind(connection) as Query;
-  const boundedExecute: Query = (statement, values, done) => {
-    let isOver = false;
-    // A connection lost between prepare and execute calls back twice. Released twice, it would serve two callers at once.
-    const settle: Done = (error, ...rest) => {
-      if (isOver) return;
-      isOver = true;
-      clearTimeout(timer);
-      done?.(judge(error), ...rest);
+  const bounded =
+    (run: Query): Query =>
+    (sql, ...more) => {
+      const [values, done] = more.length === 1 ? [undefined, ...more] : more;
+      let isOver = false;
+      // A connection lost between prepare and execute calls back twice. Released twice, it would serve two callers at once.
+      const settle: Done = (given, ...rest) => {
+        if (isOver) return;
+        isOver = true;
+        clearTimeout(timer);
+        packets = 0;
+        const error = given ?? fault;
+        onEnd(error);
+        if (error) {
+          const { code, sqlState } = error as { code?: unknown; sqlState?: unknown };
+          // The server has sent no error: its answer is late, malformed or incomplete, and the rest would answer the next
+          // statement.
+          if (sqlState === undefined) Object.assign(error, { fatal: true });
+          // A statement after a failed ROLLBACK would join the open transaction, and be lost with it.
+          const isLost = sqlState === undefined || FATAL_FOR_CONNECTION.has(code) || /^ROLLBACK/.test(sql);
+          if (isLost) discard(connection);
+        }
+        done(error, ...rest);
+      };
+      // mysql2's own timeout does not cover the prepare step.
+      const timer = setTimeout(() => {
+        const error: NodeJS.ErrnoException = new Error(`no answer from the database within ${timeoutMs} ms`);
+        error.code = SILENT;
+        settle(error);
+      }, timeoutMs);
+      return run(sql, values, (error, ...rest) => {
+        if (!UNPREPARED.has((error as NodeJS.ErrnoException | null)?.code)) return settle(error, ...rest);
+        connection.unprepare(sql);
+        run(sql, values, settle);
+      });
     };
-    // mysql2's own timeout does not cover the prepare step.
-    const timer = setTimeout(() => {
-      const error: NodeJS.ErrnoException = new Error(`no answer from the database within ${timeoutMs} ms`);
-      error.code = SILENT;
-      settle(error);
-    }, timeoutMs);
-    return execute(statement, values, (error, ...rest) => {
-      if (!UNPREPARED.has((error as NodeJS.ErrnoException | null)?.code)) return settle(error, ...rest);
-      connection.unprepare(statement as string);
-      execute(statement, values, settle);
-    });
-  };
-  connection.execute = boundedExecute as typeof connection.execute;
+  connection.query = bounded(connection.query.bind(connection) as Query) as typeof connection.query;
+  connection.execute = bounded(connection.execute.bind(connection) as Query) as typeof connection.execute;
 }
 
 /** mysql2 ends only its own direction. A server that has forgotten the connection never ends the other one. */

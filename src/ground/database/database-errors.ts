@@ -5,16 +5,6 @@ import { AppError } from '../kernel/errors.js';
 
 const DUPLICATE = new Set(['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE']);
 const LOCKED = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'SQLITE_BUSY']);
-/** The server became a replica or read-only: only a new connection can find the new primary. */
-const READ_ONLY = [
-  'ER_OPTION_PREVENTS_STATEMENT',
-  'ER_READ_ONLY_MODE',
-  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
-];
-
-/** The server checks the rights that the user had when the connection was opened. */
-const NO_RIGHTS = ['ER_DBACCESS_DENIED_ERROR', 'ER_MUST_CHANGE_PASSWORD', 'ER_TABLEACCESS_DENIED_ERROR'];
-
 /** The server has executed nothing, and must prepare the statement again: perhaps a proxy has changed the server. */
 export const UNPREPARED: ReadonlySet<unknown> = new Set(['ER_NEED_REPREPARE', 'ER_UNKNOWN_STMT_HANDLER']);
 
@@ -26,8 +16,14 @@ export const FATAL_FOR_CONNECTION: ReadonlySet<unknown> = new Set([
   // A node of a Galera cluster that is not in step with the others.
   'ER_UNKNOWN_COM_ERROR',
   ...UNPREPARED,
-  ...READ_ONLY,
-  ...NO_RIGHTS,
+  // The server became a replica or read-only: only a new connection can find the new primary.
+  'ER_OPTION_PREVENTS_STATEMENT',
+  'ER_READ_ONLY_MODE',
+  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
+  // The server checks the rights that the user had when the connection was opened.
+  'ER_DBACCESS_DENIED_ERROR',
+  'ER_MUST_CHANGE_PASSWORD',
+  'ER_TABLEACCESS_DENIED_ERROR',
 ]);
 
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);

@@ -15,7 +15,7 @@ import { FairSemaphore } from '../scheduling/fair-semaphore.js';
 import { createDataSource, type DatabaseSchema } from './data-source.js';
 import { isLocked, isQueueFull, noConnection } from './database-errors.js';
 import { migrateInMemory } from './migrate.js';
-import { JointReads, type PoolLoad, PreparedStatements } from './prepared-statements.js';
+import { type PoolLoad, PreparedStatements } from './prepared-statements.js';
 import { MYSQL, SQLITE, type SqlDialect } from './sql-dialect.js';
 
 /**
@@ -89,14 +89,8 @@ export class Database {
         waiting: () => 0,
       });
     }
-    const prepared = new PreparedStatements(source);
-    const joint = new JointReads(prepared, queryTimeoutMs);
-    return new Database(source, (work) => source.transaction(work), {
-      execute: (sql, values) => prepared.execute(sql, values),
-      read: (group, select, values) => joint.read(group, select, values),
-      load: () => prepared.load(poolSize),
-      waiting: () => prepared.load(poolSize).waiting + joint.waiting,
-    });
+    const statements = new PreparedStatements(source, { poolSize, queryTimeoutMs });
+    return new Database(source, (work) => source.transaction(work), statements);
   }
 
   /** Options for a read that locks its rows until the transaction ends. SQLite has only one writer, so it needs none. */
@@ -130,7 +124,8 @@ export class Database {
     // SQLite runs them on its query runner.
     if (this.isSqlite) return;
     this.statements = {
-      ...statements,
+      load: () => statements.load(),
+      waiting: () => statements.waiting(),
       execute: (sql, values) => trace(sql, () => statements.execute(sql, values)),
       read: (group, sql, values) => trace(sql, () => statements.read(group, sql, values)),
     };

@@ -10,50 +10,106 @@ const MOST_STATEMENTS = 4;
 /** Waiting reads of a group. More could not be read in time. */
 const MOST_WAITING = 500;
 
-/**
- * Joins concurrent reads with the same SQL into one statement, so that its fixed cost on both sides is paid once. A busier
- * process joins more reads; a single read waits for no other. D-45.
- */
-export class JointReads {
-  private readonly groups = new Map<string, Group>();
-  /** The SQL by select, then by number of joined reads. */
-  private readonly unions = new Map<string, string[]>();
+/** How busy the pool of database connections is. */
+export interface PoolLoad {
+  readonly used: number;
+  readonly idle: number;
+  /** Requests that wait for a connection. */
+  readonly waiting: number;
+  readonly max: number;
+}
 
-  /** `patienceMs` bounds the wait for earlier reads; the pool bounds the waits for a connection and for an answer. */
+interface Bounds {
+  poolSize: number;
+  /** Bounds the wait for earlier reads. The pool bounds the waits for a connection and for an answer, each with it too. */
+  queryTimeoutMs: number;
+}
+
+/**
+ * Runs statements on the connections of TypeORM's pool, without its query runner; each is prepared once per connection.
+ * With callbacks, because mysql2 captures a stack trace for each promise.
+ */
+export class PreparedStatements {
+  private readonly pool: Pool;
+  private readonly groups = new Map<string, JointReads>();
+
   constructor(
-    private readonly statements: PreparedStatements,
-    private readonly patienceMs: number,
-  ) {}
+    private readonly source: DataSource,
+    readonly bounds: Bounds,
+  ) {
+    this.pool = (source.driver as MysqlDriver).pool as Pool;
+  }
+
+  load(): PoolLoad {
+    const {
+      _allConnections: all,
+      _freeConnections: free,
+      _connectionQueue: queue,
+    } = this.pool as unknown as PoolLists;
+    const used = all.length - free.length;
+    return { used, idle: free.length, waiting: queue.length, max: this.bounds.poolSize };
+  }
+
+  /** Statements that wait for a connection, and reads that wait for a statement. */
+  waiting(): number {
+    let waiting = this.load().waiting;
+    for (const group of this.groups.values()) waiting += group.waiting.length;
+    return waiting;
+  }
+
+  /** The rows of a read. */
+  execute(sql: string, values: readonly unknown[]): Promise<unknown[]> {
+    return new Promise((resolve, reject) => {
+      this.connect((error, connection) => {
+        if (!connection) return reject(error);
+        this.run(connection, [sql, values], (failure, rows) => (failure ? reject(failure) : resolve(rows)));
+      });
+    });
+  }
 
   /** As `Database.read`. */
   read(group: string, select: string, values: readonly unknown[]): Promise<unknown[]> {
     const key = `${group} ${select}`;
     const known = this.groups.get(key);
     if (known) return known.read(values);
-    const made = new Group(this.statements, {
-      patienceMs: this.patienceMs,
-      sqlFor: (size) => this.union(select, size),
-      whenIdle: () => this.groups.delete(key),
-    });
+    const made = new JointReads(this, select, () => this.groups.delete(key));
     this.groups.set(key, made);
     return made.read(values);
   }
 
-  /** Reads that wait for a statement. */
-  get waiting(): number {
-    let waiting = 0;
-    for (const group of this.groups.values()) waiting += group.waiting.length;
-    return waiting;
+  connect(done: (error: unknown, connection?: PoolConnection) => void): void {
+    this.pool.getConnection(done);
   }
 
-  private union(select: string, size: number): string {
-    if (size === 1) return select;
-    const unions = this.unions.get(select) ?? [];
-    this.unions.set(select, unions);
-    const part = (number: number) => `(${select.replace('SELECT ', `SELECT '${number}' AS read_number, `)})`;
-    unions[size] ??= Array.from({ length: size }, (_, number) => part(number)).join(' UNION ALL ');
-    return unions[size];
+  /** Runs the statement and always returns the connection to the pool. */
+  run(
+    connection: PoolConnection,
+    [sql, values]: [sql: string, values: readonly unknown[]],
+    done: (error: unknown, rows: unknown[]) => void,
+  ): void {
+    const end = (error: unknown, rows: unknown) => {
+      connection.release();
+      done(error, rows as unknown[]);
+    };
+    try {
+      this.source.logger.logQuery(sql, [...values]);
+      connection.execute(sql, values.map(asText), end);
+    } catch (error) {
+      end(error, []);
+    }
   }
+}
+
+/** mysql2 has no public count of its connections. */
+interface PoolLists {
+  _allConnections: { length: number };
+  _freeConnections: { length: number };
+  _connectionQueue: { length: number };
+}
+
+/** As text, because mysql2 can bind a number as DOUBLE, which LIMIT refuses and which loses digits of 64-bit integers. */
+function asText(value: unknown): string | null {
+  return value === null ? null : String(value);
 }
 
 interface Read {
@@ -63,20 +119,18 @@ interface Read {
   reject(error: unknown): void;
 }
 
-interface GroupOptions {
-  patienceMs: number;
-  sqlFor(size: number): string;
-  whenIdle(): void;
-}
-
-/** The reads with the same group and SQL. */
-class Group {
+/**
+ * Joins concurrent reads with the same SQL into one statement, so that its fixed cost on both sides is paid once. A busier
+ * process joins more reads; a single read waits for no other. D-45.
+ */
+class JointReads {
   readonly waiting: Read[] = [];
   private underWay = 0;
 
   constructor(
     private readonly statements: PreparedStatements,
-    private readonly options: GroupOptions,
+    private readonly select: string,
+    private readonly onIdle: () => void,
   ) {}
 
   read(values: readonly unknown[]): Promise<unknown[]> {
@@ -108,7 +162,7 @@ class Group {
   }
 
   private run(connection: PoolConnection, reads: readonly Read[]): void {
-    const sql = this.options.sqlFor(reads.length);
+    const sql = reads.length === 1 ? this.select : union(this.select, reads.length);
     const values = reads.flatMap((read) => read.values);
     this.statements.run(connection, [sql, values], (error, rows) => {
       if (error) for (const { reject } of reads) reject(error);
@@ -123,12 +177,12 @@ class Group {
     this.underWay -= 1;
     this.giveUpOverdue();
     if (this.waiting.length > 0) this.startStatement();
-    else if (this.underWay === 0) this.options.whenIdle();
+    else if (this.underWay === 0) this.onIdle();
   }
 
   private giveUpOverdue(): void {
-    const { patienceMs } = this.options;
-    this.giveUp(performance.now() - patienceMs, () => noConnection(patienceMs));
+    const { queryTimeoutMs } = this.statements.bounds;
+    this.giveUp(performance.now() - queryTimeoutMs, () => noConnection(queryTimeoutMs));
   }
 
   /** Rejects the reads that have waited since `sinceMs` or longer. */
@@ -146,6 +200,11 @@ function sizeFor(waiting: number): number {
   return size;
 }
 
+function union(select: string, size: number): string {
+  const part = (number: number) => `(${select.replace('SELECT ', `SELECT '${number}' AS read_number, `)})`;
+  return Array.from({ length: size }, (_, number) => part(number)).join(' UNION ALL ');
+}
+
 /** The number is text, because mysql2 reads text faster than integers. */
 interface NumberedRow {
   read_number?: string;
@@ -156,82 +215,4 @@ function deal(rows: NumberedRow[], reads: readonly Read[]): void {
   // A statement for a single read has no `read_number`.
   for (const row of rows) results[Number(row.read_number ?? 0)]?.push(row);
   for (const [number, { resolve }] of reads.entries()) resolve(results[number] ?? []);
-}
-
-/** How busy the pool of database connections is. */
-export interface PoolLoad {
-  readonly used: number;
-  readonly idle: number;
-  /** Requests that wait for a connection. */
-  readonly waiting: number;
-  readonly max: number;
-}
-
-/**
- * Runs statements on the connections of TypeORM's pool, without its query runner; each is prepared once per connection.
- * With callbacks, because mysql2 captures a stack trace for each promise.
- */
-export class PreparedStatements {
-  private readonly pool: Pool;
-
-  constructor(private readonly source: DataSource) {
-    this.pool = (source.driver as MysqlDriver).pool as Pool;
-  }
-
-  load(max: number): PoolLoad {
-    return poolLoad(this.pool, max);
-  }
-
-  /** The rows of a read. */
-  execute(sql: string, values: readonly unknown[]): Promise<unknown[]> {
-    return new Promise((resolve, reject) => {
-      this.connect((error, connection) => {
-        if (!connection) return reject(error);
-        this.run(connection, [sql, values], (failure, rows) => (failure ? reject(failure) : resolve(rows)));
-      });
-    });
-  }
-
-  connect(done: (error: unknown, connection?: PoolConnection) => void): void {
-    this.pool.getConnection(done);
-  }
-
-  /** Runs the statement and always returns the connection to the pool. */
-  run(
-    connection: PoolConnection,
-    [sql, values]: [sql: string, values: readonly unknown[]],
-    done: (error: unknown, rows: unknown[]) => void,
-  ): void {
-    const end = (error: unknown, rows: unknown) => {
-      connection.release();
-      done(error, rows as unknown[]);
-    };
-    try {
-      this.source.logger.logQuery(sql, [...values]);
-      connection.execute(sql, values.map(asText), end);
-    } catch (error) {
-      end(error, []);
-    }
-  }
-}
-
-/** As text, because mysql2 can bind a number as DOUBLE, which LIMIT refuses and which loses digits of 64-bit integers. */
-function asText(value: unknown): string | null {
-  return value === null ? null : String(value);
-}
-
-/** mysql2 has no public count of its connections. */
-interface PoolLists {
-  _allConnections: { length: number };
-  _freeConnections: { length: number };
-  _connectionQueue: { length: number };
-}
-
-function poolLoad(pool: Pool, max: number): PoolLoad {
-  const {
-    _allConnections: all,
-    _freeConnections: free,
-    _connectionQueue: queue,
-  } = pool as unknown as PoolLists;
-  return { used: all.length - free.length, idle: free.length, waiting: queue.length, max };
 }

@@ -1,4 +1,4 @@
-import { startDeadline } from '../kernel/deadline.js';
+import { withTimeLimit } from '../kernel/deadline.js';
 
 interface Waiting {
   key: unknown;
@@ -34,17 +34,8 @@ export class FairSemaphore {
   }
 
   /** As `run`, with a bounded wait. */
-  async runWithin<T>(
-    patienceMs: number,
-    key: unknown,
-    work: () => Promise<T>,
-  ): Promise<{ result: T } | null> {
-    const deadline = startDeadline(patienceMs);
-    try {
-      return await this.run(key, deadline.signal, work);
-    } finally {
-      deadline.cancelWork();
-    }
+  runWithin<T>(patienceMs: number, key: unknown, work: () => Promise<T>): Promise<{ result: T } | null> {
+    return withTimeLimit(patienceMs, undefined, (end) => this.run(key, end, work));
   }
 
   /** Runs `work` as soon as a slot is free. Null when `end` aborts first: then `work` has not run. */
