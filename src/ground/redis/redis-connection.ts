@@ -1,5 +1,4 @@
 import type { Cluster, ClusterOptions, Redis } from 'ioredis';
-import { guarded } from './guarded-replies.js';
 
 const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_EVERY_MS = 250;
@@ -26,6 +25,33 @@ export async function connectRedis(address: string): Promise<RedisConnection> {
   redis.on('error', (fault: Error) => faults.set(redis, fault));
   redis.on('ready', () => faults.delete(redis));
   await redis.connect().catch(() => {});
+  return redis;
+}
+
+/** Our replies are shorter than their commands, except a cluster's slot map and messages from other processes. */
+const MAX_UNASKED_BYTES = 1024 * 1024;
+
+/**
+ * The same connection, which closes and reconnects when it receives data that is not a Redis reply. Unguarded, the parser
+ * of ioredis throws in a socket event, which would end the process. It also buffers a long reply without a bound.
+ */
+function guarded(redis: Redis): Redis {
+  redis.on('connect', () => {
+    const { stream } = redis;
+    const [parse] = stream.listeners('data') as ((bytes: Buffer) => void)[];
+    if (!parse) return;
+    stream.removeListener('data', parse);
+    stream.prependListener('data', (bytes: Buffer) => {
+      try {
+        parse(bytes);
+      } catch (fault) {
+        stream.destroy(fault as Error);
+      }
+      if (stream.bytesRead > stream.bytesWritten + MAX_UNASKED_BYTES) {
+        stream.destroy(new Error('sends more than it was asked for'));
+      }
+    });
+  });
   return redis;
 }
 
