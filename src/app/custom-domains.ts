@@ -33,13 +33,13 @@ interface CustomDomainParts {
   config: Config;
   db: Database;
   services: Pick<Services, 'projects' | 'ids' | 'audit' | 'idempotency'>;
-  log: { warn(details: object, message: string): void };
-  /** Calls the work; with tracing, in a span. */
-  withinTask: Tracer['withinTask'];
-  onEvent: OnDomainEvent;
-  /** Called when this process or another one has changed the served hosts. */
-  onChange(): Promise<void>;
   now: () => number;
+  log?: { warn(details: object, message: string): void };
+  /** Calls the work; with tracing, in a span. */
+  withinTask?: Tracer['withinTask'];
+  onEvent?: OnDomainEvent;
+  /** Called when this process or another one has changed the served hosts. */
+  onChange?(): Promise<void>;
 }
 
 export type CustomDomains = ReturnType<typeof createCustomDomains>;
@@ -49,11 +49,11 @@ export function createCustomDomains({
   config,
   db,
   services,
-  log,
-  withinTask,
-  onEvent,
-  onChange,
   now,
+  log = { warn() {} },
+  withinTask = (_name, _attributes, run) => run(),
+  onEvent = () => {},
+  onChange = async () => {},
 }: CustomDomainParts) {
   const { projects, ids, audit, idempotency } = services;
   const { platformHost } = config;

@@ -1,12 +1,6 @@
-import type {
-  FastifyBaseLogger,
-  onRequestHookHandler,
-  onSendHookHandler,
-  preHandlerHookHandler,
-} from 'fastify';
+import type { onRequestHookHandler, onSendHookHandler, preHandlerHookHandler } from 'fastify';
 import { isPage } from '../doors/graphql/negotiation.js';
 import type { Tracing } from '../request/tracing/start-tracing.js';
-import type { Work } from '../request/tracing/tracer.js';
 import { methodOf, routeOf } from './answer-record.js';
 
 /** The fields that tracing sets on a request, as they are before. */
@@ -25,7 +19,7 @@ export function startTrace({ tracer, remoteSpanOf }: Tracing): onRequestHookHand
     span.setAttribute('http.route', route);
     span.setAttribute('url.scheme', request.protocol);
     request.trace = work;
-    request.log = logOf(request.log, work);
+    request.log = request.log.child(work.logFields);
     // After the answer, or when the client has disconnected.
     reply.raw.once('close', () => {
       const { headersSent, statusCode, writableFinished } = reply.raw;
@@ -75,15 +69,3 @@ export const endOperationTrace: onSendHookHandler = (request, _, payload, done) 
   }
   done(null, payload);
 };
-
-/** Most requests log only their answer, so the logger with the ids is made when something else is logged. */
-function logOf(log: FastifyBaseLogger, { logFields }: Work): FastifyBaseLogger {
-  let withIds: FastifyBaseLogger | null = null;
-  return new Proxy(log, {
-    get(_, name) {
-      withIds ??= log.child(logFields);
-      const member = Reflect.get(withIds, name);
-      return typeof member === 'function' ? member.bind(withIds) : member;
-    },
-  });
-}

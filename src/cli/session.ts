@@ -51,19 +51,8 @@ export function commandLineActor(): Actor {
 export function withDomains<T>(work: (domains: CustomDomains, services: Services) => Promise<T>): Promise<T> {
   return withServices(async (services, { db }) => {
     const { createCustomDomains } = await import('../app/custom-domains.js');
-    const config = loadConfig(process.env);
-    const log = { warn: () => {} };
-    const domains = createCustomDomains({
-      config,
-      db,
-      services,
-      log,
-      withinTask: (_name, _attributes, run) => run(),
-      onEvent: () => {},
-      // This process serves no hosts.
-      onChange: async () => {},
-      now: Date.now,
-    });
+    // This process serves no hosts.
+    const domains = createCustomDomains({ config: loadConfig(process.env), db, services, now: Date.now });
     try {
       return await work(domains, services);
     } finally {
