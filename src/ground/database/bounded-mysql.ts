@@ -21,8 +21,8 @@ const MOST_PACKETS = 20_000;
  * connection and for an answer. It also reuses a connection that timed out, so the pool stays broken after the network has
  * recovered.
  *
- * A firewall or a failover can silently drop all connections of a pool at once. So after a timeout on one connection, the
- * pool discards every connection that has not answered since. Otherwise each of them would cost a client a whole deadline.
+ * A firewall or a failover can silently drop all connections of a pool at once. So a timeout on one connection discards
+ * all that are idle. Otherwise each of them would cost a client a whole deadline.
  */
 export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): typeof mysql {
   const createPool = (options: PoolOptions): Pool => {
@@ -30,19 +30,16 @@ export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): ty
     const open = ({ config: { host, port } }: { config: { host: string; port: number } }) =>
       answers.bound(connect({ host, port, noDelay: true, keepAlive: true }));
     const pool = mysql.createPool({ ...options, stream: open });
-    const trust = new Trust();
     pool.on('connection', (connection) => {
       // With TLS it is another stream than the opened one.
       const stream = answers.bound(streamOf(connection));
-      const onEnd = (error: unknown) => {
+      answers.ended(stream);
+      boundStatements(connection, queryTimeoutMs, (error) => {
         answers.ended(stream);
-        if ((error as NodeJS.ErrnoException | null)?.code === SILENT) trust.wasSilent();
-        else trust.answered(connection);
-      };
-      onEnd(null);
-      boundQueries(connection, queryTimeoutMs, onEnd);
+        if ((error as NodeJS.ErrnoException | null)?.code === SILENT) discardIdle(pool);
+      });
     });
-    boundWaiting(pool, queryTimeoutMs, trust);
+    boundWaiting(pool, queryTimeoutMs);
     return pool;
   };
   return { ...mysql, createPool } as typeof mysql;
@@ -70,25 +67,11 @@ class ArrivingAnswers {
   }
 }
 
-/** Knows which connections have answered since the last timeout of any connection. */
-class Trust {
-  private readonly answeredAt = new WeakMap<PoolConnection, number>();
-  private silenceAt = 0;
-
-  answered(connection: PoolConnection): void {
-    this.answeredAt.set(connection, performance.now());
-  }
-
-  wasSilent(): void {
-    this.silenceAt = performance.now();
-  }
-
-  has(connection: PoolConnection): boolean {
-    return (this.answeredAt.get(connection) ?? 0) >= this.silenceAt;
-  }
-}
-
-function boundQueries(connection: PoolConnection, timeoutMs: number, onEnd: (error: unknown) => void): void {
+function boundStatements(
+  connection: PoolConnection,
+  timeoutMs: number,
+  onEnd: (error: unknown) => void,
+): void {
   // The pool listens only for the first error; a second error without a listener would end the process.
   connection.on('error', () => {});
   let fault: Error | null = null;
@@ -151,6 +134,18 @@ function discard(connection: PoolConnection): void {
   streamOf(connection).destroy();
 }
 
+function discardIdle(pool: Pool): void {
+  const { _freeConnections: idle } = pool as unknown as { _freeConnections: Idle };
+  // A discarded connection leaves the queue at once.
+  for (const each of Array.from({ length: idle.length }, (_, at) => idle.get(at))) discard(each);
+}
+
+/** mysql2's queue. */
+interface Idle {
+  length: number;
+  get(index: number): PoolConnection;
+}
+
 function streamOf(connection: PoolConnection): Socket {
   return (connection as unknown as Inner).stream;
 }
@@ -166,7 +161,7 @@ function tooMuch(): Error {
   return new Error('the database sends too much');
 }
 
-function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {
+function boundWaiting(pool: Pool, timeoutMs: number): void {
   const getConnection = pool.getConnection.bind(pool) as GetConnection;
   const bounded: GetConnection = (callback) => {
     let waiting = true;
@@ -174,20 +169,13 @@ function boundWaiting(pool: Pool, timeoutMs: number, trust: Trust): void {
       waiting = false;
       callback(noConnection(timeoutMs));
     }, timeoutMs);
-    const tryConnection = () =>
-      getConnection((error, connection) => {
-        if (connection && !trust.has(connection)) {
-          discard(connection);
-          if (waiting) tryConnection();
-          return;
-        }
-        clearTimeout(timer);
-        // Any reason of the server: a changed password, too many clients, or a mode that accepts no clients.
-        if (error) Object.assign(error, { fatal: true });
-        if (waiting) callback(error, connection);
-        else connection?.release();
-      });
-    tryConnection();
+    getConnection((error, connection) => {
+      clearTimeout(timer);
+      // Any reason of the server: a changed password, too many clients, or a mode that accepts no clients.
+      if (error) Object.assign(error, { fatal: true });
+      if (waiting) callback(error, connection);
+      else connection?.release();
+    });
   };
   pool.getConnection = bounded as typeof pool.getConnection;
 }
