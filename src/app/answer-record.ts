@@ -16,30 +16,22 @@ const DASHBOARD = 'dashboard';
 /** No answer: the client disconnected before, or its body was refused in the middle. nginx's number for it. */
 const DISCONNECTED = 499;
 
-/** Records each answer: metrics, the use of the key, the usage of the project and its log. */
-export function answerRecorder({ metrics, services }: Parts, now: () => number) {
-  const { keyUses, usage, requestWriter } = services;
-  return (request: FastifyRequest, reply: FastifyReply): void => {
-    const answered = answeredRequest(request, reply, now());
-    metrics?.observe(answered);
-    if (answered.keyId !== null) keyUses.note(answered.keyId);
-    if (!isCounted(answered)) return;
-    usage.count(answered);
-    requestWriter.note(answered);
-  };
-}
-
 /**
- * Logs and records each request at its end: the answer has left, or the client has disconnected. The client does not wait
- * for it. Fastify's `onResponse` does not run for a client that has disconnected.
+ * Logs each request at its end, and records it: metrics, the use of the key, the usage of the project and its log. The end:
+ * the answer has left, or the client has disconnected, for which Fastify's `onResponse` does not run. The client does not
+ * wait for it.
  */
-export function recordEnd(
-  record: (request: FastifyRequest, reply: FastifyReply) => void,
-): onRequestHookHandler {
+export function recordEnds({ metrics, services }: Parts, now: () => number): onRequestHookHandler {
+  const { keyUses, usage, requestWriter } = services;
   return (request, reply, done) => {
     reply.raw.on('close', () => {
       logAnswer(request, reply);
-      record(request, reply);
+      const answered = answeredRequest(request, reply, now());
+      metrics?.observe(answered);
+      if (answered.keyId !== null) keyUses.note(answered.keyId);
+      if (!isCounted(answered)) return;
+      usage.count(answered);
+      requestWriter.note(answered);
     });
     done();
   };

@@ -24,7 +24,7 @@ import { HostRouter, Ingress } from '../request/ingress/ingress.js';
 import { Shedder } from '../request/overload/shedder.js';
 import { ProjectSlugs } from '../tenants/projects/project-slugs.js';
 import { type Addresses, isLocalDemo, platformNames } from './addresses.js';
-import { answerRecorder, doorOf, logAnswer } from './answer-record.js';
+import { doorOf, logAnswer, recordEnds } from './answer-record.js';
 import { openSchema } from './graphql-schema.js';
 import {
   addDashboardHooks,
@@ -65,7 +65,7 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
     connections,
     isAllowedOrigin: originRule(options),
     earlyRefusals,
-    recordAnswer: answerRecorder(parts, options.now),
+    recordEnd: recordEnds(parts, options.now),
     tracing: parts.tracing,
   });
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler, onSendHookHandler } from 'fastify';
 import { isPage } from '../doors/graphql/negotiation.js';
 import {
   announceAnswer,
@@ -17,7 +17,6 @@ import { allowNoOrigin, allowOrigins } from '../request/http/cors.js';
 import type { EarlyRefusals } from '../request/http/early-refusals.js';
 import { labelAnswer, startAnswerTimer, stopAnswerTimer, UNANSWERED } from '../request/http/server.js';
 import type { Tracing } from '../request/tracing/start-tracing.js';
-import { recordEnd } from './answer-record.js';
 import type { Parts } from './parts.js';
 import {
   endOperationTrace,
@@ -35,14 +34,14 @@ interface ServerHooks {
   connections: OpenConnections;
   isAllowedOrigin: (origin: string) => boolean;
   earlyRefusals: EarlyRefusals;
-  recordAnswer: (request: FastifyRequest, reply: FastifyReply) => void;
+  recordEnd: onRequestHookHandler;
   /** Null = nothing is traced. */
   tracing: Tracing | null;
 }
 
 export function addServerHooks(
   server: FastifyInstance,
-  { connections, isAllowedOrigin, earlyRefusals, recordAnswer, tracing }: ServerHooks,
+  { connections, isAllowedOrigin, earlyRefusals, recordEnd, tracing }: ServerHooks,
 ): void {
   const notes: Record<string, unknown> = {
     ...UNADMITTED,
@@ -57,7 +56,7 @@ export function addServerHooks(
   // First, so that the deadline covers every hook below.
   server.addHook('onRequest', startAnswerTimer);
   // Before anything waits: a client that disconnects then is recorded, too.
-  server.addHook('onRequest', recordEnd(recordAnswer));
+  server.addHook('onRequest', recordEnd);
   // Before anything else that may be slow or refuse: the trace has it.
   if (tracing) {
     server.addHook('onRequest', startTrace(tracing));
