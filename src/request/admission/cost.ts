@@ -16,12 +16,6 @@ export const ONE_SCHEMA: Cost = Object.freeze({ pets: 0, management: 0, schema: 
 
 export type Payer = 'plan' | 'management' | 'schema';
 
-/** The quota or allowance that pays for a request. The plan pays for a mixed operation. D-31. */
-export function payerOf({ pets, schema }: Cost): Payer {
-  if (pets > 0) return 'plan';
-  return schema > 0 ? 'schema' : 'management';
-}
-
 /** Operations a key may do per minute, in addition to requests for pets. D-29. */
 const MANAGEMENT = 'management';
 const MANAGEMENT_PER_MINUTE = 120;
@@ -32,10 +26,9 @@ const SCHEMA_PER_MINUTE = 60;
 
 const SCHEMA_ALLOWANCE: Allowance = Object.freeze({ name: SCHEMA, perMinute: SCHEMA_PER_MINUTE, cost: 1 });
 
-/** The allowance to charge in addition to the plan; undefined = none. */
-export function allowanceOf({ keyId }: Caller, { management, schema }: Cost): Allowance | undefined {
+/** The allowance to charge in addition to the plan, for a cost that is not only the plan's. */
+export function allowanceOf({ keyId }: Caller, { management, schema }: Cost): Allowance {
   if (schema > 0) return SCHEMA_ALLOWANCE;
-  if (management === 0) return undefined;
   return { name: `${MANAGEMENT}:${keyId}`, perMinute: MANAGEMENT_PER_MINUTE, cost: management };
 }
 

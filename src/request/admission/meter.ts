@@ -14,7 +14,7 @@ import {
 } from '../rate-limit/rules/limiter.js';
 import { addressSubject, projectSubject } from '../rate-limit/rules/subjects.js';
 import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/rules/windows.js';
-import { allowanceOf, type Cost, documentAllowance, payerOf } from './cost.js';
+import { allowanceOf, type Cost, documentAllowance } from './cost.js';
 import { parseRehearsal, rateLimited, rehearsed } from './refusals.js';
 import { RefusedKeys } from './refused-keys.js';
 
@@ -45,7 +45,8 @@ export class Meter {
    * spent.
    */
   charge(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
-    request.paidBy = payerOf(cost);
+    // The plan pays for a mixed operation. D-31.
+    request.paidBy = cost.pets > 0 ? 'plan' : cost.schema > 0 ? 'schema' : 'management';
     request.units = cost.pets;
     if (request.headers[REHEARSE] === undefined) return this.spend(request, reply, cost);
     return this.rehearse(request, reply).then(() => this.spend(request, reply, cost));
@@ -54,7 +55,8 @@ export class Meter {
   protected spend(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
     const caller = request.caller ?? null;
     const { subject, keyId, quota } = this.accountOf(caller, request.ip);
-    const allowance = caller === null ? undefined : allowanceOf(caller, cost);
+    const hasAllowance = caller !== null && cost.management + cost.schema > 0;
+    const allowance = hasAllowance ? allowanceOf(caller, cost) : undefined;
     const connection = this.connectionOf(request);
     const decision = this.limiter.charge({ subject, keyId, quota, cost: cost.pets, connection, allowance });
     if (decision instanceof Promise) return decision.then((known) => this.settle(request, reply, known));

@@ -8,22 +8,10 @@ export const MAX_HEADERS = 100;
 const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([1-9]\d{0,4}))?$/i;
 const MAX_PORT = 65_535;
 
-/**
- * Headers of which some readers take the first and others the last value. Keyed by the length of the name, because every
- * request is searched.
- */
-const SINGLETONS: Partial<Record<number, keyof typeof NAMES>> = {
-  4: 'host',
-  13: 'authorization',
-  17: 'transfer-encoding',
-};
-const NAMES = {
-  host: 'Host',
-  authorization: 'Authorization',
-  'transfer-encoding': 'Transfer-Encoding',
-} as const;
+/** Headers of which some readers take the first and others the last value. */
+const SINGLETONS = ['Host', 'Authorization', 'Transfer-Encoding'] as const;
 
-type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders' | 'httpVersion'>;
+type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'rawHeaders' | 'httpVersion'>;
 
 interface Entrance {
   /** Whether proxies are trusted: then the host of a request may come from `X-Forwarded-Host`. */
@@ -99,18 +87,20 @@ function proceed(request: FastifyRequest, reply: FastifyReply, done: () => void)
  * a Host that is not a host name, unknown transfer codings, and the absolute form. It silently drops headers over its
  * limit.
  */
-function requestProblem({ method, url = '/', rawHeaders, httpVersion }: RequestHead): AppError | null {
+function requestProblem({
+  method,
+  url = '/',
+  headers,
+  rawHeaders,
+  httpVersion,
+}: RequestHead): AppError | null {
   if (rawHeaders.length / 2 > MAX_HEADERS)
     return invalid(`The request has more than ${MAX_HEADERS} headers.`);
-  const found: Partial<Record<keyof typeof NAMES, string>> = {};
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const given = rawHeaders[index] as string;
-    const name = SINGLETONS[given.length];
-    if (name === undefined || given.toLowerCase() !== name) continue;
-    if (found[name] !== undefined) return invalid(`The request has more than one ${NAMES[name]} header.`);
-    found[name] = rawHeaders[index + 1] as string;
-  }
-  const { host, 'transfer-encoding': coding } = found;
+  // Most requests repeat none.
+  const isAnyRepeated = Object.keys(headers).length < rawHeaders.length / 2;
+  const repeated = isAnyRepeated && SINGLETONS.find((name) => isRepeated(name.toLowerCase(), rawHeaders));
+  if (repeated) return invalid(`The request has more than one ${repeated} header.`);
+  const { host, 'transfer-encoding': coding } = headers;
   if (host === undefined && httpVersion === '1.1') return invalid('The request has no Host header.');
   if (host !== undefined && !isHostAndPort(host)) return invalid('The Host header is not a host name.');
   // RFC 9112 §6.1: a proxy in front may have read a different body length.
@@ -121,6 +111,10 @@ function requestProblem({ method, url = '/', rawHeaders, httpVersion }: RequestH
   if (!url.startsWith('/') && url !== '*')
     return invalid('The request is for another host than its Host header.');
   return null;
+}
+
+function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
+  return rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length > 1;
 }
 
 /**

@@ -119,7 +119,7 @@ export const stopAnswerTimer: onResponseHookHandler = (request, _, done) => {
 /** Sets the headers of every response, and notes whether the request was pipelined. */
 export function labelAnswer(connections: OpenConnections): onRequestHookHandler {
   return (request, reply, done) => {
-    request.isPipelined = connections.isPipelined(reply.raw);
+    request.isPipelined = connections.of(request.raw.socket)?.isPipelined ?? false;
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
     done();
   };

@@ -22,7 +22,7 @@ export type ConnectionState =
 
 /** The counters across all connections. */
 export interface Totals {
-  addHeld(connection: OpenConnection, response: ServerResponse): void;
+  addHeld(connection: OpenConnection): void;
   removeHeld(): void;
   countUnread(connection: OpenConnection): void;
 }
@@ -36,6 +36,8 @@ type Held = [handler: RequestListener, request: IncomingMessage, response: Serve
 export class OpenConnection {
   /** The response that is being produced or sent. */
   current: ServerResponse | null = null;
+  /** The current request was sent before the response to its previous one. */
+  isPipelined = false;
   /** The response to the last parsed request; null = both are complete. An idle connection keeps neither in memory. */
   latest: ServerResponse | null = null;
   /** When the connection was accepted or became idle, as `performance.now()`. */
@@ -117,7 +119,7 @@ export class OpenConnection {
     } else {
       this.held.push([handler, request, response]);
       this.socket.pause();
-      this.totals.addHeld(this, response);
+      this.totals.addHeld(this);
     }
   }
 
@@ -168,6 +170,7 @@ export class OpenConnection {
     if (this.socket.destroyed) return;
     const next = this.held.shift();
     this.current = next?.[2] ?? null;
+    this.isPipelined = next !== undefined;
     this.sinceMs = performance.now();
     this.patience.renew();
     if (this.countedBytes > 0) this.totals.countUnread(this);

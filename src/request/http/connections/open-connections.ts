@@ -1,4 +1,4 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { type TLSSocket, Server as TlsServer } from 'node:tls';
 import { type ConnectionState, OpenConnection, type Totals } from './open-connection.js';
@@ -32,11 +32,8 @@ const GIVES_WAY: readonly ConnectionState[] = [
 /** All client connections of this process, on every port, and their limits. */
 export class OpenConnections implements Totals {
   private readonly open = new Set<OpenConnection>();
-  private readonly byTcp = new WeakMap<Socket, OpenConnection>();
-  /** Keyed by the socket that carries the requests. */
+  /** Keyed by the TCP socket, and by the TLS socket once its handshake is done. */
   private readonly bySocket = new WeakMap<Socket, OpenConnection>();
-  /** Responses to requests that were sent before the previous response. */
-  private readonly pipelined = new WeakSet<ServerResponse>();
   private readonly watching = setInterval(() => this.watchAll(), WATCH_MS).unref();
   private heldRequests = 0;
   /**
@@ -58,9 +55,11 @@ export class OpenConnections implements Totals {
     server.on('secureConnection', (socket: TLSSocket) => {
       // Only `_parent` shows the TCP socket below. A connection without limits must not be served.
       const { _parent: tcp } = socket as unknown as { _parent?: Socket };
-      const connection = tcp && this.byTcp.get(tcp);
-      if (connection) this.carry(connection, socket);
-      else socket.destroy();
+      const connection = tcp && this.of(tcp);
+      if (connection) {
+        this.bySocket.set(socket, connection);
+        connection.carry(socket);
+      } else socket.destroy();
     });
   }
 
@@ -78,16 +77,11 @@ export class OpenConnections implements Totals {
     return this.bySocket.get(socket) ?? null;
   }
 
-  isPipelined(response: ServerResponse): boolean {
-    return this.pipelined.has(response);
-  }
-
   get size(): number {
     return this.open.size;
   }
 
-  addHeld(connection: OpenConnection, response: ServerResponse): void {
-    this.pipelined.add(response);
+  addHeld(connection: OpenConnection): void {
     this.heldRequests += 1;
     // Node continues to parse everything it has read of a connection, unless the connection is closed.
     if (this.heldRequests > MAX_HELD_REQUESTS && connection.heldRequests > ALWAYS_HELD)
@@ -135,17 +129,12 @@ export class OpenConnections implements Totals {
     }
     const connection = new OpenConnection(tcp, this);
     this.open.add(connection);
-    this.byTcp.set(tcp, connection);
+    this.bySocket.set(tcp, connection);
     tcp.once('close', () => {
       this.forget(connection);
       this.heldByClosed += connection.heldRequests;
     });
-    if (!isTls) this.carry(connection, tcp);
-  }
-
-  private carry(connection: OpenConnection, socket: Socket): void {
-    this.bySocket.set(socket, connection);
-    connection.carry(socket);
+    if (!isTls) connection.carry(tcp);
   }
 
   private mostUnread(): OpenConnection {
