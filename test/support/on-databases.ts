@@ -27,6 +27,3 @@ function onDatabase(kind: DatabaseKind, define: Define, options: { now?: number 
 
 /** For a promise that only MySQL can break. A run without MySQL reports such tests as skipped. */
 export const testOnMysql = databaseKinds().includes('mysql') ? test : test.skip;
-
-/** As `testOnMysql`, at the same time as its neighbours. */
-export const concurrentOnMysql = databaseKinds().includes('mysql') ? test.concurrent : test.concurrent.skip;

@@ -1,11 +1,11 @@
-import { expect } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
-import { createTestDatabase } from '../../support/databases.js';
+import { createTestDatabase, databaseKinds } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
 import { createTenant, type GatewayProcess, startGateway } from '../../support/gateway-process.js';
 import { type Fault, startFaultProxy } from '../../support/http/fault-proxy.js';
 import { type Answered, KeepAliveClient } from '../../support/http/keep-alive-client.js';
-import { concurrentOnMysql, testOnMysql } from '../../support/on-databases.js';
+import { testOnMysql } from '../../support/on-databases.js';
 import { type Habit, PetLoad } from '../../support/pet-load.js';
 import { startMysql } from '../../support/servers/mysql.js';
 import type { SqlServer } from '../../support/servers/sql-server.js';
@@ -41,7 +41,9 @@ const OUTAGES: { what: string; prepare: () => Promise<Outage> }[] = [
   { what: 'a frozen MySQL', prepare: () => serverOutage('SIGSTOP', (server) => server.kill('SIGCONT')) },
 ];
 
-concurrentOnMysql.each(OUTAGES)(
+const { each } = databaseKinds().includes('mysql') ? test.concurrent : test.concurrent.skip;
+
+each(OUTAGES)(
   'Reliability-2: under $what every request is answered in 5 s, service is back in 5 s, and no acknowledged write is lost',
   async ({ prepare }) => {
     const outage = await prepare();
