@@ -11,6 +11,8 @@ import { databaseKinds } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 
 const PETS = 16_384;
+/** Enough that a copy is still under way when the signal arrives. */
+const ROWS = 2 ** 17;
 let backups: Backups;
 beforeAll(async () => {
   backups = await Backups.make();
@@ -57,7 +59,7 @@ describe.each(databaseKinds())('from %s', (kind) => {
   test.each(['SIGKILL', 'SIGINT'] as const)(
     'Copy-3: a copy that ends by %s is told by the next one, and nothing else uses the database',
     async (signal) => {
-      const large = await backups.withPets(kind, 2 ** 16);
+      const large = await backups.withPets(kind, ROWS);
       const into = await backups.newDatabase(kind);
       const ended = await petstore(['copy', '--from', large, '--into', into], {
         onStart: async (child) => {
@@ -67,7 +69,7 @@ describe.each(databaseKinds())('from %s', (kind) => {
       });
       expect(ended.code).toBe(signal === 'SIGINT' ? 1 : null);
       expect(ended.stderr).toMatch(signal === 'SIGINT' ? /has a part of the rows.*--force/ : /^$/);
-      expect(await countOf(into, 'pets')).toBeLessThan(2 ** 16);
+      expect(await countOf(into, 'pets')).toBeLessThan(ROWS);
       const again = await copy(source, into);
       expect(again).toMatchObject({ code: 1, json: { error: { code: 'conflict' } } });
       expect(again.stdout).toMatch(/The copy of \w+:.+ that began at .* was interrupted.*--force/);
