@@ -119,10 +119,13 @@ describe.each([anyDatabase()])('renewal on %s, of certificates that last seconds
     const { token } = await served(hostname);
     const before = await serialOf(hostname);
     await rig.ca.leave();
-    await pause((LIFETIME_SECONDS * 1000) / 2 + 1_000);
-    expect((await visit(rig, hostname, '/v1/pets', { token })).status).toBe(200);
-    expect(await serialOf(hostname)).toBe(before);
-    await rig.ca.comeBack();
+    try {
+      await pause((LIFETIME_SECONDS * 1000) / 2 + 1_000);
+      expect((await visit(rig, hostname, '/v1/pets', { token })).status).toBe(200);
+      expect(await serialOf(hostname)).toBe(before);
+    } finally {
+      await rig.ca.comeBack();
+    }
     await eventually('a renewal', async () => (await serialOf(hostname)) !== before, 15_000);
   });
 });
