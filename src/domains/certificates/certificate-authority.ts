@@ -1,12 +1,11 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { withinDeadline } from '../../ground/kernel/deadline.js';
-import type { AcmeClient, AcmeSigner } from './acme/acme-client.js';
+import type { AcmeClient } from './acme/acme-client.js';
 import { AcmeProblem, AcmeUnreachable } from './acme/acme-problem.js';
-import type { Order } from './acme/acme-resources.js';
 import { generateKey, pemOf } from './acme/jws.js';
 import type { AcmeAccounts } from './orders/acme-accounts.js';
-import { CertificateOrderError, explained } from './orders/order-failure.js';
-import type { OrderFlow } from './orders/order-flow.js';
+import { CertificateOrderError, orderFailure } from './orders/order-failure.js';
+import type { OrderFlow, PlacedOrder } from './orders/order-flow.js';
 import { ISSUED, type OrderLog, type PlannedOrder } from './orders/order-log.js';
 import { momentIn, type Random, renewAtMs } from './orders/renewal.js';
 import { readChain, UnusableCertificate } from './orders/x509.js';
@@ -51,13 +50,7 @@ interface Surroundings {
   timeoutMs?: number;
 }
 
-interface FoundOrder {
-  signer: AcmeSigner;
-  order: Order;
-}
-
-interface KeyedOrder extends FoundOrder {
-  key: KeyObject;
+interface KeyedOrder extends PlacedOrder {
   sealedKey: string;
   /** Null = its row is gone. */
   logId: bigint | null;
@@ -80,10 +73,7 @@ export class CertificateAuthority {
 
   /** The account for orders, created if there is none. A CAA record may name it (RFC 8657). */
   account(signal: AbortSignal): Promise<{ accountUrl: string }> {
-    return this.bounded(null, signal, async (deadline) => {
-      const { accountUrl } = await this.parts.accounts.current(deadline);
-      return { accountUrl };
-    });
+    return this.bounded(null, signal, (deadline) => this.parts.accounts.current(deadline));
   }
 
   /** The CA's issuer names; a CAA record must allow one of them. Empty = neither the settings nor the CA name any. */
@@ -100,12 +90,20 @@ export class CertificateAuthority {
    * without a request to the CA.
    */
   order(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<NewCertificate> {
-    return this.bounded(
-      request.hostname,
-      signal,
-      async (deadline) =>
-        (await this.resume(request, deadline)) ?? this.place(request, { signal: deadline, onOrdered }),
-    );
+    return this.bounded(request.hostname, signal, async (deadline) => {
+      const unfinished = await this.findOrder(request, deadline);
+      try {
+        if (unfinished) return await this.complete(request.domainId, unfinished, deadline);
+      } catch (error) {
+        // The order failed before this attempt, or it ended so long ago that its certificate has expired.
+        const isOver =
+          unfinished?.order.status === 'invalid' || (error as Error).cause instanceof UnusableCertificate;
+        if (!isOver || deadline.aborted) throw error;
+      }
+      const placed = await this.place(request, deadline);
+      await onOrdered(placed.order.url, placed.sealedKey);
+      return this.complete(request.domainId, placed, deadline);
+    });
   }
 
   /** A random time in the CA's renewal window; null = `plannedMs` stays. RFC 9773. */
@@ -123,7 +121,7 @@ export class CertificateAuthority {
     return this.bounded(hostname, signal, advice, ADVICE_TIMEOUT_MS);
   }
 
-  /** Deletes some of the expired rows and returns how many. */
+  /** Deletes the expired rows and returns how many. */
   async deleteExpiredRows(): Promise<number> {
     return (await this.parts.challenges.deleteExpired()) + (await this.parts.log.deleteOldOrders());
   }
@@ -133,31 +131,29 @@ export class CertificateAuthority {
     this.parts.client.close();
   }
 
-  /** The certificate of an unfinished order; null = the order can't be resumed. */
-  private async resume(request: OrderRequest, signal: AbortSignal): Promise<NewCertificate | null> {
-    const { resume, domainId, hostname } = request;
+  /** The unfinished order; null = there is none, its key is lost, or the CA does not know it for this account. */
+  private async findOrder(
+    { resume, domainId, hostname }: OrderRequest,
+    signal: AbortSignal,
+  ): Promise<KeyedOrder | null> {
     const key = resume && this.opened(resume.sealedKey, hostname);
     if (!resume || !key) return null;
-    const { log } = this.parts;
-    const found = await this.findOrder(resume.orderUrl, signal);
+    const { client, accounts, log } = this.parts;
+    const { orderUrl, sealedKey } = resume;
     const logId = await log.unfinished(domainId, hostname);
-    if (!found) {
-      if (logId !== null) await log.logOutcome(logId, 'CA_DOWN');
-      return null;
-    }
     try {
-      return await this.complete(request, { ...found, key, sealedKey: resume.sealedKey, logId }, signal);
+      return await accounts.use(signal, async (signer) => {
+        const order = await client.order(signer, orderUrl, signal);
+        return { signer, order, hostname, key, sealedKey, logId };
+      });
     } catch (error) {
-      // The order failed before this attempt, or it ended so long ago that its certificate has expired.
-      const isOver =
-        found.order.status === 'invalid' || (error as Error).cause instanceof UnusableCertificate;
-      if (isOver && !signal.aborted) return null;
-      throw error;
+      if (!isRefusal(error)) throw error;
+      await log.logOutcome(logId, 'CA_DOWN');
+      return null;
     }
   }
 
-  /** The certificate of a new order. */
-  private async place(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<NewCertificate> {
+  private async place(request: OrderRequest, signal: AbortSignal): Promise<KeyedOrder> {
     const { client, log, sealer } = this.parts;
     const { resume: _, replaces: wanted, ...ordered } = request;
     const { hostname } = request;
@@ -167,18 +163,17 @@ export class CertificateAuthority {
     const replaces = renewalInfo === null ? null : wanted;
     const planned = { ...ordered, isRenewal: replaces !== null };
     const logId = await log.logOrder(planned);
-    const placed = await this.noted(logId, hostname, signal, () =>
+    const sent = await this.noted(logId, hostname, signal, () =>
       this.sendNewOrder(planned, { replaces, logId }, signal),
     );
-    await onOrdered(placed.order.url, sealedKey);
-    return this.complete(request, { ...placed, key, sealedKey, logId }, signal);
+    return { ...sent, hostname, key, sealedKey, logId };
   }
 
   private sendNewOrder(
     planned: PlannedOrder,
     { replaces, logId }: { replaces: string | null; logId: bigint },
     signal: AbortSignal,
-  ): Promise<FoundOrder> {
+  ): Promise<Pick<PlacedOrder, 'signer' | 'order'>> {
     const { client, accounts, log } = this.parts;
     const { hostname } = planned;
     return accounts.use(signal, async (signer) => {
@@ -194,16 +189,17 @@ export class CertificateAuthority {
   }
 
   private complete(
-    { domainId, hostname }: OrderRequest,
-    { signer, order, key, sealedKey, logId }: KeyedOrder,
+    domainId: bigint,
+    { sealedKey, logId, ...placed }: KeyedOrder,
     signal: AbortSignal,
   ): Promise<NewCertificate> {
     const { flow, log, sealer } = this.parts;
     const { now, random } = this.surroundings;
+    const { hostname, key } = placed;
     return this.noted(logId, hostname, signal, async () => {
-      const chainPem = await flow.complete({ signer, order, hostname, key }, signal);
+      const chainPem = await flow.complete(placed, signal);
       const facts = readChain(chainPem, { hostname, key, nowMs: now() });
-      if (logId !== null) await log.logOutcome(logId, ISSUED);
+      await log.logOutcome(logId, ISSUED);
       const isOutdated = sealer.isOutdated(sealedKey);
       return {
         domainId,
@@ -215,20 +211,6 @@ export class CertificateAuthority {
         createdAtMs: now(),
       };
     });
-  }
-
-  /** Null = the CA does not know the order, or it belongs to another account. */
-  private async findOrder(orderUrl: string, signal: AbortSignal): Promise<FoundOrder | null> {
-    const { client, accounts } = this.parts;
-    try {
-      return await accounts.use(signal, async (signer) => ({
-        signer,
-        order: await client.order(signer, orderUrl, signal),
-      }));
-    } catch (error) {
-      if (isRefusal(error)) return null;
-      throw error;
-    }
   }
 
   /** Logs the outcome of a failed order. An aborted order stays in flight. */
@@ -243,8 +225,7 @@ export class CertificateAuthority {
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       const error = this.explained(thrown, hostname);
-      if (error instanceof CertificateOrderError && logId !== null)
-        await this.parts.log.logOutcome(logId, error.failure.code);
+      if (error instanceof CertificateOrderError) await this.parts.log.logOutcome(logId, error.failure.code);
       throw error;
     }
   }
@@ -274,9 +255,11 @@ export class CertificateAuthority {
     }
   }
 
+  /** An error of the CA as `CertificateOrderError`; any other error unchanged. */
   private explained(error: unknown, hostname: string | null): unknown {
     const identities = this.parts.client.caaIdentities;
-    return explained(error, { hostname, identities, nowMs: this.surroundings.now() });
+    const failure = orderFailure(error, { hostname, identities, nowMs: this.surroundings.now() });
+    return failure ? new CertificateOrderError(failure, { cause: error }) : error;
   }
 }
 

@@ -52,7 +52,7 @@ export class AcmeClient {
   ) {
     const { caFile } = settings;
     const roots = caFile === null ? null : readFileSync(caFile, 'utf8');
-    this.transport = new AcmeTransport({ roots, timeoutMs, now });
+    this.transport = new AcmeTransport(roots, now, timeoutMs);
   }
 
   /** The CA's directory, which is read again after an hour, and after a failure that its URLs may explain. */

@@ -39,20 +39,16 @@ interface AcmeCall {
   onNonce?: (nonce: string) => void;
 }
 
-interface TransportOptions {
-  /** PEM; null = the roots of Node. */
-  roots: string | null;
-  timeoutMs?: number | undefined;
-  now: () => number;
-}
-
 /** HTTPS to a CA: every call has a timeout, a bounded body and typed errors. */
 export class AcmeTransport {
   private readonly agent: Agent;
-  private readonly timeoutMs: number;
-  private readonly now: () => number;
 
-  constructor({ roots, timeoutMs, now }: TransportOptions) {
+  constructor(
+    /** PEM; null = the roots of Node. */
+    roots: string | null,
+    private readonly now: () => number,
+    private readonly timeoutMs = TIMEOUT_MS,
+  ) {
     this.agent = new Agent({
       keepAlive: true,
       maxSockets: SOCKETS,
@@ -60,8 +56,6 @@ export class AcmeTransport {
       timeout: IDLE_SOCKET_MS,
       ...(roots === null ? {} : { ca: roots }),
     });
-    this.timeoutMs = timeoutMs ?? TIMEOUT_MS;
-    this.now = now;
   }
 
   /**

@@ -1,7 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { TIME_MS, text } from '../../../ground/database/columns.js';
 import type { Database } from '../../../ground/database/database.js';
-import { isDuplicate } from '../../../ground/database/database-errors.js';
 import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
 import { AcmeProblem } from '../acme/acme-problem.js';
 import { AccountKey, generateKey, pemOf } from '../acme/jws.js';
@@ -33,9 +32,6 @@ const CONFLICT = 409;
  * the same account for the same key. So processes that start at the same time get the same account.
  */
 export class AcmeAccounts {
-  /** Reading a key costs more than any statement of an order. */
-  private opened: { sealedKey: string; key: AccountKey } | null = null;
-
   constructor(
     private readonly client: AcmeClient,
     private readonly db: Database,
@@ -43,12 +39,21 @@ export class AcmeAccounts {
     private readonly now: () => number,
   ) {}
 
-  /** The stored account, created if there is none. Throws what `AcmeClient` throws. */
-  async current(signal: AbortSignal): Promise<AcmeSigner> {
+  /**
+   * The stored account, created if there is none, and registered again when its URL is `forgottenUrl`. Throws what
+   * `AcmeClient` throws.
+   */
+  async current(signal: AbortSignal, forgottenUrl = UNREGISTERED): Promise<AcmeSigner> {
     const row = (await this.findAccount()) ?? (await this.create());
-    const key = this.keyOf(row);
-    if (this.sealer.isOutdated(row.sealedKey)) await this.sealAnew(row);
-    return row.accountUrl === UNREGISTERED ? this.register(row, signal) : { key, accountUrl: row.accountUrl };
+    const { directoryUrl, sealedKey } = row;
+    const pem = this.sealer.open(sealedKey, contextOf(directoryUrl));
+    const key = new AccountKey(pem);
+    if (this.sealer.isOutdated(sealedKey)) {
+      const renewed = this.sealer.seal(pem, contextOf(directoryUrl));
+      await this.db.write(() => this.table.update({ directoryUrl, sealedKey }, { sealedKey: renewed }));
+    }
+    const isKnown = row.accountUrl !== UNREGISTERED && row.accountUrl !== forgottenUrl;
+    return { key, accountUrl: isKnown ? row.accountUrl : await this.register(key, signal) };
   }
 
   /** Runs `work` with the account; registers the key and retries once when the CA no longer knows the account. */
@@ -59,53 +64,31 @@ export class AcmeAccounts {
     } catch (error) {
       if (!(error instanceof AcmeProblem) || error.type !== 'accountDoesNotExist') throw error;
     }
-    const row = await this.findAccount();
-    // Another process may have been faster.
-    const isReplaced = row?.accountUrl !== signer.accountUrl;
-    return work(isReplaced ? await this.current(signal) : await this.register(row, signal));
+    return work(await this.current(signal, signer.accountUrl));
   }
 
-  private async register(row: AcmeAccount, signal: AbortSignal): Promise<AcmeSigner> {
-    const { directoryUrl } = row;
-    const key = this.keyOf(row);
+  private async register(key: AccountKey, signal: AbortSignal): Promise<string> {
+    const { directoryUrl } = this.client.settings;
     const accountUrl = await this.client.account(key, signal).catch((error) => {
       // The CA is creating the account for another process at this moment.
       if (error instanceof AcmeProblem && error.status === CONFLICT) return this.client.account(key, signal);
       throw error;
     });
     await this.db.write(() => this.table.update({ directoryUrl }, { accountUrl }));
-    return { key, accountUrl };
+    return accountUrl;
   }
 
+  /** The row of this process, or of another one that was faster. */
   private async create(): Promise<AcmeAccount> {
     const { directoryUrl } = this.client.settings;
-    const row: AcmeAccount = {
+    const row = {
       directoryUrl,
       accountUrl: UNREGISTERED,
       sealedKey: this.sealer.seal(pemOf(await generateKey()), contextOf(directoryUrl)),
       createdAtMs: this.now(),
     };
-    try {
-      await this.db.write(() => this.table.insert({ ...row }));
-      return row;
-    } catch (error) {
-      const winner = isDuplicate(error) ? await this.findAccount() : null;
-      if (winner) return winner;
-      throw error;
-    }
-  }
-
-  private async sealAnew({ directoryUrl, sealedKey }: AcmeAccount): Promise<void> {
-    const context = contextOf(directoryUrl);
-    const renewed = this.sealer.seal(this.sealer.open(sealedKey, context), context);
-    await this.db.write(() => this.table.update({ directoryUrl, sealedKey }, { sealedKey: renewed }));
-  }
-
-  private keyOf({ directoryUrl, sealedKey }: AcmeAccount): AccountKey {
-    if (this.opened?.sealedKey !== sealedKey) {
-      this.opened = { sealedKey, key: new AccountKey(this.sealer.open(sealedKey, contextOf(directoryUrl))) };
-    }
-    return this.opened.key;
+    await this.db.write(() => this.table.createQueryBuilder().insert().values(row).orIgnore().execute());
+    return this.table.findOneByOrFail({ directoryUrl });
   }
 
   private findAccount(): Promise<AcmeAccount | null> {

@@ -56,12 +56,6 @@ export function orderFailure(error: unknown, circumstances: Circumstances): Orde
   return error instanceof UnusableCertificate ? failure('CA_DOWN', error.message, null) : null;
 }
 
-/** An error of the CA as `CertificateOrderError`; any other error unchanged. Pure. */
-export function explained(error: unknown, circumstances: Circumstances): unknown {
-  const failure = orderFailure(error, circumstances);
-  return failure ? new CertificateOrderError(failure, { cause: error }) : error;
-}
-
 type Advice = (said: string, circumstances: Circumstances) => Pick<Diagnosis, 'actor' | 'cause' | 'remedy'>;
 
 const PATH = '/.well-known/acme-challenge/';

@@ -14,7 +14,7 @@ const METHOD = 'http-01';
 /** Resolves after `ms`, or rejects with the reason of the signal. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
-interface PlacedOrder {
+export interface PlacedOrder {
   signer: AcmeSigner;
   order: Order;
   hostname: string;

@@ -65,7 +65,6 @@ const WEEK_MS = 7 * 24 * HOUR_MS;
 const IN_FLIGHT_MS = HOUR_MS;
 /** A day longer than the longest window of a limit. */
 const KEPT_MS = WEEK_MS + 24 * HOUR_MS;
-const BATCH_ROWS = 1_000;
 /** The CA may count from another moment. */
 const USED_SHARE = 0.9;
 /** A project leaves orders to the others. */
@@ -128,19 +127,15 @@ export class OrderLog {
     return row?.id ?? null;
   }
 
-  async logOutcome(id: bigint, outcome: typeof ISSUED | OrderFailureCode): Promise<void> {
-    await this.db.write(() => this.table.update({ id }, { outcome }));
+  /** `id`: null = the row is gone. */
+  async logOutcome(id: bigint | null, outcome: typeof ISSUED | OrderFailureCode): Promise<void> {
+    if (id !== null) await this.db.write(() => this.table.update({ id }, { outcome }));
   }
 
-  /** Deletes some of the rows that no limit counts any more and returns how many. */
-  async deleteOldOrders(): Promise<number> {
-    const old = await this.table.find({
-      select: { id: true },
-      where: { startedAtMs: LessThan(this.now() - KEPT_MS) },
-      take: BATCH_ROWS,
-    });
-    if (old.length > 0) await this.db.write(() => this.table.delete({ id: In(old.map(({ id }) => id)) }));
-    return old.length;
+  /** Deletes the rows that no limit counts any more and returns how many. */
+  deleteOldOrders(): Promise<number> {
+    const old = { startedAtMs: LessThan(this.now() - KEPT_MS) };
+    return this.db.deleteInSteps(AcmeOrder, old, 'startedAtMs');
   }
 
   private withinLimits<T>(planned: PlannedOrder, work: (manager: EntityManager) => Promise<T>): Promise<T> {

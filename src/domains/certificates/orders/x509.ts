@@ -20,13 +20,13 @@ export const [INTEGER, BITS, OCTETS, SEQUENCE, SET] = [0x02, 0x03, 0x04, 0x30, 0
 export const ECDSA_WITH_SHA256 = Buffer.from('300a06082a8648ce3d040302', 'hex');
 export const ALTERNATIVE_NAME = Buffer.from('0603551d11', 'hex');
 const ISSUER_CHARACTERS = 255;
-const EXTENSIONS = 0xa3;
-const AUTHORITY_KEY = Buffer.from('551d23', 'hex');
+const AUTHORITY_KEY = Buffer.from('0603551d23', 'hex');
 const KEY_ID = 0x80;
+/** Longer contents have a length of several bytes. */
+const SHORT_BYTES = 0x80;
 /** The lengths of database columns. */
 const CHAIN_CHARACTERS = 60_000;
 const SERIAL_CHARACTERS = 64;
-const RENEWAL_ID_CHARACTERS = 255;
 const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 const EXTENSION_REQUEST = Buffer.from('06092a864886f70d01090e', 'hex');
 const DNS_NAME = 0x82;
@@ -101,17 +101,20 @@ function issuerName({ issuer }: X509Certificate): string {
   return (readable || issuer.replaceAll('\n', ', ')).slice(0, ISSUER_CHARACTERS);
 }
 
-/** The authority's key identifier and the serial number, as DER contents; null = not readable. RFC 9773 §4.1. */
+/**
+ * The authority's key identifier and the serial number, as DER contents; null = not readable. RFC 9773 §4.1. Its extension
+ * is found by its name, and has a key identifier only (RFC 5280 §4.2.1.1): each of the elements around that is short.
+ */
 export function renewalId({ raw }: X509Certificate): string | null {
+  const at = raw.indexOf(AUTHORITY_KEY) + AUTHORITY_KEY.length;
+  const [octets, , sequence, , tag, length = SHORT_BYTES] = raw.subarray(at, at + 6);
+  if (octets !== OCTETS || sequence !== SEQUENCE || tag !== KEY_ID || length >= SHORT_BYTES) return null;
   try {
-    const facts = contentOf(contentOf(raw, SEQUENCE), SEQUENCE);
-    const extensions = elementsOf(contentOf(contentOf(facts, EXTENSIONS), SEQUENCE));
-    const named = extensions
-      .map(({ content }) => elementsOf(content))
-      .find(([name]) => name?.content.equals(AUTHORITY_KEY));
-    const keyId = contentOf(contentOf(named?.at(-1)?.content ?? Buffer.alloc(0), SEQUENCE), KEY_ID);
-    const id = `${keyId.toString('base64url')}.${contentOf(facts, INTEGER).toString('base64url')}`;
-    return id.length > RENEWAL_ID_CHARACTERS ? null : id;
+    const serial = Buffer.from(new X509Certificate(raw).serialNumber, 'hex');
+    // A positive integer begins with a zero bit.
+    const sign = (serial[0] ?? 0) < 0x80 ? [] : [0];
+    const keyId = raw.subarray(at + 6, at + 6 + length);
+    return `${keyId.toString('base64url')}.${Buffer.from([...sign, ...serial]).toString('base64url')}`;
   } catch {
     return null;
   }
@@ -122,29 +125,6 @@ export function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
   // DER demands the shortest form.
-  const form = length < 0x80 ? [] : length < 0x100 ? [0x81] : [0x82, length >> 8];
+  const form = length < SHORT_BYTES ? [] : length < 0x100 ? [0x81] : [0x82, length >> 8];
   return Buffer.concat([Buffer.from([tag, ...form, length & 0xff]), content]);
-}
-
-/** The elements that follow each other in `bytes`. Throws `RangeError` if these are no DER. */
-function elementsOf(bytes: Buffer): { tag: number; content: Buffer }[] {
-  const elements = [];
-  for (let at = 0; at < bytes.length; ) {
-    const tag = bytes.readUInt8(at);
-    const short = bytes.readUInt8(at + 1);
-    const lengthBytes = short < 0x80 ? 0 : short - 0x80;
-    const length = short < 0x80 ? short : bytes.readUIntBE(at + 2, lengthBytes);
-    const start = at + 2 + lengthBytes;
-    at = start + length;
-    if (at > bytes.length) throw new RangeError('an element ends after its container');
-    elements.push({ tag, content: bytes.subarray(start, at) });
-  }
-  return elements;
-}
-
-/** The content of the first element with this tag. Throws `RangeError` if there is none. */
-function contentOf(bytes: Buffer, tag: number): Buffer {
-  const found = elementsOf(bytes).find((element) => element.tag === tag);
-  if (!found) throw new RangeError('an element is missing');
-  return found.content;
 }

@@ -23,7 +23,6 @@ export class AcmeChallenge {
 
 /** Far longer than a validation takes, so that another process can resume the order. */
 const KEPT_MS = 3_600_000;
-const BATCH_ROWS = 1_000;
 /** Far more than in-flight orders. A CA asks within seconds of an order, so it asks for one of the newest rows. */
 const MAX_ROWS = 5_000;
 /** The pause between two reads: a flood of unknown tokens costs at most 20 small statements a second. */
@@ -65,15 +64,9 @@ export class Challenges {
     return isOpen ? challenge.keyAuthorization : null;
   }
 
-  /** Deletes some of the expired rows and returns how many. */
-  async deleteExpired(): Promise<number> {
-    const expired = await this.table.find({
-      select: { token: true },
-      where: { expiresAtMs: LessThan(this.now()) },
-      take: BATCH_ROWS,
-    });
-    await this.close(expired.map(({ token }) => token));
-    return expired.length;
+  /** Deletes the expired rows and returns how many. */
+  deleteExpired(): Promise<number> {
+    return this.db.deleteInSteps(AcmeChallenge, { expiresAtMs: LessThan(this.now()) }, 'expiresAtMs');
   }
 
   /** Starts a read after the previous read and its pause have ended. */
