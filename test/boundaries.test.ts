@@ -55,7 +55,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ground/database',
   ],
   'domains/store': ['domains/diagnosis', 'ground/database', 'ground/scheduling'],
-  'domains/hosts': ['domains/store', 'ground/database', 'tenants/projects', 'ground/redis'],
+  'domains/hosts': ['domains/store', 'ground/database'],
   'domains/lifecycle': [
     'domains/names',
     'domains/diagnosis',

@@ -12,17 +12,14 @@ import { Inspector } from '../domains/diagnosis/inspector.js';
 import { NameServers } from '../domains/dns/name-servers.js';
 import { Resolver } from '../domains/dns/resolver.js';
 import { DomainService } from '../domains/domain.service.js';
-import { ChangeSignal } from '../domains/hosts/change-signal.js';
 import { DomainAttachment } from '../domains/lifecycle/domain-attachment.js';
 import { DomainCheck, OwnerChecks } from '../domains/lifecycle/domain-check.js';
 import { DomainIssuance } from '../domains/lifecycle/domain-issuance.js';
-import { DomainLeases } from '../domains/lifecycle/domain-lease.js';
 import { DomainRemoval, RemovedDomains } from '../domains/lifecycle/domain-removal.js';
-import { DomainSuspension } from '../domains/lifecycle/domain-suspension.js';
 import { DomainWorker } from '../domains/lifecycle/domain-worker.js';
 import { ProjectDomains } from '../domains/project-domains.js';
 import { DomainStore } from '../domains/store/domain.store.js';
-import { type OnDomainEvent, Timeline } from '../domains/store/timeline.js';
+import type { OnDomainEvent } from '../domains/store/timeline.js';
 import type { Config } from '../ground/config/config.js';
 import type { Database } from '../ground/database/database.js';
 import type { IdGenerator } from '../ground/kernel/ids.js';
@@ -38,8 +35,8 @@ interface CustomDomainParts {
   /** Calls the work; with tracing, in a span. */
   withinTask?: Tracer['withinTask'];
   onEvent?: OnDomainEvent;
-  /** Called when this process or another one has changed the served hosts. */
-  onChange?(): Promise<void>;
+  /** Called when this process has changed the served hosts. */
+  syncHosts?(): Promise<void>;
 }
 
 export type CustomDomains = ReturnType<typeof createCustomDomains>;
@@ -53,14 +50,13 @@ export function createCustomDomains({
   log = { warn() {} },
   withinTask = (_name, _attributes, run) => run(),
   onEvent = () => {},
-  onChange = async () => {},
+  syncHosts = async () => {},
 }: CustomDomainParts) {
   const { projects, ids, audit, idempotency } = services;
   const { platformHost } = config;
   const sealer = new Sealer(config.secretKeys);
   const certificates = new CertificateStore(db, ids);
-  const store = new DomainStore(db, ids, new Timeline(ids, now, onEvent), now);
-  const signal = new ChangeSignal(config.redisUrl, onChange);
+  const store = new DomainStore(db, ids, onEvent, now);
   const resolver = new Resolver(config.dnsServers, now);
   const inspector = new Inspector(resolver, new NameServers(resolver, config, now), platformHost, now);
 
@@ -68,7 +64,6 @@ export function createCustomDomains({
   const check = new DomainCheck(
     {
       store,
-      projects,
       inspect: (subject, signal) =>
         withinTask('DNS check', { 'petstore.domain': subject.hostname }, () =>
           inspector.inspect(subject, signal),
@@ -82,15 +77,13 @@ export function createCustomDomains({
     config.acme &&
     createCertificateAuthority({ client: new AcmeClient(config.acme, now), db, sealer, ids, now });
   const challenges = new Challenges(db, now);
-  const announce = () => signal.announce();
   const issuance =
     authority &&
     new DomainIssuance(
       {
+        db,
         store,
-        leases: new DomainLeases(db, now),
         check,
-        projects,
         authority,
         order: (request, hooks) => {
           const { hostname, resume, replaces } = request;
@@ -101,23 +94,19 @@ export function createCustomDomains({
         certificates,
         ask: (question, asker) => resolver.ask(question, { asker }),
         platformHost,
-        announce,
+        syncHosts,
       },
       now,
     );
-  const suspension = new DomainSuspension(db, store, now);
-  const removal = new DomainRemoval(
-    { store, certificates, audit, announce, onGone: (id) => issuance?.cancel(id) },
-    now,
-  );
+  const removal = new DomainRemoval({ store, certificates, audit, syncHosts }, now);
   const removed = new RemovedDomains(db, now);
-  const worker = new DomainWorker({ db, store, check, issuance, suspension }, log, now);
+  const worker = new DomainWorker({ db, check, issuance }, log, now);
   const attachment = new DomainAttachment(
-    { store, projects, inspector, ownerChecks, removal, audit },
+    { store, projects, inspector, ownerChecks, removal, audit, syncHosts },
     ownHosts(config),
     now,
   );
-  const domains = new DomainService({ store, audit, announce }, platformHost);
+  const domains = new DomainService({ store, audit, syncHosts }, platformHost);
   return {
     store,
     attachment,
@@ -134,15 +123,11 @@ export function createCustomDomains({
     challengeAnswer: (token: string, hostname: string) => challenges.answer(token, hostname),
     /** Deletes some of the rows that are no longer needed. */
     deleteOldRows: () => Promise.all([removed.deleteOldDomains(), authority?.deleteExpiredRows()]),
-    /** Listens for changes by other processes, and runs due work. */
-    start: () => {
-      signal.listen();
-      worker.start();
-    },
+    /** Runs due work. */
+    start: () => worker.start(),
     stop: async () => {
       await worker.stop();
       authority?.close();
-      await signal.close();
     },
   };
 }

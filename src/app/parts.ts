@@ -71,7 +71,8 @@ export async function createParts(options: AppOptions) {
       const { name, hostname, message } = event;
       logger.info({ event: name, domain: hostname, detail: message }, 'domain event');
     },
-    onChange: () => hosts.sync(),
+    // After a failure `HostIndex.current` reports that the host table is stale.
+    syncHosts: () => hosts.sync().catch(() => {}),
     now,
   });
   return {

@@ -1,3 +1,5 @@
+import { followPlan } from '../domains/lifecycle/domain-suspension.js';
+import { DomainStore } from '../domains/store/domain.store.js';
 import type { Database } from '../ground/database/database.js';
 import { Retention } from '../ground/database/retention.js';
 import { UNANNOUNCED } from '../ground/kernel/data-versions.js';
@@ -34,6 +36,8 @@ export function createServices(
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, ids, now);
   const projects = new ProjectService(db, ids, audit, now);
+  const domains = new DomainStore(db, ids, () => {}, now);
+  projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
   const apiKeys = new ApiKeyService(db, ids, audit, now);
   const keyNames = new KeyNames(db);
   const usage = new UsageService(new UsageStore(db, now), now);

@@ -34,9 +34,7 @@ interface Attached {
  * of another project counts as unknown.
  */
 export function checkConfig(wanted: DomainConfig, attached: readonly Attached[]): CheckedConfig {
-  if (wanted.redirects.length > MAX_REDIRECTS) {
-    return { problems: [{ field: 'redirects', message: `must have at most ${MAX_REDIRECTS} entries` }] };
-  }
+  if (wanted.redirects.length > MAX_REDIRECTS) return { problems: TOO_MANY };
   const hosts = new Set(attached.map(({ hostname }) => hostname));
   const config = {
     primary: wanted.primary === null ? null : asCompared(wanted.primary),
@@ -75,6 +73,7 @@ export function exampleOf({ hostname, to, status }: DomainEffect): string {
 }
 
 export const MAX_REDIRECTS = 100;
+const TOO_MANY = [{ field: 'redirects', message: `must have at most ${MAX_REDIRECTS} entries` }];
 const REDIRECT_STATUSES = [301, 302, 307, 308];
 
 const asCompared = (name: string) => normalizeHostname(name) ?? name;
@@ -142,26 +141,23 @@ export const MAX_FILE_BYTES = 100_000;
  * the names. Throws `AppError invalid_request`. Spec: Custom domains 10.
  */
 export function readDomainConfig(json: string): DomainConfig {
-  const problems: FieldProblem[] = [];
-  const refuse = (field: string, message: string): null => {
-    problems.push({ field, message });
-    return null;
-  };
   const domains = objectOf(objectOf(parse(json))?.domains);
   if (!domains) throw invalidRequest([{ field: 'domains', message: 'must be an object in a JSON file' }]);
+  const problems: FieldProblem[] = [];
+  const need = (isRight: boolean, field: string, message: string) => {
+    if (!isRight) problems.push({ field, message });
+  };
   const { primary = null, redirects = [] } = domains;
-  if (primary !== null && typeof primary !== 'string') refuse('primary', 'must be a domain or null');
-  if (!Array.isArray(redirects)) refuse('redirects', 'must be a list');
-  else if (redirects.length > MAX_REDIRECTS) {
-    throw invalidRequest([{ field: 'redirects', message: `must have at most ${MAX_REDIRECTS} entries` }]);
-  }
+  need(primary === null || typeof primary === 'string', 'primary', 'must be a domain or null');
+  need(Array.isArray(redirects), 'redirects', 'must be a list');
   const entries = (Array.isArray(redirects) ? redirects : []).map((item, at) => {
     const { from, to, status = 301 } = objectOf(item) ?? {};
-    if (typeof from !== 'string') refuse(`redirects[${at}].from`, 'must be a domain');
-    if (typeof to !== 'string') refuse(`redirects[${at}].to`, 'must be a domain');
-    if (!Number.isInteger(status)) refuse(`redirects[${at}].status`, 'must be 301, 302, 307 or 308');
-    return { from: String(from), to: String(to), status: Number(status) };
+    need(typeof from === 'string', `redirects[${at}].from`, 'must be a domain');
+    need(typeof to === 'string', `redirects[${at}].to`, 'must be a domain');
+    need(Number.isInteger(status), `redirects[${at}].status`, 'must be 301, 302, 307 or 308');
+    return { from, to, status } as DomainRedirect;
   });
+  if (entries.length > MAX_REDIRECTS) throw invalidRequest(TOO_MANY);
   if (problems.length > 0) throw invalidRequest(problems);
   return { primary: primary as string | null, redirects: entries };
 }

@@ -24,8 +24,8 @@ export interface RecordToCreate extends DnsRecord {
 interface DomainParts {
   store: DomainStore;
   audit: AuditLog;
-  /** Notifies the other processes at once, if possible. */
-  announce(): Promise<void>;
+  /** Applies the change to the hosts that this process serves. */
+  syncHosts(): Promise<void>;
 }
 
 /** Reads and configures the domains of a project. */
@@ -73,8 +73,11 @@ export class DomainService {
     const effects = effectOf(config, attached);
     if (isDryRun) return { config, effects, isApplied: false };
     await store.transaction(async (manager) => {
-      const ids = attached.map(({ id }) => id);
-      const revised = await store.reviseAllIn(manager, ids, (newest) => configured(newest, config));
+      const effectOn = new Map(effects.map((effect) => [effect.hostname, effect]));
+      const revised = await store.reviseIn(manager, { projectId }, (newest) => {
+        const effect = effectOn.get(newest.hostname);
+        return effect ? configured(newest, effect) : null;
+      });
       const left = new Set(revised.map(({ id }) => id));
       const removed = attached.find(({ id }) => !left.has(id));
       if (removed)
@@ -83,30 +86,25 @@ export class DomainService {
       const detail = { redirects: config.redirects.length };
       await audit.record(manager, actor, { action: 'domain.configure', projectId, subject, detail });
     });
-    await this.parts.announce();
+    await this.parts.syncHosts();
     await store.prune(attached.map(({ id }) => id));
     return { config, effects, isApplied: true };
   }
 }
 
 /** The change of a domain under a new configuration. */
-function configured(domain: Domain, config: DomainConfig): Revision {
-  const { hostname } = domain;
-  const redirect = config.redirects.find(({ from }) => from === hostname);
-  const changes = {
-    isPrimary: config.primary === hostname,
-    redirectTo: redirect?.to ?? null,
-    redirectStatus: redirect?.status ?? null,
-  };
+function configured(domain: Domain, { hostname, to, status, isPrimary }: DomainEffect): Revision {
+  const changes = { isPrimary, redirectTo: to, redirectStatus: status };
   const isSame =
     domain.isPrimary === changes.isPrimary &&
     domain.redirectTo === changes.redirectTo &&
     domain.redirectStatus === changes.redirectStatus;
   if (isSame) return { changes: {} };
-  const message = redirect
-    ? `${hostname} redirects to ${redirect.to} with ${redirect.status}.`
-    : `${hostname} serves the project${changes.isPrimary ? ' as its primary domain' : ''}.`;
-  return { changes, happenings: [{ name: 'domain.configured', message }] };
+  const message =
+    to === null
+      ? `${hostname} serves the project${isPrimary ? ' as its primary domain' : ''}.`
+      : `${hostname} redirects to ${to} with ${status}.`;
+  return { changes, happenings: [{ name: 'domain.configured', message }], affectsServing: true };
 }
 
 /** All findings about a domain, DNS first. */

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Equal, type FindOperator, In, IsNull, MoreThan, Not } from 'typeorm';
+import { Equal, type FindOptionsWhere, IsNull, MoreThan, Not } from 'typeorm';
 import { newestChange } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { AppError } from '../../ground/kernel/errors.js';
-import { INT64_MAX, INT64_MIN } from '../../ground/kernel/int64.js';
-import { Project } from '../../tenants/projects/project.entity.js';
+import { INT64_MAX } from '../../ground/kernel/int64.js';
 import { Domain } from '../store/domain.entity.js';
-import { HOST_COLUMNS, type Host, type HostRow, HostTable, type PlanRow } from './host-table.js';
+import { HOST_COLUMNS, type Host, type HostRow, HostTable } from './host-table.js';
 
 /**
  * The maximum age of a host table that a process serves from. After this time no process serves a removed host, even a
@@ -26,7 +25,6 @@ export class HostIndex {
   private knownAtMs = Number.NEGATIVE_INFINITY;
   private running: Promise<void> | null = null;
   private following: Promise<void> | null = null;
-  private waiting: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
   private readonly listeners: ((gone: readonly Host[]) => void)[] = [];
 
@@ -69,11 +67,20 @@ export class HostIndex {
 
   /** Resolves once the host table is fresh enough to serve from. Throws `AppError unavailable` when it stays stale. */
   async current(): Promise<void> {
-    if (this.isCurrent()) return;
-    this.waiting ??= this.becomeCurrent().finally(() => {
-      this.waiting = null;
-    });
-    await this.waiting;
+    const deadline = performance.now() + PATIENCE_MS;
+    let cause: unknown;
+    while (!this.isCurrent()) {
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) {
+        const message = 'The gateway cannot look up this host at the moment. Try again shortly.';
+        throw new AppError('unavailable', message, { retryAfterSeconds: 1, cause });
+      }
+      const followed = this.run().catch(async (error) => {
+        cause = error;
+        await sleep(Math.min(RETRY_MS, leftMs));
+      });
+      await Promise.race([followed, sleep(leftMs, undefined, { ref: false })]);
+    }
   }
 
   /** Reads all changes that were committed before this call. Throws what the driver throws. */
@@ -87,29 +94,6 @@ export class HostIndex {
         return this.run();
       });
     return this.following;
-  }
-
-  private async becomeCurrent(): Promise<void> {
-    const deadline = performance.now() + PATIENCE_MS;
-    let cause: unknown;
-    while (!this.isCurrent()) {
-      const leftMs = deadline - performance.now();
-      if (leftMs <= 0) {
-        const message = 'The gateway cannot look up this host at the moment. Try again shortly.';
-        throw new AppError('unavailable', message, { retryAfterSeconds: 1, cause });
-      }
-      const failed = await Promise.race([
-        (this.running ?? this.run()).then(
-          () => false,
-          (error) => {
-            cause = error;
-            return true;
-          },
-        ),
-        sleep(leftMs, false, { ref: false }),
-      ]);
-      if (failed) await sleep(Math.min(RETRY_MS, leftMs));
-    }
   }
 
   private run(): Promise<void> {
@@ -128,67 +112,47 @@ export class HostIndex {
     this.knownAtMs = startedAtMs;
   }
 
-  /** A change during the load has a number above `newest`, so the next sync reads it again. */
   private async load(newest: bigint): Promise<void> {
     const table = new HostTable();
-    const attached = { attachedHostname: Not(IsNull()) };
-    const order = { id: 'ASC' } as const;
-    for (let rows: HostRow[] | null = null; rows === null || rows.length === PAGE_ROWS; ) {
-      const where = { ...attached, id: MoreThan(rows?.at(-1)?.id ?? INT64_MIN) };
-      rows = await this.db.repository(Domain).find({ select: HOST_COLUMNS, where, order, take: PAGE_ROWS });
-      table.put(rows, await this.plans(table.missingProjects(rows)));
-    }
+    for await (const rows of this.changedAfter(-1n, { attachedHostname: Not(IsNull()) })) table.put(rows);
     const gone = this.table.notIn(table);
     this.table = table;
+    // A change during the load has a number above `newest`, so the next sync reads it again.
     this.seenChange = newest;
     this.tell(gone);
   }
 
   private async catchUp(newest: bigint): Promise<void> {
-    const { table, seenChange } = this;
-    let seen = newest;
-    const domains = pages(seenChange, (where) =>
-      this.db.repository(Domain).find({ ...PAGE, select: HOST_COLUMNS, where }),
-    );
-    for await (const rows of domains) {
-      this.tell(table.put(rows, await this.plans(table.missingProjects(rows))));
-      const last = rows.at(-1)?.changeNumber ?? seen;
-      if (last > seen) seen = last;
-    }
-    const projects = pages(seenChange, (where) =>
-      this.db.repository(Project).find({ ...PAGE, select: PLAN_COLUMNS, where }),
-    );
-    for await (const rows of projects) this.tell(table.putPlans(rows));
-    // Not a project's change number: its transaction may have changed domains after they were read.
-    this.seenChange = seen;
+    for await (const rows of this.changedAfter(this.seenChange)) this.tell(this.table.put(rows));
+    this.seenChange = newest;
   }
 
-  private async plans(ids: bigint[]): Promise<PlanRow[]> {
-    if (ids.length === 0) return [];
-    return this.db.repository(Project).find({ select: PLAN_COLUMNS, where: { id: In(ids) } });
+  /**
+   * Pages of the rows changed after `number`, oldest change first. A page can end between rows of one transaction, which
+   * share a number.
+   */
+  private async *changedAfter(
+    number: bigint,
+    which: FindOptionsWhere<Domain> = {},
+  ): AsyncGenerator<HostRow[]> {
+    let last = { changeNumber: number, id: INT64_MAX };
+    for (let rows: HostRow[] | null = null; rows === null || rows.length === PAGE_ROWS; ) {
+      const { changeNumber, id } = last;
+      rows = await this.db.repository(Domain).find({
+        select: HOST_COLUMNS,
+        where: [
+          { ...which, changeNumber: MoreThan(changeNumber) },
+          { ...which, changeNumber: Equal(changeNumber), id: MoreThan(id) },
+        ],
+        order: { changeNumber: 'ASC', id: 'ASC' },
+        take: PAGE_ROWS,
+      });
+      yield rows;
+      last = rows.at(-1) ?? last;
+    }
   }
 
   private tell(gone: readonly Host[]): void {
     if (gone.length > 0) for (const listener of this.listeners) listener(gone);
-  }
-}
-
-const PLAN_COLUMNS = { id: true, plan: true, changeNumber: true } as const;
-const PAGE = { take: PAGE_ROWS, order: { changeNumber: 'ASC', id: 'ASC' } } as const;
-
-/** Rows changed after `number`, oldest change first. A page can end between rows of one transaction, which share a number. */
-async function* pages<Row extends { id: bigint; changeNumber: bigint }>(
-  number: bigint,
-  read: (where: { changeNumber: FindOperator<bigint>; id?: FindOperator<bigint> }[]) => Promise<Row[]>,
-): AsyncGenerator<Row[]> {
-  let last = { changeNumber: number, id: INT64_MAX };
-  for (let rows: Row[] | null = null; rows === null || rows.length === PAGE_ROWS; ) {
-    const { changeNumber, id } = last;
-    rows = await read([
-      { changeNumber: MoreThan(changeNumber) },
-      { changeNumber: Equal(changeNumber), id: MoreThan(id) },
-    ]);
-    yield rows;
-    last = rows.at(-1) ?? last;
   }
 }

@@ -1,4 +1,3 @@
-import { allowsCustomDomains, PLAN_WITHOUT_DOMAINS, type Plan } from '../../tenants/projects/plans.js';
 import type { Domain } from '../store/domain.entity.js';
 
 /** An attached host name, with the facts that serving needs. */
@@ -35,129 +34,66 @@ export const HOST_COLUMNS = {
 
 export type HostRow = Pick<Domain, keyof typeof HOST_COLUMNS>;
 
-export interface PlanRow {
-  id: bigint;
-  plan: Plan;
-}
-
-interface HostProject {
-  readonly id: bigint;
-  plan: Plan;
-  hosts: number;
-  primary: Entry | null;
-}
-
-interface Entry extends Host {
-  readonly project: HostProject;
-  readonly isSuspended: boolean;
-}
-
-/** All attached host names in memory, about 0.4 KB each, and the plans of the projects that have them. */
+/** All hosts that may be served, in memory, about 0.4 KB each. */
 export class HostTable {
-  private readonly entries = new Map<string, Entry>();
-  private readonly projects = new Map<bigint, HostProject>();
+  private readonly hosts = new Map<string, Host>();
+  /** By project. */
+  private readonly primaries = new Map<bigint, Host>();
 
   /** The host, if it is attached and not suspended. `hostname` in lower case. */
   findHost(hostname: string): Host | null {
-    const entry = this.entries.get(hostname);
-    return entry && isServed(entry) ? entry : null;
+    return this.hosts.get(hostname) ?? null;
   }
 
   /** The project's primary domain, if it is attached and not suspended. */
   primaryOf(projectId: bigint): Host | null {
-    const primary = this.projects.get(projectId)?.primary ?? null;
-    return primary && isServed(primary) ? primary : null;
+    return this.primaries.get(projectId) ?? null;
   }
 
   get size(): number {
-    return this.entries.size;
-  }
-
-  /** Projects of these rows whose plans are not in the table yet. */
-  missingProjects(rows: readonly HostRow[]): bigint[] {
-    const attached = rows.filter(({ attachedHostname }) => attachedHostname !== null);
-    return [...new Set(attached.map(({ projectId }) => projectId))].filter((id) => !this.projects.has(id));
+    return this.hosts.size;
   }
 
   /** Applies changed rows. Returns the hosts that are no longer served. */
-  put(rows: readonly HostRow[], newProjects: readonly PlanRow[]): Host[] {
-    for (const { id, plan } of newProjects) this.projects.set(id, { id, plan, hosts: 0, primary: null });
-    const gone = rows.map((row) => this.putRow(row)).filter((entry) => entry !== null);
-    for (const { id } of newProjects) this.forgetUnused(this.projects.get(id));
-    return gone;
+  put(rows: readonly HostRow[]): Host[] {
+    return rows.map((row) => this.putRow(row)).filter((gone) => gone !== null);
   }
 
-  /** Updates the plans of projects that have hosts. Returns the hosts that are no longer served. */
-  putPlans(plans: readonly PlanRow[]): Host[] {
-    const suspended = new Set<HostProject>();
-    for (const { id, plan } of plans) {
-      const project = this.projects.get(id);
-      if (project && allowsCustomDomains(project.plan) && !allowsCustomDomains(plan)) suspended.add(project);
-      if (project) project.plan = plan;
-    }
-    if (suspended.size === 0) return [];
-    return [...this.entries.values()].filter(({ project }) => suspended.has(project));
-  }
-
-  /** The hosts that this table serves and the other does not. */
+  /** The hosts of this table that the other does not have. */
   notIn(other: HostTable): Host[] {
-    return [...this.entries.values()].filter((entry) => {
-      return isServed(entry) && other.findHost(entry.hostname)?.domainId !== entry.domainId;
-    });
+    return [...this.hosts.values()].filter(
+      ({ hostname, domainId }) => other.findHost(hostname)?.domainId !== domainId,
+    );
   }
 
-  /** The entry that is no longer served because of this row, or null. */
-  private putRow(row: HostRow): Entry | null {
-    const before = this.entries.get(row.hostname) ?? null;
-    if (row.attachedHostname === null || row.removedAtMs !== null) {
-      // Another domain may have the name now: a removed domain deletes only its own entry.
-      if (before?.domainId !== row.id) return null;
-      this.entries.delete(row.hostname);
-      this.leave(before);
-      return before;
-    }
-    // The project does not exist any more, so its plan is unknown and its hosts are not served.
-    const gone: HostProject = { id: row.projectId, plan: PLAN_WITHOUT_DOMAINS, hosts: 0, primary: null };
-    const project = this.projects.get(row.projectId) ?? gone;
-    const entry = entryOf(row, project);
-    this.projects.set(project.id, project);
-    project.hosts += 1;
-    if (before) this.leave(before);
-    if (entry.isPrimary) project.primary = entry;
-    this.entries.set(row.hostname, entry);
-    if (!before) return null;
-    return before.domainId !== row.id || (isServed(before) && !isServed(entry)) ? before : null;
-  }
-
-  private leave(entry: Entry): void {
-    const { project } = entry;
-    project.hosts -= 1;
+  /** The host that is no longer served because of this row, or null. */
+  private putRow(row: HostRow): Host | null {
+    const before = this.hosts.get(row.hostname) ?? null;
+    const host = isServed(row) ? hostOf(row) : null;
+    // Another domain may have the name now: a removed domain deletes only its own entry.
+    if (host === null && before?.domainId !== row.id) return null;
     // The next primary domain may be in the table already.
-    if (project.primary === entry) project.primary = null;
-    this.forgetUnused(project);
-  }
-
-  private forgetUnused(project: HostProject | undefined): void {
-    if (project?.hosts === 0) this.projects.delete(project.id);
+    if (before && this.primaries.get(before.projectId) === before) this.primaries.delete(before.projectId);
+    if (host) this.hosts.set(row.hostname, host);
+    else this.hosts.delete(row.hostname);
+    if (host?.isPrimary) this.primaries.set(host.projectId, host);
+    return before?.domainId === host?.domainId ? null : before;
   }
 }
 
-function isServed({ project, isSuspended }: Entry): boolean {
-  return !isSuspended && allowsCustomDomains(project.plan);
+function isServed({ attachedHostname, removedAtMs, suspendedAtMs }: HostRow): boolean {
+  return attachedHostname !== null && removedAtMs === null && suspendedAtMs === null;
 }
 
-function entryOf(row: HostRow, project: HostProject): Entry {
+function hostOf(row: HostRow): Host {
   return {
     hostname: row.hostname,
     domainId: row.id,
-    // The project's bigint instead of the row's: a bigint is a heap object, and this one is shared.
-    projectId: project.id,
+    projectId: row.projectId,
     isVerified: row.verifiedAtMs !== null,
     certificateId: row.certificateId,
     certificateEndsAtMs: row.certificateId === null ? 0 : (row.certificateEndsAtMs ?? 0),
     redirect: row.redirectTo === null ? null : { to: row.redirectTo, status: row.redirectStatus ?? 301 },
     isPrimary: row.isPrimary,
-    project,
-    isSuspended: row.suspendedAtMs !== null,
   };
 }

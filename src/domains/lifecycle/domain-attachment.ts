@@ -4,14 +4,15 @@ import type { Actor } from '../../ground/kernel/caller.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { AuditLog } from '../../tenants/audit/audit-log.js';
+import { allowsCustomDomains, type Plan } from '../../tenants/projects/plans.js';
+import { Project } from '../../tenants/projects/project.entity.js';
 import type { ProjectService } from '../../tenants/projects/project.service.js';
 import { ownershipRecord } from '../diagnosis/dns-records.js';
 import type { Inspector } from '../diagnosis/inspector.js';
 import { parseHostname } from '../names/hostname.js';
-import type { Domain } from '../store/domain.entity.js';
+import { Domain } from '../store/domain.entity.js';
 import type { DomainStore } from '../store/domain.store.js';
-import type { Entry } from '../store/timeline.js';
-import { type OwnerChecks, requireCustomDomains } from './domain-check.js';
+import { type OwnerChecks, planRequired } from './domain-check.js';
 import { CLAIM_MS, type DomainRemoval } from './domain-removal.js';
 
 export const MAX_DOMAINS = 100;
@@ -26,6 +27,8 @@ interface AttachmentParts {
   ownerChecks: OwnerChecks;
   removal: DomainRemoval;
   audit: AuditLog;
+  /** Applies the change to the hosts that this process serves. */
+  syncHosts(): Promise<void>;
 }
 
 /** Attaches host names to projects, and requires a proof for names that already point here. D-58, D-59. */
@@ -47,7 +50,7 @@ export class DomainAttachment {
     const { store, projects, inspector, ownerChecks } = this.parts;
     const name = parseHostname(input, this.ownHosts);
     const project = await projects.get(projectId);
-    requireCustomDomains(project);
+    if (!allowsCustomDomains(project.plan)) throw planRequired();
     if (project.publishedAtMs === null) {
       throw new AppError(
         'not_published',
@@ -85,33 +88,31 @@ export class DomainAttachment {
     wanted: Parameters<DomainStore['insert']>[1],
     { holder, id }: { holder: Domain | null; id: bigint | undefined },
   ): Promise<Domain> {
-    const { store, removal, audit } = this.parts;
+    const { store, removal, audit, syncHosts } = this.parts;
     const { projectId, hostname } = wanted;
     try {
       const attached = await store.transaction(async (manager) => {
-        const entries = holder ? await this.moveAway(manager, holder) : [];
+        if (holder) {
+          const message = `${hostname} was moved to another project, whose TXT record proves ownership.`;
+          await removal.endDomain(manager, holder, { name: 'domain.moved', message });
+        }
         const domain = await store.insert(manager, wanted, id);
-        // The insert holds the lock that every other insert needs, so the count includes all of them.
-        if ((await store.count(projectId, manager)) > MAX_DOMAINS) throw tooMany();
-        const message = `${hostname} was attached to the project.`;
-        await store.record(manager, [...entries, { domain, happening: { name: 'domain.added', message } }]);
+        // The insert holds the lock that every insert and every change of a plan needs, so this reads all of them.
+        const { plan, domains } = await allowanceOf(manager, projectId);
+        if (!allowsCustomDomains(plan)) throw planRequired();
+        if (domains > MAX_DOMAINS) throw tooMany();
         const act = { action: 'domain.add', projectId, subject: hostname };
         const moved = holder && { ...act, action: 'domain.move_away', projectId: holder.projectId };
         await audit.record(manager, actor, ...(moved ? [moved] : []), act);
         return domain;
       });
-      if (holder) await removal.stopWork(holder.id);
+      if (holder) await syncHosts();
       return attached;
     } catch (error) {
       if (!isDuplicate(error) || isDuplicateId(error)) throw error;
       const winner = await store.findAttached(hostname);
       throw winner?.projectId === projectId ? attachedHere(hostname) : attachedElsewhere(projectId, hostname);
     }
-  }
-
-  private async moveAway(manager: EntityManager, holder: Domain): Promise<Entry[]> {
-    const message = `${holder.hostname} was moved to another project, whose TXT record proves ownership.`;
-    return (await this.parts.removal.endDomain(manager, holder, { name: 'domain.moved', message })) ?? [];
   }
 
   /**
@@ -130,6 +131,19 @@ export class DomainAttachment {
       );
     }
   }
+}
+
+/** The project's plan and the number of its domains, as the transaction sees them. One statement. */
+async function allowanceOf(manager: EntityManager, id: bigint): Promise<{ plan: Plan; domains: number }> {
+  const { plan, domains } = await manager
+    .createQueryBuilder(Project, 'project')
+    .leftJoin(Domain, 'domain', 'domain.projectId = project.id AND domain.removedAtMs IS NULL')
+    .select('project.plan', 'plan')
+    .addSelect('COUNT(domain.id)', 'domains')
+    .where({ id })
+    .groupBy('project.id')
+    .getRawOne();
+  return { plan, domains: Number(domains) };
 }
 
 const conflict = (message: string) => new AppError('conflict', message);

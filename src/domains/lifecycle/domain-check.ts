@@ -1,7 +1,5 @@
 import { AppError } from '../../ground/kernel/errors.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
-import { allowsCustomDomains, type Plan } from '../../tenants/projects/plans.js';
-import type { ProjectService } from '../../tenants/projects/project.service.js';
 import { ownershipRecord } from '../diagnosis/dns-records.js';
 import type { Inspector } from '../diagnosis/inspector.js';
 import type { Proof } from '../diagnosis/observation.js';
@@ -12,7 +10,6 @@ import { orderAnew, outcomeOf } from './check-outcome.js';
 
 interface CheckParts {
   store: DomainStore;
-  projects: ProjectService;
   inspect: Inspector['inspect'];
   ownerChecks: OwnerChecks;
   /** Called when an order may be due. */
@@ -28,9 +25,8 @@ export class DomainCheck {
 
   /** Checks at the owner's request, within 2 s. Throws `AppError not_found`, `plan_required`. Spec: Custom domains 7, 8. */
   async verify(projectId: bigint, id: bigint): Promise<Domain> {
-    const { store, projects } = this.parts;
-    const domain = await store.get(projectId, id);
-    requireCustomDomains(await projects.get(projectId));
+    const domain = await this.parts.store.get(projectId, id);
+    if (domain.suspendedAtMs !== null) throw planRequired();
     return this.parts.ownerChecks.runCheck(projectId, () => this.run(domain, { isAsked: true }));
   }
 
@@ -98,11 +94,8 @@ function tooMany(restMs: number): AppError {
   return new AppError('unavailable', message, { retryAfterSeconds: Math.max(1, Math.ceil(restMs / 1_000)) });
 }
 
-/** Throws `AppError plan_required`. Spec: Custom domains 1. */
-export function requireCustomDomains({ plan }: { plan: Plan }): void {
-  if (allowsCustomDomains(plan)) return;
-  throw new AppError(
-    'plan_required',
-    'Custom domains need the plan PRO or above. Upgrade the project first.',
-  );
+/** Spec: Custom domains 1. */
+export function planRequired(): AppError {
+  const message = 'Custom domains need the plan PRO or above. Upgrade the project first.';
+  return new AppError('plan_required', message);
 }

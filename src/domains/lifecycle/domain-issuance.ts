@@ -1,7 +1,6 @@
+import type { Database } from '../../ground/database/database.js';
 import { withTimeLimit } from '../../ground/kernel/deadline.js';
 import { MINUTE_MS } from '../../ground/kernel/duration.js';
-import { allowsCustomDomains } from '../../tenants/projects/plans.js';
-import type { ProjectService } from '../../tenants/projects/project.service.js';
 import type { CertificateAuthority } from '../certificates/certificate-authority.js';
 import { CertificateOrderError } from '../certificates/orders/order-failure.js';
 import type { CertificateStore, NewCertificate } from '../certificates/store/certificate.store.js';
@@ -10,9 +9,9 @@ import { type Diagnosis, isBlocking } from '../diagnosis/diagnosis.js';
 import type { Asker } from '../dns/ask-server.js';
 import type { Answer, Question } from '../dns/dns-message.js';
 import type { Domain } from '../store/domain.entity.js';
-import type { DomainStore, Revision } from '../store/domain.store.js';
+import type { Decide, DomainStore } from '../store/domain.store.js';
 import type { DomainCheck } from './domain-check.js';
-import type { DomainLease, DomainLeases } from './domain-lease.js';
+import { DomainLease } from './domain-lease.js';
 import { failedOrder, issuedOrder } from './order-outcome.js';
 
 /** A DNS check younger than this is not repeated before an order. */
@@ -22,22 +21,21 @@ const CAA_MS = 3_000;
 const REPLACED_KEPT_MS = 3_600_000;
 
 interface IssuanceParts {
+  db: Database;
   store: DomainStore;
-  leases: DomainLeases;
   check: DomainCheck;
-  projects: ProjectService;
   authority: Pick<CertificateAuthority, 'account' | 'caaIdentities' | 'renewalTime'>;
   order: CertificateAuthority['order'];
   certificates: CertificateStore;
   ask(question: Question, asker: Asker): Promise<Answer>;
   platformHost: string;
   /** Called after each new certificate. */
-  announce(): Promise<void>;
+  syncHosts(): Promise<void>;
 }
 
 /** Orders certificates for domains: at most one order per domain at a time, across all processes. */
 export class DomainIssuance {
-  private readonly running = new Map<bigint, DomainLease>();
+  private readonly running = new Set<DomainLease>();
 
   constructor(
     private readonly parts: IssuanceParts,
@@ -46,14 +44,14 @@ export class DomainIssuance {
 
   /** Does every due step for the domain: checks DNS and CAA, orders the certificate and stores it. */
   async run(domain: Domain): Promise<void> {
-    const lease = await this.parts.leases.acquireLease(domain);
+    const lease = await DomainLease.acquire(this.parts.db, domain, this.now);
     if (!lease) return;
-    this.running.set(domain.id, lease);
+    this.running.add(lease);
     try {
       await this.attempt(lease);
     } finally {
       lease.endLease();
-      this.running.delete(domain.id);
+      this.running.delete(lease);
     }
   }
 
@@ -75,14 +73,9 @@ export class DomainIssuance {
     }
   }
 
-  /** Aborts the domain's order in this process and discards its result. */
-  cancel(domainId: bigint): void {
-    this.running.get(domainId)?.revoke('the domain was removed');
-  }
-
   /** Aborts every order in this process. Other processes resume them. */
   stop(): void {
-    for (const lease of this.running.values()) lease.revoke('this process is shutting down');
+    for (const lease of this.running) lease.revoke('this process is shutting down');
   }
 
   private async attempt(lease: DomainLease): Promise<void> {
@@ -105,12 +98,11 @@ export class DomainIssuance {
 
   /** The domain if a certificate may be ordered now; otherwise null, and the reason is stored. */
   private async ready(lease: DomainLease): Promise<Domain | null> {
-    const { store, projects, check } = this.parts;
+    const { store, check } = this.parts;
     const domain = await store.findDomain(lease.domainId);
     if (!domain) return null;
-    const { plan } = await projects.get(domain.projectId);
-    if (!allowsCustomDomains(plan)) {
-      // `DomainSuspension` resumes the domain when the plan allows it again.
+    if (domain.suspendedAtMs !== null) {
+      // The first check after the suspension plans an order.
       await this.store(lease, () => ({ changes: { nextOrderAtMs: null } }));
       return null;
     }
@@ -165,15 +157,11 @@ export class DomainIssuance {
   }
 
   private async succeed(lease: DomainLease, issued: NewCertificate): Promise<void> {
-    const { store, certificates, announce } = this.parts;
-    const stored = await store.transaction((manager) =>
-      store.reviseIn(manager, lease.domainId, async (newest) =>
-        newest.leaseNumber === lease.number
-          ? issuedOrder(newest, await certificates.insert(manager, issued))
-          : null,
-      ),
+    const { certificates, syncHosts } = this.parts;
+    const stored = await this.store(lease, async (newest, manager) =>
+      issuedOrder(newest, await certificates.insert(manager, issued)),
     );
-    if (stored) await announce();
+    if (stored) await syncHosts();
   }
 
   private async fail(lease: DomainLease, found: readonly Diagnosis[]): Promise<void> {
@@ -186,9 +174,9 @@ export class DomainIssuance {
   }
 
   /** Only the newest lease may store anything. */
-  private store(lease: DomainLease, decide: (newest: Domain) => Revision): Promise<Domain | null> {
-    return this.parts.store.revise(lease.domainId, (newest) =>
-      newest.leaseNumber === lease.number ? decide(newest) : null,
+  private store(lease: DomainLease, decide: Decide): Promise<Domain | null> {
+    return this.parts.store.revise(lease.domainId, (newest, manager) =>
+      newest.leaseNumber === lease.number ? decide(newest, manager) : null,
     );
   }
 }

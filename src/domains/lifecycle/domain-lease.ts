@@ -10,62 +10,41 @@ const HEARTBEAT_MS = 500;
 const MARGIN_MS = 3_000;
 
 /**
- * Lets one process at a time order for a domain. Each lease has a fencing number, and a result is stored only under the
- * newest number: a process that lost its lease during a pause stores nothing. D-63.
+ * A process's right to order for a domain, extended until `endLease`. Each lease has a fencing number, and a result is stored
+ * only under the newest number: a process that lost its lease during a pause stores nothing. D-63.
  */
-export class DomainLeases {
-  constructor(
-    private readonly db: Database,
-    private readonly now: () => number,
-  ) {}
-
-  /** Null when another process was faster, or no order is due any more. */
-  async acquireLease(domain: Domain): Promise<DomainLease | null> {
-    const atMs = this.now();
-    const leaseNumber = domain.leaseNumber + 1;
-    const { affected } = await this.db.write(() =>
-      this.table.update(
-        {
-          id: domain.id,
-          leaseNumber: domain.leaseNumber,
-          leaseUntilMs: LessThanOrEqual(atMs),
-          nextOrderAtMs: LessThanOrEqual(atMs),
-          removedAtMs: IsNull(),
-        },
-        { leaseNumber, leaseUntilMs: atMs + LEASE_MS },
-      ),
-    );
-    return affected === 1 ? new DomainLease(domain.id, leaseNumber, (lease) => this.extend(lease)) : null;
-  }
-
-  /** Extends the lease; false when it is lost. */
-  private async extend({ domainId, number }: DomainLease): Promise<boolean> {
-    const { affected } = await this.table.update(
-      // `leaseUntilMs` 0 = the lease was given up while this statement was on its way.
-      { id: domainId, leaseNumber: number, leaseUntilMs: MoreThan(0), removedAtMs: IsNull() },
-      { leaseUntilMs: this.now() + LEASE_MS },
-    );
-    return affected === 1;
-  }
-
-  private get table() {
-    return this.db.repository(Domain);
-  }
-}
-
-/** A process's right to order for a domain, extended until `endLease`. */
 export class DomainLease {
   private readonly lost = new AbortController();
-  private readonly timer: NodeJS.Timeout;
+  private readonly timer = setInterval(() => void this.beat(), HEARTBEAT_MS).unref();
   private heldAtMs = performance.now();
   private isExtending = false;
 
-  constructor(
+  private constructor(
     readonly domainId: bigint,
     readonly number: number,
-    private readonly extend: (lease: DomainLease) => Promise<boolean>,
-  ) {
-    this.timer = setInterval(() => void this.beat(), HEARTBEAT_MS).unref();
+    /** False = the lease is lost. */
+    private readonly extend: () => Promise<boolean>,
+  ) {}
+
+  /** Null when another process was faster, or no order is due any more. */
+  static async acquire(
+    db: Database,
+    { id, leaseNumber }: Domain,
+    now: () => number,
+  ): Promise<DomainLease | null> {
+    const domains = db.repository(Domain);
+    const atMs = now();
+    const due = { leaseUntilMs: LessThanOrEqual(atMs), nextOrderAtMs: LessThanOrEqual(atMs) };
+    const taken = { leaseNumber: leaseNumber + 1, leaseUntilMs: atMs + LEASE_MS };
+    const { affected } = await db.write(() =>
+      domains.update({ id, leaseNumber, ...due, removedAtMs: IsNull() }, taken),
+    );
+    if (affected !== 1) return null;
+    return new DomainLease(id, taken.leaseNumber, async () => {
+      // `leaseUntilMs` 0 = the lease was given up while this statement was on its way.
+      const held = { id, leaseNumber: taken.leaseNumber, leaseUntilMs: MoreThan(0), removedAtMs: IsNull() };
+      return (await domains.update(held, { leaseUntilMs: now() + LEASE_MS })).affected === 1;
+    });
   }
 
   /** Aborted when another process may have the lease, or the domain was removed. */
@@ -87,7 +66,7 @@ export class DomainLease {
     this.isExtending = true;
     const startedAtMs = performance.now();
     try {
-      if (await this.extend(this)) this.heldAtMs = startedAtMs;
+      if (await this.extend()) this.heldAtMs = startedAtMs;
       else this.revoke('the domain was removed or taken over');
     } catch {
       // Without the database the lease expires, and another process resumes the order.

@@ -8,16 +8,14 @@ import type { CertificateStore } from '../certificates/store/certificate.store.j
 import { KNOWLEDGE_MS } from '../hosts/host-index.js';
 import { Domain } from '../store/domain.entity.js';
 import { type DomainStore, refuseUnknownDomain } from '../store/domain.store.js';
-import { DomainEvent, type Entry, type Happening } from '../store/timeline.js';
+import { DomainEvent, type Happening } from '../store/timeline.js';
 
 interface RemovalParts {
   store: DomainStore;
   certificates: CertificateStore;
   audit: AuditLog;
-  /** Notifies the other processes at once, if possible. */
-  announce(): Promise<void>;
-  /** Aborts the work of this process for a removed domain. */
-  onGone(id: bigint): void;
+  /** Applies the change to the hosts that this process serves. */
+  syncHosts(): Promise<void>;
 }
 
 /** Ends a domain: its claim, its private keys, the redirects to it, and its serving. D-62. */
@@ -36,50 +34,41 @@ export class DomainRemoval {
     projectId: bigint,
     id: bigint,
   ): Promise<{ domain: Domain; stoppedAtMs: number }> {
-    const { store, audit } = this.parts;
+    const { store, audit, syncHosts } = this.parts;
     const domain = await store.get(projectId, id);
     const { hostname } = domain;
     await store.transaction(async (manager) => {
       const message = `${hostname} was removed and is no longer served.`;
-      const entries = await this.endDomain(manager, domain, { name: 'domain.removed', message });
-      if (!entries) return refuseUnknownDomain();
-      await store.record(manager, entries);
+      if (!(await this.endDomain(manager, domain, { name: 'domain.removed', message })))
+        return refuseUnknownDomain();
       await audit.record(manager, actor, { action: 'domain.remove', projectId, subject: hostname });
     });
-    await this.stopWork(id);
+    await syncHosts();
     await sleep(KNOWLEDGE_MS);
     return { domain, stoppedAtMs: this.now() };
   }
 
-  /**
-   * Runs in a transaction, which must record the returned entries; call `stopWork` after the commit. Null = the domain has
-   * already ended.
-   */
-  async endDomain(manager: EntityManager, domain: Domain, happening: Happening): Promise<Entry[] | null> {
+  /** Joins the caller's transaction. False = the domain has already ended. */
+  async endDomain(manager: EntityManager, domain: Domain, happening: Happening): Promise<boolean> {
     const { store, certificates } = this.parts;
-    const ended = await store.reviseIn(manager, domain.id, () => ({
-      changes: {
-        attachedHostname: null,
-        removedAtMs: this.now(),
-        nextCheckAtMs: null,
-        nextOrderAtMs: null,
-      },
-      affectsServing: true,
-    }));
-    if (!ended) return null;
-    const unled = await store.endRedirectsTo(manager, domain);
-    const entries = unled.map((redirecting) => {
-      const message = `${redirecting.hostname} no longer redirects to ${domain.hostname}, which was removed.`;
-      return { domain: redirecting, happening: { name: 'domain.configured' as const, message } };
+    const { id, projectId, hostname } = domain;
+    const unled = { redirectTo: null, redirectStatus: null };
+    const ended = {
+      attachedHostname: null,
+      removedAtMs: this.now(),
+      nextCheckAtMs: null,
+      nextOrderAtMs: null,
+    };
+    const revised = await store.reviseIn(manager, { projectId }, (each) => {
+      if (each.id === id) return { changes: ended, happenings: [happening], affectsServing: true };
+      if (each.redirectTo !== hostname) return null;
+      const message = `${each.hostname} no longer redirects to ${hostname}, which was removed.`;
+      const happenings = [{ name: 'domain.configured' as const, message }];
+      return { changes: unled, happenings, affectsServing: true };
     });
+    if (!revised.some((each) => each.id === id)) return false;
     await certificates.destroy(manager, domain);
-    return [{ domain, happening }, ...entries];
-  }
-
-  /** Stops all work for the domain in every process. Call it after the commit. */
-  async stopWork(id: bigint): Promise<void> {
-    this.parts.onGone(id);
-    await this.parts.announce();
+    return true;
   }
 }
 

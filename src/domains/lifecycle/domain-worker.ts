@@ -2,10 +2,8 @@ import { In, IsNull, LessThanOrEqual, Not } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { EXCHANGES } from '../dns/ask-server.js';
 import { Domain } from '../store/domain.entity.js';
-import type { DomainStore } from '../store/domain.store.js';
 import type { DomainCheck } from './domain-check.js';
 import type { DomainIssuance } from './domain-issuance.js';
-import type { DomainSuspension } from './domain-suspension.js';
 
 const EVERY_MS = 1_000;
 /** The number of due domains in one read. */
@@ -22,15 +20,15 @@ const CHECK_CLAIM_MS = 60_000;
 
 interface WorkerParts {
   db: Database;
-  store: DomainStore;
   check: DomainCheck;
   /** Null = no CA is configured. */
   issuance: DomainIssuance | null;
-  suspension: DomainSuspension;
 }
 
 /** The column with the time when a domain is due. */
 type Moment = 'nextCheckAtMs' | 'nextOrderAtMs';
+
+type Work = (domain: Domain) => Promise<void>;
 
 interface WorkerLog {
   warn(details: object, message: string): void;
@@ -82,21 +80,17 @@ export class DomainWorker {
   }
 
   private async startDueWork(): Promise<void> {
-    await this.parts.suspension.run();
-    await this.startChecks();
-    if (this.parts.issuance) await this.startOrders(this.parts.issuance);
+    const { issuance } = this.parts;
+    await this.startDue('nextCheckAtMs', this.checks, (domain) => this.check(domain));
+    if (issuance) await this.startDue('nextOrderAtMs', this.orders, (domain) => issuance.run(domain));
   }
 
-  private async startChecks(): Promise<void> {
+  private async check(domain: Domain): Promise<void> {
+    if (!(await this.claimCheck(domain))) return;
     const { check, issuance } = this.parts;
-    await this.startDue('nextCheckAtMs', this.checks, async (domain) => {
-      if (!(await this.claimCheck(domain))) return null;
-      return async () => {
-        const { signal } = this.stopping;
-        const checked = await check.run(domain, { isAsked: false, signal });
-        await issuance?.planRenewal(checked, signal);
-      };
-    });
+    const { signal } = this.stopping;
+    const checked = await check.run(domain, { isAsked: false, signal });
+    await issuance?.planRenewal(checked, signal);
   }
 
   /** Postpones the next check, so that no other process runs this one; false when another process was faster. */
@@ -110,29 +104,14 @@ export class DomainWorker {
     return affected === 1;
   }
 
-  private async startOrders(issuance: DomainIssuance): Promise<void> {
-    await this.startDue('nextOrderAtMs', this.orders, async (domain) => () => issuance.run(domain));
-  }
-
-  /** Starts due work in free slots, the oldest first. `prepare` returns null when another process does the work. */
-  private async startDue(
-    moment: Moment,
-    slots: ProjectSlots,
-    prepare: (domain: Domain) => Promise<(() => Promise<void>) | null>,
-  ): Promise<void> {
-    // A domain that is due again at once waits for the next search.
-    const started = new Set<bigint>();
-    for (let isMore = true; isMore && slots.free > 0; ) {
-      const due = await this.due(moment, slots);
-      isMore = false;
-      for (const domain of due) {
-        if (started.has(domain.id) || !slots.hasRoomFor(domain)) continue;
-        const work = await prepare(domain);
-        if (work === null) continue;
-        started.add(domain.id);
-        this.inBackground(slots, domain, work);
-        isMore = true;
-      }
+  /** Starts due work in free slots, the oldest first. */
+  private async startDue(moment: Moment, slots: ProjectSlots, work: Work): Promise<void> {
+    if (slots.free === 0) return;
+    for (const domain of await this.due(moment, slots)) {
+      if (!slots.hasRoomFor(domain)) continue;
+      slots.start(domain, () => this.run(domain, work));
+      // The due work of projects that are full now may have hidden that of others.
+      this.kickSoon();
     }
   }
 
@@ -152,18 +131,21 @@ export class DomainWorker {
     });
   }
 
-  private inBackground(slots: ProjectSlots, domain: Domain, work: () => Promise<void>): void {
-    slots.start(domain, async () => {
-      try {
-        await work();
-      } catch (error) {
-        if (this.stopping.signal.aborted) return;
-        this.log.warn({ err: error, domainId: String(domain.id) }, 'the due work of a domain failed');
-      } finally {
-        // A slot is free, and more work may be due. The pause bounds the cost of a domain that is always due again.
-        setTimeout(() => this.kick(), PAUSE_MS).unref();
-      }
-    });
+  private async run(domain: Domain, work: Work): Promise<void> {
+    try {
+      await work(domain);
+    } catch (error) {
+      if (this.stopping.signal.aborted) return;
+      this.log.warn({ err: error, domainId: String(domain.id) }, 'the due work of a domain failed');
+    } finally {
+      // A slot is free.
+      this.kickSoon();
+    }
+  }
+
+  /** The pause bounds the cost of a domain that is always due again. */
+  private kickSoon(): void {
+    setTimeout(() => this.kick(), PAUSE_MS).unref();
   }
 
   private get table() {

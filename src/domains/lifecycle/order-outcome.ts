@@ -33,12 +33,12 @@ export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: n
   const failures = domain.failedOrders + 1;
   const retryAtMs = Math.max(0, ...found.map((diagnosis) => diagnosis.retryAtMs ?? 0)) || null;
   const nextMs = nextOrderAtMs({ failures, retryAtMs, verifiedAtMs, certificateEndsAtMs }, atMs);
-  const delayed = certificateId === null ? delay(domain, atMs) : null;
-  const warning = certificateEndsAtMs === null ? delayed : atRisk(certificateEndsAtMs);
+  const delayed = delayedCertificate(domain, found, atMs, { retryAtMs: nextMs, acts: ACTS });
+  const warning = certificateEndsAtMs === null ? delayed : atRisk(certificateEndsAtMs, found, nextMs);
   // The older certificate is still served, so nothing is broken yet.
   const isCertificateValid = certificateEndsAtMs !== null && certificateEndsAtMs > atMs;
   const reasons = isCertificateValid ? found.map((one) => ({ ...one, severity: 'WARNING' as const })) : found;
-  const diagnoses = warning ? [...reasons, { ...adviceOf(found, nextMs), ...warning }] : [...reasons];
+  const diagnoses = warning ? [...reasons, warning] : [...reasons];
   const reason = found[0]?.cause ?? 'DNS does not point here.';
   const happenings: Happening[] = [
     certificateId === null
@@ -73,29 +73,23 @@ export function delayedCertificate(
   domain: Domain,
   found: readonly Diagnosis[],
   atMs: number,
+  { retryAtMs = domain.nextOrderAtMs, acts = '' } = {},
 ): Diagnosis | null {
   if (domain.dns !== 'MATCHES' || domain.certificateId !== null || domain.suspendedAtMs !== null) return null;
   const { verifiedAtMs } = domain;
   if (verifiedAtMs === null || atMs - verifiedAtMs < OVERDUE_MS) return null;
   const minutes = Math.round((atMs - verifiedAtMs) / MINUTE_MS);
-  const cause = `There is no certificate ${minutes} minutes after DNS was right.`;
-  return { ...adviceOf(found, domain.nextOrderAtMs), code: 'CERTIFICATE_DELAYED', cause };
+  const cause = `There is no certificate ${minutes} minutes after DNS was right.${acts}`;
+  return { ...adviceOf(found, retryAtMs), code: 'CERTIFICATE_DELAYED', cause };
 }
 
 /** Spec: Custom domains 9. */
-function delay({ verifiedAtMs }: Domain, atMs: number): Pick<Diagnosis, 'code' | 'cause'> | null {
-  if (verifiedAtMs === null || atMs - verifiedAtMs < OVERDUE_MS) return null;
-  const minutes = Math.round((atMs - verifiedAtMs) / MINUTE_MS);
-  const cause = `There is no certificate ${minutes} minutes after DNS was right. DNS and CAA were checked again, and a new attempt was made.`;
-  return { code: 'CERTIFICATE_DELAYED', cause };
-}
+const ACTS = ' DNS and CAA were checked again, and a new attempt was made.';
 
-function atRisk(certificateEndsAtMs: number): Pick<Diagnosis, 'code' | 'cause'> {
+function atRisk(certificateEndsAtMs: number, found: readonly Diagnosis[], retryAtMs: number): Diagnosis {
   const ends = new Date(certificateEndsAtMs).toISOString();
-  return {
-    code: 'RENEWAL_AT_RISK',
-    cause: `The current certificate expires at ${ends} and could not be renewed.`,
-  };
+  const cause = `The current certificate expires at ${ends} and could not be renewed.`;
+  return { ...adviceOf(found, retryAtMs), code: 'RENEWAL_AT_RISK', cause };
 }
 
 function adviceOf([first]: readonly Diagnosis[], retryAtMs: number | null) {

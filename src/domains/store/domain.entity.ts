@@ -9,7 +9,10 @@ export type Ownership = 'ASSUMED' | 'REQUIRED' | 'PROVED';
 /** The state of the newest order. A failed renewal does not affect the current certificate. */
 export type OrderState = 'NONE' | 'ORDERING' | 'FAILED' | 'ISSUED';
 
-/** A host name attached to a project, with the state of its DNS, orders and certificate. D-60. */
+/**
+ * A host name attached to a project, with the state of its DNS, orders and certificate. The initial values are those of a
+ * domain that was attached now and never checked. D-60.
+ */
 @Entity('domains')
 @Index('domains_project', ['projectId', 'removedAtMs'])
 export class Domain {
@@ -41,21 +44,21 @@ export class Domain {
   ownership!: Ownership;
 
   @Column(text(16))
-  dns!: DnsState;
+  dns: DnsState = 'PENDING';
 
   @Column({ ...text(16), name: 'order_state' })
-  orderState!: OrderState;
+  orderState: OrderState = 'NONE';
 
   /** The findings of the last check. */
   @Column({ ...json<Diagnosis[]>(), name: 'dns_diagnoses' })
-  dnsDiagnoses!: Diagnosis[];
+  dnsDiagnoses: Diagnosis[] = [];
 
   /** The reasons of the last failed order. */
   @Column({ ...json<Diagnosis[]>(), name: 'order_diagnoses' })
-  orderDiagnoses!: Diagnosis[];
+  orderDiagnoses: Diagnosis[] = [];
 
   @Column({ ...TIME_MS, name: 'checked_at_ms', nullable: true })
-  checkedAtMs!: number | null;
+  checkedAtMs: number | null = null;
 
   /** Null = paused until the owner requests a check. */
   @Index('domains_next_check')
@@ -68,57 +71,57 @@ export class Domain {
 
   /** The first failed check since the last successful one. */
   @Column({ ...TIME_MS, name: 'mismatch_since_ms', nullable: true })
-  mismatchSinceMs!: number | null;
+  mismatchSinceMs: number | null = null;
 
   /** The last change from not matching to matching. */
   @Column({ ...TIME_MS, name: 'verified_at_ms', nullable: true })
-  verifiedAtMs!: number | null;
+  verifiedAtMs: number | null = null;
 
   @Column({ ...ID, name: 'certificate_id', nullable: true })
-  certificateId!: bigint | null;
+  certificateId: bigint | null = null;
 
   @Column({ ...TIME_MS, name: 'certificate_ends_at_ms', nullable: true })
-  certificateEndsAtMs!: number | null;
+  certificateEndsAtMs: number | null = null;
 
   /** The time of the next order: first certificate, retry or renewal. Null = no automatic order. */
   @Index('domains_next_order')
   @Column({ ...TIME_MS, name: 'next_order_at_ms', nullable: true })
-  nextOrderAtMs!: number | null;
+  nextOrderAtMs: number | null = null;
 
   /** Consecutive failed orders. */
   @Column({ ...INTEGER, name: 'failed_orders' })
-  failedOrders!: number;
+  failedOrders = 0;
 
   /** The end of the current lease; 0 = no lease. */
   @Column({ ...TIME_MS, name: 'lease_until_ms' })
-  leaseUntilMs!: number;
+  leaseUntilMs = 0;
 
   /** Fencing number: counts leases; only the newest lease may store a result. */
   @Column({ ...INTEGER, name: 'lease_number' })
-  leaseNumber!: number;
+  leaseNumber = 0;
 
   /** URL of the in-flight order, so that another process can complete it. */
   @Column({ ...text(512), name: 'order_url', nullable: true })
-  orderUrl!: string | null;
+  orderUrl: string | null = null;
 
   @Column({ type: 'text', name: 'order_sealed_key', nullable: true })
-  orderSealedKey!: string | null;
+  orderSealedKey: string | null = null;
 
   @Column({ ...BOOLEAN, name: 'is_primary' })
-  isPrimary!: boolean;
+  isPrimary = false;
 
   @Column({ ...text(253), name: 'redirect_to', nullable: true })
-  redirectTo!: string | null;
+  redirectTo: string | null = null;
 
   @Column({ ...INTEGER, name: 'redirect_status', nullable: true })
-  redirectStatus!: number | null;
+  redirectStatus: number | null = null;
 
   /** Not served because of the project's plan. */
   @Column({ ...TIME_MS, name: 'suspended_at_ms', nullable: true })
-  suspendedAtMs!: number | null;
+  suspendedAtMs: number | null = null;
 
   @Column({ ...TIME_MS, name: 'removed_at_ms', nullable: true })
-  removedAtMs!: number | null;
+  removedAtMs: number | null = null;
 
   @Column({ ...TIME_MS, name: 'created_at_ms' })
   createdAtMs!: number;

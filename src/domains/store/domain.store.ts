@@ -1,13 +1,21 @@
-import { type EntityManager, In, IsNull, LessThanOrEqual, MoreThan, Not } from 'typeorm';
+import {
+  type EntityManager,
+  type FindOptionsWhere,
+  In,
+  IsNull,
+  LessThanOrEqual,
+  MoreThan,
+  Not,
+} from 'typeorm';
 import { nextChange } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { noConnection } from '../../ground/database/database-errors.js';
-import { withDrawnId } from '../../ground/database/drawn-id.js';
+import { withDrawnId, withDrawnIds } from '../../ground/database/drawn-id.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
 import { Domain } from './domain.entity.js';
-import { DomainEvent, type Entry, type Happening, newestEvents, type Timeline } from './timeline.js';
+import { DomainEvent, eventRow, type Happening, newestEvents, type OnDomainEvent } from './timeline.js';
 
 export type DomainChanges = Partial<Omit<Domain, 'id' | 'projectId' | 'hostname' | 'changeNumber'>>;
 
@@ -17,6 +25,14 @@ export interface Revision {
   happenings?: readonly Happening[];
   /** True = serving depends on the change, so every process must read it. */
   affectsServing?: boolean;
+}
+
+/** The change of a domain, in the transaction of `manager`; null = none. */
+export type Decide = (domain: Domain, manager: EntityManager) => Revision | null | Promise<Revision | null>;
+
+interface Entry {
+  domain: Domain;
+  happening: Happening;
 }
 
 type NewDomain = Pick<
@@ -34,11 +50,12 @@ const TRANSACTION_PATIENCE_MS = 4_000;
 /** Reads and writes the rows of domains. A removed domain is never changed again. */
 export class DomainStore {
   private readonly transactions = new FairSemaphore({ most: MAX_TRANSACTIONS });
+  private readonly recorded = new WeakMap<EntityManager, Parameters<OnDomainEvent>[0][]>();
 
   constructor(
     private readonly db: Database,
     private readonly ids: IdGenerator,
-    private readonly timeline: Timeline,
+    private readonly onEvent: OnDomainEvent,
     private readonly now: () => number,
   ) {}
 
@@ -66,10 +83,6 @@ export class DomainStore {
     return this.table.find({ where: { projectId, removedAtMs: IsNull() }, order: { id: 'ASC' } });
   }
 
-  count(projectId: bigint, manager = this.table.manager): Promise<number> {
-    return manager.countBy(Domain, { projectId, removedAtMs: IsNull() });
-  }
-
   /** The numbers of the project's attached domains and of those removed after `sinceMs`. One statement. */
   async counts(projectId: bigint, sinceMs: number): Promise<{ attached: number; removed: number }> {
     const counts = await this.table
@@ -90,17 +103,6 @@ export class DomainStore {
     return this.table.existsBy({ hostname, projectId: Not(projectId), removedAtMs: MoreThan(sinceMs) });
   }
 
-  /** Removes the redirects of the project's other domains to this one, and returns those domains. Three statements. */
-  async endRedirectsTo(manager: EntityManager, { projectId, hostname }: Domain): Promise<Domain[]> {
-    const where = { projectId, redirectTo: hostname, removedAtMs: IsNull() };
-    const domains = await manager.find(Domain, { where, ...this.db.forUpdate });
-    if (domains.length > 0) {
-      const changes = { redirectTo: null, redirectStatus: null, changeNumber: await nextChange(manager) };
-      await manager.update(Domain, { id: In(domains.map(({ id }) => id)) }, changes);
-    }
-    return domains;
-  }
-
   /** The newest events of the project's domains, newest first; `counts` gives the number for each domain. One statement. */
   events(projectId: bigint, counts: ReadonlyMap<bigint, number>): Promise<Map<bigint, DomainEvent[]>> {
     return newestEvents(this.db, projectId, counts);
@@ -108,15 +110,16 @@ export class DomainStore {
 
   /** A waiting transaction holds no connection. After 4 s it throws as a pool without a free connection does. */
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    let latest: EntityManager | null = null;
+    // A transaction that is repeated gets another manager: the events of a rolled-back one are never reported.
+    let committed: EntityManager | null = null;
     const done = await this.transactions.runWithin(TRANSACTION_PATIENCE_MS, null, () =>
       this.db.transaction((manager) => {
-        latest = manager;
+        committed = manager;
         return work(manager);
       }),
     );
     if (done === null) throw noConnection(TRANSACTION_PATIENCE_MS);
-    if (latest) this.timeline.committed(latest);
+    for (const event of (committed && this.recorded.get(committed)) ?? []) this.onEvent(event);
     return done.result;
   }
 
@@ -142,73 +145,69 @@ export class DomainStore {
    * given id is taken (`isDuplicateId`).
    */
   async insert(manager: EntityManager, wanted: NewDomain, givenId?: bigint): Promise<Domain> {
-    const values = { ...newDomain(wanted, this.now()), changeNumber: await nextChange(manager) };
+    const domain = newDomain(wanted, this.now());
+    domain.changeNumber = await nextChange(manager);
     const insert = async (id: bigint) => {
-      const domain = this.table.create({ id, ...values });
-      await manager.insert(Domain, domain);
-      return domain;
+      await manager.insert(Domain, Object.assign(domain, { id }));
     };
-    return givenId === undefined ? withDrawnId(this.ids, insert) : insert(givenId);
+    await (givenId === undefined ? withDrawnId(this.ids, insert) : insert(givenId));
+    const message = `${domain.hostname} was attached to the project.`;
+    await this.record(manager, [{ domain, happening: { name: 'domain.added', message } }]);
+    return domain;
+  }
+
+  /** As `reviseIn`, for one domain, in a transaction of its own. Null when it is removed or `decide` returns null. */
+  async revise(id: bigint, decide: Decide): Promise<Domain | null> {
+    const [revised = null] = await this.transaction((manager) => this.reviseIn(manager, { id }, decide));
+    return revised;
   }
 
   /**
-   * Locks the row, calls `decide` with its newest state and stores the outcome. Null when the domain is removed or `decide`
-   * returns null.
+   * Locks the rows, calls `decide` with the newest state of each and stores the outcomes, with at most four statements.
+   * Returns the new state of the domains for which `decide` did not return null. A removed domain is left out.
    */
-  revise(id: bigint, decide: (domain: Domain) => Revision | null): Promise<Domain | null> {
-    return this.transaction((manager) => this.reviseIn(manager, id, decide));
-  }
-
-  /** As `revise`, in the caller's transaction. */
-  async reviseIn(
-    manager: EntityManager,
-    id: bigint,
-    decide: (domain: Domain) => Revision | null | Promise<Revision | null>,
-  ): Promise<Domain | null> {
-    const where = { id, removedAtMs: IsNull() };
-    const domain = await manager.findOne(Domain, { where, ...this.db.forUpdate });
-    const revision = domain && (await decide(domain));
-    if (!domain || !revision) return null;
-    const { changes, happenings = [], affectsServing = false } = revision;
-    await this.timeline.record(
-      manager,
-      happenings.map((happening) => ({ domain, happening })),
-    );
-    // As late as possible: all processes wait for the row of the numbers until this transaction ends.
-    const numbered = affectsServing ? { ...changes, changeNumber: await nextChange(manager) } : changes;
-    // TypeORM rejects an empty update.
-    if (Object.keys(numbered).length > 0) await manager.update(Domain, { id }, numbered);
-    return Object.assign(domain, numbered);
-  }
-
-  /**
-   * As `reviseIn`, for any number of domains whose serving changes, with five statements. Returns the updated domains
-   * without the removed ones.
-   */
-  async reviseAllIn(
-    manager: EntityManager,
-    ids: readonly bigint[],
-    decide: (domain: Domain) => Revision,
-  ): Promise<Domain[]> {
-    const where = { id: In([...ids]), removedAtMs: IsNull() };
+  async reviseIn(manager: EntityManager, which: FindOptionsWhere<Domain>, decide: Decide): Promise<Domain[]> {
+    const where = { ...which, removedAtMs: IsNull() };
     const domains = await manager.find(Domain, { where, order: { id: 'ASC' }, ...this.db.forUpdate });
-    const decided = domains.map((domain) => ({ domain, revision: decide(domain) }));
-    const changed = decided.filter(({ revision }) => Object.keys(revision.changes).length > 0);
-    const entries = changed.flatMap(({ domain, revision: { happenings = [] } }) =>
+    const revised: (Revision & { domain: Domain })[] = [];
+    for (const domain of domains) {
+      const revision = await decide(domain, manager);
+      if (revision) revised.push({ domain, ...revision });
+    }
+    const entries = revised.flatMap(({ domain, happenings = [] }) =>
       happenings.map((happening) => ({ domain, happening })),
     );
-    await this.timeline.record(manager, entries);
-    if (changed.length > 0) {
-      const changeNumber = await nextChange(manager);
-      // Whole rows are safe, because the rows are locked.
-      const rows = changed.map(({ domain, revision }) => ({ ...domain, ...revision.changes, changeNumber }));
-      await manager.upsert(Domain, rows, ['id']);
-    }
-    return decided.map(({ domain, revision }) => this.table.create({ ...domain, ...revision.changes }));
+    await this.record(manager, entries);
+    // As late as possible: all processes wait for the row of the numbers until this transaction ends.
+    const isNumbered = revised.some(({ affectsServing }) => affectsServing);
+    const numbered = isNumbered ? { changeNumber: await nextChange(manager) } : {};
+    const changed = revised.filter(({ changes }) => Object.keys(changes).length > 0);
+    for (const { domain, changes } of changed) Object.assign(domain, changes, numbered);
+    const [first, ...others] = changed;
+    // Whole rows are safe, because the rows are locked.
+    if (others.length > 0)
+      await manager.upsert(
+        Domain,
+        changed.map(({ domain }) => domain),
+        ['id'],
+      );
+    else if (first) await manager.update(Domain, { id: first.domain.id }, { ...first.changes, ...numbered });
+    return revised.map(({ domain }) => domain);
   }
 
-  record(manager: EntityManager, entries: readonly Entry[]): Promise<void> {
-    return this.timeline.record(manager, entries);
+  /** Joins the caller's transaction, so that every change has its event. One statement. */
+  private async record(manager: EntityManager, entries: readonly Entry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const atMs = this.now();
+    const rows = entries.map(({ domain, happening }) => eventRow(domain.id, happening, atMs));
+    await withDrawnIds(this.ids, rows.length, (ids) =>
+      manager.insert(
+        DomainEvent,
+        rows.map((row, index) => ({ id: ids[index] as bigint, ...row })),
+      ),
+    );
+    const events = entries.map(({ domain: { hostname }, happening }) => ({ ...happening, hostname }));
+    this.recorded.set(manager, [...(this.recorded.get(manager) ?? []), ...events]);
   }
 
   private get table() {
@@ -217,33 +216,9 @@ export class DomainStore {
 }
 
 /** A domain that was attached now and never checked. */
-export function newDomain(wanted: NewDomain, nowMs: number): Omit<Domain, 'id' | 'changeNumber'> {
-  return {
-    ...wanted,
-    attachedHostname: wanted.hostname,
-    dns: 'PENDING',
-    orderState: 'NONE',
-    dnsDiagnoses: [],
-    orderDiagnoses: [],
-    checkedAtMs: null,
-    waitingSinceMs: nowMs,
-    mismatchSinceMs: null,
-    verifiedAtMs: null,
-    certificateId: null,
-    certificateEndsAtMs: null,
-    nextOrderAtMs: null,
-    failedOrders: 0,
-    leaseUntilMs: 0,
-    leaseNumber: 0,
-    orderUrl: null,
-    orderSealedKey: null,
-    isPrimary: false,
-    redirectTo: null,
-    redirectStatus: null,
-    suspendedAtMs: null,
-    removedAtMs: null,
-    createdAtMs: nowMs,
-  };
+export function newDomain(wanted: NewDomain, nowMs: number): Domain {
+  const times = { waitingSinceMs: nowMs, createdAtMs: nowMs };
+  return Object.assign(new Domain(), wanted, { attachedHostname: wanted.hostname, ...times });
 }
 
 export function refuseUnknownDomain(): never {

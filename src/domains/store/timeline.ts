@@ -1,10 +1,7 @@
-import { Column, Entity, type EntityManager, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, json, jsonFrom, numberFrom, TIME_MS, text } from '../../ground/database/columns.js';
 import type { Database } from '../../ground/database/database.js';
-import { withDrawnIds } from '../../ground/database/drawn-id.js';
-import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { type Diagnosis, fitForStorage } from '../diagnosis/diagnosis.js';
-import type { Domain } from './domain.entity.js';
 
 /** A change of a domain, for its owner to read. Rows are never updated. */
 @Entity('domain_events')
@@ -31,10 +28,6 @@ export class DomainEvent {
   @Column(json<Diagnosis[]>())
   diagnoses!: Diagnosis[];
 }
-
-/** Small, because a domain keeps up to 200 events. */
-const MAX_DIAGNOSES_BYTES = 8_000;
-const MAX_MESSAGE_CHARACTERS = 2_000;
 
 export const DOMAIN_EVENTS = [
   'domain.added',
@@ -65,52 +58,23 @@ export interface Happening {
   diagnoses?: readonly Diagnosis[];
 }
 
-/** An event and its domain. */
-export interface Entry {
-  domain: Pick<Domain, 'id' | 'hostname'>;
-  happening: Happening;
+/** Small, because a domain keeps up to 200 events. */
+const MAX_DIAGNOSES_BYTES = 8_000;
+const MAX_MESSAGE_CHARACTERS = 2_000;
+
+/** The row of an event, without an id. */
+export function eventRow(domainId: bigint, { name, message, diagnoses = [] }: Happening, atMs: number) {
+  return {
+    domainId,
+    atMs,
+    name,
+    message: message.slice(0, MAX_MESSAGE_CHARACTERS),
+    diagnoses: fitForStorage(diagnoses, MAX_DIAGNOSES_BYTES),
+  };
 }
 
 /** Called for each committed event, for the log and the metrics. */
 export type OnDomainEvent = (event: { name: DomainEventName; hostname: string; message: string }) => void;
-
-/** Records the events of each domain, for its owner to read. */
-export class Timeline {
-  private readonly pending = new WeakMap<EntityManager, Entry[]>();
-
-  constructor(
-    private readonly ids: IdGenerator,
-    private readonly now: () => number,
-    private readonly onEvent: OnDomainEvent,
-  ) {}
-
-  /** Joins the caller's transaction, so that every change has its entry. One statement. */
-  async record(manager: EntityManager, entries: readonly Entry[]): Promise<void> {
-    if (entries.length === 0) return;
-    const atMs = this.now();
-    const events = entries.map(({ domain, happening: { name, message, diagnoses = [] } }) => ({
-      domainId: domain.id,
-      atMs,
-      name,
-      message: message.slice(0, MAX_MESSAGE_CHARACTERS),
-      diagnoses: fitForStorage(diagnoses, MAX_DIAGNOSES_BYTES),
-    }));
-    await withDrawnIds(this.ids, entries.length, (ids) =>
-      manager.insert(
-        DomainEvent,
-        events.map((event, index) => ({ id: ids[index] as bigint, ...event })),
-      ),
-    );
-    this.pending.set(manager, [...(this.pending.get(manager) ?? []), ...entries]);
-  }
-
-  /** Reports the events of a committed transaction. The events of a rolled-back transaction are never reported. */
-  committed(manager: EntityManager): void {
-    for (const { domain, happening } of this.pending.get(manager) ?? []) {
-      this.onEvent({ name: happening.name, hostname: domain.hostname, message: happening.message });
-    }
-  }
-}
 
 interface Row {
   domainId: string | bigint;

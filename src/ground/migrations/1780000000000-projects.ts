@@ -13,12 +13,8 @@ const TABLES = [
       optional(integer('per_day')),
       optional(int64('published_at_ms')),
       int64('created_at_ms'),
-      { ...int64('change_number'), default: 0 },
     ],
-    indices: [
-      { name: 'projects_slug', columnNames: ['slug'], isUnique: true },
-      { name: 'projects_change', columnNames: ['change_number'] },
-    ],
+    indices: [{ name: 'projects_slug', columnNames: ['slug'], isUnique: true }],
   }),
   new Table({
     name: 'api_keys',

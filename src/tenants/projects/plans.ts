@@ -8,11 +8,9 @@ export const PLANS = {
   ENTERPRISE: null,
 } as const;
 
-/** Projects of this plan have no custom domains. Spec: Custom domains 1. */
-export const PLAN_WITHOUT_DOMAINS = 'FREE';
-
+/** Spec: Custom domains 1. */
 export function allowsCustomDomains(plan: Plan): boolean {
-  return plan !== PLAN_WITHOUT_DOMAINS;
+  return plan !== 'FREE';
 }
 
 /** The largest quota that both databases can store. */

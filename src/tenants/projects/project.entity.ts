@@ -31,9 +31,4 @@ export class Project {
 
   @Column({ ...TIME_MS, name: 'created_at_ms' })
   createdAtMs!: number;
-
-  /** Number of the last change that affects serving (`nextChange`). */
-  @Index('projects_change')
-  @Column({ ...ID, name: 'change_number', default: 0 })
-  changeNumber!: bigint;
 }

@@ -1,4 +1,4 @@
-import { nextChange } from '../../ground/database/change-sequence.entity.js';
+import type { EntityManager } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { isDuplicate } from '../../ground/database/database-errors.js';
 import { withDrawnId } from '../../ground/database/drawn-id.js';
@@ -21,7 +21,12 @@ export interface NewProject {
 
 export type ProjectChanges = Partial<Pick<NewProject, 'plan' | 'perMinute' | 'perDay'>>;
 
+/** Adapts what depends on the project's plan, in the transaction that changes it. */
+type FollowPlan = (manager: EntityManager, project: Project) => Promise<void>;
+
 export class ProjectService {
+  private followPlan: FollowPlan = async () => {};
+
   constructor(
     private readonly db: Database,
     private readonly ids: IdGenerator,
@@ -29,11 +34,16 @@ export class ProjectService {
     private readonly now: () => number,
   ) {}
 
+  /** From now on `follow` runs in each transaction that changes a plan. */
+  onPlanChange(follow: FollowPlan): void {
+    this.followPlan = follow;
+  }
+
   /** Throws `AppError invalid_request`, `AppError conflict` for a taken slug. */
   async create(actor: Actor, { slug, plan, perMinute, perDay, ...wanted }: NewProject): Promise<Project> {
     const named = { slug, name: wanted.name ?? slug, plan, perMinute, perDay };
     checkNewProject(named);
-    const values = { ...named, publishedAtMs: null, changeNumber: 0n, createdAtMs: this.now() };
+    const values = { ...named, publishedAtMs: null, createdAtMs: this.now() };
     try {
       return await this.db.transaction(async (manager) => {
         const project = await withDrawnId(this.ids, async (id) => {
@@ -84,15 +94,16 @@ export class ProjectService {
       const { perMinute, perDay } = { ...kept, ...changes };
       const quotas = { plan, perMinute, perDay };
       checkQuotas(quotas);
-      const changeNumber = await nextChange(manager);
-      await manager.update(Project, { id: project.id }, { ...quotas, changeNumber });
+      await manager.update(Project, { id: project.id }, quotas);
+      Object.assign(project, quotas);
+      if (changes.plan) await this.followPlan(manager, project);
       await this.audit.record(manager, actor, {
         action: 'project.change',
         projectId: project.id,
         subject: slug,
         detail: { ...quotas },
       });
-      return Object.assign(project, quotas);
+      return project;
     });
   }
 
@@ -141,4 +152,4 @@ export class OwnProject {
   }
 }
 
-const PROJECT_CODEC = objectCodec<Project>('id', 'changeNumber');
+const PROJECT_CODEC = objectCodec<Project>('id');

@@ -15,8 +15,9 @@ import {
   startDomainRig,
 } from '../../support/domains/domain-rig.js';
 import { domainRow, handshake, plain, visit } from '../../support/domains/served-domain.js';
+import { eventually } from '../../support/eventually.js';
 import { slowness } from '../../support/own-time.js';
-import type { Tenant } from '../../support/start-app.js';
+import { TEST_ACTOR, type Tenant } from '../../support/start-app.js';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -144,6 +145,24 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     for (const hostname of ['co.uk', '1.2.3.4', '*.customer.test', PLATFORM_HOST, `x.${PLATFORM_HOST}`, '']) {
       await expect(owner.add(hostname)).rejects.toMatchObject({ code: 'INVALID_REQUEST', status: 400 });
     }
+  });
+
+  test('Domains-Plan-1: no domain that is being added while the plan lapses is served', async () => {
+    const hostname = 'lapsing.customer.test';
+    const { projectId, slug, token } = await publishedTenant(rig);
+    rig.dns.fault({ delayMs: 300 }, { name: hostname });
+    const outcome = ownerOf(rig, { token })
+      .add(hostname)
+      .then(
+        () => 'added before',
+        ({ code }) => code,
+      );
+    await eventually('its DNS is asked', () => rig.dns.log.some(({ name }) => name === hostname));
+    await rig.app.services.projects.change(TEST_ACTOR, slug, { plan: 'FREE' });
+    expect(['added before', 'PLAN_REQUIRED']).toContain(await outcome);
+    rig.dns.heal();
+    const served = { projectId, removedAtMs: IsNull(), suspendedAtMs: IsNull() };
+    expect(await rig.db.repository(Domain).countBy(served)).toBe(0);
   });
 
   test('of 50 projects that add a name at once, exactly one gets it', async () => {

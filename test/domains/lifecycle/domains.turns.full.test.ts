@@ -3,7 +3,6 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { DomainStore } from '../../../src/domains/store/domain.store.js';
-import { Timeline } from '../../../src/domains/store/timeline.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
 import { IdGenerator } from '../../../src/ground/kernel/ids.js';
@@ -29,7 +28,7 @@ test('Turns-2: a transaction that waits 4 s for its turn is refused like a missi
   const db = await Database.open(loadConfig({ DATABASE_URL: 'sqlite::memory:' }).database, DATABASE_SCHEMA);
   const now = () => Date.now();
   const ids = new IdGenerator(now);
-  const store = new DomainStore(db, ids, new Timeline(ids, now, () => {}), now);
+  const store = new DomainStore(db, ids, () => {}, now);
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
     let end = () => {};

@@ -7,9 +7,7 @@ import { Sealer } from '../../../src/domains/certificates/store/sealer.js';
 import type { Inspection } from '../../../src/domains/diagnosis/inspector.js';
 import { DomainCheck, OwnerChecks } from '../../../src/domains/lifecycle/domain-check.js';
 import { DomainIssuance } from '../../../src/domains/lifecycle/domain-issuance.js';
-import { DomainLeases } from '../../../src/domains/lifecycle/domain-lease.js';
 import { DomainStore } from '../../../src/domains/store/domain.store.js';
-import { Timeline } from '../../../src/domains/store/timeline.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
 import { TEST_ACTOR } from '../start-app.js';
@@ -37,28 +35,26 @@ export async function startSimulatedIssuance(startMs: number) {
     clock.now += ms;
   };
   const authority = createCertificateAuthority({ client, db, sealer, ids, now, random, wait });
-  const store = new DomainStore(db, ids, new Timeline(ids, now, () => {}), now);
+  const store = new DomainStore(db, ids, () => {}, now);
   const certificates = new CertificateStore(db, ids);
   const right = { leadsHere: true, isOwnershipProved: null, isUnderWildcard: false, isApex: false };
   const inspect = async (): Promise<Inspection> => ({ ...right, diagnoses: [], atMs: now() });
   const ownerChecks = new OwnerChecks();
-  const check = new DomainCheck({ store, projects, inspect, ownerChecks, onDue() {} }, now);
+  const check = new DomainCheck({ store, inspect, ownerChecks, onDue() {} }, now);
   // No CAA record.
   const ask = async () => ({ rcode: 'NOERROR', records: [] }) as never;
-  const leases = new DomainLeases(db, now);
-  const announce = async () => {};
+  const syncHosts = async () => {};
   const issuance = new DomainIssuance(
     {
+      db,
       store,
-      leases,
       check,
-      projects,
       authority,
       order: (request, hooks) => authority.order(request, hooks),
       certificates,
       ask,
       platformHost: 'petstore.test',
-      announce,
+      syncHosts,
     },
     now,
   );
