@@ -1,8 +1,12 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
+import { DATABASE_SCHEMA } from '../app/database-schema.js';
 import { type Config, type DatabaseTarget, isInMemory } from '../ground/config/config.js';
+import { withDataSource } from '../ground/database/data-source.js';
 import { isTableMissing, openProblem } from '../ground/database/database-errors.js';
+import { connectRedis } from '../ground/redis/redis-connection.js';
+import { RedisLimiter } from '../request/rate-limit/redis/redis-limiter.js';
 
 /** The result of a check of the doctor. */
 export interface CheckResult {
@@ -74,10 +78,6 @@ function emptyIfMissing(error: unknown): number {
 /** Charges a probe: a Redis that answers can still be full, be a replica, or forbid scripts. */
 export async function checkRedis({ redisUrl }: Config): Promise<CheckResult | null> {
   if (redisUrl === null) return null;
-  const [{ connectRedis }, { RedisLimiter }] = await Promise.all([
-    import('../ground/redis/redis-connection.js'),
-    import('../request/rate-limit/redis/redis-limiter.js'),
-  ]);
   const { host } = new URL(redisUrl);
   const limiter = new RedisLimiter(await connectRedis(redisUrl));
   const reason = await limiter.problem().finally(() => limiter.close());
@@ -114,27 +114,20 @@ export async function checkClock({ database }: Config): Promise<CheckResult | nu
   const now = new Date().toISOString();
   if (Date.now() < PLAUSIBLE_FROM_MS || Date.now() > PLAUSIBLE_TO_MS) return problem(`it is ${now}?`, remedy);
   if (isInMemory(database) || isNew(database)) return ok(now);
-  const behindMs = database.kind === 'sqlite' ? behindNewestAct : behindServer;
+  // SQLite has no clock, but a recorded act can't be in the future.
+  const clock =
+    database.kind === 'sqlite'
+      ? 'SELECT MAX(at_ms) AS now_ms FROM audit_events'
+      : 'SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now_ms';
   // The database check has reported an unavailable database already.
-  const differenceMs = Math.abs(await ask(database, behindMs).catch(() => 0));
+  const [row] = await ask(database, (source) => source.query(clock)).catch(() => []);
+  const behindMs = Number(row?.now_ms ?? Date.now()) - Date.now();
+  const differenceMs = database.kind === 'sqlite' ? Math.max(0, behindMs) : Math.abs(behindMs);
   if (differenceMs <= MAX_CLOCK_DIFFERENCE_MS) return ok(now);
   return problem(`${now}, ${Math.round(differenceMs / 1000)} s different from the database`, remedy);
 }
 
-async function behindServer(source: DataSource): Promise<number> {
-  const [row] = await source.query('SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now_ms');
-  return Number(row.now_ms) - Date.now();
-}
-
-/** SQLite has no clock, but a recorded act can't be in the future. */
-async function behindNewestAct(source: DataSource): Promise<number> {
-  const [row] = await source.query('SELECT MAX(at_ms) AS newest_ms FROM audit_events');
-  return Math.max(0, Number(row.newest_ms ?? 0) - Date.now());
-}
-
-async function ask<T>(database: DatabaseTarget, question: (source: DataSource) => Promise<T>): Promise<T> {
-  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
-  const { withDataSource } = await import('../ground/database/data-source.js');
+function ask<T>(database: DatabaseTarget, question: (source: DataSource) => Promise<T>): Promise<T> {
   const settings = { poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS, exactIntegers: false };
   return withDataSource(database, DATABASE_SCHEMA, settings, question);
 }

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
-import type { Resolver } from '../domains/dns/resolver.js';
+import { AcmeClient } from '../domains/certificates/acme/acme-client.js';
+import { isDecisive, valuesOf } from '../domains/dns/dns-message.js';
+import { Resolver } from '../domains/dns/resolver.js';
 import type { Config } from '../ground/config/config.js';
 import { type CheckResult, ok, problem } from './doctor-checks.js';
 
@@ -98,14 +100,14 @@ const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 export async function checkDns(config: Config): Promise<CheckResult | null> {
   if (!isOn(config)) return null;
   const from = config.dnsServers.length > 0 ? 'DNS_SERVERS' : "the system's resolvers";
-  const resolver = await resolverOf(config);
   try {
-    const { server, rcode } = await resolver.ask({ name: config.platformHost, type: 'A' });
-    if (rcode === 'NOERROR' || rcode === 'NXDOMAIN') return ok(`${server.address}:${server.port} answers`);
-    return problem(
-      `${server.address}:${server.port} answers ${rcode}`,
-      `Correct ${from}, or repair the server.`,
-    );
+    const answer = await new Resolver(config.dnsServers, Date.now).ask({
+      name: config.platformHost,
+      type: 'A',
+    });
+    const place = `${answer.server.address}:${answer.server.port}`;
+    if (isDecisive(answer)) return ok(`${place} answers`);
+    return problem(`${place} answers ${answer.rcode}`, `Correct ${from}, or repair the server.`);
   } catch (error) {
     return problem((error as Error).message, `Correct ${from}: custom domains can't be verified.`);
   }
@@ -115,7 +117,7 @@ export async function checkDns(config: Config): Promise<CheckResult | null> {
 export async function checkPlatformHost(config: Config): Promise<CheckResult | null> {
   const { platformHost } = config;
   if (!isOn(config)) return null;
-  const resolver = await resolverOf(config);
+  const resolver = new Resolver(config.dnsServers, Date.now);
   const addresses = await addressesOf(resolver, platformHost);
   if (addresses === null) return null;
   if (addresses.length === 0) {
@@ -137,7 +139,6 @@ export async function checkPlatformHost(config: Config): Promise<CheckResult | n
 /** Whether the certificate authority answers, and its clock agrees with ours. */
 export async function checkAuthority({ acme }: Config): Promise<CheckResult | null> {
   if (!acme) return null;
-  const { AcmeClient } = await import('../domains/certificates/acme/acme-client.js');
   const client = new AcmeClient(acme, Date.now);
   const remedy =
     'Correct ACME_DIRECTORY_URL or ACME_CA_FILE, or wait until the certificate authority answers.';
@@ -163,19 +164,9 @@ function isOn({ acme, httpsPort, dnsServers }: Config): boolean {
   return acme !== null || httpsPort !== 0 || dnsServers.length > 0;
 }
 
-async function resolverOf({ dnsServers }: Config): Promise<Resolver> {
-  const dns = await import('../domains/dns/resolver.js');
-  return new dns.Resolver(dnsServers, Date.now);
-}
-
 /** Null = DNS could not be asked, which `checkDns` reports. */
 async function addressesOf(resolver: Resolver, name: string): Promise<string[] | null> {
-  try {
-    const answers = await Promise.all((['A', 'AAAA'] as const).map((type) => resolver.ask({ name, type })));
-    return answers.flatMap(({ records }) =>
-      records.filter(({ type }) => type === 'A' || type === 'AAAA').map(({ value }) => value),
-    );
-  } catch {
-    return null;
-  }
+  const types = ['A', 'AAAA'] as const;
+  const asked = Promise.all(types.map((type) => resolver.ask({ name, type })));
+  return asked.then((answers) => types.flatMap((type) => valuesOf(answers, type))).catch(() => null);
 }

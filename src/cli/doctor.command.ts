@@ -1,34 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, ConfigError, loadConfig } from '../ground/config/config.js';
-import {
-  type CheckResult,
-  checkClock,
-  checkDatabase,
-  checkDisk,
-  checkMigrations,
-  checkRedis,
-  checkTracing,
-  ok,
-  problem,
-} from './doctor-checks.js';
-import { checkAuthority, checkDns, checkPlatformHost, checkPorts } from './doctor-network-checks.js';
+import type { CheckResult } from './doctor-checks.js';
 import { EXIT, type Output } from './output.js';
-
-/** In reading order: a later check can fail because of an earlier one. Null = it does not apply to this configuration. */
-const CHECKS: Record<string, (config: Config) => Promise<CheckResult | null>> = {
-  // Invalid settings are reported before the checks run.
-  configuration: async ({ database, port }) => ok(`${database.kind} database, port ${port}`),
-  ports: checkPorts,
-  disk: checkDisk,
-  database: checkDatabase,
-  migrations: checkMigrations,
-  redis: checkRedis,
-  tracing: checkTracing,
-  clock: checkClock,
-  dns: checkDns,
-  'platform host': checkPlatformHost,
-  'certificate authority': checkAuthority,
-};
 
 interface Checked extends CheckResult {
   name: string;
@@ -62,20 +35,38 @@ function readSettings(): Config | Checked[] {
     return loadConfig(process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const remedy = 'Correct the environment variable.';
-    return error.problems.map((found) => ({ name: 'configuration', ...problem(found, remedy) }));
+    const wrong = { name: 'configuration', ok: false, remedy: 'Correct the environment variable.' };
+    return error.problems.map((found) => ({ ...wrong, found }));
   }
 }
 
 async function check(config: Config): Promise<Checked[]> {
-  const checks: Checked[] = [];
-  for (const [name, run] of Object.entries(CHECKS)) {
+  // Imported here: the checks load every driver, which no other command should wait for.
+  const checks = await import('./doctor-checks.js');
+  const network = await import('./doctor-network-checks.js');
+  // In reading order: a later check can fail because of an earlier one.
+  const all: Record<string, (config: Config) => Promise<CheckResult | null>> = {
+    // Invalid settings were reported before.
+    configuration: async ({ database, port }) => checks.ok(`${database.kind} database, port ${port}`),
+    ports: network.checkPorts,
+    disk: checks.checkDisk,
+    database: checks.checkDatabase,
+    migrations: checks.checkMigrations,
+    redis: checks.checkRedis,
+    tracing: checks.checkTracing,
+    clock: checks.checkClock,
+    dns: network.checkDns,
+    'platform host': network.checkPlatformHost,
+    'certificate authority': network.checkAuthority,
+  };
+  const done: Checked[] = [];
+  for (const [name, run] of Object.entries(all)) {
     const finding = await run(config).catch(({ message }) =>
-      problem(`the check itself failed: ${message}`, 'Report this as a bug.'),
+      checks.problem(`the check itself failed: ${message}`, 'Report this as a bug.'),
     );
-    if (finding) checks.push({ name, ...finding });
+    if (finding) done.push({ name, ...finding });
   }
-  return checks;
+  return done;
 }
 
 function line({ name, ok, found, remedy }: Checked): string {

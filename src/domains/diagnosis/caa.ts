@@ -1,7 +1,7 @@
-import { type Answer, type Question, serverName } from '../dns/dns-message.js';
+import { type Answer, isDecisive, type Question, type ResourceRecord } from '../dns/dns-message.js';
 import { type CaaObjection, type CaaRule, evaluateCaa } from './caa-policy.js';
-import type { Diagnosis } from './diagnosis.js';
-import { listed, shown } from './evidence.js';
+import type { Diagnosis, Evidence } from './diagnosis.js';
+import { evidenceOf, listed, shown } from './evidence.js';
 
 export interface CaaCheck extends CaaRule {
   /** The target of custom domains. The platform, not the owner, changes CAA records there. */
@@ -32,17 +32,15 @@ export async function checkCaa(
       return [noAnswer(name, error, check.now())];
     }
     const found = answer.records.filter(({ type }) => type === 'CAA');
-    const isAnswered = answer.rcode === 'NOERROR' || answer.rcode === 'NXDOMAIN';
-    if (!isAnswered || found.some(({ caa }) => caa === null)) return [badAnswer(answer)];
-    if (found.length > 0) return findings(answer, check);
+    if (!isDecisive(answer) || found.some(({ caa }) => caa === null)) return [badAnswer(answer)];
+    if (found.length > 0) return findings(answer, found, check);
   }
   return [];
 }
 
-function findings(answer: Answer, check: CaaCheck): Diagnosis[] {
+function findings(answer: Answer, found: readonly ResourceRecord[], check: CaaCheck): Diagnosis[] {
   const { platformHost } = check;
   const asked = answer.question.name;
-  const found = answer.records.filter(({ type }) => type === 'CAA');
   // The target when `asked` is a CNAME. The platform's own name can be a CNAME too; then the records are at a third name.
   const where = found[0]?.name ?? asked;
   const isOurs = answer.records.some(({ type, value }) => type === 'CNAME' && value === platformHost);
@@ -62,7 +60,7 @@ function findings(answer: Answer, check: CaaCheck): Diagnosis[] {
     ...remedyOf(objection),
     cause: `${causeOf(objection)}, at ${where}${where === asked ? '' : `, the CNAME target of ${asked}`}.`,
     retryAtMs: null,
-    evidence: [evidenceOf(answer)],
+    evidence: [caaEvidence(answer)],
   }));
 }
 
@@ -110,26 +108,18 @@ function badAnswer(answer: Answer): Diagnosis {
     actor: 'DNS_PROVIDER',
     cause: `The name servers of ${question.name} answer the question for CAA records with ${said}${why}.`,
     remedy: `Ask the DNS provider of ${question.name} to answer questions for CAA records with NOERROR; until then no certificate is issued.`,
-    evidence: [evidenceOf(answer)],
+    evidence: [caaEvidence(answer)],
   };
 }
 
-function evidenceOf({
-  server,
-  question,
-  rcode,
-  extendedError,
-  records,
-  atMs,
-}: Answer): Diagnosis['evidence'][0] {
+function caaEvidence(answer: Answer): Evidence {
+  const { rcode, extendedError, records } = answer;
   const found = records.filter(({ caa }) => caa !== null);
   const lines = found.slice(0, MOST_NAMED).map(({ name, value }) => `${name}. CAA ${value}`);
   const said = [...(extendedError === null ? [] : [extendedError]), ...lines];
   return {
-    server: serverName(server),
-    question: `${question.name} ${question.type}`,
+    ...evidenceOf(answer),
     answer: shown(said.length > 0 ? `${rcode}: ${said.join('; ')}` : rcode),
     ttlSeconds: found[0]?.ttlSeconds ?? null,
-    atMs,
   };
 }

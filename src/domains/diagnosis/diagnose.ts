@@ -1,11 +1,11 @@
+import { DnsUnreachable, isDecisive } from '../dns/dns-message.js';
 import type { Diagnosis } from './diagnosis.js';
 import { finding, forgottenAtMs, shown, timeInWords } from './evidence.js';
-import { type Judgement, judge, leadsTo, type Ours, oursIn } from './judge.js';
-import { type Lookup, repliesOf, tellingReplies } from './lookup.js';
+import { addressesIn, type Judgement, judge, leadsTo } from './judge.js';
+import { isAuthority, type Lookup, tellingReplies, wildcardParentOf } from './lookup.js';
 import type { Observation } from './observation.js';
 import { ownershipVerdict } from './ownership.js';
 import {
-  authoritative,
   brokenDnssec,
   failingServers,
   platformGone,
@@ -30,12 +30,11 @@ const SEVERITIES = ['ERROR', 'WARNING', 'INFO'];
 
 /** The verdict for an observation, with errors first. Pure. */
 export function diagnose(seen: Observation): Verdict {
-  const { sibling, platformHost, hostname } = seen;
-  const ours = oursIn(seen.platform);
-  const { leadsHere, findings } = whereItLeads(seen, ours);
+  const { sibling, hostname } = seen;
+  const { leadsHere, findings } = whereItLeads(seen);
   const ownership = ownershipVerdict(seen);
-  const isWild = leadsTo(repliesOf(sibling), platformHost, ours);
-  const parent = sibling.name.slice(sibling.name.indexOf('.') + 1);
+  const isWild = leadsTo(sibling, seen);
+  const parent = wildcardParentOf(hostname);
   const wildcard = finding('WILDCARD_DNS', tellingReplies(sibling), {
     severity: 'WARNING',
     cause: `Any name below ${parent} points here, even names that you have not added.`,
@@ -56,14 +55,15 @@ type Leading = Pick<Judgement, 'leadsHere' | 'findings'>;
  * The zone's name servers decide, because an answer of the resolver may be an hour old. Only authoritative answers count.
  * When no name server can be asked, the resolver decides.
  */
-function whereItLeads(seen: Observation, addresses: Ours): Leading {
-  const isPlatformGone = addresses.a?.size === 0 && addresses.aaaa?.size === 0;
+function whereItLeads(seen: Observation): Leading {
+  const isPlatformGone = seen.platform.every(isDecisive) && addressesIn(seen.platform, seen).length === 0;
   // When the platform itself has no addresses, none can be called foreign: our fault must not look like the owner's.
-  const ours = seen.isApex && isPlatformGone ? { a: null, aaaa: null } : addresses;
-  const cached = judge(seen.host, seen, ours);
-  const servers = seen.nameServers
-    .map(({ name, lookup }) => ({ name, lookup: authoritative(lookup) }))
-    .map((server) => ({ ...server, ...judge(server.lookup, seen, ours) }));
+  const judged = seen.isApex && isPlatformGone ? { ...seen, platform: [] } : seen;
+  const cached = judge(seen.host, judged);
+  const servers = seen.nameServers.map(({ name, lookup }) => {
+    const own = authoritative(lookup);
+    return { name, lookup: own, ...judge(own, judged) };
+  });
   const decided = servers.filter(({ leadsHere }) => leadsHere !== null);
   const dnssec = brokenDnssec(seen);
   const failing = failingServers(seen);
@@ -90,6 +90,13 @@ function whereItLeads(seen: Observation, addresses: Ours): Leading {
     leadsHere: dnssec.length > 0 ? false : leadsHere,
     findings: [...dnssec, ...findings, ...warnings, ...gone],
   };
+}
+
+/** The lookup with non-authoritative replies replaced by `malformed`. */
+function authoritative(lookup: Lookup): Lookup {
+  return lookup.map((reply) =>
+    isAuthority(reply) ? reply : new DnsUnreachable(reply.server, reply.question, 'malformed', reply.atMs),
+  );
 }
 
 type ServerJudgement = Judgement & { name: string; lookup: Lookup };

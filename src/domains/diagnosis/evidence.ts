@@ -1,9 +1,6 @@
 import { type Answer, DnsUnreachable, type ResourceRecord, serverName } from '../dns/dns-message.js';
 import { type Diagnosis, type DiagnosisCode, type Evidence, MAX_EVIDENCE } from './diagnosis.js';
 
-/** An answer, or the reason why there is none. */
-export type Reply = Answer | DnsUnreachable;
-
 type Words = Pick<Diagnosis, 'cause' | 'remedy'> &
   Partial<Pick<Diagnosis, 'severity' | 'actor' | 'retryAtMs'>>;
 
@@ -17,7 +14,7 @@ const SILENCES = {
 } as const;
 
 /** A diagnosis, shown by replies. Unless `words` says otherwise, it is an error that the owner must correct. */
-export function finding(code: DiagnosisCode, evidence: readonly Reply[], words: Words): Diagnosis {
+export function finding(code: DiagnosisCode, evidence: readonly Answer[], words: Words): Diagnosis {
   return {
     code,
     severity: 'ERROR',
@@ -29,22 +26,20 @@ export function finding(code: DiagnosisCode, evidence: readonly Reply[], words: 
 }
 
 /** A reply in a form for people: `NOERROR: shop.example.com. 300 CNAME old.example.net.` */
-function evidenceOf(reply: Reply): Evidence {
+export function evidenceOf(reply: Answer): Evidence {
   const { server, question, atMs } = reply;
   return {
     server: serverName(server),
     question: `${question.name} ${question.type}`,
     answer: reply instanceof DnsUnreachable ? SILENCES[reply.reason] : inWords(reply),
-    ttlSeconds: reply instanceof DnsUnreachable ? null : ttlSecondsOf(reply),
+    ttlSeconds: ttlSecondsOf(reply),
     atMs,
   };
 }
 
 /** When these answers have expired from caches; null = unknown. */
-export function forgottenAtMs(replies: readonly Reply[], atMs: number): number | null {
-  const ttls = replies.flatMap((reply) =>
-    reply instanceof DnsUnreachable ? [] : (ttlSecondsOf(reply) ?? []),
-  );
+export function forgottenAtMs(replies: readonly Answer[], atMs: number): number | null {
+  const ttls = replies.flatMap((reply) => ttlSecondsOf(reply) ?? []);
   return ttls.length === 0 ? null : atMs + Math.max(...ttls) * 1000;
 }
 

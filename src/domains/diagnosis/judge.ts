@@ -1,15 +1,8 @@
+import { type Answer, isDecisive, valuesOf } from '../dns/dns-message.js';
 import { isPrivateAddress } from '../dns/private-addresses.js';
 import type { Diagnosis } from './diagnosis.js';
-import { finding, listed, type Reply, shown } from './evidence.js';
-import {
-  isDecisive,
-  isMissing,
-  type Lookup,
-  recordsOf,
-  repliesOf,
-  tellingReplies,
-  valuesOf,
-} from './lookup.js';
+import { finding, listed, shown } from './evidence.js';
+import { isMissing, type Lookup, tellingReplies } from './lookup.js';
 import type { Observation } from './observation.js';
 
 /** The meaning of a server's answers. */
@@ -21,12 +14,6 @@ export interface Judgement {
   found: string;
 }
 
-/** The platform's addresses. Null = they could not be looked up. */
-export interface Ours {
-  a: ReadonlySet<string> | null;
-  aaaa: ReadonlySet<string> | null;
-}
-
 /** A provider whose proxy is on by default. D-211. */
 const PROXYING_PROVIDER = '.ns.cloudflare.com';
 
@@ -36,19 +23,19 @@ const PROXYING_PROVIDER = '.ns.cloudflare.com';
  * rotate them, and a family may be missing. A subdomain without a visible CNAME is judged like an apex, because providers
  * flatten CNAMEs.
  */
-export function judge(lookup: Lookup, seen: Observation, ours: Ours): Judgement {
-  const cnames = valuesOf(repliesOf(lookup), 'CNAME', lookup.name);
-  const addresses = addressesOf(lookup, ours);
-  const isNameMissing = repliesOf(lookup).some((reply) => isMissing(reply) && recordsOf(reply).length === 0);
+export function judge(lookup: Lookup, seen: Observation): Judgement {
+  const cnames = valuesOf(lookup, 'CNAME', seen.hostname);
+  const addresses = addressesIn(lookup, seen);
+  const isNameMissing = lookup.some((reply) => isMissing(reply) && reply.records.length === 0);
   const doubled = doubledFinding(seen);
   const wrong = (found: string, findings: Diagnosis[]): Judgement => {
-    const others = doubled && leadsTo([doubled.there], seen.platformHost, ours) ? [doubled.finding] : [];
-    return { leadsHere: false, findings: [...findings, ...others], found };
+    const isDoubledOurs = seen.doubled !== null && leadsTo([seen.doubled.there], seen);
+    return { leadsHere: false, findings: [...findings, ...(isDoubledOurs ? doubled : [])], found };
   };
 
   if (cnames.length > 0) {
     const found = `CNAME ${listed(cnames)}`;
-    const findings = cnameFindings(lookup, cnames, seen, ours);
+    const findings = cnameFindings(lookup, cnames, seen);
     return findings.length > 0 ? wrong(found, findings) : { leadsHere: true, findings, found };
   }
   if (addresses.length > 0) {
@@ -60,39 +47,40 @@ export function judge(lookup: Lookup, seen: Observation, ours: Ours): Judgement 
   }
   const found = isNameMissing ? 'no such name' : 'no record';
   // A name that does not exist has no record of any type (RFC 8020), even when other questions failed.
-  if (!isNameMissing && !repliesOf(lookup).every(isDecisive)) return { leadsHere: null, findings: [], found };
-  return { leadsHere: false, findings: [doubled?.finding ?? missing(lookup, isNameMissing, seen)], found };
+  if (!isNameMissing && !lookup.every(isDecisive)) return { leadsHere: null, findings: [], found };
+  const findings = doubled.length > 0 ? doubled : [missing(lookup, isNameMissing, seen)];
+  return { leadsHere: false, findings, found };
 }
+
+type Platform = Pick<Observation, 'platformHost' | 'platform'>;
 
 /** Whether replies point here in any way. */
-export function leadsTo(replies: readonly Reply[], platformHost: string, { a, aaaa }: Ours): boolean {
-  return (
-    valuesOf(replies, 'CNAME').includes(platformHost) ||
-    valuesOf(replies, 'A').some((ip) => a?.has(ip)) ||
-    valuesOf(replies, 'AAAA').some((ip) => aaaa?.has(ip))
-  );
-}
-
-export function oursIn({ a, aaaa }: Lookup): Ours {
-  return {
-    a: isDecisive(a) ? new Set(valuesOf([a], 'A')) : null,
-    aaaa: isDecisive(aaaa) ? new Set(valuesOf([aaaa], 'AAAA')) : null,
-  };
+export function leadsTo(replies: Lookup, { platformHost, platform }: Platform): boolean {
+  const addresses = addressesIn(replies, { platform });
+  return valuesOf(replies, 'CNAME').includes(platformHost) || addresses.some(({ isOurs }) => isOurs === true);
 }
 
 interface Address {
   ip: string;
   isV6: boolean;
-  /** Null = unknown. */
+  /** Null = the platform's addresses could not be looked up. */
   isOurs: boolean | null;
 }
 
-/** The addresses in a lookup; with `owner` only those at this name. */
-function addressesOf({ a, aaaa }: Lookup, ours: Ours, owner?: string): Address[] {
-  return [
-    ...valuesOf([a], 'A', owner).map((ip) => ({ ip, isV6: false, isOurs: ours.a?.has(ip) ?? null })),
-    ...valuesOf([aaaa], 'AAAA', owner).map((ip) => ({ ip, isV6: true, isOurs: ours.aaaa?.has(ip) ?? null })),
-  ];
+export const ADDRESSES = ['A', 'AAAA'] as const;
+
+/** The addresses in replies; with `name` only those at this name. */
+export function addressesIn(
+  replies: Lookup,
+  { platform }: Pick<Platform, 'platform'>,
+  name?: string,
+): Address[] {
+  return ADDRESSES.flatMap((type) => {
+    const known = platform.find(({ question }) => question.type === type);
+    const ours = known && isDecisive(known) ? valuesOf([known], type) : null;
+    const values = valuesOf(replies, type, name);
+    return values.map((ip) => ({ ip, isV6: type === 'AAAA', isOurs: ours?.includes(ip) ?? null }));
+  });
 }
 
 const newCname = ({ hostname, platformHost }: Observation) =>
@@ -101,22 +89,17 @@ const newAlias = ({ hostname, platformHost }: Observation) =>
   `one ALIAS or ANAME record: name ${hostname}, value ${platformHost}`;
 
 /** Empty = the CNAME is right. */
-function cnameFindings(
-  lookup: Lookup,
-  cnames: readonly string[],
-  seen: Observation,
-  ours: Ours,
-): Diagnosis[] {
+function cnameFindings(lookup: Lookup, cnames: readonly string[], seen: Observation): Diagnosis[] {
   const evidence = tellingReplies(lookup);
   if (seen.isApex) return [apexFinding(evidence, `, but there is one to ${listed(cnames)}`, seen)];
-  const blocking = addressesOf(lookup, ours, lookup.name).filter(({ isOurs }) => isOurs === false);
+  const blocking = addressesIn(lookup, seen, seen.hostname).filter(({ isOurs }) => isOurs === false);
   return [
     ...(cnames.every((value) => value === seen.platformHost) ? [] : wrongCname(evidence, cnames, seen)),
     ...(blocking.length > 0 ? [conflict(evidence, blocking, seen)] : []),
   ];
 }
 
-function wrongCname(evidence: readonly Reply[], cnames: readonly string[], seen: Observation): Diagnosis[] {
+function wrongCname(evidence: readonly Answer[], cnames: readonly string[], seen: Observation): Diagnosis[] {
   const { hostname, platformHost, host } = seen;
   const target = listed(cnames);
   const appended = cnames.map((value) => zoneAppended(value, seen)).find((zone) => zone !== null);
@@ -139,7 +122,8 @@ function wrongCname(evidence: readonly Reply[], cnames: readonly string[], seen:
     const cause = `The CNAMEs of ${hostname} form a loop: ${listed(names, ' → ')}.`;
     return [finding('CNAME_LOOP', [...evidence, ...seen.chain], { cause, remedy })];
   }
-  const gone = [host.a, host.aaaa, ...seen.chain].filter(isMissing);
+  const followed = host.filter(({ question }) => question.type !== 'CNAME');
+  const gone = [...followed, ...seen.chain].filter(isMissing);
   if (gone.length === 0) return [wrong];
   const cause = `The CNAMEs of ${hostname} end at ${shown(end)}, which does not exist.`;
   return [wrong, finding('TARGET_GONE', gone, { cause, remedy })];
@@ -154,10 +138,9 @@ function zoneAppended(value: string, { hostname, platformHost }: Observation): s
 
 /** The names of the chain of CNAMEs, as far as it is known. The last name of a loop occurs twice. */
 function chainOf({ hostname, host, chain }: Observation): string[] {
-  const records = [...repliesOf(host), ...chain].flatMap(recordsOf);
-  const next = new Map(
-    records.filter(({ type }) => type === 'CNAME').map(({ name, value }) => [name, value]),
-  );
+  const records = [...host, ...chain].flatMap((reply) => reply.records);
+  const cnames = records.filter(({ type }) => type === 'CNAME');
+  const next = new Map(cnames.map(({ name, value }) => [name, value]));
   const names = [hostname];
   for (let target = next.get(hostname); target !== undefined; target = next.get(target)) {
     const isLoop = names.includes(target);
@@ -167,7 +150,7 @@ function chainOf({ hostname, host, chain }: Observation): string[] {
   return names;
 }
 
-function conflict(evidence: readonly Reply[], blocking: readonly Address[], seen: Observation): Diagnosis {
+function conflict(evidence: readonly Answer[], blocking: readonly Address[], seen: Observation): Diagnosis {
   const types = [...new Set(blocking.map(({ isV6 }) => (isV6 ? 'AAAA' : 'A')))].join(' and ');
   const values = listed(blocking.map(({ ip }) => ip));
   return finding('CONFLICTING_RECORD', evidence, {
@@ -236,7 +219,7 @@ function missing(lookup: Lookup, isNameMissing: boolean, seen: Observation): Dia
   });
 }
 
-function apexFinding(evidence: readonly Reply[], detail: string, seen: Observation): Diagnosis {
+function apexFinding(evidence: readonly Answer[], detail: string, seen: Observation): Diagnosis {
   const { hostname } = seen;
   return finding('APEX_NEEDS_ALIAS', evidence, {
     cause: `${hostname} is the apex of a zone and can't have a CNAME${detail}.`,
@@ -245,20 +228,17 @@ function apexFinding(evidence: readonly Reply[], detail: string, seen: Observati
 }
 
 /** The finding for a record created at the name with the zone appended. An answer from a wildcard proves nothing. */
-function doubledFinding({
-  doubled,
-  hostname,
-  host,
-}: Observation): { finding: Diagnosis; there: Reply } | null {
-  if (!doubled || !isDecisive(doubled.below)) return null;
+function doubledFinding({ doubled, hostname, host }: Observation): Diagnosis[] {
+  if (!doubled || !isDecisive(doubled.below)) return [];
   const { name, zone, there, below } = doubled;
-  const content = (reply: Reply) =>
+  const content = (reply: Answer) =>
     [...valuesOf([reply], 'CNAME', reply.question.name), ...valuesOf([reply], 'A')].sort().join();
-  if (content(there) === '' || content(there) === content(below)) return null;
+  if (content(there) === '' || content(there) === content(below)) return [];
   const label = hostname.endsWith(`.${zone}`) ? hostname.slice(0, -zone.length - 1) : '@';
-  const words = {
-    cause: `The record was created as ${name}, which contains ${zone} twice.`,
-    remedy: `Your DNS provider appends ${zone} automatically: enter only ${label} as the name.`,
-  };
-  return { finding: finding('NAME_DOUBLED', [there, ...tellingReplies(host)], words), there };
+  return [
+    finding('NAME_DOUBLED', [there, ...tellingReplies(host)], {
+      cause: `The record was created as ${name}, which contains ${zone} twice.`,
+      remedy: `Your DNS provider appends ${zone} automatically: enter only ${label} as the name.`,
+    }),
+  ];
 }

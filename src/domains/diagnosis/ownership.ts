@@ -1,10 +1,10 @@
-import { DnsUnreachable } from '../dns/dns-message.js';
+import { type Answer, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
 import type { Diagnosis } from './diagnosis.js';
 import { isProof } from './dns-records.js';
-import { finding, type Reply, shown } from './evidence.js';
-import { isDecisive, recordsOf } from './lookup.js';
+import { finding, shown } from './evidence.js';
+import { isAuthority } from './lookup.js';
 import type { Observation } from './observation.js';
-import { failing, isAuthority, unreachable } from './servers.js';
+import { failing, unreachable } from './servers.js';
 
 const MAX_TEXTS = 5;
 
@@ -57,15 +57,13 @@ export function ownershipVerdict({ hostname, ownership, nameServers, atMs }: Obs
  * The answers of the zone's name servers, because a cache keeps a deleted proof; the resolver's when none of them decides.
  * A name server does not follow a CNAME to another zone.
  */
-export function repliesThatCount(direct: readonly Reply[], cached: Reply): Reply[] {
-  const own = direct
-    .filter(isAuthority)
-    .filter(({ records }) => !records.some(({ type }) => type === 'CNAME'));
+export function repliesThatCount(direct: readonly Answer[], cached: Answer): Answer[] {
+  const own = direct.filter((reply) => isAuthority(reply) && valuesOf([reply], 'CNAME').length === 0);
   return own.length > 0 ? own : [cached].filter(isDecisive);
 }
 
 /** The TXT records of a reply, without the typed quotes that some providers keep. */
-export function textsOf(reply: Reply): string[] {
-  const texts = recordsOf(reply).filter(({ type }) => type === 'TXT');
-  return texts.map(({ value }) => value.trim()).map((text) => /^"(.*)"$/.exec(text)?.[1] ?? text);
+export function textsOf(reply: Answer): string[] {
+  const texts = valuesOf([reply], 'TXT').map((value) => value.trim());
+  return texts.map((text) => /^"(.*)"$/.exec(text)?.[1] ?? text);
 }

@@ -1,7 +1,7 @@
-import { type Answer, DnsUnreachable } from '../dns/dns-message.js';
+import { type Answer, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
 import type { Diagnosis } from './diagnosis.js';
-import { finding, listed, type Reply, shown, timeInWords } from './evidence.js';
-import { isDecisive, type Lookup, repliesOf, valuesOf } from './lookup.js';
+import { finding, listed, shown, timeInWords } from './evidence.js';
+import { isAuthority, isRefusal } from './lookup.js';
 import type { Observation } from './observation.js';
 
 const ASK_AGAIN_MS = 30_000;
@@ -9,18 +9,17 @@ const OUR_REPAIR = { actor: 'PLATFORM', remedy: 'Nothing: we must repair it.' } 
 
 /** The finding for name servers with bad answers: SERVFAIL, REFUSED, or without authority for their own zone. */
 export function failingServers({ nameServers, zone }: Observation): Diagnosis[] {
-  const bad = nameServers
-    .map(({ name, lookup }) => ({ name, refusals: repliesOf(lookup).filter(isNoAuthority) }))
-    .filter(({ refusals }) => refusals.length > 0);
-  const refusals = bad.flatMap((server) => server.refusals);
-  const [first] = refusals;
+  const isBad = (reply: Answer) => !isAuthority(reply) && !(reply instanceof DnsUnreachable);
+  const bad = nameServers.filter(({ lookup }) => lookup.some(isBad));
+  const replies = bad.flatMap(({ lookup }) => lookup.filter(isBad));
+  const [first] = replies;
   if (!first) return [];
   const names = bad.map(({ name }) => shown(name)).join(', ');
   const said = isDecisive(first)
     ? 'answer without authority for the zone'
     : `answer ${first.question.type} questions with ${first.rcode}`;
   const servers = `${bad.length} of ${nameServers.length} name servers of ${zone?.name} (${names})`;
-  return [failing(`${servers} ${said}`, refusals)];
+  return [failing(`${servers} ${said}`, replies)];
 }
 
 /** The finding for a parent zone that names other servers than the zone itself, or servers that do not have the zone. */
@@ -40,11 +39,11 @@ export function wrongDelegation({ delegation, zone }: Observation): Diagnosis[] 
 }
 
 /** The finding for an answer that the resolver gives only without validation. */
-export function brokenDnssec({ host, unvalidated, zone, registrable }: Observation): Diagnosis[] {
+export function brokenDnssec({ host, hostname, unvalidated, zone, registrable }: Observation): Diagnosis[] {
   // With a CNAME, the zone of the target is the one that fails. A resolver refuses a CNAME loop either way.
-  const hasCname = valuesOf(repliesOf(host), 'CNAME', host.name).length > 0;
+  const hasCname = valuesOf(host, 'CNAME', hostname).length > 0;
   if (unvalidated === null || !isDecisive(unvalidated) || hasCname) return [];
-  const refused = repliesOf(host).filter(isRefusal);
+  const refused = host.filter(isRefusal);
   const reason = refused.find(({ extendedError }) => extendedError !== null)?.extendedError;
   const signed = zone?.name ?? registrable;
   return [
@@ -57,7 +56,7 @@ export function brokenDnssec({ host, unvalidated, zone, registrable }: Observati
 
 /** The finding for a name whose questions the resolver refuses. */
 export function refusedQuestions({ host, hostname }: Observation): Diagnosis[] {
-  const refused = repliesOf(host).filter(isRefusal);
+  const refused = host.filter(isRefusal);
   if (!refused[0]) return [];
   const { rcode, extendedError } = refused[0];
   const said = `${rcode}${extendedError ? ` (${shown(extendedError)})` : ''}`;
@@ -66,28 +65,26 @@ export function refusedQuestions({ host, hostname }: Observation): Diagnosis[] {
 
 /** The finding for a resolver that does not answer, or that can't resolve the platform's own name. */
 export function silentResolver({ host, platform, hostname, platformHost, atMs }: Observation): Diagnosis[] {
-  const silent = repliesOf(host).filter((reply) => reply instanceof DnsUnreachable);
-  if (silent.length > 0) return [unreachable(hostname, silent, atMs)];
-  const ours = [platform.a, platform.aaaa];
-  const refused = ours.filter(isRefusal);
-  if (refused[0]) {
-    const cause = `${platformHost} itself can't be resolved (${refused[0].rcode}), which is our fault.`;
-    return [finding('NAMESERVER_FAILING', refused, { ...OUR_REPAIR, cause })];
+  const isSilent = (reply: Answer) => reply instanceof DnsUnreachable;
+  const [refused] = platform.filter(isRefusal);
+  if (host.some(isSilent)) return [unreachable(hostname, host.filter(isSilent), atMs)];
+  if (refused) {
+    const cause = `${platformHost} itself can't be resolved (${refused.rcode}), which is our fault.`;
+    return [finding('NAMESERVER_FAILING', platform.filter(isRefusal), { ...OUR_REPAIR, cause })];
   }
-  const unknown = ours.filter((reply) => reply instanceof DnsUnreachable);
-  return unknown.length > 0 ? [unreachable(platformHost, unknown, atMs)] : [];
+  return platform.some(isSilent) ? [unreachable(platformHost, platform.filter(isSilent), atMs)] : [];
 }
 
 /** The finding that the platform's own name has no addresses. */
 export function platformGone({ platform, platformHost, isApex }: Observation): Diagnosis {
-  return finding('TARGET_GONE', [platform.a, platform.aaaa], {
+  return finding('TARGET_GONE', platform, {
     ...OUR_REPAIR,
     severity: isApex ? 'ERROR' : 'WARNING',
     cause: `${platformHost} itself has no addresses, which is our fault, not yours.`,
   });
 }
 
-export function failing(problem: string, evidence: readonly Reply[]): Diagnosis {
+export function failing(problem: string, evidence: readonly Answer[]): Diagnosis {
   return finding('NAMESERVER_FAILING', evidence, {
     actor: 'DNS_PROVIDER',
     cause: `${problem}.`,
@@ -96,31 +93,13 @@ export function failing(problem: string, evidence: readonly Reply[]): Diagnosis 
   });
 }
 
-export function unreachable(name: string, silent: readonly DnsUnreachable[], atMs: number): Diagnosis {
+export function unreachable(name: string, silent: readonly Answer[], atMs: number): Diagnosis {
   const retryAtMs = atMs + ASK_AGAIN_MS;
+  const reason = silent[0] instanceof DnsUnreachable ? silent[0].reason : 'timeout';
   return finding('DNS_UNREACHABLE', silent, {
     actor: 'NOBODY',
-    cause: `DNS could not be asked for ${name} (${silent[0]?.reason ?? 'timeout'}), which says nothing about your records.`,
+    cause: `DNS could not be asked for ${name} (${reason}), which says nothing about your records.`,
     remedy: `Nothing: we ask again at ${timeInWords(retryAtMs, atMs)}.`,
     retryAtMs,
   });
-}
-
-/** The lookup with non-authoritative replies replaced by `malformed`. */
-export function authoritative({ name, cname, a, aaaa }: Lookup): Lookup {
-  const own = (reply: Reply) =>
-    isAuthority(reply) ? reply : new DnsUnreachable(reply.server, reply.question, 'malformed', reply.atMs);
-  return { name, cname: own(cname), a: own(a), aaaa: own(aaaa) };
-}
-
-export function isAuthority(reply: Reply): reply is Answer {
-  return isDecisive(reply) && !(reply instanceof DnsUnreachable) && reply.isAuthoritative;
-}
-
-function isNoAuthority(reply: Reply): reply is Answer {
-  return !(reply instanceof DnsUnreachable) && !isAuthority(reply);
-}
-
-function isRefusal(reply: Reply): reply is Answer {
-  return !(reply instanceof DnsUnreachable) && !isDecisive(reply);
 }

@@ -1,6 +1,6 @@
 import type { Asker } from './ask-server.js';
-import { type Answer, DnsUnreachable } from './dns-message.js';
-import type { NameServer, NameServers, Zone } from './name-servers.js';
+import { type Answer, answerOf, DnsUnreachable, valuesOf } from './dns-message.js';
+import type { NameServers, Zone } from './name-servers.js';
 
 const MAX_PARENT_SERVERS = 2;
 const MAX_DELEGATED_ASKED = 4;
@@ -28,31 +28,30 @@ export async function delegationOf(
   asker: Asker,
 ): Promise<Delegation | null> {
   const question = { name: zone.name, type: 'NS' } as const;
-  const ask = async (server: NameServer) => ({
-    name: server.name,
-    answer: await nameServers.ask(server, question, asker).catch(silence),
-  });
+  const askAll = async (names: Zone) =>
+    Promise.all(
+      (await nameServers.serversOf(names, asker)).map(async (server) => ({
+        name: server.name,
+        answer: await answerOf(nameServers.ask(server, question, asker)),
+      })),
+    );
   const parent = await zoneAbove(nameServers, zone.name, asker);
   if (!parent) return null;
-  const above = await nameServers.serversOf(firstOf(parent, MAX_PARENT_SERVERS), asker);
-  const referral = (await Promise.all(above.map(ask))).find(({ answer }) => delegatedBy(answer).length > 0);
-  if (!referral?.answer) return null;
+  const above = await askAll(firstOf(parent, MAX_PARENT_SERVERS));
+  const referral = above.map(({ answer }) => answer).find((answer) => delegatedBy(answer).length > 0);
+  if (!referral) return null;
 
-  const delegated = delegatedBy(referral.answer);
-  const wanted = firstOf({ ...zone, nameServers: delegated }, MAX_DELEGATED_ASKED);
-  const said = await Promise.all((await nameServers.serversOf(wanted, asker)).map(ask));
-  const lame = said.flatMap(({ name, answer }) =>
-    answer && !answer.isAuthoritative ? [{ name, answer }] : [],
-  );
-  const own = said.find(
-    ({ answer }) => answer?.isAuthoritative && namesIn(answer.records, zone.name).length > 0,
-  );
+  const delegated = delegatedBy(referral);
+  const said = await askAll(firstOf({ ...zone, nameServers: delegated }, MAX_DELEGATED_ASKED));
+  const own = said
+    .map(({ answer }) => answer)
+    .find((answer) => answer.isAuthoritative && namesIn(answer, zone.name).length > 0);
   return {
     parent: parent.name,
     delegated,
-    own: own?.answer ? namesIn(own.answer.records, zone.name) : zone.nameServers,
-    lame,
-    evidence: [referral.answer, ...(own?.answer ? [own.answer] : [])],
+    own: own ? namesIn(own, zone.name) : zone.nameServers,
+    lame: said.filter(({ answer }) => !answer.isAuthoritative && !(answer instanceof DnsUnreachable)),
+    evidence: [referral, ...(own ? [own] : [])],
   };
 }
 
@@ -66,20 +65,14 @@ async function zoneAbove(nameServers: NameServers, name: string, asker: Asker): 
 }
 
 /** The NS names of a referral. A server with both zones answers for the child zone, which says nothing about the parent. */
-function delegatedBy(answer: Answer | null): string[] {
-  return answer && !answer.isAuthoritative ? namesIn(answer.authority, answer.question.name) : [];
+function delegatedBy({ isAuthoritative, authority, question }: Answer): string[] {
+  return isAuthoritative ? [] : namesIn({ records: authority }, question.name);
 }
 
-function namesIn(records: Answer['records'], zone: string): string[] {
-  const found = records.filter(({ type, name }) => type === 'NS' && name === zone);
-  return found.map(({ value }) => value).sort();
+function namesIn(answer: Pick<Answer, 'records'>, zone: string): string[] {
+  return valuesOf([answer], 'NS', zone).sort();
 }
 
 function firstOf(zone: Zone, count: number): Zone {
   return { ...zone, nameServers: zone.nameServers.slice(0, count) };
-}
-
-function silence(error: unknown): null {
-  if (error instanceof DnsUnreachable) return null;
-  throw error;
 }

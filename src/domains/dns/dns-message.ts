@@ -45,10 +45,17 @@ export interface Answer {
 export type Silence = 'timeout' | 'unreachable' | 'malformed' | 'not asked';
 
 /**
- * A server could not be asked, which says nothing about the records. `timeout`: no answer in time, or the caller aborted.
- * `unreachable`: no packet reached it. `malformed`: its answer can't be read. `not asked`: too many open questions.
+ * A server could not be asked, which says nothing about the records. It takes the place of an answer, and has no record.
+ * `timeout`: no answer in time, or the caller aborted. `unreachable`: no packet reached it. `malformed`: its answer can't be
+ * read. `not asked`: too many open questions.
  */
-export class DnsUnreachable extends Error {
+export class DnsUnreachable extends Error implements Answer {
+  readonly rcode = '';
+  readonly isAuthoritative = false;
+  readonly records: ResourceRecord[] = [];
+  readonly authority: ResourceRecord[] = [];
+  readonly extendedError = null;
+
   constructor(
     readonly server: DnsServer,
     readonly question: Question,
@@ -58,6 +65,31 @@ export class DnsUnreachable extends Error {
     super(`${serverName(server)} on ${question.name} ${question.type}: ${reason}`);
     this.name = 'DnsUnreachable';
   }
+}
+
+/** The answer; `DnsUnreachable` as a value instead of an error. */
+export function answerOf(asked: Promise<Answer>): Promise<Answer> {
+  return asked.catch((error: unknown) => {
+    if (error instanceof DnsUnreachable) return error;
+    throw error;
+  });
+}
+
+/** NOERROR and NXDOMAIN tell which records exist; SERVFAIL, REFUSED and other codes tell nothing. */
+export function isDecisive({ rcode }: Pick<Answer, 'rcode'>): boolean {
+  return rcode === 'NOERROR' || rcode === 'NXDOMAIN';
+}
+
+/** The distinct values of the records with this type, and with this name if one is given. */
+export function valuesOf(
+  answers: readonly Pick<Answer, 'records'>[],
+  type: RecordType,
+  name?: string,
+): string[] {
+  const found = answers
+    .flatMap(({ records }) => records)
+    .filter((record) => record.type === type && record.name === (name ?? record.name));
+  return [...new Set(found.map(({ value }) => value))];
 }
 
 /** `192.0.2.1:53`, `[2001:db8::1]:53` */

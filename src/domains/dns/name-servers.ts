@@ -1,6 +1,14 @@
 import type { Config, DnsServer } from '../../ground/config/config.js';
 import { type Asker, askServer } from './ask-server.js';
-import { type Answer, DnsUnreachable, type Question, type RecordType } from './dns-message.js';
+import {
+  type Answer,
+  answerOf,
+  DnsUnreachable,
+  isDecisive,
+  type Question,
+  type RecordType,
+  valuesOf,
+} from './dns-message.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Resolver } from './resolver.js';
 import { Tally } from './tally.js';
@@ -47,17 +55,17 @@ export class NameServers {
     const cuts = await Promise.all(
       namesUpward(name).map(async (cut) => {
         const [soa, ns] = await Promise.all([
-          this.askResolver(cut, 'SOA', asker),
-          this.askResolver(cut, 'NS', asker),
+          this.resolve(cut, 'SOA', asker),
+          this.resolve(cut, 'NS', asker),
         ]);
-        return { cut, soa, ns };
+        return { soa, ns, isApex: isApex(soa, ns) };
       }),
     );
-    const found = cuts.map(({ cut, soa, ns }) => zoneNameOf(cut, soa, ns)).find((zone) => zone !== null);
-    const nameServers = cuts.find(({ cut }) => cut === found)?.ns ?? null;
+    const found = cuts.map(zoneNameOf).find((zone) => zone !== null);
+    const ns = cuts.flatMap((cut) => (cut.ns.question.name === found ? cut.ns : []));
     return {
-      zone: found === undefined ? null : { name: found, nameServers: nameServersIn(nameServers, found) },
-      isApex: beginsAt(name, cuts[0]?.soa ?? null, cuts[0]?.ns ?? null),
+      zone: found === undefined ? null : { name: found, nameServers: valuesOf(ns, 'NS', found).sort() },
+      isApex: cuts[0]?.isApex ?? null,
     };
   }
 
@@ -65,21 +73,15 @@ export class NameServers {
    * The zone's name servers that may be asked, at most 8, with one address each. Servers with private addresses are left
    * out: a zone's owner could otherwise direct packets into our network. Never throws.
    */
-  async serversOf(zone: Zone, asker?: Asker): Promise<NameServer[]> {
+  async serversOf({ name: zone, nameServers }: Zone, asker?: Asker): Promise<NameServer[]> {
     const found = await Promise.all(
-      zone.nameServers.slice(0, MAX_NAME_SERVERS).map(async (name) => {
-        const answers = await Promise.all([
-          this.askResolver(name, 'A', asker),
-          this.askResolver(name, 'AAAA', asker),
-        ]);
-        const addresses = answers.flatMap((answer) =>
-          (answer?.records ?? [])
-            .filter(({ type }) => type === answer?.question.type)
-            .map(({ value }) => value),
-        );
-        const address = addresses.find((ip) => this.settings.privateNameServers || !isPrivateAddress(ip));
-        const server = { address: address ?? '', port: this.settings.nameServerPort };
-        return address ? [{ name, zone: zone.name, server }] : [];
+      nameServers.slice(0, MAX_NAME_SERVERS).map(async (name) => {
+        const types = ['A', 'AAAA'] as const;
+        const answers = await Promise.all(types.map((type) => this.resolve(name, type, asker)));
+        const address = types
+          .flatMap((type) => valuesOf(answers, type))
+          .find((ip) => this.settings.privateNameServers || !isPrivateAddress(ip));
+        return address ? [{ name, zone, server: { address, port: this.settings.nameServerPort } }] : [];
       }),
     );
     // Several names with one address would multiply the questions to that server.
@@ -101,14 +103,8 @@ export class NameServers {
     });
   }
 
-  /** Null = DNS could not be asked. */
-  private async askResolver(name: string, type: RecordType, asker?: Asker): Promise<Answer | null> {
-    try {
-      return await this.resolver.ask({ name, type }, { asker });
-    } catch (error) {
-      if (error instanceof DnsUnreachable) return null;
-      throw error;
-    }
+  private resolve(name: string, type: RecordType, asker?: Asker): Promise<Answer> {
+    return answerOf(this.resolver.ask({ name, type }, { asker }));
   }
 }
 
@@ -121,34 +117,20 @@ function namesUpward(name: string): string[] {
     .slice(0, MAX_CUTS);
 }
 
-function isAnswer(answer: Answer | null): answer is Answer {
-  return answer !== null && ['NOERROR', 'NXDOMAIN'].includes(answer.rcode);
-}
-
 /** The zone named by the answers for a name. A CNAME is ignored: its answer names the zone of the target. */
-function zoneNameOf(name: string, soa: Answer | null, ns: Answer | null): string | null {
-  if (beginsAt(name, soa, ns)) return name;
-  if (!isAnswer(soa) || soa.records.length > 0) return null;
+function zoneNameOf({ soa, isApex }: { soa: Answer; isApex: boolean | null }): string | null {
+  const { name } = soa.question;
+  if (isApex) return name;
+  if (!isDecisive(soa) || soa.records.length > 0) return null;
   const owner = soa.authority.find(({ type }) => type === 'SOA')?.name;
   return owner && name.endsWith(`.${owner}`) ? owner : null;
 }
 
 /** Null = unknown: a negative answer without an SOA does not come from a real name server. */
-function beginsAt(name: string, soa: Answer | null, ns: Answer | null): boolean | null {
-  const isHere = (answer: Answer | null) =>
-    isAnswer(answer) &&
-    answer.records.some((record) => record.type === answer.question.type && record.name === name);
-  if (isHere(soa) || isHere(ns)) return true;
-  if (!isAnswer(soa)) return null;
-  return soa.records.some(({ type }) => type === 'CNAME') || soa.authority.some(({ type }) => type === 'SOA')
-    ? false
-    : null;
-}
-
-function nameServersIn(ns: Answer | null, zone: string): string[] {
-  const records = ns?.records ?? [];
-  return records
-    .filter(({ type, name }) => type === 'NS' && name === zone)
-    .map(({ value }) => value)
-    .sort();
+function isApex(soa: Answer, ns: Answer): boolean | null {
+  const { name } = soa.question;
+  const decisive = [soa, ns].filter(isDecisive);
+  if (decisive.some((answer) => valuesOf([answer], answer.question.type, name).length > 0)) return true;
+  const isBelow = valuesOf([soa], 'CNAME').length > 0 || soa.authority.some(({ type }) => type === 'SOA');
+  return isDecisive(soa) && isBelow ? false : null;
 }

@@ -1,8 +1,9 @@
 import { getServers } from 'node:dns';
-import type { DnsServer } from '../../ground/config/config.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DnsServer, dnsServer } from '../../ground/config/values.js';
 import { withTimeLimit } from '../../ground/kernel/deadline.js';
 import { type Asker, askServer } from './ask-server.js';
-import { type Answer, DnsUnreachable, type Question } from './dns-message.js';
+import { type Answer, answerOf, DnsUnreachable, isDecisive, type Question } from './dns-message.js';
 
 /** The longest time for a question, over all servers. */
 const QUESTION_MS = 1_000;
@@ -11,6 +12,8 @@ const HEAD_START_MS = 400;
 
 /** The platform itself. */
 const NO_PROJECT = 0n;
+/** Named when the system has no resolver. */
+const NOBODY = { address: '0.0.0.0', port: 53 };
 
 interface ResolverAsk {
   asker?: Asker | undefined;
@@ -27,7 +30,7 @@ export class Resolver {
     servers: readonly DnsServer[],
     private readonly now: () => number,
   ) {
-    this.servers = servers.length > 0 ? servers : getServers().map(systemServer);
+    this.servers = servers.length > 0 ? servers : getServers().map((entry) => dnsServer('nameserver', entry));
   }
 
   /**
@@ -38,57 +41,38 @@ export class Resolver {
     question: Question,
     { asker, checkingDisabled = false, timeoutMs = QUESTION_MS }: ResolverAsk = {},
   ): Promise<Answer> {
-    return withTimeLimit(timeoutMs, asker?.signal, async (end) => {
-      const attempts: Promise<Answer | DnsUnreachable>[] = [];
+    return withTimeLimit(timeoutMs, asker?.signal, async (signal) => {
+      const { projectId = NO_PROJECT } = asker ?? {};
+      const options = {
+        recursionDesired: true,
+        checkingDisabled,
+        timeoutMs,
+        asker: { projectId, signal },
+        now: this.now,
+      };
+      const asked: Promise<Answer>[] = [];
       for (const server of this.servers) {
-        const options = {
-          recursionDesired: true,
-          checkingDisabled,
-          timeoutMs,
-          asker: { projectId: asker?.projectId ?? NO_PROJECT, signal: end },
-          now: this.now,
-        };
-        attempts.push(askServer(server, question, options).catch((error: DnsUnreachable) => error));
-        const decided = await Promise.race([firstDecided(attempts), headStart(end)]);
+        asked.push(answerOf(askServer(server, question, options)));
+        const headStart = sleep(HEAD_START_MS, null, { signal }).catch(() => null);
+        const decided = await Promise.race([firstDecisive(asked), headStart]);
         if (decided) return decided;
       }
-      const decided = await firstDecided(attempts);
+      const decided = await firstDecisive(asked);
       if (decided) return decided;
-      const outcomes = await Promise.all(attempts);
-      const said = outcomes.find((outcome): outcome is Answer => !(outcome instanceof DnsUnreachable));
+      const answers = await Promise.all(asked);
+      const said = answers.find((answer) => !(answer instanceof DnsUnreachable));
       if (said) return said;
-      const nobody = { address: '0.0.0.0', port: 53 };
-      throw outcomes[0] ?? new DnsUnreachable(nobody, question, 'unreachable', this.now());
+      throw answers[0] ?? new DnsUnreachable(NOBODY, question, 'unreachable', this.now());
     });
   }
 }
 
-function isDecided(outcome: Answer | DnsUnreachable): outcome is Answer {
-  return !(outcome instanceof DnsUnreachable) && ['NOERROR', 'NXDOMAIN'].includes(outcome.rcode);
-}
-
-/** Null when all attempts ended without a decisive answer. */
-function firstDecided(attempts: readonly Promise<Answer | DnsUnreachable>[]): Promise<Answer | null> {
-  return new Promise((resolve) => {
-    for (const attempt of attempts) attempt.then((outcome) => isDecided(outcome) && resolve(outcome));
-    Promise.all(attempts).then(() => resolve(null));
+/** Null when all servers have answered, and none decisively. */
+function firstDecisive(asked: readonly Promise<Answer>[]): Promise<Answer | null> {
+  const decisive = asked.map(async (answering) => {
+    const answer = await answering;
+    if (!isDecisive(answer)) throw answer;
+    return answer;
   });
-}
-
-function headStart(end: AbortSignal): Promise<null> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, HEAD_START_MS, null);
-    end.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve(null);
-    });
-  });
-}
-
-/** Parses an entry of `dns.getServers()`: `9.9.9.9`, `2620:fe::fe`, `[2620:fe::fe]:5353`, `9.9.9.9:5353`. */
-function systemServer(text: string): DnsServer {
-  const [, bracketed, bracketedPort] = /^\[(.+)\](?::(\d+))?$/.exec(text) ?? [];
-  if (bracketed) return { address: bracketed, port: Number(bracketedPort ?? 53) };
-  const [, v4, v4Port] = /^([\d.]+):(\d+)$/.exec(text) ?? [];
-  return v4 ? { address: v4, port: Number(v4Port) } : { address: text, port: 53 };
+  return Promise.any(decisive).catch(() => null);
 }

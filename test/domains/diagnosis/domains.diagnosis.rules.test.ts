@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { diagnose } from '../../../src/domains/diagnosis/diagnose.js';
-import type { Reply } from '../../../src/domains/diagnosis/evidence.js';
 import type { Lookup } from '../../../src/domains/diagnosis/lookup.js';
 import type { Observation } from '../../../src/domains/diagnosis/observation.js';
 import { type Answer, DnsUnreachable, type RecordType } from '../../../src/domains/dns/dns-message.js';
@@ -12,7 +11,7 @@ const NAMES = [HOST, 'petstore.test', 'old.example.net', 'petstore.test.customer
 const ADDRESSES = { A: ['192.0.2.10', '8.8.8.8', '104.16.0.1'], AAAA: ['2001:db8::10', '2a00::1'] };
 
 /** Any answer a server may give to a question, sensible or not. */
-function reply(name: string, type: RecordType): fc.Arbitrary<Reply> {
+function reply(name: string, type: RecordType): fc.Arbitrary<Answer> {
   const server = { address: '127.0.0.1', port: 53 };
   const question = { name, type };
   const record = (of: string, values: string[]) =>
@@ -44,12 +43,7 @@ function reply(name: string, type: RecordType): fc.Arbitrary<Reply> {
 }
 
 const lookup = (name: string): fc.Arbitrary<Lookup> =>
-  fc.record({
-    name: fc.constant(name),
-    cname: reply(name, 'CNAME'),
-    a: reply(name, 'A'),
-    aaaa: reply(name, 'AAAA'),
-  });
+  fc.tuple(reply(name, 'CNAME'), reply(name, 'A'), reply(name, 'AAAA'));
 
 const observation: fc.Arbitrary<Observation> = fc.record({
   hostname: fc.constant(HOST),
@@ -66,7 +60,7 @@ const observation: fc.Arbitrary<Observation> = fc.record({
   unvalidated: fc.option(reply(HOST, 'A')),
   delegation: fc.constant(null),
   chain: fc.array(reply('old.example.net', 'CNAME'), { maxLength: 2 }),
-  platform: lookup('petstore.test'),
+  platform: fc.tuple(reply('petstore.test', 'A'), reply('petstore.test', 'AAAA')),
   sibling: lookup('probe-1.customer.test'),
   doubled: fc.option(
     fc.record({
