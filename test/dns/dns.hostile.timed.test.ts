@@ -5,7 +5,7 @@ import packet, { type Answer } from 'dns-packet';
 import fc from 'fast-check';
 import { askServer } from '../../src/domains/dns/ask-server.js';
 import { DnsUnreachable } from '../../src/domains/dns/dns-message.js';
-import { decodeReply, encodeQuery, isSendable } from '../../src/domains/dns/dns-packets.js';
+import { decodeAnswer, encodeQuery, isSendable } from '../../src/domains/dns/dns-packets.js';
 import { NameServers } from '../../src/domains/dns/name-servers.js';
 import { Resolver } from '../../src/domains/dns/resolver.js';
 import { type DnsServerDouble, framed, startDnsServer } from '../support/dns/dns-server.js';
@@ -59,7 +59,7 @@ const addresses = (count: number) =>
   answerOf(...Array<Buffer>(count).fill(wireRecord(owner, A, Buffer.of(192, 0, 2, 1))));
 
 test('Dns-19: an answer of 8 KB, and one of 100 records with names of 8 labels, are decoded', () => {
-  expect(decodeReply(answerOf(wireRecord(owner, TXT, strings(31)))).records[0]?.value).toBe(
+  expect(decodeAnswer(answerOf(wireRecord(owner, TXT, strings(31)))).records[0]?.value).toBe(
     'x'.repeat(31 * 255),
   );
   const deep = { ...QUESTION, name: 'a.b.c.d.e.f.customer.test' };
@@ -71,7 +71,7 @@ test('Dns-19: an answer of 8 KB, and one of 100 records with names of 8 labels, 
     hasEdns: true,
   });
   const record = wireRecord(owner, CNAME, owner);
-  const { records } = decodeReply(
+  const { records } = decodeAnswer(
     Buffer.concat([answerHead(query, 100), ...Array<Buffer>(100).fill(record)]),
   );
   expect(records).toHaveLength(100);
@@ -94,7 +94,7 @@ test.each<[string, Buffer]>([
   ['an address of 3 bytes', answerOf(wireRecord(owner, A, Buffer.alloc(3)))],
   ['an SOA without numbers', answerOf(wireRecord(owner, SOA, Buffer.alloc(2)))],
 ])('Dns-20: %s is refused as malformed', (_, message) => {
-  expect(() => decodeReply(message)).toThrow(expect.objectContaining({ name: 'RangeError' }));
+  expect(() => decodeAnswer(message)).toThrow(expect.objectContaining({ name: 'RangeError' }));
 });
 
 test('Dns-25: a dot or a backslash in a label is no border of a label, and such a name is never asked', () => {
@@ -103,7 +103,7 @@ test('Dns-25: a dot or a backslash in a label is no border of a label, and such 
       ...labels.map((label) => Buffer.from(String.fromCharCode(label.length) + label)),
       Buffer.of(0),
     ]);
-  const { records } = decodeReply(
+  const { records } = decodeAnswer(
     answerOf(
       wireRecord(owner, CNAME, name('a.customer', 'test')),
       wireRecord(owner, CNAME, name('a\\', 'customer', 'test')),
@@ -127,7 +127,7 @@ test('Dns-21: any bytes are decoded or refused', () => {
   fc.assert(
     fc.property(bytes, (message) => {
       try {
-        decodeReply(Buffer.from(message));
+        decodeAnswer(Buffer.from(message));
       } catch (error) {
         expect(error).toMatchObject({ name: 'RangeError' });
       }
@@ -168,7 +168,7 @@ test('Dns-22: the answers of an independent encoder are decoded', () => {
         type,
         value,
       }));
-      expect(decodeReply(message).records).toMatchObject(expected);
+      expect(decodeAnswer(message).records).toMatchObject(expected);
     }),
   );
 });

@@ -43,7 +43,7 @@ interface AuthorityParts {
   sealer: Sealer;
 }
 
-interface Surroundings {
+interface AuthorityOptions {
   now: () => number;
   random: Random;
   /** The timeout of a whole order. */
@@ -68,7 +68,7 @@ const ADVICE_TIMEOUT_MS = 5_000;
 export class CertificateAuthority {
   constructor(
     private readonly parts: AuthorityParts,
-    private readonly surroundings: Surroundings,
+    private readonly options: AuthorityOptions,
   ) {}
 
   /** The account for orders, created if there is none. A CAA record may name it (RFC 8657). */
@@ -113,7 +113,7 @@ export class CertificateAuthority {
     signal: AbortSignal,
   ): Promise<number | null> {
     const { renewalId, hostname } = certificate;
-    const { now, random } = this.surroundings;
+    const { now, random } = this.options;
     const advice = async (deadline: AbortSignal) => {
       const window = renewalId === null ? null : await this.parts.client.renewalWindow(renewalId, deadline);
       return window && momentIn(window, certificate, { plannedMs, nowMs: now(), random });
@@ -194,7 +194,7 @@ export class CertificateAuthority {
     signal: AbortSignal,
   ): Promise<NewCertificate> {
     const { flow, log, sealer } = this.parts;
-    const { now, random } = this.surroundings;
+    const { now, random } = this.options;
     const { hostname, key } = placed;
     return this.noted(logId, hostname, signal, async () => {
       const chainPem = await flow.complete(placed, signal);
@@ -244,7 +244,7 @@ export class CertificateAuthority {
     hostname: string | null,
     signal: AbortSignal,
     work: (deadline: AbortSignal) => Promise<T>,
-    timeoutMs = this.surroundings.timeoutMs ?? ORDER_TIMEOUT_MS,
+    timeoutMs = this.options.timeoutMs ?? ORDER_TIMEOUT_MS,
   ): Promise<T> {
     const url = this.parts.client.settings.directoryUrl;
     const onTimeout = () => new AcmeUnreachable(`the CA did not finish within ${timeoutMs} ms`, { url });
@@ -258,7 +258,7 @@ export class CertificateAuthority {
   /** An error of the CA as `CertificateOrderError`; any other error unchanged. */
   private explained(error: unknown, hostname: string | null): unknown {
     const identities = this.parts.client.caaIdentities;
-    const failure = orderFailure(error, { hostname, identities, nowMs: this.surroundings.now() });
+    const failure = orderFailure(error, { hostname, identities, nowMs: this.options.now() });
     return failure ? new CertificateOrderError(failure, { cause: error }) : error;
   }
 }

@@ -7,7 +7,7 @@ import { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
 import { type Answer, DnsUnreachable, type Question, type Silence } from './dns-message.js';
 import {
-  decodeReply,
+  decodeAnswer,
   encodeQuery,
   isFormatError,
   isReplyTo,
@@ -73,7 +73,7 @@ export async function askServer(
   try {
     const exchanged = await SOCKETS.run(projectId, deadline.signal, async () => {
       const message = await ask(overUdp, true);
-      return inTurn(() => decodeReply(message));
+      return inTurn(() => decodeAnswer(message));
     });
     if (exchanged === null) throw new Failure('not asked');
     return { server, question, ...exchanged.result, atMs: now() };

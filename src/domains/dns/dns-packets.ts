@@ -30,7 +30,7 @@ export interface Query {
   hasEdns: boolean;
 }
 
-type Reply = Omit<Answer, 'server' | 'question' | 'atMs'>;
+type DecodedAnswer = Omit<Answer, 'server' | 'question' | 'atMs'>;
 
 /** Throws `RangeError` when the name can't be sent. */
 export function encodeQuery({ id, question, recursionDesired, checkingDisabled, hasEdns }: Query): Buffer {
@@ -48,7 +48,7 @@ export function encodeQuery({ id, question, recursionDesired, checkingDisabled, 
 
 /**
  * Whether the message answers the query: neither late nor forged. Servers that refuse a query often omit its question. A
- * message with several questions is left to `decodeReply`, which refuses it.
+ * message with several questions is left to `decodeAnswer`, which refuses it.
  */
 export function isReplyTo(query: Buffer, message: Buffer): boolean {
   if (message.length < HEADER_BYTES || message.readUInt16BE(0) !== query.readUInt16BE(0)) return false;
@@ -71,7 +71,7 @@ export function isFormatError(message: Buffer): boolean {
 }
 
 /** Throws when the message is malformed or exceeds a bound. */
-export function decodeReply(message: Buffer): Reply {
+export function decodeAnswer(message: Buffer): DecodedAnswer {
   const [flags = 0, questions = 0, ...counts] = [2, 4, 6, 8, 10].map((at) => message.readUInt16BE(at));
   if (message.length > MAX_MESSAGE_BYTES || questions > 1 || counts.reduce((a, b) => a + b) > MAX_RECORDS) {
     throw new RangeError('the message is too large');

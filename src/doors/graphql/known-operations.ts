@@ -32,7 +32,7 @@ const MAX_REQUESTS_BYTES = 4 * 1024 * 1024;
 const REQUEST_BYTES = 500;
 
 /** Null = Apollo answers. */
-type Answer = KeptResponse | null;
+type KnownResponse = KeptResponse | null;
 
 /** A recognised request. Its variables stay in its text. */
 interface KnownRequest {
@@ -94,7 +94,11 @@ export class KnownOperations {
    * Charges a request for a known operation, and answers it: at once, if nothing has to wait. Null = Apollo answers; a
    * charge stays charged. Throws, or rejects with, `AppError` 429 if the quota is spent.
    */
-  answer(request: FastifyRequest, reply: FastifyReply, body: JsonBody): Answer | Promise<Answer> {
+  answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body: JsonBody,
+  ): KnownResponse | Promise<KnownResponse> {
     const text = `${request.headers.accept ?? ''}\n${request.site.origin ?? ''}\n${body.key}`;
     const before = this.requests.get(text);
     const known = before ?? this.recognize(request, body);
@@ -128,7 +132,7 @@ export class KnownOperations {
     return { operation, measured, contentType };
   }
 
-  private async execute(known: KnownRequest, body: JsonBody, context: Context): Promise<Answer> {
+  private async execute(known: KnownRequest, body: JsonBody, context: Context): Promise<KnownResponse> {
     const { operation, contentType, measured } = known;
     const nextTurn = () => this.parts.turns.next(context.caller.projectId);
     if (!operation.isCompiled || measured.isLarge) await nextTurn();

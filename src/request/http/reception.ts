@@ -61,7 +61,7 @@ export class Reception {
     server.on('checkExpectation', inTurn);
     server.on('connect', (_, socket) => this.refuse(socket as Socket, 'CONNECT is not supported here.'));
     server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
-      this.refuse(socket as Socket, code === 'ECONNRESET' ? null : inWords(code)),
+      this.refuse(socket as Socket, code === 'ECONNRESET' ? null : reasonText(code)),
     );
     // Node silently drops headers over its own limit; the request guard sees one too many and refuses.
     server.maxHeadersCount = MAX_HEADERS + 1;
@@ -111,7 +111,7 @@ export class Reception {
   }
 }
 
-function inWords(code: string | undefined): string {
+function reasonText(code: string | undefined): string {
   if (code === 'HPE_HEADER_OVERFLOW') return 'The request headers are larger than 16 KB.';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive in time.';
   return 'The request is not valid HTTP/1.1.';

@@ -31,7 +31,7 @@ const REFUSALS = [1, 2, 3].map((retryAfterSeconds) => {
 export type ShedPlan = Plan | 'unknown';
 export const SHED_PLANS: readonly ShedPlan[] = [...PLAN_NAMES, 'unknown'];
 
-interface Surroundings {
+interface ShedderOptions {
   /** The project of the request's key, from memory only; null = this process does not know it. */
   tenantOf: (request: IncomingMessage) => Tenant | null;
   queuedStatements: () => number;
@@ -69,7 +69,7 @@ export class Shedder {
   private readonly limit = new ConcurrencyLimit();
   private readonly watch = new LoadWatch(
     this.limit,
-    () => this.around.queuedStatements() + this.candidates.length,
+    () => this.options.queuedStatements() + this.candidates.length,
     (nowMs) => this.endWindow(nowMs),
   );
   private readonly resting = new RestingConnections(() => this.limit.refusalsPerMs);
@@ -86,7 +86,7 @@ export class Shedder {
   private reportedAtMs = Number.NEGATIVE_INFINITY;
   private isReported = false;
 
-  constructor(private readonly around: Surroundings) {}
+  constructor(private readonly options: ShedderOptions) {}
 
   /** The handler behind the limit. */
   guard(handler: RequestListener): RequestListener {
@@ -111,7 +111,7 @@ export class Shedder {
 
   private collect(arrival: Arrival): void {
     if (this.candidates.length === 0) setImmediate(this.decide);
-    const project = this.projects.of(this.around.tenantOf(arrival.request));
+    const project = this.projects.of(this.options.tenantOf(arrival.request));
     this.candidates.push({ ...arrival, project, number: 0, usablePart: 1 });
   }
 
@@ -174,14 +174,18 @@ export class Shedder {
     const error = REFUSALS[Math.floor(Math.random() * REFUSALS.length)] as AppError;
     const isGraphQL = GRAPHQL.test(request.url ?? '');
     const type = isGraphQL && request.headers.accept?.includes(GRAPHQL_TYPE) ? GRAPHQL_TYPE : undefined;
-    const { head, body } = unhookedError(error, isGraphQL ? this.around.graphqlBody(error) : undefined, type);
-    response.writeHead(503, { ...head, ...this.around.originHeaders(request.headers.origin) }).end(body);
+    const { head, body } = unhookedError(
+      error,
+      isGraphQL ? this.options.graphqlBody(error) : undefined,
+      type,
+    );
+    response.writeHead(503, { ...head, ...this.options.originHeaders(request.headers.origin) }).end(body);
     this.rest(request);
   }
 
   private rest(request: IncomingMessage): void {
-    if (this.around.hasProxies) return;
-    this.resting.rest(this.around.tenantOf(request)?.projectId ?? null, request.socket);
+    if (this.options.hasProxies) return;
+    this.resting.rest(this.options.tenantOf(request)?.projectId ?? null, request.socket);
   }
 
   /** Returns what happened in the window. */
@@ -191,7 +195,7 @@ export class Shedder {
     const isDue = isEnforced && this.refused > 0 && nowMs - this.reportedAtMs >= REPORT_MS;
     const hasEnded = this.isReported && !isEnforced;
     if (isDue || hasEnded) {
-      this.around.onShed(this.unreported, hasEnded ? null : value);
+      this.options.onShed(this.unreported, hasEnded ? null : value);
       this.unreported = {};
       this.reportedAtMs = nowMs;
       this.isReported = isEnforced;

@@ -98,9 +98,9 @@ export class FieldLimits {
         const quota = { perMinute: rule.max, perDay: rule.window === 'day' ? rule.max : null };
         const limited = { ...rule, field, quota };
         this.fields.push(limited);
-        const inWords = `At most ${rule.max} a ${rule.window} for each ${rule.isOfKey ? 'API key' : 'project'}.`;
+        const limitText = `At most ${rule.max} a ${rule.window} for each ${rule.isOfKey ? 'API key' : 'project'}.`;
         const resolve = this.limited(limited, config.resolve ?? defaultFieldResolver);
-        return { ...config, resolve, description: `${config.description ?? ''} ${inWords}`.trim() };
+        return { ...config, resolve, description: `${config.description ?? ''} ${limitText}`.trim() };
       },
     });
   }
