@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { ConfigError, type DatabaseTarget, databaseTarget, isInMemory } from '../ground/config/config.js';
 import { AppError } from '../ground/kernel/errors.js';
@@ -64,7 +63,6 @@ async function writeBackup(database: string, path: string, isForced: boolean, ou
   const { signal, release } = stopSignal(async () => {
     if (isWritten) return;
     await target.discard();
-    await rm(`${target.partial}-journal`, { force: true });
     output.fail('conflict', 'Interrupted. No backup was written.');
     // libsql can't interrupt a statement, so the process would wait for it.
     process.exit(EXIT.refused);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { lstatSync } from 'node:fs';
-import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError, invalidRequest } from '../ground/kernel/errors.js';
 import { printable } from './output.js';
@@ -29,7 +29,7 @@ export function standardOutput(signal: AbortSignal): FileTarget {
 }
 
 export interface NewFile extends FileTarget {
-  /** The name of the file until it is complete. */
+  /** The path of the file until it is complete. */
   partial: string;
 }
 
@@ -41,17 +41,27 @@ interface NewFileOptions {
 }
 
 /**
- * A file that appears at `path` only when it is complete; until then it has another name in the same folder. Throws
+ * A file that appears at `path` only when it is complete; until then it is in a hidden folder beside it. Throws
  * `AppError conflict` when something is at `path`, or with `isForced` something other than a regular file. Throws
  * `AppError invalid_request` when the file can't be written.
  */
 export async function newFile(path: string, { isForced, mode = 0o666 }: NewFileOptions): Promise<NewFile> {
   requireFree(path, isForced);
-  const partial = join(dirname(path), `.petstore-${randomBytes(8).toString('hex')}.part`);
-  const file = await open(partial, 'wx', mode).catch((error) => unwritable(path, error));
+  const folder = join(dirname(path), `.petstore-${randomBytes(8).toString('hex')}.part`);
+  const partial = join(folder, 'file');
+  // A library that opens the file later finds no folder. Until then it may create files there: hence the retries.
+  const removeFolder = () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  const create = async () => {
+    await mkdir(folder, { mode: 0o700 });
+    return open(partial, 'wx', mode);
+  };
+  const file = await create().catch(async (error) => {
+    await removeFolder();
+    return unwritable(path, error);
+  });
   const discard = async () => {
     await file.close();
-    await rm(partial, { force: true });
+    await removeFolder();
   };
   return {
     partial,
