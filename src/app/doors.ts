@@ -34,8 +34,8 @@ import {
   addRestHooks,
   addServerHooks,
 } from './hooks.js';
+import { readingsOf } from './metric-readings.js';
 import type { AppOptions, Parts } from './parts.js';
-import { readingsOf } from './readings.js';
 
 const APOLLO_STUDIO = 'https://studio.apollographql.com';
 const JSON_TYPE = 'application/json; charset=utf-8';

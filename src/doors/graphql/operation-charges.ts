@@ -13,7 +13,7 @@ import { refuse } from './negotiation.js';
 import { type MeasuredOperation, operationName, sizeProblem } from './operations/measured-operation.js';
 import { costOf, costProblem, inputsProblem, unitOf } from './operations/operation-cost.js';
 import { type ListSizes, listSizesOf, measureOperation } from './operations/operation-size.js';
-import { allRootFields, fieldsOfKind } from './operations/root-fields.js';
+import { allRootFields, fieldsOfKind } from './operations/root-field-kinds.js';
 import type { RequestParameters } from './request-parameters.js';
 
 /** A shorter read takes about a millisecond, and does not wait for others. */

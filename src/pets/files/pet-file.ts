@@ -5,7 +5,7 @@ import { basename, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
-import { readCsv, readHeader, refusedCsvHeader } from './csv-rows.js';
+import { readCsv, readHeader, refusedCsvHeader } from './csv-reader.js';
 import { REFUSED_NDJSON, readNdjson } from './ndjson-rows.js';
 import {
   BEGINNING,

@@ -9,7 +9,7 @@ import { REPLAYED } from '../http/headers.js';
 import type { Decision, Standing } from '../rate-limit/rules/limiter.js';
 import { ONE_UNIT, type Payer } from './cost.js';
 import type { Meter } from './meter.js';
-import { unauthorized } from './refusals.js';
+import { unauthorized } from './refusal-errors.js';
 import type { Visits } from './visits.js';
 
 declare module 'fastify' {

@@ -15,8 +15,8 @@ import {
 import { addressSubject, projectSubject } from '../rate-limit/rules/subjects.js';
 import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/rules/windows.js';
 import { allowanceOf, type Cost, documentAllowance } from './cost.js';
-import { parseRehearsal, rateLimited, rehearsed } from './refusals.js';
-import { RefusedKeys } from './refused-keys.js';
+import { RefusedKeys } from './rate-limited-keys.js';
+import { parseRehearsal, rateLimited, rehearsed } from './refusal-errors.js';
 
 const REHEARSE = 'petstore-rehearse';
 /** Quota of a client address for requests without a valid key. */

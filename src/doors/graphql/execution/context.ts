@@ -6,7 +6,7 @@ import {
   type ServiceCall,
   serviceCall,
 } from '../../../ground/kernel/caller.js';
-import { unauthorized } from '../../../request/admission/refusals.js';
+import { unauthorized } from '../../../request/admission/refusal-errors.js';
 import { REPLAYED } from '../../../request/http/headers.js';
 import type { MeasuredOperation } from '../operations/measured-operation.js';
 import { refusal } from './errors.js';

@@ -2,7 +2,7 @@ import { type FieldNode, Kind, type OperationDefinitionNode, type ValueNode } fr
 import { AppError, invalidRequest } from '../../../ground/kernel/errors.js';
 import type { Quota } from '../../../ground/kernel/quota.js';
 import { type Cost, ONE_SCHEMA, ONE_UNIT } from '../../../request/admission/cost.js';
-import { META_FIELDS } from './root-fields.js';
+import { META_FIELDS } from './root-field-kinds.js';
 
 /**
  * The cost of an operation: the units of each root field, at least one. The plan pays for fields about pets and for unknown

@@ -2,7 +2,7 @@ import { type GraphQLSchema, lexicographicSortSchema, specifiedDirectives } from
 import { buildSchema } from 'type-graphql';
 import { type FieldLimits, RATE_LIMIT_DIRECTIVE } from '../execution/field-limits.js';
 import { CACHE_CONTROL_DIRECTIVE } from '../operations/cache-control.directive.js';
-import { declareKinds } from '../operations/root-fields.js';
+import { declareKinds } from '../operations/root-field-kinds.js';
 import { ActivityResolver } from './activity.resolver.js';
 import { ApiKeyResolver } from './api-key.resolver.js';
 import { DomainResolver } from './domains/domain.resolver.js';
