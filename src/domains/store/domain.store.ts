@@ -156,7 +156,7 @@ export class DomainStore {
     return domain;
   }
 
-  /** As `reviseIn`, for one domain, in a transaction of its own. Null when it is removed or `decide` returns null. */
+  /** As `reviseIn`, for one domain, in its own transaction. Null when it is removed or `decide` returns null. */
   async revise(id: bigint, decide: Decide): Promise<Domain | null> {
     const [revised = null] = await this.transaction((manager) => this.reviseIn(manager, { id }, decide));
     return revised;

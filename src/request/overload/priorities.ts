@@ -6,7 +6,7 @@ export interface Tenant {
   plan: Plan;
 }
 
-/** A project's requests during an overload. Those of unknown keys count as one project, with a plan below FREE. */
+/** A project's requests during an overload. Requests of unknown keys count as one project, with a plan below FREE. */
 export interface ActiveProject {
   readonly plan: Plan | null;
   readonly weight: number;

@@ -7,7 +7,7 @@ interface Collected {
   /** The second of the newest request, and how many of its requests have a row. */
   second: number;
   kept: number;
-  /** Those without an error, which an error may replace until they are drained. */
+  /** Rows without an error, which an error may replace until they are drained. */
   replaceable: number;
 }
 

@@ -1,7 +1,7 @@
 import { rest } from '../http/client.js';
 import { freePort } from '../servers/daemon.js';
 
-/** What a gateway process counts about its limiter. Exact when a request is answered; its log comes later. */
+/** The counts of a gateway process about its limiter. Exact when a request is answered; its log comes later. */
 interface LimiterCounts {
   /** Outages of Redis that it has noticed. */
   outages: number;
