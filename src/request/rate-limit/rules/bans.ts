@@ -61,9 +61,9 @@ export function isBanned(record: BanRecord, nowMs: number): boolean {
  * The connection tells the two apart: an HTTP/1.1 connection carries one request at a time. If two consecutive refusals
  * use the same connection, the second request was sent after the first 429. A burst uses many connections in turn. An
  * older 429 on the connection proves nothing, because pools queue requests. So a refusal is a strike in two cases.
- *   - At once, if the key's previous refusal used the same connection.
- *   - From 1 s (`BURST_MS`) after the block opened, on any connection. No burst lasts longer. A client that opens a
- *     connection per request gains only that second.
+ *   - The key's previous refusal used the same connection.
+ *   - The block opened 1 s ago or earlier (`BURST_MS`). The connection does not matter then, because no burst lasts
+ *     longer. A client that opens a connection per request gains only that second.
  */
 export function afterRefusal(
   known: BanRecord,
