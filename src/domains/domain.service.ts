@@ -1,7 +1,7 @@
 import type { Actor } from '../ground/kernel/caller.js';
 import { AppError, invalidRequest } from '../ground/kernel/errors.js';
 import type { AuditLog } from '../tenants/audit/audit-log.js';
-import { type Diagnosis, isBlocking } from './diagnosis/diagnosis.js';
+import { type Diagnosis, isBlocking, MAX_DIAGNOSES } from './diagnosis/diagnosis.js';
 import { type DnsRecord, ownershipRecord, recordsFor } from './diagnosis/dns-records.js';
 import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
 import { delayedCertificate } from './lifecycle/order-outcome.js';
@@ -107,10 +107,10 @@ function configured(domain: Domain, { hostname, to, status, isPrimary }: DomainE
   return { changes, happenings: [{ name: 'domain.configured', message }], affectsServing: true };
 }
 
-/** All findings about a domain, DNS first. */
+/** The findings about a domain, DNS first; at most `MAX_DIAGNOSES`. */
 export function diagnosesOf(domain: Domain, atMs: number): Diagnosis[] {
   const { dnsDiagnoses, orderDiagnoses } = domain;
   const isTold = orderDiagnoses.some(({ code }) => code === 'CERTIFICATE_DELAYED');
   const delayed = isTold ? null : delayedCertificate(domain, orderDiagnoses, atMs);
-  return [...dnsDiagnoses, ...orderDiagnoses, ...(delayed ? [delayed] : [])];
+  return [...dnsDiagnoses, ...orderDiagnoses, ...(delayed ? [delayed] : [])].slice(0, MAX_DIAGNOSES);
 }

@@ -78,8 +78,8 @@ const MAX_JSON_BYTES = 20_000;
 
 /** Returns the diagnoses that fit into JSON of `maxBytes`. Evidence comes from untrusted servers: it is dropped first, then findings. */
 export function fitForStorage(diagnoses: readonly Diagnosis[], maxBytes = MAX_JSON_BYTES): Diagnosis[] {
-  for (const kept of [Number.POSITIVE_INFINITY, 3, 0]) {
-    const shortened = diagnoses.map((diagnosis) => ({
+  for (const kept of [MAX_EVIDENCE, 3, 0]) {
+    const shortened = diagnoses.slice(0, MAX_DIAGNOSES).map((diagnosis) => ({
       ...diagnosis,
       evidence: diagnosis.evidence.slice(0, kept),
     }));

@@ -1,5 +1,6 @@
 import { type GraphQLField, getNullableType, isListType } from 'graphql';
-import { Extensions, ObjectType, registerEnumType } from 'type-graphql';
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Extensions, Field, ObjectType, registerEnumType } from 'type-graphql';
 
 /**
  * A type of which the fields are plain properties: type-graphql's own resolvers would create a promise for each field of
@@ -7,6 +8,14 @@ import { Extensions, ObjectType, registerEnumType } from 'type-graphql';
  */
 export function PlainType(name: string, description: string): ClassDecorator {
   return ObjectType(name, { description, simpleResolvers: true });
+}
+
+/** A time. The property is in milliseconds, and the field has its name without `Ms`. */
+export function TimeField(description: string, { nullable = false } = {}): PropertyDecorator {
+  return (type, property) => {
+    const name = String(property).slice(0, -'Ms'.length);
+    Field(() => GraphQLDateTime, { name, description, nullable, simple: false })(type, property);
+  };
 }
 
 /** For a list inside a connection: the connection's `first` multiplies everything inside it. */

@@ -1,13 +1,14 @@
-import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, Int } from 'type-graphql';
 import {
   DIAGNOSIS_CODES,
+  type Diagnosis,
   type DiagnosisActor,
   type DiagnosisCode,
   type DiagnosisSeverity,
+  type Evidence,
   MAX_EVIDENCE,
 } from '../../../../domains/diagnosis/diagnosis.js';
-import { describedEnum, Entries, PlainType } from '../../operations/type-options.js';
+import { describedEnum, Entries, PlainType, TimeField } from '../../operations/type-options.js';
 
 /** The usual sizes, so that one operation can request the findings of all domains with their evidence. */
 export const USUAL_DIAGNOSES = 3;
@@ -36,7 +37,7 @@ const SeverityEnum = describedEnum('DiagnosisSeverity', 'The severity of a findi
 const ActorEnum = describedEnum('DiagnosisActor', 'The party that has to act.', ACTORS);
 
 @PlainType('Evidence', 'The answer of a server.')
-export class EvidenceType {
+export class EvidenceType implements Evidence {
   @Field(() => String, {
     description: 'The server: an address and port, or a URL of the certificate authority.',
   })
@@ -48,15 +49,20 @@ export class EvidenceType {
   @Field(() => String, { description: 'The answer.' })
   answer!: string;
 
-  @Field(() => Int, { nullable: true, description: 'How long caches may keep the answer, in seconds.' })
-  ttl!: number | null;
+  @Field(() => Int, {
+    name: 'ttl',
+    simple: false,
+    nullable: true,
+    description: 'How long caches may keep the answer, in seconds.',
+  })
+  ttlSeconds!: number | null;
 
-  @Field(() => GraphQLDateTime, { description: 'When the server answered.' })
-  at!: Date;
+  @TimeField('When the server answered.')
+  atMs!: number;
 }
 
 @PlainType('Diagnosis', 'A finding about a domain, with its cause and its remedy.')
-export class DiagnosisType {
+export class DiagnosisType implements Diagnosis {
   @Field(() => DiagnosisCodeEnum, { description: 'The kind of the finding, for programs.' })
   code!: DiagnosisCode;
 
@@ -72,11 +78,10 @@ export class DiagnosisType {
   @Field(() => String, { description: 'The remedy, in one sentence.' })
   remedy!: string;
 
-  @Field(() => GraphQLDateTime, {
+  @TimeField('When a retry can succeed at the earliest; null = any time after acting.', {
     nullable: true,
-    description: 'When a retry can succeed at the earliest; null = any time after acting.',
   })
-  retryAt!: Date | null;
+  retryAtMs!: number | null;
 
   @Entries(USUAL_EVIDENCE, MAX_EVIDENCE)
   @Field(() => [EvidenceType], { description: 'The evidence for the finding.' })

@@ -13,11 +13,15 @@ import {
   Root,
 } from 'type-graphql';
 import type { CertificateFacts } from '../../../../domains/certificates/store/certificate.store.js';
-import type { RecordToCreate } from '../../../../domains/domain.service.js';
+import { type Diagnosis, MAX_DIAGNOSES } from '../../../../domains/diagnosis/diagnosis.js';
+import { MAX_RECORDS_TO_CREATE } from '../../../../domains/diagnosis/dns-records.js';
+import { diagnosesOf, type RecordToCreate } from '../../../../domains/domain.service.js';
+import { exampleOf } from '../../../../domains/domain-config.js';
 import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-attachment.js';
 import type { ProjectDomains } from '../../../../domains/project-domains.js';
 import type { Domain } from '../../../../domains/store/domain.entity.js';
 import { refuseUnknownDomain } from '../../../../domains/store/domain.store.js';
+import { type DomainStatus, isServing, statusOf } from '../../../../domains/store/domain-status.js';
 import type { DomainEvent } from '../../../../domains/store/timeline.js';
 import { AppError, invalidRequest } from '../../../../ground/kernel/errors.js';
 import { parseInt64 } from '../../../../ground/kernel/int64.js';
@@ -25,15 +29,18 @@ import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
 import { Batch } from '../../execution/batch.js';
 import { type Context, serviceCallOf } from '../../execution/context.js';
 import { Entries } from '../../operations/type-options.js';
+import { DiagnosisType, USUAL_DIAGNOSES } from './diagnosis.type.js';
 import {
   CertificateType,
+  DnsRecordType,
   DomainEventType,
+  DomainRedirectType,
+  DomainStatusEnum,
   DomainsInput,
   DomainsType,
   DomainType,
   RemovedDomainType,
 } from './domain.type.js';
-import { presentCertificate, presentDomain, presentDomainEvent, presentDomains } from './present-domain.js';
 
 interface DomainPresentation {
   instructions: (domain: Domain) => RecordToCreate[];
@@ -44,12 +51,9 @@ interface DomainPresentation {
 
 @Resolver(() => DomainType)
 export class DomainResolver {
-  /** Maps a presented domain back to its row, for fields that are rarely requested. */
-  private readonly rows = new WeakMap<DomainType, Domain>();
-  private readonly lists = new Batch<null, DomainType[]>(async (context) => {
-    const all = await this.service.list(serviceCallOf(context));
-    return [all.map((domain) => this.present(domain))];
-  });
+  private readonly lists = new Batch<null, Domain[]>(async (context) => [
+    await this.service.list(serviceCallOf(context)),
+  ]);
   private readonly single = new Batch<bigint, Domain | undefined>(async (context, ids) => {
     const found = await this.service.getAll(serviceCallOf(context), ids);
     return ids.map((id) => found.get(id));
@@ -76,7 +80,7 @@ export class DomainResolver {
   @Query(() => [DomainType], {
     description: "The project's domains, oldest first. Needs the scope `domains`.",
   })
-  async domains(@Ctx() context: Context): Promise<DomainType[]> {
+  async domains(@Ctx() context: Context): Promise<Domain[]> {
     return this.lists.join(context, null);
   }
 
@@ -87,9 +91,8 @@ export class DomainResolver {
   async domain(
     @Ctx() context: Context,
     @Arg('id', () => ID, { description: "The domain's identifier." }) text: string,
-  ): Promise<DomainType> {
-    const id = domainId(text);
-    return this.present((await this.single.join(context, id)) ?? refuseUnknownDomain());
+  ): Promise<Domain> {
+    return (await this.single.join(context, domainId(text))) ?? refuseUnknownDomain();
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -102,8 +105,8 @@ export class DomainResolver {
     @Info() info: GraphQLResolveInfo,
     @Arg('hostname', () => String, { description: 'The host name, such as `shop.example.com`.' })
     hostname: string,
-  ): Promise<DomainType> {
-    return this.present(await this.service.add(serviceCallOf(context, info), hostname));
+  ): Promise<Domain> {
+    return this.service.add(serviceCallOf(context, info), hostname);
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -115,8 +118,8 @@ export class DomainResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
     @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
-  ): Promise<DomainType> {
-    return this.present(await this.service.verify(serviceCallOf(context, info), domainId(id)));
+  ): Promise<Domain> {
+    return this.service.verify(serviceCallOf(context, info), domainId(id));
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -128,8 +131,8 @@ export class DomainResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
     @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
-  ): Promise<DomainType> {
-    return this.present(await this.service.reverify(serviceCallOf(context, info), domainId(id)));
+  ): Promise<Domain> {
+    return this.service.reverify(serviceCallOf(context, info), domainId(id));
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -147,7 +150,9 @@ export class DomainResolver {
     isDryRun: boolean,
   ): Promise<DomainsType> {
     const wanted = { primary: input.primary ?? null, redirects: input.redirects };
-    return presentDomains(await this.service.configure(serviceCallOf(context), { wanted, isDryRun }));
+    const configured = await this.service.configure(serviceCallOf(context), { wanted, isDryRun });
+    const effects = configured.effects.map((effect) => ({ ...effect, example: exampleOf(effect) }));
+    return { ...configured.config, effects, isApplied: configured.isApplied };
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -161,48 +166,65 @@ export class DomainResolver {
     @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
   ): Promise<RemovedDomainType> {
     const removed = await this.service.remove(serviceCallOf(context, info), domainId(id));
-    return {
-      id: String(removed.id),
-      hostname: removed.hostname,
-      stoppedAt: new Date(removed.stoppedAtMs),
-    };
+    return { ...removed, id: String(removed.id) };
+  }
+
+  @FieldResolver(() => ID, { description: 'The identifier.' })
+  id(@Root() { id }: Domain): string {
+    return String(id);
+  }
+
+  @FieldResolver(() => DomainStatusEnum, { description: 'The status.' })
+  status(@Root() domain: Domain): DomainStatus {
+    return statusOf(domain, this.presentation.now());
+  }
+
+  @FieldResolver(() => Boolean, { description: 'Whether requests for it are answered.' })
+  serving(@Root() domain: Domain): boolean {
+    const { now, endsTls } = this.presentation;
+    return isServing(domain, { atMs: now(), endsTls });
+  }
+
+  @FieldResolver(() => DomainRedirectType, {
+    nullable: true,
+    description: 'The redirect of this host; null = it serves the project.',
+  })
+  redirect(@Root() { hostname, redirectTo, redirectStatus }: Domain): DomainRedirectType | null {
+    return redirectTo === null ? null : { from: hostname, to: redirectTo, status: redirectStatus ?? 301 };
+  }
+
+  @Entries(MAX_RECORDS_TO_CREATE)
+  @FieldResolver(() => [DnsRecordType], { description: 'The DNS records that still have to be created.' })
+  instructions(@Root() domain: Domain): RecordToCreate[] {
+    return this.presentation.instructions(domain);
+  }
+
+  @Entries(USUAL_DIAGNOSES, MAX_DIAGNOSES)
+  @FieldResolver(() => [DiagnosisType], { description: 'The findings of the last check and the last order.' })
+  diagnoses(@Root() domain: Domain): Diagnosis[] {
+    return diagnosesOf(domain, this.presentation.now());
   }
 
   @FieldResolver(() => CertificateType, {
     nullable: true,
     description: 'The certificate in use; null = none yet.',
   })
-  async certificate(@Root() domain: DomainType, @Ctx() context: Context): Promise<CertificateType | null> {
-    const row = this.rowOf(domain);
-    const certificate = await this.certificates.join(context, row);
-    return certificate ? presentCertificate(certificate, row.nextOrderAtMs) : null;
+  async certificate(@Root() domain: Domain, @Ctx() context: Context): Promise<CertificateType | null> {
+    const certificate = await this.certificates.join(context, domain);
+    return certificate ? { ...certificate, renewAtMs: domain.nextOrderAtMs } : null;
   }
 
   @FieldResolver(() => [DomainEventType], { description: 'The events of the domain, newest first.' })
   async timeline(
-    @Root() domain: DomainType,
+    @Root() { id }: Domain,
     @Ctx() context: Context,
     @Arg('first', () => Int, { defaultValue: 20, description: `How many events: 1 to ${MAX_PAGE_SIZE}.` })
     first: number,
-  ): Promise<DomainEventType[]> {
+  ): Promise<DomainEvent[]> {
     if (first < 1 || first > MAX_PAGE_SIZE) {
       throw invalidRequest([{ field: 'first', message: `must be from 1 to ${MAX_PAGE_SIZE}` }]);
     }
-    const { id } = this.rowOf(domain);
-    return (await this.timelines.join(context, { id, count: first })).map(presentDomainEvent);
-  }
-
-  private present(domain: Domain): DomainType {
-    const { instructions, endsTls, now } = this.presentation;
-    const presented = presentDomain(domain, instructions, { atMs: now(), endsTls });
-    this.rows.set(presented, domain);
-    return presented;
-  }
-
-  private rowOf(domain: DomainType): Domain {
-    const row = this.rows.get(domain);
-    if (!row) throw new Error('a domain was not presented here');
-    return row;
+    return [...(await this.timelines.join(context, { id, count: first }))];
   }
 }
 

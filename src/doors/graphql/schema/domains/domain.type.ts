@@ -1,11 +1,9 @@
-import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType, Int } from 'type-graphql';
 import { MAX_DIAGNOSES } from '../../../../domains/diagnosis/diagnosis.js';
-import { MAX_RECORDS_TO_CREATE } from '../../../../domains/diagnosis/dns-records.js';
 import { MAX_REDIRECTS } from '../../../../domains/domain-config.js';
 import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-attachment.js';
-import { DOMAIN_STATUSES, type DomainStatus } from '../../../../domains/store/domain-status.js';
-import { describedEnum, Entries, PlainType } from '../../operations/type-options.js';
+import { DOMAIN_STATUSES } from '../../../../domains/store/domain-status.js';
+import { describedEnum, Entries, PlainType, TimeField } from '../../operations/type-options.js';
 import { DiagnosisType, USUAL_DIAGNOSES } from './diagnosis.type.js';
 
 const ActionEnum = describedEnum('DomainAction', 'How a host handles requests.', {
@@ -56,8 +54,12 @@ export class DomainsType {
   @Field(() => [DomainEffectType], { description: 'The effect on each attached host.' })
   effects!: DomainEffectType[];
 
-  @Field(() => Boolean, { description: 'Whether the configuration is active; false for a dry run.' })
-  applied!: boolean;
+  @Field(() => Boolean, {
+    name: 'applied',
+    simple: false,
+    description: 'Whether the configuration is active; false for a dry run.',
+  })
+  isApplied!: boolean;
 }
 
 @InputType('DomainRedirectInput', { description: 'A redirect from one attached host to another.' })
@@ -89,17 +91,14 @@ export class CertificateType {
   @Field(() => String, { description: 'The serial number, in hexadecimal.' })
   serialNumber!: string;
 
-  @Field(() => GraphQLDateTime, { description: 'The start of its validity.' })
-  notBefore!: Date;
+  @TimeField('The start of its validity.')
+  notBeforeMs!: number;
 
-  @Field(() => GraphQLDateTime, { description: 'The end of its validity.' })
-  notAfter!: Date;
+  @TimeField('The end of its validity.')
+  notAfterMs!: number;
 
-  @Field(() => GraphQLDateTime, {
-    nullable: true,
-    description: 'When it is renewed automatically; null = no renewal is planned.',
-  })
-  renewAt!: Date | null;
+  @TimeField('When it is renewed automatically; null = no renewal is planned.', { nullable: true })
+  renewAtMs!: number | null;
 }
 
 const RecordTypeEnum = describedEnum('DnsRecordType', 'The type of a DNS record to create.', {
@@ -127,14 +126,14 @@ export class DnsRecordType {
   @Field(() => String, { description: 'The value.' })
   value!: string;
 
-  @Field(() => Int, { description: 'The time to live, in seconds.' })
-  ttl!: number;
+  @Field(() => Int, { name: 'ttl', simple: false, description: 'The time to live, in seconds.' })
+  ttlSeconds!: number;
 }
 
 @PlainType('DomainEvent', 'An event in the history of a domain.')
 export class DomainEventType {
-  @Field(() => GraphQLDateTime, { description: 'When it happened.' })
-  at!: Date;
+  @TimeField('When it happened.')
+  atMs!: number;
 
   @Field(() => String, { description: 'The kind of the event, for programs, such as `domain.verified`.' })
   name!: string;
@@ -147,56 +146,34 @@ export class DomainEventType {
   diagnoses!: DiagnosisType[];
 }
 
-const DomainStatusEnum = describedEnum('DomainStatus', 'The status of a domain.', DOMAIN_STATUSES);
+export const DomainStatusEnum = describedEnum('DomainStatus', 'The status of a domain.', DOMAIN_STATUSES);
 
+/** The columns that are shown as they are; `DomainResolver` has the other fields. */
 @PlainType('Domain', 'A host name attached to the project.')
 export class DomainType {
-  @Field(() => ID, { description: 'The identifier.' })
-  id!: string;
-
   @Field(() => String, { description: 'The host name, in ASCII.' })
   hostname!: string;
 
-  @Field(() => DomainStatusEnum, { description: 'The status.' })
-  status!: DomainStatus;
-
-  @Field(() => Boolean, { description: 'Whether requests for it are answered.' })
-  serving!: boolean;
-
-  @Field(() => Boolean, { description: "Whether it is the project's primary domain." })
-  primary!: boolean;
-
-  @Field(() => DomainRedirectType, {
-    nullable: true,
-    description: 'The redirect of this host; null = it serves the project.',
+  @Field(() => Boolean, {
+    name: 'primary',
+    simple: false,
+    description: "Whether it is the project's primary domain.",
   })
-  redirect!: DomainRedirectType | null;
+  isPrimary!: boolean;
 
-  @Entries(MAX_RECORDS_TO_CREATE)
-  @Field(() => [DnsRecordType], { description: 'The DNS records that still have to be created.' })
-  instructions!: DnsRecordType[];
+  @TimeField('When DNS was last checked.', { nullable: true })
+  checkedAtMs!: number | null;
 
-  @Entries(USUAL_DIAGNOSES, MAX_DIAGNOSES)
-  @Field(() => [DiagnosisType], { description: 'The findings of the last check and the last order.' })
-  diagnoses!: DiagnosisType[];
+  @TimeField('When DNS is next checked automatically; null = only on request.', { nullable: true })
+  nextCheckAtMs!: number | null;
 
-  @Field(() => GraphQLDateTime, { nullable: true, description: 'When DNS was last checked.' })
-  checkedAt!: Date | null;
-
-  @Field(() => GraphQLDateTime, {
+  @TimeField('When a certificate is next ordered automatically; null = no order is planned.', {
     nullable: true,
-    description: 'When DNS is next checked automatically; null = only on request.',
   })
-  nextCheckAt!: Date | null;
+  nextOrderAtMs!: number | null;
 
-  @Field(() => GraphQLDateTime, {
-    nullable: true,
-    description: 'When a certificate is next ordered automatically; null = no order is planned.',
-  })
-  nextOrderAt!: Date | null;
-
-  @Field(() => GraphQLDateTime, { description: 'When it was attached.' })
-  createdAt!: Date;
+  @TimeField('When it was attached.')
+  createdAtMs!: number;
 }
 
 @PlainType('RemovedDomain', 'A domain that was removed.')
@@ -207,6 +184,6 @@ export class RemovedDomainType {
   @Field(() => String, { description: 'The host name.' })
   hostname!: string;
 
-  @Field(() => GraphQLDateTime, { description: 'When the last process stopped serving it.' })
-  stoppedAt!: Date;
+  @TimeField('When the last process stopped serving it.')
+  stoppedAtMs!: number;
 }
