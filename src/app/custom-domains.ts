@@ -11,7 +11,6 @@ import { Sealer } from '../domains/certificates/store/sealer.js';
 import { Inspector } from '../domains/diagnosis/inspector.js';
 import { NameServers } from '../domains/dns/name-servers.js';
 import { Resolver } from '../domains/dns/resolver.js';
-import { DomainService } from '../domains/domain.service.js';
 import { DomainAttachment } from '../domains/lifecycle/domain-attachment.js';
 import { DomainCheck, OwnerChecks } from '../domains/lifecycle/domain-check.js';
 import { DomainIssuance } from '../domains/lifecycle/domain-issuance.js';
@@ -106,17 +105,13 @@ export function createCustomDomains({
     ownHosts(config),
     now,
   );
-  const domains = new DomainService({ store, audit, syncHosts }, platformHost);
   return {
-    store,
-    attachment,
-    domains,
-    /** The acts of owners, which check the scope of their key. */
-    ofProject: new ProjectDomains({ store, domains, attachment, check, removal, certificates }, idempotency),
-    removal,
+    ofProject: new ProjectDomains(
+      { store, attachment, check, removal, certificates, audit, idempotency, syncHosts },
+      platformHost,
+    ),
     /** Whether this process terminates TLS, with the certificates that it orders. */
     endsTls: config.httpsPort !== 0,
-    check,
     certificates,
     authority,
     sealer,

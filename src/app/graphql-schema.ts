@@ -19,11 +19,7 @@ export function openSchema(
   const fieldLimits = new FieldLimits(limiter);
   return createSchema(
     [
-      new DomainResolver(customDomains.ofProject, {
-        instructions: (domain) => customDomains.domains.instructions(domain),
-        endsTls: customDomains.endsTls,
-        now: options.now,
-      }),
+      new DomainResolver(customDomains.ofProject, customDomains.endsTls, options.now),
       new PetResolver(services.pets),
       new RateLimitResolver(fieldLimits),
       new ActivityResolver(services.projectAudit, {

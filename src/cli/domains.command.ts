@@ -2,15 +2,14 @@ import { createReadStream } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { CustomDomains } from '../app/custom-domains.js';
-import type { Services } from '../app/services.js';
 import { isBlocking } from '../domains/diagnosis/diagnosis.js';
-import { type ConfiguredDomains, type DomainService, diagnosesOf } from '../domains/domain.service.js';
 import { exampleOf, MAX_FILE_BYTES, readDomainConfig } from '../domains/domain-config.js';
+import { type ConfiguredDomains, diagnosesOf } from '../domains/project-domains.js';
 import type { Domain } from '../domains/store/domain.entity.js';
 import { isServing, statusOf } from '../domains/store/domain-status.js';
 import { AppError } from '../ground/kernel/errors.js';
 import { EXIT, isoTime, type Output, table } from './output.js';
-import { commandLineActor, withDomains } from './session.js';
+import { withDomains } from './session.js';
 
 export function domainsCommands(program: Command, output: Output): void {
   const domains = program.command('domains').description('Custom domains of a project.');
@@ -20,10 +19,9 @@ export function domainsCommands(program: Command, output: Output): void {
     .description("Show a project's domains and their status.")
     .addHelpText('after', '\nExample:\n  $ petstore domains list shop')
     .action(async (slug: string) => {
-      const all = await withDomains(async (parts, { projects }) => {
-        const { id } = await projects.getBySlug(slug);
-        return (await parts.store.list(id)).map((domain) => toJson(domain, parts));
-      });
+      const all = await withDomains(slug, async (domains, call) =>
+        (await domains.ofProject.list(call)).map((domain) => toJson(domain, domains)),
+      );
       const none = `No domain yet. petstore domains add ${slug} <hostname>`;
       output.result({ domains: all }, all.length > 0 ? table(all.map(toRow)) : none);
     });
@@ -33,10 +31,9 @@ export function domainsCommands(program: Command, output: Output): void {
     .description('Attach a host name, and show the DNS records to create.')
     .addHelpText('after', '\nExample:\n  $ petstore domains add shop shop.example.com')
     .action(async (slug: string, hostname: string) => {
-      const domain = await withDomains(async (parts, { projects }) => {
-        const { id } = await projects.getBySlug(slug);
-        return toJson(await parts.attachment.add(commandLineActor(), id, hostname), parts);
-      });
+      const domain = await withDomains(slug, async (domains, call) =>
+        toJson(await domains.ofProject.add(call, hostname), domains),
+      );
       const next = `Create these DNS records, then: petstore domains verify ${slug} ${domain.hostname}`;
       output.result(domain, `${next}\n\n${table(domain.instructions.map(recordRow))}`);
     });
@@ -47,10 +44,9 @@ export function domainsCommands(program: Command, output: Output): void {
     .option('--anew', 'also order a new certificate now, without the back-off')
     .addHelpText('after', '\nExample:\n  $ petstore domains verify shop shop.example.com')
     .action(async (slug: string, hostname: string, { anew }: { anew?: boolean }) => {
-      const domain = await withDomains(async (parts, services) => {
-        const { projectId, id } = await find(parts.domains, services, { slug, hostname });
-        const verify = anew ? 'reverify' : 'verify';
-        return toJson(await parts.check[verify](projectId, id), parts);
+      const domain = await withDomains(slug, async (domains, call) => {
+        const { id } = await domains.ofProject.getByHostname(call, hostname);
+        return toJson(await domains.ofProject[anew ? 'reverify' : 'verify'](call, id), domains);
       });
       output.result(domain, report(domain));
       if (domain.diagnoses.some(isBlocking)) output.exitCode = EXIT.refused;
@@ -71,10 +67,9 @@ Examples:
     )
     .action(async (slug: string, file: string, { dryRun }: { dryRun?: boolean }) => {
       const wanted = readDomainConfig(await textOf(file));
-      const configured = await withDomains(async ({ domains }, { projects }) => {
-        const { id } = await projects.getBySlug(slug);
-        return domains.configure(commandLineActor(), id, { wanted, isDryRun: dryRun === true });
-      });
+      const configured = await withDomains(slug, ({ ofProject }, call) =>
+        ofProject.configure(call, { wanted, isDryRun: dryRun === true }),
+      );
       output.result(
         { domains: configured.config, effects: configured.effects, applied: configured.isApplied },
         configurationText(configured),
@@ -86,25 +81,15 @@ Examples:
     .description('Remove a domain. Returns when no process serves it any more.')
     .addHelpText('after', '\nExample:\n  $ petstore domains remove shop shop.example.com')
     .action(async (slug: string, hostname: string) => {
-      const { id, stoppedAt } = await withDomains(async ({ domains, removal }, services) => {
-        const { projectId, id } = await find(domains, services, { slug, hostname });
-        const { stoppedAtMs } = await removal.remove(commandLineActor(), projectId, id);
-        return { id, stoppedAt: isoTime(stoppedAtMs) };
-      });
+      const { id, stoppedAtMs } = await withDomains(slug, async ({ ofProject }, call) =>
+        ofProject.remove(call, (await ofProject.getByHostname(call, hostname)).id),
+      );
+      const stoppedAt = isoTime(stoppedAtMs);
       output.result(
         { id, hostname, stoppedAt },
         `${hostname} is removed. No process has served it since ${stoppedAt}.`,
       );
     });
-}
-
-async function find(
-  domains: DomainService,
-  { projects }: Services,
-  { slug, hostname }: { slug: string; hostname: string },
-): Promise<Domain> {
-  const { id } = await projects.getBySlug(slug);
-  return domains.getByHostname(id, hostname);
 }
 
 /** The text of the file, at most one byte more than allowed: the file can be an endless device. */
@@ -114,7 +99,7 @@ function textOf(file: string): Promise<string> {
   });
 }
 
-function toJson(domain: Domain, { domains, endsTls }: Pick<CustomDomains, 'domains' | 'endsTls'>) {
+function toJson(domain: Domain, { ofProject, endsTls }: CustomDomains) {
   const atMs = Date.now();
   return {
     id: domain.id,
@@ -125,7 +110,7 @@ function toJson(domain: Domain, { domains, endsTls }: Pick<CustomDomains, 'domai
     redirectTo: domain.redirectTo,
     redirectStatus: domain.redirectStatus,
     certificateEndsAt: isoTime(domain.certificateEndsAtMs),
-    instructions: domains.instructions(domain),
+    instructions: ofProject.instructions(domain),
     diagnoses: diagnosesOf(domain, atMs),
   };
 }

@@ -4,7 +4,7 @@ import type { Services } from '../app/services.js';
 import { ConfigError, type DatabaseTarget, isInMemory, loadConfig } from '../ground/config/config.js';
 import type { Database } from '../ground/database/database.js';
 import { isTableMissing, openProblem } from '../ground/database/database-errors.js';
-import type { Actor } from '../ground/kernel/caller.js';
+import { type Actor, SCOPES, type ServiceCall } from '../ground/kernel/caller.js';
 import { AppError } from '../ground/kernel/errors.js';
 
 /** Longer than for requests, but a command must not hang. */
@@ -47,14 +47,20 @@ export function commandLineActor(): Actor {
   return { name: `cli:${userInfo().username}`, requestId: null };
 }
 
-/** As `withServices`, for the work on custom domains. */
-export function withDomains<T>(work: (domains: CustomDomains, services: Services) => Promise<T>): Promise<T> {
+/** As `withServices`, for the work on the domains of a project. */
+export function withDomains<T>(
+  slug: string,
+  work: (domains: CustomDomains, call: ServiceCall) => Promise<T>,
+): Promise<T> {
   return withServices(async (services, { db }) => {
     const { createCustomDomains } = await import('../app/custom-domains.js');
     // This process serves no hosts.
     const domains = createCustomDomains({ config: loadConfig(process.env), db, services, now: Date.now });
     try {
-      return await work(domains, services);
+      const { id: projectId } = await services.projects.getBySlug(slug);
+      const quota = { perMinute: 0, perDay: 0 };
+      const caller = { keyId: 0n, projectId, quota, scopes: new Set(SCOPES), rehearses: false };
+      return await work(domains, { caller, actor: commandLineActor(), idempotencyKey: null });
     } finally {
       await domains.stop();
     }

@@ -1,22 +1,47 @@
 import { requireScope, type ServiceCall } from '../ground/kernel/caller.js';
-import type { IdempotencyService, Reservation } from '../tenants/idempotency/idempotency.service.js';
+import { AppError, invalidRequest } from '../ground/kernel/errors.js';
+import type { AuditLog } from '../tenants/audit/audit-log.js';
+import {
+  ID_CODEC,
+  type IdempotencyService,
+  objectCodec,
+  type Reservation,
+} from '../tenants/idempotency/idempotency.service.js';
 import type { CertificateFacts, CertificateStore } from './certificates/store/certificate.store.js';
-import type { ConfiguredDomains, DomainService } from './domain.service.js';
-import type { DomainConfig } from './domain-config.js';
+import { type Diagnosis, isBlocking, MAX_DIAGNOSES } from './diagnosis/diagnosis.js';
+import { type DnsRecord, ownershipRecord, recordsFor } from './diagnosis/dns-records.js';
+import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
 import type { DomainAttachment } from './lifecycle/domain-attachment.js';
 import type { DomainCheck } from './lifecycle/domain-check.js';
 import type { DomainRemoval } from './lifecycle/domain-removal.js';
+import { delayedCertificate } from './lifecycle/order-outcome.js';
+import { labelOf, normalizeHostname } from './names/hostname.js';
 import type { Domain } from './store/domain.entity.js';
-import type { DomainStore } from './store/domain.store.js';
+import type { DomainStore, Revision } from './store/domain.store.js';
 import type { DomainEvent } from './store/timeline.js';
 
 interface ProjectDomainParts {
   store: DomainStore;
-  domains: DomainService;
   attachment: DomainAttachment;
   check: DomainCheck;
   removal: DomainRemoval;
   certificates: CertificateStore;
+  audit: AuditLog;
+  idempotency: IdempotencyService;
+  /** Applies a change to the hosts that this process serves. */
+  syncHosts(): Promise<void>;
+}
+
+/** The owner's configuration and its effect on each attached host. */
+export interface ConfiguredDomains {
+  config: DomainConfig;
+  effects: DomainEffect[];
+  isApplied: boolean;
+}
+
+export interface RecordToCreate extends DnsRecord {
+  /** The name as most DNS providers want it: without the registrable domain, `@` for that domain itself. */
+  label: string;
 }
 
 /** A removed domain, which no process serves any more. */
@@ -28,12 +53,12 @@ export interface StoppedDomain {
 
 /**
  * Reads and changes the domains of the caller's project. For the caller, domains of other projects do not exist.
- * Every method throws `AppError forbidden` without the scope `domains`.
+ * Every method with a call throws `AppError forbidden` without the scope `domains`.
  */
 export class ProjectDomains {
   constructor(
     private readonly parts: ProjectDomainParts,
-    private readonly idempotency: IdempotencyService,
+    private readonly platformHost: string,
   ) {}
 
   /** Oldest first. */
@@ -47,6 +72,14 @@ export class ProjectDomains {
     requireScope(caller, 'domains');
     const found = await this.parts.store.findAll(caller.projectId, ids);
     return new Map(found.map((domain) => [domain.id, domain]));
+  }
+
+  /** Throws `AppError not_found`. */
+  async getByHostname({ caller }: ServiceCall, hostname: string): Promise<Domain> {
+    requireScope(caller, 'domains');
+    const domain = await this.parts.store.findAttached(normalizeHostname(hostname) ?? hostname);
+    if (domain?.projectId === caller.projectId) return domain;
+    throw new AppError('not_found', `${hostname} is not attached to this project.`);
   }
 
   /** The newest events of each domain; `counts` gives the number for each. One statement. */
@@ -67,13 +100,29 @@ export class ProjectDomains {
     return this.parts.certificates.factsOf(domains);
   }
 
+  /** The records that the owner must still create. */
+  instructions(domain: Domain): RecordToCreate[] {
+    const { hostname, isApex, projectId, ownership, dns, dnsDiagnoses } = domain;
+    const mustProve = ownership === 'REQUIRED';
+    const problems = dnsDiagnoses.filter(isBlocking);
+    const lacksOnlyProof = problems.length > 0 && problems.every(({ code }) => code.startsWith('OWNERSHIP_'));
+    const records = recordsFor({
+      hostname,
+      isApex,
+      platformHost: this.platformHost,
+      ownership: mustProve ? ownershipRecord(projectId, hostname) : null,
+    });
+    const leadsHere = dns === 'MATCHES' || lacksOnlyProof;
+    const missing = leadsHere ? records.filter(({ type }) => type === 'TXT') : records;
+    return missing.map((record) => ({ ...record, label: labelOf(record.name) }));
+  }
+
   /** Adds a domain; a repeated Idempotency-Key returns its current state. Throws what `DomainAttachment.add` throws. */
   async add(call: ServiceCall, hostname: string): Promise<Domain> {
     const { actor, caller } = call;
     const { attachment, store } = this.parts;
     return this.once(call, 'addDomain', hostname, async (reservation) => {
-      const add = (id?: bigint) => attachment.add(actor, caller.projectId, hostname, id);
-      if (!reservation) return add();
+      const add = (id: bigint) => attachment.add(actor, caller.projectId, hostname, id);
       return (await reservation.create(add)) ?? store.get(caller.projectId, reservation.id);
     });
   }
@@ -90,25 +139,54 @@ export class ProjectDomains {
     return this.once(call, 'reverifyDomain', String(id), () => this.parts.check.reverify(projectId, id));
   }
 
-  /** Sets the primary domain and the redirects. A repeated call changes nothing, so it needs no Idempotency-Key. */
+  /**
+   * Sets the primary domain and the redirects, all or nothing. A repeated call changes nothing, so it needs no
+   * Idempotency-Key. Throws `AppError invalid_request`. Spec: Custom domains 10.
+   */
   async configure(
     { caller, actor }: ServiceCall,
-    change: { wanted: DomainConfig; isDryRun: boolean },
+    { wanted, isDryRun }: { wanted: DomainConfig; isDryRun: boolean },
   ): Promise<ConfiguredDomains> {
     requireScope(caller, 'domains');
-    return this.parts.domains.configure(actor, caller.projectId, change);
+    const { projectId } = caller;
+    const { store, audit, syncHosts } = this.parts;
+    const attached = await store.list(projectId);
+    const checked = checkConfig(wanted, attached);
+    if ('problems' in checked) throw invalidRequest(checked.problems);
+    const { config } = checked;
+    const effects = effectOf(config, attached);
+    if (isDryRun) return { config, effects, isApplied: false };
+    await store.transaction(async (manager) => {
+      const effectOn = new Map(effects.map((effect) => [effect.hostname, effect]));
+      const revised = await store.reviseIn(manager, { projectId }, (newest) => {
+        const effect = effectOn.get(newest.hostname);
+        return effect ? configured(newest, effect) : null;
+      });
+      const left = new Set(revised.map(({ id }) => id));
+      const removed = attached.find(({ id }) => !left.has(id));
+      if (removed)
+        throw new AppError('conflict', `${removed.hostname} was removed during this change. Try again.`);
+      const subject = config.primary ?? '';
+      const detail = { redirects: config.redirects.length };
+      await audit.record(manager, actor, { action: 'domain.configure', projectId, subject, detail });
+    });
+    await syncHosts();
+    await store.prune(attached.map(({ id }) => id));
+    return { config, effects, isApplied: true };
   }
 
   /** Removes the domain; resolves when no process serves it any more. Throws `AppError not_found`. Spec: Custom domains 11. */
   async remove({ caller, actor, idempotencyKey: key }: ServiceCall, id: bigint): Promise<StoppedDomain> {
     requireScope(caller, 'domains');
-    const remove = async () => {
-      const { domain, stoppedAtMs } = await this.parts.removal.remove(actor, caller.projectId, id);
-      return { id: domain.id, hostname: domain.hostname, stoppedAtMs };
-    };
-    if (key === null) return remove();
-    const attempt = { caller, key, operation: 'removeDomain', input: [String(id)] };
-    return this.idempotency.once(attempt, remove, STOPPED_JSON);
+    const { removal, idempotency } = this.parts;
+    return idempotency.once(
+      { caller, key, operation: 'removeDomain', input: [String(id)] },
+      async () => {
+        const { domain, stoppedAtMs } = await removal.remove(actor, caller.projectId, id);
+        return { id, hostname: domain.hostname, stoppedAtMs };
+      },
+      STOPPED_CODEC,
+    );
   }
 
   /** Stores only the id, so a repeated request gets the current state of the domain. */
@@ -116,30 +194,44 @@ export class ProjectDomains {
     { caller, idempotencyKey: key }: ServiceCall,
     operation: string,
     input: string,
-    work: (reservation?: Reservation) => Promise<Domain>,
+    work: (reservation: Reservation) => Promise<Domain>,
   ): Promise<Domain> {
     requireScope(caller, 'domains');
-    if (key === null) return work();
+    const { idempotency, store } = this.parts;
     let domain: Domain | null = null;
-    const id = await this.idempotency.once(
+    const id = await idempotency.once(
       { caller, key, operation, input: [input] },
       async (reservation) => {
         domain = await work(reservation);
         return domain.id;
       },
-      ID_JSON,
+      ID_CODEC,
     );
-    return domain ?? this.parts.store.get(caller.projectId, id);
+    return domain ?? store.get(caller.projectId, id);
   }
 }
 
-const ID_JSON = { write: (id: bigint) => String(id), read: (json: string) => BigInt(json) };
+const STOPPED_CODEC = objectCodec<StoppedDomain>('id');
 
-const STOPPED_JSON = {
-  write: ({ id, hostname, stoppedAtMs }: StoppedDomain) =>
-    JSON.stringify({ id: String(id), hostname, stoppedAt: new Date(stoppedAtMs) }),
-  read: (json: string): StoppedDomain => {
-    const { id, hostname, stoppedAt } = JSON.parse(json);
-    return { id: BigInt(id), hostname, stoppedAtMs: Date.parse(stoppedAt) };
-  },
-};
+/** The change of a domain under a new configuration. */
+function configured(domain: Domain, { hostname, to, status, isPrimary }: DomainEffect): Revision {
+  const changes = { isPrimary, redirectTo: to, redirectStatus: status };
+  const isSame =
+    domain.isPrimary === changes.isPrimary &&
+    domain.redirectTo === changes.redirectTo &&
+    domain.redirectStatus === changes.redirectStatus;
+  if (isSame) return { changes: {} };
+  const message =
+    to === null
+      ? `${hostname} serves the project${isPrimary ? ' as its primary domain' : ''}.`
+      : `${hostname} redirects to ${to} with ${status}.`;
+  return { changes, happenings: [{ name: 'domain.configured', message }], affectsServing: true };
+}
+
+/** The findings about a domain, DNS first; at most `MAX_DIAGNOSES`. */
+export function diagnosesOf(domain: Domain, atMs: number): Diagnosis[] {
+  const { dnsDiagnoses, orderDiagnoses } = domain;
+  const isTold = orderDiagnoses.some(({ code }) => code === 'CERTIFICATE_DELAYED');
+  const delayed = isTold ? null : delayedCertificate(domain, orderDiagnoses, atMs);
+  return [...dnsDiagnoses, ...orderDiagnoses, ...(delayed ? [delayed] : [])].slice(0, MAX_DIAGNOSES);
+}

@@ -173,8 +173,8 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'remove-domain-not-once',
     file: 'domains/project-domains.ts',
-    find: 'if (key === null) return remove();',
-    replace: 'if (key !== undefined) return remove();',
+    find: "key, operation: 'removeDomain'",
+    replace: "key: null, operation: 'removeDomain'",
     breaks: 'A repeated removeDomain returns the first answer.',
     tests: ['Idempotency-31'],
   },

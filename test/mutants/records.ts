@@ -83,7 +83,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-domain-config-unrecorded',
-    file: 'domains/domain.service.ts',
+    file: 'domains/project-domains.ts',
     find: "await audit.record(manager, actor, { action: 'domain.configure', projectId, subject, detail });",
     replace: 'void [actor, audit, subject, detail];',
     breaks: 'setDomains leaves the act domain.configure.',

@@ -44,9 +44,9 @@ export class DomainAttachment {
    * Claims the name for the project. The claim is unique among all projects and processes. A name that is attached to
    * another project moves here when a TXT record proves ownership.
    * Throws `AppError invalid_request`, `plan_required`, `not_published`, `conflict`; and the database's error when the
-   * given id is taken (`isDuplicateId`). Spec: Custom domains 1–5.
+   * id is taken (`isDuplicateId`). Spec: Custom domains 1–5.
    */
-  async add(actor: Actor, projectId: bigint, input: string, id?: bigint): Promise<Domain> {
+  async add(actor: Actor, projectId: bigint, input: string, id: bigint): Promise<Domain> {
     const { store, projects, inspector, ownerChecks } = this.parts;
     const name = parseHostname(input, this.ownHosts);
     const project = await projects.get(projectId);
@@ -86,7 +86,7 @@ export class DomainAttachment {
   private async insert(
     actor: Actor,
     wanted: Parameters<DomainStore['insert']>[1],
-    { holder, id }: { holder: Domain | null; id: bigint | undefined },
+    { holder, id }: { holder: Domain | null; id: bigint },
   ): Promise<Domain> {
     const { store, removal, audit, syncHosts } = this.parts;
     const { projectId, hostname } = wanted;

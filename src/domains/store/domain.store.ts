@@ -10,7 +10,7 @@ import {
 import { nextChange } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { noConnection } from '../../ground/database/database-errors.js';
-import { withDrawnId, withDrawnIds } from '../../ground/database/drawn-id.js';
+import { withDrawnIds } from '../../ground/database/drawn-id.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
@@ -140,17 +140,11 @@ export class DomainStore {
     await this.db.write(() => events.createQueryBuilder().delete().where(old).execute());
   }
 
-  /**
-   * Draws an id when none is given. Throws the database's error when the name is already attached (`isDuplicate`) or the
-   * given id is taken (`isDuplicateId`).
-   */
-  async insert(manager: EntityManager, wanted: NewDomain, givenId?: bigint): Promise<Domain> {
-    const domain = newDomain(wanted, this.now());
+  /** Throws the database's error when the name is already attached (`isDuplicate`) or the id is taken (`isDuplicateId`). */
+  async insert(manager: EntityManager, wanted: NewDomain, id: bigint): Promise<Domain> {
+    const domain = Object.assign(newDomain(wanted, this.now()), { id });
     domain.changeNumber = await nextChange(manager);
-    const insert = async (id: bigint) => {
-      await manager.insert(Domain, Object.assign(domain, { id }));
-    };
-    await (givenId === undefined ? withDrawnId(this.ids, insert) : insert(givenId));
+    await manager.insert(Domain, domain);
     const message = `${domain.hostname} was attached to the project.`;
     await this.record(manager, [{ domain, happening: { name: 'domain.added', message } }]);
     return domain;

@@ -15,10 +15,13 @@ import {
 import type { CertificateFacts } from '../../../../domains/certificates/store/certificate.store.js';
 import { type Diagnosis, MAX_DIAGNOSES } from '../../../../domains/diagnosis/diagnosis.js';
 import { MAX_RECORDS_TO_CREATE } from '../../../../domains/diagnosis/dns-records.js';
-import { diagnosesOf, type RecordToCreate } from '../../../../domains/domain.service.js';
 import { exampleOf } from '../../../../domains/domain-config.js';
 import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-attachment.js';
-import type { ProjectDomains } from '../../../../domains/project-domains.js';
+import {
+  diagnosesOf,
+  type ProjectDomains,
+  type RecordToCreate,
+} from '../../../../domains/project-domains.js';
 import type { Domain } from '../../../../domains/store/domain.entity.js';
 import { refuseUnknownDomain } from '../../../../domains/store/domain.store.js';
 import { type DomainStatus, isServing, statusOf } from '../../../../domains/store/domain-status.js';
@@ -41,13 +44,6 @@ import {
   DomainType,
   RemovedDomainType,
 } from './domain.type.js';
-
-interface DomainPresentation {
-  instructions: (domain: Domain) => RecordToCreate[];
-  /** Whether TLS ends in this process, with the certificates ordered here. */
-  endsTls: boolean;
-  now: () => number;
-}
 
 @Resolver(() => DomainType)
 export class DomainResolver {
@@ -73,7 +69,9 @@ export class DomainResolver {
 
   constructor(
     private readonly service: ProjectDomains,
-    private readonly presentation: DomainPresentation,
+    /** Whether TLS ends in this process, with the certificates ordered here. */
+    private readonly endsTls: boolean,
+    private readonly now: () => number,
   ) {}
 
   @Entries(MAX_DOMAINS)
@@ -176,13 +174,12 @@ export class DomainResolver {
 
   @FieldResolver(() => DomainStatusEnum, { description: 'The status.' })
   status(@Root() domain: Domain): DomainStatus {
-    return statusOf(domain, this.presentation.now());
+    return statusOf(domain, this.now());
   }
 
   @FieldResolver(() => Boolean, { description: 'Whether requests for it are answered.' })
   serving(@Root() domain: Domain): boolean {
-    const { now, endsTls } = this.presentation;
-    return isServing(domain, { atMs: now(), endsTls });
+    return isServing(domain, { atMs: this.now(), endsTls: this.endsTls });
   }
 
   @FieldResolver(() => DomainRedirectType, {
@@ -196,13 +193,13 @@ export class DomainResolver {
   @Entries(MAX_RECORDS_TO_CREATE)
   @FieldResolver(() => [DnsRecordType], { description: 'The DNS records that still have to be created.' })
   instructions(@Root() domain: Domain): RecordToCreate[] {
-    return this.presentation.instructions(domain);
+    return this.service.instructions(domain);
   }
 
   @Entries(USUAL_DIAGNOSES, MAX_DIAGNOSES)
   @FieldResolver(() => [DiagnosisType], { description: 'The findings of the last check and the last order.' })
   diagnoses(@Root() domain: Domain): Diagnosis[] {
-    return diagnosesOf(domain, this.presentation.now());
+    return diagnosesOf(domain, this.now());
   }
 
   @FieldResolver(() => CertificateType, {
