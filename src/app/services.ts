@@ -34,7 +34,7 @@ export function createServices(
 ) {
   const ids = new IdGenerator(now);
   const audit = new AuditLog(ids, now);
-  const idempotency = new IdempotencyService(db, ids, now);
+  const idempotency = new IdempotencyService(db, now);
   const projects = new ProjectService(db, ids, audit, now);
   const domains = new DomainStore(db, ids, () => {}, now);
   projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));

@@ -2,10 +2,10 @@ import { requireScope, type ServiceCall } from '../ground/kernel/caller.js';
 import { AppError, invalidRequest } from '../ground/kernel/errors.js';
 import type { AuditLog } from '../tenants/audit/audit-log.js';
 import {
+  type Complete,
   ID_CODEC,
   type IdempotencyService,
   objectCodec,
-  type Reservation,
 } from '../tenants/idempotency/idempotency.service.js';
 import type { CertificateFacts, CertificateStore } from './certificates/store/certificate.store.js';
 import { type Diagnosis, isBlocking, MAX_DIAGNOSES } from './diagnosis/diagnosis.js';
@@ -120,11 +120,9 @@ export class ProjectDomains {
   /** Adds a domain; a repeated Idempotency-Key returns its current state. Throws what `DomainAttachment.add` throws. */
   async add(call: ServiceCall, hostname: string): Promise<Domain> {
     const { actor, caller } = call;
-    const { attachment, store } = this.parts;
-    return this.once(call, 'addDomain', hostname, async (reservation) => {
-      const add = (id: bigint) => attachment.add(actor, caller.projectId, hostname, id);
-      return (await reservation.create(add)) ?? store.get(caller.projectId, reservation.id);
-    });
+    return this.once(call, 'addDomain', hostname, (complete) =>
+      this.parts.attachment.add(actor, caller.projectId, hostname, complete),
+    );
   }
 
   /** Checks DNS now. Throws what `DomainCheck.verify` throws. Spec: Custom domains 7, 8. */
@@ -194,15 +192,15 @@ export class ProjectDomains {
     { caller, idempotencyKey: key }: ServiceCall,
     operation: string,
     input: string,
-    work: (reservation: Reservation) => Promise<Domain>,
+    work: (complete: Complete<bigint> | null) => Promise<Domain>,
   ): Promise<Domain> {
     requireScope(caller, 'domains');
     const { idempotency, store } = this.parts;
     let domain: Domain | null = null;
     const id = await idempotency.once(
       { caller, key, operation, input: [input] },
-      async (reservation) => {
-        domain = await work(reservation);
+      async (complete) => {
+        domain = await work(complete);
         return domain.id;
       },
       ID_CODEC,

@@ -1,12 +1,12 @@
-import { withDrawnIds } from '../ground/database/drawn-id.js';
+import { withDrawnId, withDrawnIds } from '../ground/database/drawn-id.js';
 import { type Caller, requireScope, type ServiceCall } from '../ground/kernel/caller.js';
 import { AppError } from '../ground/kernel/errors.js';
 import type { IdGenerator } from '../ground/kernel/ids.js';
 import {
+  type Complete,
   ID_CODEC,
   type IdempotencyService,
   objectCodec,
-  type Reservation,
 } from '../tenants/idempotency/idempotency.service.js';
 import type { Pet } from './pet.entity.js';
 import { GET_PET_DEPRECATION, type NewPet, type PetChanges, requireAnswerable } from './pet.rules.js';
@@ -37,7 +37,7 @@ export class PetService {
   /** Throws `AppError forbidden`, `not_found`, and after the sunset `gone`. Spec: getPet. */
   async get({ caller }: ServiceCall, id: bigint): Promise<Pet> {
     this.requireGettable(caller);
-    return this.readPet(caller, id);
+    return (await this.store.findById(caller.projectId, id)) ?? refuseUnknownPet(id);
   }
 
   /** As `get`, for several pets with one query; unknown ids are left out. */
@@ -52,7 +52,7 @@ export class PetService {
     requireScope(caller, 'pets:write');
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'createPet', input: [pet.name, pet.categoryId, pet.status] },
-      (reservation) => this.insert(caller, pet, reservation),
+      (complete) => this.insert(caller, pet, complete),
       PET_CODEC,
     );
   }
@@ -66,7 +66,7 @@ export class PetService {
     const input = pets.flatMap(({ name, categoryId, status }) => [name, categoryId, status]);
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'createPets', input },
-      (reservation) => this.insertAll(caller, pets, reservation),
+      (complete) => this.insertAll(caller, pets, complete),
       createdJson(caller, pets),
     );
   }
@@ -86,7 +86,8 @@ export class PetService {
     const { name, categoryId, status } = changes;
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'updatePet', input: [id, name, categoryId, status] },
-      () => this.change(caller, id, changes),
+      async (complete) =>
+        (await this.store.update(caller.projectId, id, changes, complete)) ?? refuseUnknownPet(id),
       PET_CODEC,
     );
   }
@@ -99,42 +100,31 @@ export class PetService {
     requireScope(caller, 'pets:write');
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'deletePet', input: [id] },
-      (reservation) => this.remove(caller, id, reservation),
+      async (complete) =>
+        (await this.store.delete(caller.projectId, id, complete)) ? id : refuseUnknownPet(id),
       ID_CODEC,
     );
   }
 
-  private async insert(caller: Caller, pet: NewPet, reservation: Reservation): Promise<Pet> {
-    const created = await reservation.create(async (id) => {
-      const row = { projectId: caller.projectId, id, ...pet, createdAtMs: this.now() };
-      await this.store.insert(row);
+  private insert({ projectId }: Caller, pet: NewPet, complete: Complete<Pet> | null): Promise<Pet> {
+    return withDrawnId(this.ids, async (id) => {
+      const row = { projectId, id, ...pet, createdAtMs: this.now() };
+      if (complete) await this.store.insertAll(projectId, [row], (manager) => complete(manager, row));
+      else await this.store.insert(row);
       return row;
     });
-    return created ?? this.readPet(caller, reservation.id);
   }
 
   private insertAll(
     { projectId }: Caller,
     pets: readonly NewPet[],
-    reservation: Reservation<Pet[]>,
+    complete: Complete<Pet[]> | null,
   ): Promise<Pet[]> {
     return withDrawnIds(this.ids, pets.length, async (ids) => {
       const created = rowsOf(projectId, pets, { ids, createdAtMs: this.now() });
-      // With its answer in the same transaction, a repeat after a crash finds both or neither. D-178.
-      await this.store.insertAll(projectId, created, (manager) => reservation.complete(manager, created));
+      await this.store.insertAll(projectId, created, async (manager) => complete?.(manager, created));
       return created;
     });
-  }
-
-  private async change(caller: Caller, id: bigint, changes: PetChanges): Promise<Pet> {
-    await this.store.update(caller.projectId, id, changes);
-    return this.readPet(caller, id);
-  }
-
-  private async remove(caller: Caller, id: bigint, { isRepeat }: Reservation): Promise<bigint> {
-    const existed = await this.store.delete(caller.projectId, id);
-    // The attempt whose outcome was lost may have deleted it. D-111.
-    return existed || isRepeat ? id : refuseUnknownPet(id);
   }
 
   private requireGettable(caller: Caller): void {
@@ -146,10 +136,6 @@ export class PetService {
       'gone',
       `Reading one pet was removed on ${GET_PET_DEPRECATION.sunsetDate}. ${replacement}`,
     );
-  }
-
-  private async readPet(caller: Caller, id: bigint): Promise<Pet> {
-    return (await this.store.findById(caller.projectId, id)) ?? refuseUnknownPet(id);
   }
 }
 

@@ -110,33 +110,38 @@ export class PetStore {
    * Inserts pets of one project in a transaction with `alongside`, with one statement: all of them, or none. Throws as
    * `insert` does.
    */
-  async insertAll(
-    projectId: bigint,
-    pets: readonly Pet[],
-    alongside: (manager: EntityManager) => Promise<void>,
-  ): Promise<void> {
-    await this.versions.change(projectId, () =>
-      this.db.transaction(async (manager) => {
-        await insertTogether(manager, Pet, pets);
-        await alongside(manager);
-      }),
-    );
+  insertAll(projectId: bigint, pets: readonly Pet[], alongside: (manager: EntityManager) => Promise<void>) {
+    return this.change(projectId, async (manager) => {
+      await insertTogether(manager, Pet, pets);
+      await alongside(manager);
+    });
   }
 
-  /** Returns whether the pet existed. */
-  async delete(projectId: bigint, id: bigint): Promise<boolean> {
-    const pets = this.db.repository(Pet);
-    const { affected } = await this.versions.change(projectId, () =>
-      this.db.write(() => pets.delete({ projectId, id })),
-    );
-    return affected === 1;
+  /** Returns whether the pet existed. If it did, `alongside` runs in the same transaction. */
+  delete(projectId: bigint, id: bigint, alongside: Alongside<bigint>): Promise<boolean> {
+    return this.change(projectId, async (manager) => {
+      const { affected } = await manager.delete(Pet, { projectId, id });
+      if (affected === 1) await alongside?.(manager, id);
+      return affected === 1;
+    });
   }
 
-  async update(projectId: bigint, id: bigint, changes: PetChanges): Promise<void> {
-    const pets = this.db.repository(Pet);
-    await this.versions.change(projectId, () => this.db.write(() => pets.update({ projectId, id }, changes)));
+  /** Returns the changed pet; null = there is none. `alongside` runs in the same transaction. */
+  update(projectId: bigint, id: bigint, changes: PetChanges, alongside: Alongside<Pet>): Promise<Pet | null> {
+    return this.change(projectId, async (manager) => {
+      await manager.update(Pet, { projectId, id }, changes);
+      const pet = await manager.findOneBy(Pet, { projectId, id });
+      if (pet) await alongside?.(manager, pet);
+      return pet;
+    });
+  }
+
+  private change<T>(projectId: bigint, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.versions.change(projectId, () => this.db.transaction(work));
   }
 }
+
+type Alongside<T> = ((manager: EntityManager, result: T) => Promise<void>) | null;
 
 function behindId({ orderBy, after }: PetListRequest): SqlPart {
   if (after === null) return { sql: '', values: [] };

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { Pet } from '../../src/pets/pet.entity.js';
 import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
@@ -99,20 +100,21 @@ onEachDatabase((app) => {
     expect((await mutate('missing', update(body.id))).body.data.updatePet.id).toBe(String(body.id));
   });
 
-  test('Idempotency-7: after a crash during a request, the next attempt completes it under the same id', async () => {
+  test('Idempotency-7: after a crash during a request, one of the next attempts does the work', async () => {
     const owner = await app().tenant();
-    const first = await post('crash', undefined, owner.token);
-    const table = app().db.repository(IdempotencyKey);
-    const [row] = await table.findBy({ projectId: owner.projectId });
-    if (!row) throw new Error('the key was not stored');
-    await table.update({ projectId: row.projectId, keyDigest: row.keyDigest }, { result: null });
+    const { projectId } = owner;
+    await post('crash', undefined, owner.token);
+    // The rows that a process leaves when it dies before its commit.
+    await app().db.repository(Pet).delete({ projectId });
+    const lockedUntilMs = app().clock.now + LOCK_MS;
+    await app().db.repository(IdempotencyKey).update({ projectId }, { result: null, lockedUntilMs });
     const early = await post('crash', undefined, owner.token);
     expect([early.status, early.headers.get('retry-after')]).toEqual([409, '1']);
     app().clock.now += LOCK_MS;
     const again = await Promise.all(Array.from({ length: 5 }, () => post('crash', undefined, owner.token)));
     const answered = again.filter(({ status }) => status === 201);
     expect(answered.length).toBeGreaterThan(0);
-    for (const { body } of answered) expect(body).toEqual(first.body);
+    for (const { body } of answered) expect(body).toEqual(answered[0]?.body);
     expect(await count(owner.token)).toBe(1);
   });
 
@@ -137,7 +139,6 @@ onEachDatabase((app) => {
       projectId,
       keyDigest: `${at}`.padStart(64, '0'),
       fingerprint: '0'.repeat(64),
-      reservedId: 1n,
       lockedUntilMs: 0,
       result: 'x'.repeat(300),
       expiresAtMs,

@@ -1,4 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { ApiKey } from '../../src/tenants/api-keys/api-key.entity.js';
+import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { publishedTenant } from '../support/domains/domain-rig.js';
 import { attach } from '../support/domains/served-domain.js';
 import { graphql } from '../support/http/client.js';
@@ -7,6 +10,7 @@ import type { Tenant } from '../support/start-app.js';
 
 interface Given {
   keyId: bigint;
+  petId: bigint;
   domainId: bigint;
 }
 
@@ -38,14 +42,44 @@ const MUTATIONS: Readonly<Record<string, (given: Given) => [first: string, other
   ],
 };
 
-onEachDatabase((app) => {
+/** Without the last use, which requests change. */
+const KEPT_OF_KEYS = { id: true, name: true, expiresAtMs: true, successorId: true } as const;
+
+/** Mutations of which the transaction stores the answer. */
+const IN_ONE_TRANSACTION: Readonly<Record<string, (given: Given) => string>> = {
+  createPet: () => 'createPet(input: {name: "Max", categoryId: 1}) { id }',
+  createPets: () => 'createPets(inputs: [{name: "Max", categoryId: 1}]) { id }',
+  updatePet: ({ petId }) => `updatePet(id: "${petId}", input: {name: "Max"}) { id name }`,
+  deletePet: ({ petId }) => `deletePet(id: "${petId}") { id }`,
+  createApiKey: () => 'createApiKey(input: {name: "a", scopes: [PETS_READ]}) { key { id } }',
+  rollApiKey: ({ keyId }) => `rollApiKey(id: "${keyId}", overlapSeconds: 60) { key { id } }`,
+};
+
+/** Makes the database refuse stored answers. */
+const REFUSE_ANSWERS = {
+  sqlite: `CREATE TRIGGER no_answers BEFORE UPDATE ON idempotency_keys WHEN NEW.result IS NOT NULL
+    BEGIN SELECT RAISE(ABORT, 'no answers'); END`,
+  mysql: `CREATE TRIGGER no_answers BEFORE UPDATE ON idempotency_keys FOR EACH ROW
+    BEGIN IF NEW.result IS NOT NULL THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no answers'; END IF; END`,
+};
+
+onEachDatabase((app, kind) => {
   let owner: Tenant;
   let given: Given;
   beforeEach(async () => {
     owner = await publishedTenant(app());
     const hostname = `${owner.slug}.example.com`;
     const { id: domainId } = await attach(app(), owner.projectId, { hostname, certificate: false });
-    given = { keyId: owner.keyId, domainId };
+    const pet = {
+      projectId: owner.projectId,
+      id: 4711n,
+      name: 'Rex',
+      categoryId: 1n,
+      status: null,
+      createdAtMs: 0,
+    };
+    await app().db.repository(Pet).insert(pet);
+    given = { keyId: owner.keyId, domainId, petId: pet.id };
   });
   const mutate = (mutation: string) =>
     graphql(app().url, `mutation { it: ${mutation} }`, {
@@ -69,4 +103,26 @@ onEachDatabase((app) => {
     app().clock.now += 60_000;
     expect((await mutate(removal)).body).toEqual(first.body);
   });
+
+  test.each(Object.entries(IN_ONE_TRANSACTION))(
+    'Idempotency-26: %s does nothing when its answer cannot be stored, and the next attempt does it once',
+    async (_, mutation) => {
+      const { projectId } = owner;
+      const stored = async () => [
+        await app().db.repository(Pet).findBy({ projectId }),
+        await app().db.repository(ApiKey).find({ where: { projectId }, select: KEPT_OF_KEYS }),
+      ];
+      const before = await stored();
+      const rows = app().db.repository(IdempotencyKey);
+      await rows.query(REFUSE_ANSWERS[kind === 'sqlite' ? 'sqlite' : 'mysql']);
+      const failed = await mutate(mutation(given)).finally(() => rows.query('DROP TRIGGER no_answers'));
+      expect(failed.body.errors[0].extensions.code).toBe('INTERNAL');
+      expect(await stored()).toEqual(before);
+      expect((await mutate(mutation(given))).body.errors).toBeUndefined();
+      const done = await stored();
+      expect(done).not.toEqual(before);
+      await mutate(mutation(given));
+      expect(await stored()).toEqual(done);
+    },
+  );
 });

@@ -273,12 +273,13 @@ describe.each(databaseKinds())('on %s', (kind) => {
     };
     const slow = idempotency.once<Pet[]>(
       attempt,
-      async ({ id, complete }) => {
+      async (complete) => {
+        const id = app.app.services.ids.next();
         app.clock.now += LOCK_MS + 1;
         expect((await create(numbered(3), 'slow')).body.data.createPets).toHaveLength(3);
         await app.db.transaction(async (manager) => {
           await manager.insert(Pet, { ...pets[0], projectId: owner.projectId, id, createdAtMs: 0 } as Pet);
-          await complete(manager, []);
+          await complete?.(manager, []);
         });
         return [];
       },

@@ -1,12 +1,10 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Scope } from '../../src/ground/kernel/caller.js';
-import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
 
 const DELETE = 'mutation ($id: ID!) { deletePet(id: $id) { __typename id } }';
-const LOCK_MS = 10_000;
 
 onEachDatabase((app) => {
   let owner: Tenant;
@@ -87,17 +85,6 @@ onEachDatabase((app) => {
     // A refusal leaves the key free.
     expect((await extensions(remove('1', { key: 'free' }))).code).toBe('NOT_FOUND');
     expect((await remove(other, { key: 'free' })).body.data.deletePet.id).toBe(other);
-  });
-
-  test('deletePet-6: after a crash behind the deletion, the next attempt reports the pet as deleted', async () => {
-    const tenant = await app().tenant();
-    const id = await create(tenant);
-    const first = await remove(id, { ...tenant, key: 'crash' });
-    const table = app().db.repository(IdempotencyKey);
-    await table.update({ projectId: tenant.projectId }, { result: null });
-    expect((await extensions(remove(id, { ...tenant, key: 'crash' }))).code).toBe('CONFLICT');
-    app().clock.now += LOCK_MS;
-    expect((await remove(id, { ...tenant, key: 'crash' })).body).toEqual(first.body);
   });
 
   test('deletePet-7: a project may delete 300 pets a minute, separately from its other writes', async () => {

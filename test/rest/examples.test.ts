@@ -84,7 +84,10 @@ async function provoke(operationId: string, code: ErrorCode): Promise<unknown> {
       const attempt = { ...asOwner, headers: { 'idempotency-key': 'running' } };
       await send(path, attempt);
       // The row of a request that is still running.
-      await app.db.repository(IdempotencyKey).update({ projectId: owner.projectId }, { result: null });
+      const lockedUntilMs = app.clock.now + 10_000;
+      await app.db
+        .repository(IdempotencyKey)
+        .update({ projectId: owner.projectId }, { result: null, lockedUntilMs });
       return send(path, attempt);
     }
     case 'idempotency_mismatch': {

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { isDuplicate, isDuplicateId } from '../../ground/database/database-errors.js';
+import { isDuplicate } from '../../ground/database/database-errors.js';
 import type { Actor } from '../../ground/kernel/caller.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import { AppError } from '../../ground/kernel/errors.js';
@@ -19,6 +19,8 @@ export const MAX_DOMAINS = 100;
 /** Each removed domain leaves a row and a timeline for `CLAIM_MS`. */
 const MAX_REMOVED_A_DAY = 500;
 const FIRST_CHECK_MS = 30_000;
+
+type Alongside = ((manager: EntityManager, id: bigint) => Promise<void>) | null;
 
 interface AttachmentParts {
   store: DomainStore;
@@ -42,11 +44,10 @@ export class DomainAttachment {
 
   /**
    * Claims the name for the project. The claim is unique among all projects and processes. A name that is attached to
-   * another project moves here when a TXT record proves ownership.
-   * Throws `AppError invalid_request`, `plan_required`, `not_published`, `conflict`; and the database's error when the
-   * id is taken (`isDuplicateId`). Spec: Custom domains 1–5.
+   * another project moves here when a TXT record proves ownership. `alongside` joins the transaction.
+   * Throws `AppError invalid_request`, `plan_required`, `not_published`, `conflict`. Spec: Custom domains 1–5.
    */
-  async add(actor: Actor, projectId: bigint, input: string, id: bigint): Promise<Domain> {
+  async add(actor: Actor, projectId: bigint, input: string, alongside: Alongside): Promise<Domain> {
     const { store, projects, inspector, ownerChecks } = this.parts;
     const name = parseHostname(input, this.ownHosts);
     const project = await projects.get(projectId);
@@ -58,10 +59,7 @@ export class DomainAttachment {
       );
     }
     const holder = await store.findAttached(name.hostname);
-    if (holder?.projectId === projectId) {
-      if (holder.id === id) return holder;
-      throw attachedHere(name.hostname);
-    }
+    if (holder?.projectId === projectId) throw attachedHere(name.hostname);
     const { attached, removed } = await store.counts(projectId, this.now() - DAY_MS);
     if (attached >= MAX_DOMAINS) throw tooMany();
     if (removed >= MAX_REMOVED_A_DAY)
@@ -80,13 +78,13 @@ export class DomainAttachment {
       ownership: holder ? ('PROVED' as const) : mustProve ? ('REQUIRED' as const) : ('ASSUMED' as const),
       nextCheckAtMs: this.now() + FIRST_CHECK_MS,
     };
-    return this.insert(actor, wanted, { holder, id });
+    return this.insert(actor, wanted, { holder, alongside });
   }
 
   private async insert(
     actor: Actor,
     wanted: Parameters<DomainStore['insert']>[1],
-    { holder, id }: { holder: Domain | null; id: bigint },
+    { holder, alongside }: { holder: Domain | null; alongside: Alongside },
   ): Promise<Domain> {
     const { store, removal, audit, syncHosts } = this.parts;
     const { projectId, hostname } = wanted;
@@ -96,7 +94,7 @@ export class DomainAttachment {
           const message = `${hostname} was moved to another project, whose TXT record proves ownership.`;
           await removal.endDomain(manager, holder, { name: 'domain.moved', message });
         }
-        const domain = await store.insert(manager, wanted, id);
+        const domain = await store.insert(manager, wanted);
         // The insert holds the lock that every insert and every change of a plan needs, so this reads all of them.
         const { plan, domains } = await allowanceOf(manager, projectId);
         if (!allowsCustomDomains(plan)) throw planRequired();
@@ -104,12 +102,13 @@ export class DomainAttachment {
         const act = { action: 'domain.add', projectId, subject: hostname };
         const moved = holder && { ...act, action: 'domain.move_away', projectId: holder.projectId };
         await audit.record(manager, actor, ...(moved ? [moved] : []), act);
+        await alongside?.(manager, domain.id);
         return domain;
       });
       if (holder) await syncHosts();
       return attached;
     } catch (error) {
-      if (!isDuplicate(error) || isDuplicateId(error)) throw error;
+      if (!isDuplicate(error)) throw error;
       const winner = await store.findAttached(hostname);
       throw winner?.projectId === projectId ? attachedHere(hostname) : attachedElsewhere(projectId, hostname);
     }

@@ -10,7 +10,7 @@ import {
 import { nextChange } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { noConnection } from '../../ground/database/database-errors.js';
-import { withDrawnIds } from '../../ground/database/drawn-id.js';
+import { withDrawnId, withDrawnIds } from '../../ground/database/drawn-id.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
@@ -140,11 +140,11 @@ export class DomainStore {
     await this.db.write(() => events.createQueryBuilder().delete().where(old).execute());
   }
 
-  /** Throws the database's error when the name is already attached (`isDuplicate`) or the id is taken (`isDuplicateId`). */
-  async insert(manager: EntityManager, wanted: NewDomain, id: bigint): Promise<Domain> {
-    const domain = Object.assign(newDomain(wanted, this.now()), { id });
+  /** Throws the database's error when the name is already attached (`isDuplicate`). */
+  async insert(manager: EntityManager, wanted: NewDomain): Promise<Domain> {
+    const domain = newDomain(wanted, this.now());
     domain.changeNumber = await nextChange(manager);
-    await manager.insert(Domain, domain);
+    await withDrawnId(this.ids, (id) => manager.insert(Domain, Object.assign(domain, { id })));
     const message = `${domain.hostname} was attached to the project.`;
     await this.record(manager, [{ domain, happening: { name: 'domain.added', message } }]);
     return domain;

@@ -45,7 +45,6 @@ const TABLES = [
       primary(int64('project_id')),
       primary(text('key_digest', 64)),
       text('fingerprint', 64),
-      int64('reserved_id'),
       int64('locked_until_ms'),
       optional(long('result')),
       int64('expires_at_ms'),

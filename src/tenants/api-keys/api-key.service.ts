@@ -23,8 +23,8 @@ export interface IssuedApiKey {
 
 interface IssueOptions {
   guard?: Guard;
-  /** The id of the new key; drawn when absent. */
-  id?: bigint | undefined;
+  /** Joins the transaction that creates the key with this id. */
+  alongside?: ((manager: EntityManager, id: bigint) => Promise<void>) | null;
 }
 
 /**
@@ -55,12 +55,14 @@ export class ApiKeyService {
   async create(
     actor: Actor,
     wanted: NewApiKey,
-    { guard = NO_GUARD, id }: IssueOptions = {},
+    { guard = NO_GUARD, alongside }: IssueOptions = {},
   ): Promise<IssuedApiKey> {
     const checked = checkedKey(wanted, this.now());
     return this.db.transaction(async (manager) => {
       const expiresAtMs = earlier(checked.expiresAtMs, await guard(manager));
-      return this.issue(manager, actor, { ...checked, expiresAtMs }, id);
+      const issued = await this.issue(manager, actor, { ...checked, expiresAtMs });
+      await alongside?.(manager, issued.key.id);
+      return issued;
     });
   }
 
@@ -115,7 +117,7 @@ export class ApiKeyService {
     actor: Actor,
     id: bigint,
     overlapMs: number,
-    { guard = NO_GUARD, id: successorId }: IssueOptions = {},
+    { guard = NO_GUARD, alongside }: IssueOptions = {},
   ): Promise<IssuedApiKey> {
     checkOverlap(overlapMs / 1000);
     const issued = await this.db.transaction(async (manager) => {
@@ -134,7 +136,7 @@ export class ApiKeyService {
       const endsAtMs = earlier(this.now() + overlapMs, old.expiresAtMs);
       const expiresAtMs = earlier(old.expiresAtMs, latestEndMs);
       const wanted = { ...old, scopes: scopesOf(old), expiresAtMs };
-      const successor = await this.issue(manager, actor, wanted, successorId);
+      const successor = await this.issue(manager, actor, wanted);
       await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs, successorId: successor.key.id });
       await this.audit.record(manager, actor, {
         action: 'key.roll',
@@ -142,6 +144,7 @@ export class ApiKeyService {
         subject: String(id),
         detail: { endsAtMs, successor: String(successor.key.id) },
       });
+      await alongside?.(manager, successor.key.id);
       return successor;
     });
     this.callers.clear();
@@ -165,12 +168,7 @@ export class ApiKeyService {
     );
   }
 
-  private async issue(
-    manager: EntityManager,
-    actor: Actor,
-    wanted: NewApiKey,
-    givenId: bigint | undefined,
-  ): Promise<IssuedApiKey> {
+  private async issue(manager: EntityManager, actor: Actor, wanted: NewApiKey): Promise<IssuedApiKey> {
     const token = newToken();
     const values = {
       projectId: wanted.projectId,
@@ -185,13 +183,12 @@ export class ApiKeyService {
       lastUsedAtMs: null,
       successorId: null,
     };
-    const insert = async (id: bigint) => {
+    const key = await withDrawnId(this.ids, async (id) => {
       const row = manager.create(ApiKey, { id, ...values });
       // Without `updateEntity(false)` TypeORM reads the row again, because a column has a default.
       await manager.createQueryBuilder().insert().into(ApiKey).values(row).updateEntity(false).execute();
       return row;
-    };
-    const key = await (givenId === undefined ? withDrawnId(this.ids, insert) : insert(givenId));
+    });
     await this.audit.record(manager, actor, {
       action: 'key.create',
       projectId: key.projectId,

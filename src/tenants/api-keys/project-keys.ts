@@ -3,7 +3,12 @@ import type { Database } from '../../ground/database/database.js';
 import { type Caller, requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import { AppError } from '../../ground/kernel/errors.js';
-import { type Attempt, ID_CODEC, type IdempotencyService } from '../idempotency/idempotency.service.js';
+import {
+  type Attempt,
+  type Complete,
+  ID_CODEC,
+  type IdempotencyService,
+} from '../idempotency/idempotency.service.js';
 import { Project } from '../projects/project.entity.js';
 import { ApiKey, scopesOf } from './api-key.entity.js';
 import { type ApiKeyService, type Guard, type IssuedApiKey, refuseUnknown } from './api-key.service.js';
@@ -60,8 +65,8 @@ export class ProjectKeys {
     const guard = this.guard(caller, (manager) => this.requireRoom(manager, caller, 1));
     const key = { projectId: caller.projectId, name, scopes, expiresAtMs };
     const input = [name, scopes.join(','), String(expiresAtMs)];
-    return this.once({ caller, key: idempotencyKey, operation: 'createApiKey', input }, (id) =>
-      this.apiKeys.create(actor, key, { guard, ...id }),
+    return this.once({ caller, key: idempotencyKey, operation: 'createApiKey', input }, (alongside) =>
+      this.apiKeys.create(actor, key, { guard, alongside }),
     );
   }
 
@@ -81,8 +86,8 @@ export class ProjectKeys {
       await this.requireRoom(manager, caller, overlapMs === 0 ? 0 : 1);
     });
     const input = [keyId, String(overlapMs)];
-    return this.once({ caller, key: idempotencyKey, operation: 'rollApiKey', input }, (id) =>
-      this.apiKeys.roll(actor, keyId, overlapMs, { guard, ...id }),
+    return this.once({ caller, key: idempotencyKey, operation: 'rollApiKey', input }, (alongside) =>
+      this.apiKeys.roll(actor, keyId, overlapMs, { guard, alongside }),
     );
   }
 
@@ -152,30 +157,22 @@ export class ProjectKeys {
   /** Creates one key per Idempotency-Key. Stores only the key's id, as a token must not be stored anywhere. */
   private async once(
     { key, ...attempt }: Attempt,
-    make: (id: { id?: bigint }) => Promise<IssuedApiKey>,
+    make: (complete: Complete<bigint> | null) => Promise<IssuedApiKey>,
   ): Promise<IssuedApiKey> {
-    if (key === null) return make({});
-    const made = await this.idempotency.once<MadeKey>(
-      // A repeated request gets an error, which is not the stored answer.
-      { ...attempt, key: { ...key, onReplay: () => {} } },
-      async (reservation) => {
-        const issued = await reservation.create((id) => make({ id }));
-        return { id: reservation.id, issued };
-      },
-      { write: ({ id }) => String(id), read: (id) => ({ id: BigInt(id), issued: null }) },
-    );
-    if (made.issued) return made.issued;
+    let issued: IssuedApiKey | null = null;
+    const work = async (complete: Complete<bigint> | null) => {
+      issued = await make(complete);
+      return issued.key.id;
+    };
+    // A repeated request gets an error, which is not the stored answer.
+    const unmarked = key && { ...key, onReplay: () => {} };
+    const id = await this.idempotency.once({ ...attempt, key: unmarked }, work, ID_CODEC);
+    if (issued) return issued;
     throw new AppError(
       'conflict',
-      `This Idempotency-Key created the API key ${made.id}. Its token was shown only once: if it is lost, revoke that key and create another.`,
+      `This Idempotency-Key created the API key ${id}. Its token was shown only once: if it is lost, revoke that key and create another.`,
     );
   }
-}
-
-interface MadeKey {
-  id: bigint;
-  /** Null = created by an earlier request. */
-  issued: IssuedApiKey | null;
 }
 
 async function ofProject(manager: EntityManager, { projectId }: Caller, id: bigint): Promise<ApiKey> {

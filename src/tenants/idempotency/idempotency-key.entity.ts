@@ -15,10 +15,6 @@ export class IdempotencyKey {
   @Column(text(64))
   fingerprint!: string;
 
-  /** The id for the thing that the operation creates, the same at every attempt. */
-  @Column({ ...ID, name: 'reserved_id' })
-  reservedId!: bigint;
-
   /** Until this time the attempt counts as running. */
   @Column({ ...TIME_MS, name: 'locked_until_ms' })
   lockedUntilMs!: number;

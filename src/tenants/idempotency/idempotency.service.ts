@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type EntityManager, LessThan } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
-import { isDuplicate, isDuplicateId } from '../../ground/database/database-errors.js';
-import { withDrawnId } from '../../ground/database/drawn-id.js';
+import { isDuplicate } from '../../ground/database/database-errors.js';
 import type { Caller, IdempotencyKey as ClientKey } from '../../ground/kernel/caller.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
-import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
 const KEPT_MS = DAY_MS;
@@ -15,28 +13,17 @@ const LOCK_MS = 10_000;
 
 export interface Attempt {
   caller: Caller;
-  /** Null = the client sent none, so the work runs without a reservation. */
+  /** Null = the client sent none, so nothing is stored. */
   key: ClientKey | null;
   operation: string;
   input: readonly (string | bigint | null | undefined)[];
 }
 
-/** The reserved id for the thing that an attempt creates. */
-export interface Reservation<Result = unknown> {
-  readonly id: bigint;
-  /** Whether an earlier attempt began the work, and its outcome was lost. */
-  readonly isRepeat: boolean;
-  /**
-   * Runs `create` with the id, and retries with another id while the primary key is taken by chance. Null = an earlier
-   * attempt, whose outcome was lost, has created the thing with this id.
-   */
-  create<T>(create: (id: bigint) => Promise<T>): Promise<T | null>;
-  /**
-   * Stores the result in the transaction of the work, so that no attempt has one without the other. Throws `AppError
-   * conflict` when another attempt has taken over.
-   */
-  complete(manager: EntityManager, result: Result): Promise<void>;
-}
+/**
+ * Stores the result in the transaction of the work, so that no attempt has one without the other. Throws `AppError
+ * conflict` when another attempt has taken over.
+ */
+export type Complete<Result> = (manager: EntityManager, result: Result) => Promise<void>;
 
 /** The stored form of a result. */
 interface Codec<T> {
@@ -58,34 +45,32 @@ export function objectCodec<T extends object>(...integers: readonly (keyof T & s
 /**
  * Runs the work of an Idempotency-Key once, and returns the same result to repeated requests at both doors.
  *
- * A row is written before the work and completed after it. The row reserves the id of the thing that the work creates.
- * When a process dies in between, the next attempt uses the same id and can't create a second thing. No transaction stays
- * open meanwhile. D-9.
+ * A row is written before the work, and gets the result in the transaction of the work. When a process dies in between,
+ * nothing is done, and the next attempt does it. No transaction stays open while another request waits. D-9.
  */
 export class IdempotencyService {
   constructor(
     private readonly db: Database,
-    private readonly ids: IdGenerator,
     private readonly now: () => number,
   ) {}
 
   /**
-   * The result of `work`, from this attempt or from the first one. A failed attempt frees the key.
+   * The result of `work`, from this attempt or from the first one. `work` gets null without a key. Its result is stored
+   * behind it, if it does not call `complete`: then a repeat after a crash works again. A failed attempt frees the key.
    * Throws `AppError conflict` while the first request runs, `AppError idempotency_mismatch` for another operation or input.
    */
   async once<T>(
     attempt: Attempt,
-    work: (reservation: Reservation<T>) => Promise<T>,
+    work: (complete: Complete<T> | null) => Promise<T>,
     codec: Codec<T>,
   ): Promise<T> {
     const { key } = attempt;
-    if (key === null) return work(this.unreserved());
-    const { row, isRepeat } = await this.claim({ ...attempt, key });
+    if (key === null) return work(null);
+    const row = await this.claim({ ...attempt, key });
     if (row.result !== null) {
       key.onReplay();
       return codec.read(row.result);
     }
-    let value: T;
     let isComplete = false;
     const complete = async (manager: EntityManager, result: T) => {
       // Without a lock, so that an attempt that waited for this transaction cannot take over.
@@ -95,14 +80,15 @@ export class IdempotencyService {
       isComplete = true;
     };
     try {
-      value = await work(this.reservation(row, isRepeat, complete));
+      const value = await work(complete);
+      if (!isComplete)
+        await this.db.write(() => this.table.update(held(row), { result: codec.write(value) }));
+      return value;
     } catch (error) {
-      await this.release(row, error);
+      // If the database is unavailable, the lock expires automatically. After a lost commit, the row is no longer held.
+      await this.db.write(() => this.table.delete(held(row))).catch(() => {});
       throw error;
     }
-    if (isComplete) return value;
-    await this.db.write(() => this.table.update(held(row), { result: codec.write(value) }));
-    return value;
   }
 
   /** Deletes the rows older than 24 hours and returns how many. */
@@ -110,109 +96,49 @@ export class IdempotencyService {
     return this.db.deleteInSteps(IdempotencyKey, { expiresAtMs: LessThan(this.now()) }, 'expiresAtMs');
   }
 
-  private get table() {
-    return this.db.repository(IdempotencyKey);
-  }
-
-  private async claim({ caller, key, operation, input }: Attempt & { key: ClientKey }): Promise<Claim> {
+  /** The row of the key, with the result of an earlier attempt or for this one. Throws when neither is allowed. */
+  private async claim({
+    caller,
+    key,
+    operation,
+    input,
+  }: Attempt & { key: ClientKey }): Promise<IdempotencyKey> {
     const row: IdempotencyKey = {
       projectId: caller.projectId,
       keyDigest: sha256(checkedKey(key.text)),
       fingerprint: sha256(JSON.stringify([operation, ...input.map(fingerprintPart)])),
-      reservedId: this.ids.next(),
       lockedUntilMs: this.now() + LOCK_MS,
       result: null,
       expiresAtMs: this.now() + KEPT_MS,
     };
     try {
       await this.db.write(() => this.table.insert({ ...row }));
-      return { row, isRepeat: false };
+      return row;
     } catch (error) {
       if (!isDuplicate(error)) throw error;
     }
-    return this.resume(row);
-  }
-
-  /** The claim for a used key: its stored result, or a new attempt. Throws when neither is allowed. */
-  private async resume(row: IdempotencyKey): Promise<Claim> {
     const { projectId, keyDigest } = row;
     const known = await this.table.findOneBy({ projectId, keyDigest });
     if (!known) throw inFlight();
-    const isExpired = known.expiresAtMs <= this.now();
-    if (!isExpired) {
+    if (known.expiresAtMs > this.now()) {
       if (known.fingerprint !== row.fingerprint) {
         throw new AppError(
           'idempotency_mismatch',
           'This Idempotency-Key was used with another payload. Use a new key for a new request.',
         );
       }
-      if (known.result !== null) return { row: known, isRepeat: true };
+      if (known.result !== null) return known;
       if (known.lockedUntilMs > this.now()) throw inFlight();
     }
-    const next = isExpired ? row : { ...known, lockedUntilMs: row.lockedUntilMs };
     // Of several requests that find the lock expired, only one gets it.
-    const { affected } = await this.db.write(() => this.table.update(held(known), next));
+    const { affected } = await this.db.write(() => this.table.update(held(known), row));
     if (affected !== 1) throw inFlight();
-    return { row: next, isRepeat: !isExpired };
+    return row;
   }
 
-  private unreserved(): Reservation {
-    const id = this.ids.next();
-    const create = <T>(work: (id: bigint) => Promise<T>) => withDrawnId(this.ids, work, id);
-    return { id, isRepeat: false, create, complete: async () => {} };
+  private get table() {
+    return this.db.repository(IdempotencyKey);
   }
-
-  private reservation<T>(
-    row: IdempotencyKey,
-    isRepeat: boolean,
-    complete: Reservation<T>['complete'],
-  ): Reservation<T> {
-    const reserve = async (id: bigint) => {
-      if (id === row.reservedId) return;
-      row.reservedId = id;
-      await this.db.write(() => this.table.update(held(row), { reservedId: id }));
-    };
-    return {
-      get id() {
-        return row.reservedId;
-      },
-      isRepeat,
-      complete,
-      create: (create) =>
-        withDrawnId(
-          this.ids,
-          async (id) => {
-            await reserve(id);
-            try {
-              return await create(id);
-            } catch (error) {
-              if (isRepeat && isDuplicateId(error)) return null;
-              throw error;
-            }
-          },
-          row.reservedId,
-        ),
-    };
-  }
-
-  /** Lets the client retry. After a fault the outcome is unknown, so the row stays with its reserved id. */
-  private async release(row: IdempotencyKey, reason: unknown): Promise<void> {
-    const wasRefused = reason instanceof AppError;
-    try {
-      await this.db.write(() =>
-        wasRefused
-          ? this.table.delete(held(row))
-          : this.table.update(held(row), { lockedUntilMs: this.now() }),
-      );
-    } catch {
-      // The database is unavailable; the lock expires automatically.
-    }
-  }
-}
-
-interface Claim {
-  row: IdempotencyKey;
-  isRepeat: boolean;
 }
 
 /** Matches the row while this attempt has the lock. */
@@ -221,13 +147,8 @@ function held({ projectId, keyDigest, lockedUntilMs }: IdempotencyKey) {
 }
 
 function inFlight(): AppError {
-  return new AppError(
-    'conflict',
-    'A request with this Idempotency-Key is still running. Try again shortly.',
-    {
-      retryAfterSeconds: 1,
-    },
-  );
+  const message = 'A request with this Idempotency-Key is still running. Try again shortly.';
+  return new AppError('conflict', message, { retryAfterSeconds: 1 });
 }
 
 /** A client's key, or one of the keys that the GraphQL door makes of it for several mutations. */

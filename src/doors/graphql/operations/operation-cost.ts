@@ -38,6 +38,7 @@ export function costProblem({ pets }: Cost, { perMinute, perDay }: Quota): AppEr
 
 /** How many things one field may create. */
 export const MAX_INPUTS = 100;
+/** D-178. */
 const INPUTS_PER_UNIT = 10;
 
 /** A field at the root of an operation. */
