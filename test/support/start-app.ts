@@ -61,6 +61,8 @@ export async function startApp({
     DATABASE_URL: database.url,
     PORT: '0',
     LOG_LEVEL: onLog ? 'info' : 'silent',
+    // On a busy machine it would refuse requests of tests about other promises.
+    OVERLOAD: 'off',
     ...env,
   });
   await migrate(config.database, DATABASE_SCHEMA);
