@@ -32,7 +32,7 @@ export class Meter {
   private readonly refusedKeys: RefusedKeys;
 
   constructor(
-    private readonly limiter: Pick<Limiter, 'charge' | 'peek'>,
+    private readonly limiter: Limiter,
     private readonly apiKeys: ApiKeyService,
     private readonly isStaging: boolean,
     now: () => number,

@@ -42,7 +42,7 @@ export async function startLimiter({ redisUrl, db, log, now }: LimiterParts): Pr
     const limiter = new MemoryLimiter(now, undefined, versions);
     const store = new CounterStore(db, limiter, now);
     await store.restore();
-    const close = () => limiter.close();
+    const close = async () => {};
     return { limiter, versions, sharing: () => ALONE, storeCounters: () => store.flush(), close };
   }
   const mirror = new MemoryLimiter(now);

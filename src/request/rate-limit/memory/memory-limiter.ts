@@ -118,12 +118,11 @@ export class MemoryLimiter implements Limiter {
     return standing({ usage, record, quota, cost: 0, nowMs, allowance: null });
   }
 
+  /** Ends the key's ban, and clears its strikes and ladder steps. */
   unban({ keyId }: { keyId: string }): void {
     this.bans.delete(keyId);
     this.noteBanChange(keyId);
   }
-
-  async close(): Promise<void> {}
 
   get subjectCount(): number {
     return this.projects.size + this.addresses.size;

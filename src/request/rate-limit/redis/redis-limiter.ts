@@ -83,9 +83,9 @@ export class RedisLimiter implements Limiter {
     return standing(await this.run(account, { cost: PEEK, connection: null }));
   }
 
+  /** Ends the key's ban, and clears its strikes and ladder steps. */
   async unban({ subject, keyId }: { subject: string; keyId: string }): Promise<void> {
     await this.within(() => this.redis.del(banKey(subject, keyId)));
-    this.options.mirror?.adopt(null, { keyId, record: null });
   }
 
   /** The stored records of these keys of a subject. */

@@ -47,12 +47,6 @@ export class ResilientLimiter implements Limiter {
     });
   }
 
-  /** Throws `SharedCountersAway` when Redis is unavailable: the ban would return with it. */
-  async unban(key: { subject: string; keyId: string }): Promise<void> {
-    await this.shared.unban(key);
-    this.local.unban(key);
-  }
-
   /** Sets the version of the subject's data for all processes; false = Redis is unavailable. Never rejects. */
   async stamp(subject: string, version: string): Promise<boolean> {
     if (this.isDegraded) return false;

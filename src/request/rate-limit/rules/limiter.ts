@@ -37,8 +37,8 @@ export interface Charge extends Account {
 }
 
 /**
- * Decides whether requests are within their quota. One process counts in memory, several count in Redis. `charge` and
- * `peek` never throw and never wait for long: a process that can't reach the shared counters decides alone.
+ * Decides whether requests are within their quota. One process counts in memory, several count in Redis. It never throws
+ * and never waits for long: a process that can't reach the shared counters decides alone.
  */
 export interface Limiter {
   /**
@@ -48,9 +48,6 @@ export interface Limiter {
   charge(request: Charge): Decision | Promise<Decision>;
   /** Reads the remaining quota without charging and without strikes: for `GET /v1/rate_limit` and `Query.rateLimit`. */
   peek(account: Account): Standing | Promise<Standing>;
-  /** Ends the key's ban, and clears its strikes and ladder steps. Throws when it can't reach all counters. */
-  unban(account: Pick<Account, 'subject'> & { keyId: string }): void | Promise<void>;
-  close(): Promise<void>;
 }
 
 /** The log of the limiter itself. */
