@@ -2,7 +2,7 @@ import { SpanKind } from '@opentelemetry/api';
 import { Meter } from '../admission/meter.js';
 import type { Account, Charge, Decision, Limiter, Standing } from '../rate-limit/rules/limiter.js';
 import { ResponseCache } from '../response-cache/response-cache.js';
-import type { Tracer, Work } from './tracer.js';
+import { endedAfter, type Tracer, type Work } from './tracer.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,7 +14,7 @@ declare module 'fastify' {
 }
 
 /** Its charges become spans below the current one. */
-export class TracedLimiter implements Pick<Limiter, 'charge' | 'peek'> {
+export class TracedLimiter implements Limiter {
   constructor(
     private readonly limiter: Limiter,
     private readonly tracer: Tracer,
@@ -23,14 +23,15 @@ export class TracedLimiter implements Pick<Limiter, 'charge' | 'peek'> {
   ) {}
 
   charge(charge: Charge): Decision | Promise<Decision> {
-    return this.tracer.within('admission', SpanKind.INTERNAL, (span) => {
+    const work = this.tracer.startChild('admission');
+    if (work === null) return this.limiter.charge(charge);
+    const describe = (decision: Decision): Decision => {
+      work.span.setAttribute('petstore.limiter', this.place());
+      work.span.setAttribute('petstore.decision', decision.admitted ? 'admitted' : 'refused');
+      return decision;
+    };
+    return endedAfter(work, () => {
       const decided = this.limiter.charge(charge);
-      if (span === null) return decided;
-      const describe = (decision: Decision): Decision => {
-        span.setAttribute('petstore.limiter', this.place());
-        span.setAttribute('petstore.decision', decision.admitted ? 'admitted' : 'refused');
-        return decision;
-      };
       return decided instanceof Promise ? decided.then(describe) : describe(decided);
     });
   }
@@ -50,17 +51,19 @@ export class TracedMeter extends Meter {
   }
 
   protected override spend(...charge: Parameters<Meter['charge']>): ReturnType<Meter['charge']> {
-    return this.within(charge[0], () => super.spend(...charge));
+    const work = workOf(charge[0]);
+    return work === null ? super.spend(...charge) : this.tracer.enter(work, () => super.spend(...charge));
   }
 
   override admitUnread(...document: Parameters<Meter['admitUnread']>): ReturnType<Meter['admitUnread']> {
-    return this.within(document[0], () => super.admitUnread(...document));
+    const work = workOf(document[0]);
+    if (work === null) return super.admitUnread(...document);
+    return this.tracer.enter(work, () => super.admitUnread(...document));
   }
+}
 
-  private within<T>({ operationTrace, trace }: Parameters<Meter['charge']>[0], run: () => T): T {
-    const work = operationTrace ?? trace;
-    return work === null ? run() : this.tracer.enter(work, run);
-  }
+function workOf({ operationTrace, trace }: Parameters<Meter['charge']>[0]): Work | null {
+  return operationTrace ?? trace;
 }
 
 /** Its look-ups become spans. */
@@ -69,17 +72,15 @@ export class TracedCache extends ResponseCache {
     super();
   }
 
-  override respond(
-    ...[request, text, produce]: Parameters<ResponseCache['respond']>
-  ): ReturnType<ResponseCache['respond']> {
-    return this.tracer.within('response cache', SpanKind.INTERNAL, (span) => {
+  override respond(...parts: Parameters<ResponseCache['respond']>): ReturnType<ResponseCache['respond']> {
+    const work = this.tracer.startChild('response cache');
+    if (work === null) return super.respond(...parts);
+    return endedAfter(work, () => {
       const before = { ...this.counts };
-      const response = super.respond(request, text, produce);
-      const { hits, shared, misses } = this.counts;
-      if (hits > before.hits) span?.setAttribute('petstore.cache.result', 'hit');
-      else if (shared > before.shared) span?.setAttribute('petstore.cache.result', 'shared');
-      else if (misses > before.misses) span?.setAttribute('petstore.cache.result', 'miss');
-      else span?.setAttribute('petstore.cache.result', 'none');
+      const response = super.respond(...parts);
+      const results = { hit: 'hits', shared: 'shared', miss: 'misses' } as const;
+      const counted = Object.entries(results).find(([, count]) => this.counts[count] > before[count]);
+      work.span.setAttribute('petstore.cache.result', counted?.[0] ?? 'none');
       return response;
     });
   }
@@ -92,15 +93,14 @@ const MOST_TABLES = 4;
 
 /** Calls `run` in a span of the statement. */
 export function traceStatements(tracer: Tracer, system: string) {
-  return <T>(sql: string, run: () => Promise<T>): Promise<T> =>
-    tracer.within('statement', SpanKind.CLIENT, (span) => {
-      if (span !== null) {
-        const summary = querySummary(sql);
-        span.updateName(summary);
-        span.setAttributes({ 'db.system.name': system, 'db.query.summary': summary });
-      }
-      return run();
-    });
+  return <T>(sql: string, run: () => Promise<T>): Promise<T> => {
+    const work = tracer.startChild('statement', SpanKind.CLIENT);
+    if (work === null) return run();
+    const summary = querySummary(sql);
+    work.span.updateName(summary);
+    work.span.setAttributes({ 'db.system.name': system, 'db.query.summary': summary });
+    return endedAfter(work, run);
+  };
 }
 
 /** The operation and the tables of a statement: `SELECT pets`. It never has a value. */

@@ -101,12 +101,6 @@ export class Tracer {
     return this.followed.run(work, () => this.enter(work, run));
   }
 
-  /** Calls `run` in a span below the current one; with null if nothing is recorded. No span is below it. */
-  within<T>(name: string, kind: SpanKind, run: (span: Span | null) => T): T {
-    const work = this.startChild(name, kind);
-    return work === null ? run(null) : endedAfter(work, () => run(work.span));
-  }
-
   /** Calls `run`, whose spans are below a new span. In the background, without a current span, it begins a trace. */
   async withinTask<T>(name: string, attributes: Attributes, run: () => Promise<T>): Promise<T> {
     const child = this.startChild(name);
@@ -137,7 +131,7 @@ export class Tracer {
 }
 
 /** Ends the work with `run`, and returns its result unchanged. */
-function endedAfter<T>(work: Work, run: () => T): T {
+export function endedAfter<T>(work: Work, run: () => T): T {
   try {
     const result = run();
     if (result instanceof Promise) {
