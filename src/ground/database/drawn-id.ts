@@ -9,18 +9,12 @@ const MAX_DRAWS = 20;
  * Runs `insert` with a drawn id, and retries with another id while the primary key is taken: another process drew it in the
  * same millisecond. In a transaction, `insert` must be one statement, because the database undoes only that. D-2.
  */
-export async function withDrawnId<T>(
+export function withDrawnId<T>(
   ids: IdGenerator,
   insert: (id: bigint) => Promise<T>,
   firstId = ids.next(),
 ): Promise<T> {
-  let id = firstId;
-  return untilFree(
-    () => insert(id),
-    () => {
-      id = ids.nextFurther();
-    },
-  );
+  return untilFree(insert, firstId, () => ids.nextFurther());
 }
 
 /** As `withDrawnId`, for rows that are inserted together: a retry draws new ids for all of them. */
@@ -49,14 +43,17 @@ export function drawIdsAt(times: readonly number[]): bigint[] {
   });
 }
 
-/** Runs `insert`, and repeats it after `redraw` while an id is taken. */
-export async function untilFree<T>(insert: () => Promise<T>, redraw: () => void): Promise<T> {
-  for (let draw = 1; ; draw += 1) {
+/** Runs `insert` with the first ids, and repeats it with others while one is taken. */
+export async function untilFree<Ids, T>(
+  insert: (ids: Ids) => Promise<T>,
+  first: Ids,
+  redraw: () => Ids,
+): Promise<T> {
+  for (let [draw, ids] = [1, first]; ; [draw, ids] = [draw + 1, redraw()]) {
     try {
-      return await insert();
+      return await insert(ids);
     } catch (error) {
       if (!isDuplicateId(error) || draw === MAX_DRAWS) throw error;
-      redraw();
     }
   }
 }

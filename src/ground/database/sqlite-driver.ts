@@ -70,51 +70,33 @@ type Transaction = <T>(work: (manager: EntityManager) => Promise<T>) => Promise<
 
 /**
  * TypeORM has one connection per SQLite file, so other statements between two steps of a transaction would become part of
- * it and be rolled back with it. Here they wait until the transaction has ended.
+ * it and be rolled back with it. Here transactions and other statements run one after the other.
  */
 export function sqliteTransactions(source: DataSource): Transaction {
   const owner = new AsyncLocalStorage<symbol>();
-  let open: { token: symbol; ended: Promise<void> } | null = null;
-  let running = 0;
-  let onIdle: (() => void) | null = null;
+  let open: symbol | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  };
 
   const runner = source.createQueryRunner();
   const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<unknown>;
-  const isolated = async (...args: unknown[]) => {
-    while (open && owner.getStore() !== open.token) await open.ended;
-    running += 1;
-    try {
-      return await query(...args);
-    } finally {
-      running -= 1;
-      if (running === 0) onIdle?.();
-    }
-  };
+  const isolated = (...args: unknown[]) =>
+    open !== null && owner.getStore() === open ? query(...args) : inTurn(() => query(...args));
   runner.query = isolated as typeof runner.query;
 
-  return async (work) => {
-    while (open) await open.ended;
-    const token = Symbol('transaction');
-    let end = () => {};
-    open = {
-      token,
-      ended: new Promise((resolve) => {
-        end = resolve;
-      }),
-    };
-    if (running > 0) {
-      await new Promise<void>((resolve) => {
-        onIdle = resolve;
-      });
-    }
-    try {
-      return await owner.run(token, () => source.transaction(work));
-    } finally {
-      open = null;
-      onIdle = null;
-      // Otherwise Node follows every promise of the process, requests included.
-      owner.disable();
-      end();
-    }
-  };
+  return (work) =>
+    inTurn(async () => {
+      open = Symbol('transaction');
+      try {
+        return await owner.run(open, () => source.transaction(work));
+      } finally {
+        open = null;
+        // Otherwise Node follows every promise of the process, requests included.
+        owner.disable();
+      }
+    });
 }

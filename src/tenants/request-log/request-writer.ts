@@ -57,11 +57,11 @@ export class RequestWriter {
 
   /** The rows get other ids when one of theirs is taken. */
   private insert(batch: LoggedRequest[]): Promise<void> {
-    const insert = () =>
-      this.batches.store((manager) => insertRows(manager, LoggedRequest, this.waiting[0] as LoggedRequest[]));
-    return untilFree(insert, () => {
-      this.waiting[0] = withIds(batch);
-    });
+    const insert = (rows: LoggedRequest[]) => {
+      this.waiting[0] = rows;
+      return this.batches.store((manager) => insertRows(manager, LoggedRequest, rows));
+    };
+    return untilFree(insert, batch, () => withIds(batch));
   }
 }
 
