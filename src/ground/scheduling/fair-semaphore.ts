@@ -50,12 +50,8 @@ export class FairSemaphore {
     }
   }
 
-  private begins(key: unknown, end: AbortSignal): Promise<boolean> | boolean {
+  private async begins(key: unknown, end: AbortSignal): Promise<boolean> {
     if (end.aborted) return false;
-    if (this.hasRoom(key)) {
-      this.enter(key);
-      return true;
-    }
     return new Promise((resolve) => {
       const giveUp = () => {
         this.waiting.splice(this.waiting.indexOf(entry), 1);
@@ -68,6 +64,7 @@ export class FairSemaphore {
       const entry = { key, start };
       this.waiting.push(entry);
       end.addEventListener('abort', giveUp, { once: true });
+      this.startNext();
     });
   }
 
@@ -78,13 +75,9 @@ export class FairSemaphore {
     }
     if (!next) return;
     this.waiting.splice(this.waiting.indexOf(next), 1);
-    this.enter(next.key);
-    next.start();
-  }
-
-  private enter(key: unknown): void {
     this.running += 1;
-    this.count(key, 1);
+    this.count(next.key, 1);
+    next.start();
   }
 
   private hasRoom(key: unknown): boolean {
