@@ -85,9 +85,8 @@ export function createCustomDomains({
         check,
         authority,
         order: (request, hooks) => {
-          const { hostname, resume, replaces } = request;
-          const reason = resume ? 'resumed' : replaces ? 'renewal' : 'new';
-          const attributes = { 'petstore.domain': hostname, 'petstore.order': reason };
+          const { hostname, replaces } = request;
+          const attributes = { 'petstore.domain': hostname, 'petstore.order': replaces ? 'renewal' : 'new' };
           return withinTask('ACME order', attributes, () => authority.order(request, hooks));
         },
         certificates,

@@ -1,5 +1,5 @@
 import { AcmeAccount } from '../domains/certificates/orders/acme-accounts.js';
-import { AcmeOrder } from '../domains/certificates/orders/order-log.js';
+import { AcmeOrder } from '../domains/certificates/store/acme-order.entity.js';
 import { Certificate } from '../domains/certificates/store/certificate.store.js';
 import { AcmeChallenge } from '../domains/certificates/store/challenges.js';
 import { Domain } from '../domains/store/domain.entity.js';

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { AcmeOrder, OrderLog, type PlannedOrder } from '../../src/domains/certificates/orders/order-log.js';
+import { OrderLog, type PlannedOrder } from '../../src/domains/certificates/orders/order-log.js';
+import { AcmeOrder } from '../../src/domains/certificates/store/acme-order.entity.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { migrate } from '../../src/ground/database/migrate.js';
@@ -23,6 +24,7 @@ const order = (hostname: string, isRenewal = false): PlannedOrder => ({
   registrableDomain: hostname.split('.').slice(-2).join('.'),
   isRenewal,
   isCertified: isRenewal,
+  sealedKey: null,
 });
 const many = (count: number, hostname: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => order(hostname(index)));
@@ -59,7 +61,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   async function spend(orders: PlannedOrder[], outcome: AcmeOrder['outcome']): Promise<void> {
     const rows = orders.map(({ isCertified: _, ...planned }) => {
       nowMs += MINUTE_MS;
-      return { id: ids.next(), ...planned, startedAtMs: nowMs, outcome };
+      return { id: ids.next(), ...planned, startedAtMs: nowMs, outcome, url: null };
     });
     await db.repository(AcmeOrder).insert(rows);
   }

@@ -33,6 +33,7 @@ const ORDER = {
   projectId: 1n,
   isRenewal: false,
   isCertified: false,
+  sealedKey: null,
 };
 
 onEachDatabase((app) => {

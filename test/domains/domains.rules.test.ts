@@ -304,8 +304,6 @@ describe('the outcome of an order', () => {
       orderState: 'ISSUED',
       failedOrders: 0,
       orderDiagnoses: [],
-      orderUrl: null,
-      orderSealedKey: null,
     });
   });
 

@@ -20,8 +20,6 @@ export interface OrderRequest {
   hostname: string;
   /** The CA counts some rate limits by this name. */
   registrableDomain: string;
-  /** The arguments of `onOrdered` for an unfinished order; null = none. */
-  resume: { orderUrl: string; sealedKey: string } | null;
   /** The renewal id of the current certificate; null = none. */
   replaces: string | null;
   /** The name has had a certificate. */
@@ -30,8 +28,8 @@ export interface OrderRequest {
 
 export interface OrderHooks {
   signal: AbortSignal;
-  /** Stores the data that another process needs to resume the order. If it throws, the order ends. */
-  onOrdered(orderUrl: string, sealedKey: string): Promise<void>;
+  /** Called after a new order was placed. If it throws, the attempt ends. */
+  onOrdered(): Promise<void>;
 }
 
 interface AuthorityParts {
@@ -50,10 +48,9 @@ interface AuthorityOptions {
   timeoutMs?: number;
 }
 
-interface KeyedOrder extends PlacedOrder {
+interface LoggedOrder extends PlacedOrder {
+  logId: bigint;
   sealedKey: string;
-  /** Null = its row is gone. */
-  logId: bigint | null;
 }
 
 const ORDER_TIMEOUT_MS = 60_000;
@@ -86,8 +83,8 @@ export class CertificateAuthority {
   }
 
   /**
-   * Orders a certificate, or resumes an order, and stores nothing of the certificate. Over a limit it throws
-   * without a request to the CA.
+   * Orders a certificate, or completes the domain's unfinished order, and stores nothing of the certificate. Over a limit
+   * it throws without a request to the CA.
    */
   order(request: OrderRequest, { signal, onOrdered }: OrderHooks): Promise<NewCertificate> {
     return this.bounded(request.hostname, signal, async (deadline) => {
@@ -101,7 +98,7 @@ export class CertificateAuthority {
         if (!isOver || deadline.aborted) throw error;
       }
       const placed = await this.place(request, deadline);
-      await onOrdered(placed.order.url, placed.sealedKey);
+      await onOrdered();
       return this.complete(request.domainId, placed, deadline);
     });
   }
@@ -133,17 +130,17 @@ export class CertificateAuthority {
 
   /** The unfinished order; null = there is none, its key is lost, or the CA does not know it for this account. */
   private async findOrder(
-    { resume, domainId, hostname }: OrderRequest,
+    { domainId, hostname }: OrderRequest,
     signal: AbortSignal,
-  ): Promise<KeyedOrder | null> {
-    const key = resume && this.opened(resume.sealedKey, hostname);
-    if (!resume || !key) return null;
+  ): Promise<LoggedOrder | null> {
     const { client, accounts, log } = this.parts;
-    const { orderUrl, sealedKey } = resume;
-    const logId = await log.unfinished(domainId, hostname);
+    const unfinished = await log.unfinished(domainId, hostname);
+    const key = unfinished && this.opened(unfinished.sealedKey, hostname);
+    if (!unfinished || !key) return null;
+    const { id: logId, url, sealedKey } = unfinished;
     try {
       return await accounts.use(signal, async (signer) => {
-        const order = await client.order(signer, orderUrl, signal);
+        const order = await client.order(signer, url, signal);
         return { signer, order, hostname, key, sealedKey, logId };
       });
     } catch (error) {
@@ -153,19 +150,20 @@ export class CertificateAuthority {
     }
   }
 
-  private async place(request: OrderRequest, signal: AbortSignal): Promise<KeyedOrder> {
+  private async place(request: OrderRequest, signal: AbortSignal): Promise<LoggedOrder> {
     const { client, log, sealer } = this.parts;
-    const { resume: _, replaces: wanted, ...ordered } = request;
+    const { replaces: wanted, ...ordered } = request;
     const { hostname } = request;
     const key = await generateKey();
     const sealedKey = sealer.seal(pemOf(key), certificateKeyContext(hostname));
     const { renewalInfo } = await client.directory(signal);
     const replaces = renewalInfo === null ? null : wanted;
-    const planned = { ...ordered, isRenewal: replaces !== null };
+    const planned = { ...ordered, isRenewal: replaces !== null, sealedKey };
     const logId = await log.logOrder(planned);
     const sent = await this.noted(logId, hostname, signal, () =>
       this.sendNewOrder(planned, { replaces, logId }, signal),
     );
+    await log.logUrl(logId, sent.order.url);
     return { ...sent, hostname, key, sealedKey, logId };
   }
 
@@ -190,7 +188,7 @@ export class CertificateAuthority {
 
   private complete(
     domainId: bigint,
-    { sealedKey, logId, ...placed }: KeyedOrder,
+    { sealedKey, logId, ...placed }: LoggedOrder,
     signal: AbortSignal,
   ): Promise<NewCertificate> {
     const { flow, log, sealer } = this.parts;
@@ -215,7 +213,7 @@ export class CertificateAuthority {
 
   /** Logs the outcome of a failed order. An aborted order stays in flight. */
   private async noted<T>(
-    logId: bigint | null,
+    logId: bigint,
     hostname: string,
     signal: AbortSignal,
     work: () => Promise<T>,

@@ -127,7 +127,7 @@ export class DomainIssuance {
 
   private async order(lease: DomainLease, domain: Domain): Promise<NewCertificate> {
     const { certificates } = this.parts;
-    const { id, projectId, hostname, registrableDomain, orderUrl, orderSealedKey, certificateId } = domain;
+    const { id, projectId, hostname, registrableDomain, certificateId } = domain;
     const replaced =
       certificateId === null ? null : await certificates.findCertificate(certificateId, hostname);
     return this.parts.order(
@@ -136,16 +136,15 @@ export class DomainIssuance {
         projectId,
         hostname,
         registrableDomain,
-        resume: orderUrl && orderSealedKey ? { orderUrl, sealedKey: orderSealedKey } : null,
         replaces: replaced?.renewalId ?? null,
         isCertified: certificateId !== null,
       },
       {
         signal: lease.signal,
-        onOrdered: async (url, sealedKey) => {
+        onOrdered: async () => {
           const what = certificateId === null ? 'A certificate' : 'The renewal of the certificate';
           const stored = await this.store(lease, () => ({
-            changes: { orderUrl: url, orderSealedKey: sealedKey },
+            changes: {},
             happenings: [
               { name: 'certificate.ordered', message: `${what} for ${hostname} is being ordered.` },
             ],

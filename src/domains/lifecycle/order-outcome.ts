@@ -11,7 +11,9 @@ export function issuedOrder({ certificateId, hostname }: Domain, certificate: Ce
   const until = new Date(certificate.notAfterMs).toISOString();
   return {
     changes: {
-      ...settled('ISSUED', 0),
+      orderState: 'ISSUED',
+      failedOrders: 0,
+      leaseUntilMs: 0,
       orderDiagnoses: [],
       certificateId: certificate.id,
       certificateEndsAtMs: certificate.notAfterMs,
@@ -29,7 +31,7 @@ export function issuedOrder({ certificateId, hostname }: Domain, certificate: Ce
 
 /** The change of a domain after a failed order. `found` has the reasons; empty = DNS does not point here. Pure. */
 export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: number): Revision {
-  const { hostname, certificateId, certificateEndsAtMs, verifiedAtMs, orderUrl, orderSealedKey } = domain;
+  const { hostname, certificateId, certificateEndsAtMs, verifiedAtMs } = domain;
   const failures = domain.failedOrders + 1;
   const retryAtMs = Math.max(0, ...found.map((diagnosis) => diagnosis.retryAtMs ?? 0)) || null;
   const nextMs = nextOrderAtMs({ failures, retryAtMs, verifiedAtMs, certificateEndsAtMs }, atMs);
@@ -54,18 +56,14 @@ export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: n
   }
   return {
     changes: {
-      ...settled('FAILED', failures),
-      // The order may still be good, so the next attempt resumes it.
-      ...(found.some(({ code }) => code === 'CA_DOWN') ? { orderUrl, orderSealedKey } : {}),
+      orderState: 'FAILED',
+      failedOrders: failures,
+      leaseUntilMs: 0,
       orderDiagnoses: fitForStorage(diagnoses),
       nextOrderAtMs: nextMs,
     },
     happenings,
   };
-}
-
-function settled(orderState: 'ISSUED' | 'FAILED', failedOrders: number) {
-  return { orderState, failedOrders, leaseUntilMs: 0, orderUrl: null, orderSealedKey: null };
 }
 
 /** The warning for a domain that has waited 30 minutes or longer for its first certificate; otherwise null. */

@@ -100,13 +100,6 @@ export class Domain {
   @Column({ ...INTEGER, name: 'lease_number' })
   leaseNumber = 0;
 
-  /** URL of the in-flight order, so that another process can complete it. */
-  @Column({ ...text(512), name: 'order_url', nullable: true })
-  orderUrl: string | null = null;
-
-  @Column({ type: 'text', name: 'order_sealed_key', nullable: true })
-  orderSealedKey: string | null = null;
-
   @Column({ ...BOOLEAN, name: 'is_primary' })
   isPrimary = false;
 

@@ -31,8 +31,6 @@ const TABLES = [
       integer('failed_orders'),
       int64('lease_until_ms'),
       integer('lease_number'),
-      optional(text('order_url', 512)),
-      optional(long('order_sealed_key')),
       integer('is_primary'),
       optional(text('redirect_to', 253)),
       optional(integer('redirect_status')),
@@ -110,6 +108,8 @@ const TABLES = [
       integer('is_renewal'),
       int64('started_at_ms'),
       optional(text('outcome', 64)),
+      optional(text('url', 512)),
+      optional(long('sealed_key')),
     ],
     indices: [
       { name: 'acme_orders_registrable', columnNames: ['registrable_domain', 'started_at_ms'] },

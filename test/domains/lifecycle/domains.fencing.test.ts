@@ -23,5 +23,7 @@ test('Domains-Issuance-4: a process whose lease was taken over stores no certifi
   rig.clock.now += 15_000;
   await rig.issuance.run(await due());
   expect(await rig.db.repository(Certificate).count()).toBe(1);
+  // The order of the first process was completed.
+  expect(rig.ca.issued).toHaveLength(1);
   await rig.stop();
 });

@@ -5,7 +5,7 @@ import type {
   CertificateAuthority,
   OrderRequest,
 } from '../../../src/domains/certificates/certificate-authority.js';
-import { AcmeOrder } from '../../../src/domains/certificates/orders/order-log.js';
+import { AcmeOrder } from '../../../src/domains/certificates/store/acme-order.entity.js';
 import type { NewCertificate } from '../../../src/domains/certificates/store/certificate.store.js';
 import { Challenges } from '../../../src/domains/certificates/store/challenges.js';
 import { Sealer } from '../../../src/domains/certificates/store/sealer.js';
@@ -120,15 +120,16 @@ export async function startAcmeRig({
   };
 }
 
-/** Returns a first order for `hostname`. */
+let domains = 0n;
+
+/** Returns a first order for `hostname`, of another domain at each call. */
 export function orderOf(hostname: string, changes: Partial<OrderRequest> = {}): OrderRequest {
   const registrableDomain = hostname.split('.').slice(-2).join('.');
   return {
-    domainId: 1n,
+    domainId: ++domains,
     projectId: 1n,
     hostname,
     registrableDomain,
-    resume: null,
     replaces: null,
     isCertified: false,
     ...changes,

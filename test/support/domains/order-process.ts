@@ -20,6 +20,7 @@ process.on('message', async ({ planned, orders }: SpendingOrder) => {
     projectId: BigInt(process.pid),
     isRenewal: false,
     isCertified: false,
+    sealedKey: null,
   };
   const ends = await Promise.allSettled(Array.from({ length: orders }, () => log.logOrder(order)));
   const faults = ends.flatMap((end) =>

@@ -1,63 +1,23 @@
-import {
-  Column,
-  Entity,
-  type EntityManager,
-  type FindOptionsWhere,
-  In,
-  Index,
-  IsNull,
-  LessThan,
-  MoreThan,
-  Not,
-  PrimaryColumn,
-} from 'typeorm';
+import { type EntityManager, type FindOptionsWhere, In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
 import type { AcmeLimits } from '../../../ground/config/config.js';
 import { ChangeSequence } from '../../../ground/database/change-sequence.entity.js';
-import { BOOLEAN, ID, TIME_MS, text } from '../../../ground/database/columns.js';
 import type { Database } from '../../../ground/database/database.js';
 import { withDrawnId } from '../../../ground/database/drawn-id.js';
 import { HOUR_MS } from '../../../ground/kernel/duration.js';
 import type { IdGenerator } from '../../../ground/kernel/ids.js';
+import { AcmeOrder, ENDED } from '../store/acme-order.entity.js';
 import { CertificateOrderError, type OrderFailureCode } from './order-failure.js';
 
-/** An order that was sent to the CA. The order budgets count these rows. */
-@Entity('acme_orders')
-@Index('acme_orders_registrable', ['registrableDomain', 'startedAtMs'])
-@Index('acme_orders_hostname', ['hostname', 'startedAtMs'])
-@Index('acme_orders_project', ['projectId', 'startedAtMs'])
-export class AcmeOrder {
-  @PrimaryColumn(ID)
-  id!: bigint;
-
-  @Column({ ...ID, name: 'domain_id' })
-  domainId!: bigint;
-
-  @Column({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
-  @Column(text(253))
-  hostname!: string;
-
-  @Column({ ...text(253), name: 'registrable_domain' })
-  registrableDomain!: string;
-
-  /** The CA does not count renewals that name the certificate they replace. RFC 9773 §5. */
-  @Column({ ...BOOLEAN, name: 'is_renewal' })
-  isRenewal!: boolean;
-
-  @Index('acme_orders_start')
-  @Column({ ...TIME_MS, name: 'started_at_ms' })
-  startedAtMs!: number;
-
-  /** `issued`, or the code of the diagnosis that ended it; null = in flight. */
-  @Column({ ...text(64), nullable: true })
-  outcome!: string | null;
-}
-
-export type PlannedOrder = Omit<AcmeOrder, 'id' | 'startedAtMs' | 'outcome'> & {
+export type PlannedOrder = Omit<AcmeOrder, 'id' | 'startedAtMs' | 'outcome' | 'url'> & {
   /** The name has had a certificate. */
   isCertified: boolean;
 };
+
+interface UnfinishedOrder {
+  id: bigint;
+  url: string;
+  sealedKey: string;
+}
 
 export const ISSUED = 'issued';
 const WEEK_MS = 7 * 24 * HOUR_MS;
@@ -101,7 +61,7 @@ export class OrderLog {
     const { isCertified: _, ...order } = planned;
     return this.withinLimits(planned, (manager) =>
       withDrawnId(this.ids, async (id) => {
-        await manager.insert(AcmeOrder, { id, ...order, startedAtMs: this.now(), outcome: null });
+        await manager.insert(AcmeOrder, { id, ...order, startedAtMs: this.now(), outcome: null, url: null });
         return id;
       }),
     );
@@ -114,22 +74,23 @@ export class OrderLog {
     );
   }
 
-  /** The id of the host's newest unfinished order; null = it was logged too long ago. */
-  async unfinished(domainId: bigint, hostname: string): Promise<bigint | null> {
-    const row = await this.table.findOne({
-      select: { id: true },
-      where: [
-        { domainId, hostname, outcome: IsNull() },
-        { domainId, hostname, outcome: 'CA_DOWN' },
-      ],
-      order: { startedAtMs: 'DESC' },
-    });
-    return row?.id ?? null;
+  /** The newest order of the domain, if it can be completed. */
+  async unfinished(domainId: bigint, hostname: string): Promise<UnfinishedOrder | null> {
+    const order = { startedAtMs: 'DESC', id: 'DESC' } as const;
+    const newest = await this.table.findOne({ where: { domainId, hostname }, order });
+    if (newest === null || newest.url === null || newest.sealedKey === null) return null;
+    const { id, url, sealedKey } = newest;
+    return { id, url, sealedKey };
   }
 
-  /** `id`: null = the row is gone. */
-  async logOutcome(id: bigint | null, outcome: typeof ISSUED | OrderFailureCode): Promise<void> {
-    if (id !== null) await this.db.write(() => this.table.update({ id }, { outcome }));
+  async logUrl(id: bigint, url: string): Promise<void> {
+    await this.db.write(() => this.table.update({ id }, { url }));
+  }
+
+  /** After `CA_DOWN` the order may still be good, and a certificate is not stored yet: the next attempt resumes both. */
+  async logOutcome(id: bigint, outcome: typeof ISSUED | OrderFailureCode): Promise<void> {
+    const ended = outcome === 'CA_DOWN' || outcome === ISSUED ? {} : ENDED;
+    await this.db.write(() => this.table.update({ id }, { outcome, ...ended }));
   }
 
   /** Deletes the rows that no limit counts any more and returns how many. */
@@ -144,12 +105,9 @@ export class OrderLog {
       this.db.transaction(async (manager) => {
         // The lock comes first, so that the transaction reads the newest rows.
         await manager.increment(ChangeSequence, TURN, 'value', 1);
-        // In parallel, because all processes wait for the row meanwhile.
-        const refusals = await Promise.all(
-          this.limitsOf(planned).map((limit) => this.refusal(limit, planned.hostname, manager)),
-        );
-        const refusal = refusals.find((one) => one !== null);
-        if (refusal) throw refusal;
+        for (const limit of this.limitsOf(planned)) {
+          await this.requireRoom(limit, planned.hostname, manager);
+        }
         return work(manager);
       }),
     );
@@ -183,12 +141,11 @@ export class OrderLog {
     return isCertified ? [ofProject] : [ofDomain, ofProject, ofPlatform];
   }
 
-  /** Null = another order is within the limit. */
-  private async refusal(
+  private async requireRoom(
     { what, most, windowMs, counts }: Limit,
     hostname: string,
     manager: EntityManager,
-  ): Promise<CertificateOrderError | null> {
+  ): Promise<void> {
     const nowMs = this.now();
     const counted = await manager.find(AcmeOrder, {
       select: { id: true, startedAtMs: true, outcome: true },
@@ -199,13 +156,13 @@ export class OrderLog {
       order: { startedAtMs: 'DESC' },
       take: most,
     });
-    if (counted.length < most) return null;
+    if (counted.length < most) return;
     const ends = counted.map(
       ({ startedAtMs, outcome }) => startedAtMs + (outcome === null ? IN_FLIGHT_MS : windowMs),
     );
     const question = `${what} (${hostname})`;
     const answer = `${most} of ${most}`;
-    return new CertificateOrderError({
+    throw new CertificateOrderError({
       code: 'CA_RATE_LIMITED',
       severity: 'ERROR',
       actor: 'NOBODY',

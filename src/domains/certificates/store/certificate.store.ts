@@ -3,6 +3,7 @@ import { ID, TIME_MS, text } from '../../../ground/database/columns.js';
 import type { Database } from '../../../ground/database/database.js';
 import { withDrawnId } from '../../../ground/database/drawn-id.js';
 import type { IdGenerator } from '../../../ground/kernel/ids.js';
+import { AcmeOrder, ENDED } from './acme-order.entity.js';
 import { AcmeChallenge } from './challenges.js';
 
 /** A certificate for one host name. */
@@ -94,8 +95,10 @@ export class CertificateStore {
     return new Map(found.map((certificate) => [certificate.domainId, certificate]));
   }
 
-  /** Stores a new certificate, in the transaction that makes it current. */
-  insert(manager: EntityManager, issued: NewCertificate): Promise<Certificate> {
+  /** Stores a new certificate and ends its order, in the transaction that makes it current. */
+  async insert(manager: EntityManager, issued: NewCertificate): Promise<Certificate> {
+    const { domainId, hostname } = issued;
+    await manager.update(AcmeOrder, { hostname, domainId }, ENDED);
     return withDrawnId(this.ids, async (id) => {
       const certificate = { id, ...issued };
       await manager.insert(Certificate, certificate);
@@ -111,7 +114,7 @@ export class CertificateStore {
     );
   }
 
-  /** Deletes every private key and open challenge of a removed domain. */
+  /** Deletes the certificates with their keys, and the open challenges, of a removed domain. */
   async destroy(manager: EntityManager, { id, hostname }: { id: bigint; hostname: string }): Promise<void> {
     await manager.delete(Certificate, { domainId: id });
     await manager.delete(AcmeChallenge, { hostname });
