@@ -11,11 +11,11 @@ import { Sealer } from '../domains/certificates/store/sealer.js';
 import { Inspector } from '../domains/diagnosis/inspector.js';
 import { NameServers } from '../domains/dns/name-servers.js';
 import { Resolver } from '../domains/dns/resolver.js';
-import { DomainAttachment } from '../domains/lifecycle/domain-attachment.js';
 import { DomainCheck, OwnerChecks } from '../domains/lifecycle/domain-check.js';
+import { DomainClaims } from '../domains/lifecycle/domain-claims.js';
 import { DomainIssuance } from '../domains/lifecycle/domain-issuance.js';
-import { DomainRemoval, RemovedDomains } from '../domains/lifecycle/domain-removal.js';
 import { DomainWorker } from '../domains/lifecycle/domain-worker.js';
+import { RemovedDomains } from '../domains/lifecycle/removed-domains.js';
 import { ProjectDomains } from '../domains/project-domains.js';
 import { DomainStore } from '../domains/store/domain.store.js';
 import type { OnDomainEvent } from '../domains/store/timeline.js';
@@ -55,7 +55,7 @@ export function createCustomDomains({
   const { platformHost } = config;
   const sealer = new Sealer(config.secretKeys);
   const certificates = new CertificateStore(db, ids);
-  const store = new DomainStore(db, ids, onEvent, now);
+  const store = new DomainStore(db, ids, { onEvent, syncHosts }, now);
   const resolver = new Resolver(config.dnsServers, now);
   const inspector = new Inspector(resolver, new NameServers(resolver, config, now), platformHost, now);
 
@@ -92,23 +92,18 @@ export function createCustomDomains({
         certificates,
         ask: (question, asker) => resolver.ask(question, { asker }),
         platformHost,
-        syncHosts,
       },
       now,
     );
-  const removal = new DomainRemoval({ store, certificates, audit, syncHosts }, now);
   const removed = new RemovedDomains(db, now);
   const worker = new DomainWorker({ db, check, issuance }, log, now);
-  const attachment = new DomainAttachment(
-    { store, projects, inspector, ownerChecks, removal, audit, syncHosts },
+  const claims = new DomainClaims(
+    { store, projects, inspector, ownerChecks, certificates, audit },
     ownHosts(config),
     now,
   );
   return {
-    ofProject: new ProjectDomains(
-      { store, attachment, check, removal, certificates, audit, idempotency, syncHosts },
-      platformHost,
-    ),
+    ofProject: new ProjectDomains({ store, claims, check, certificates, audit, idempotency }, platformHost),
     /** Whether this process terminates TLS, with the certificates that it orders. */
     endsTls: config.httpsPort !== 0,
     certificates,

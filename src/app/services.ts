@@ -36,7 +36,7 @@ export function createServices(
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, now);
   const projects = new ProjectService(db, ids, audit, now);
-  const domains = new DomainStore(db, ids, () => {}, now);
+  const domains = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
   const apiKeys = new ApiKeyService(db, ids, audit, now);
   const keyNames = new KeyNames(db);

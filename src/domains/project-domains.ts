@@ -11,9 +11,8 @@ import type { CertificateFacts, CertificateStore } from './certificates/store/ce
 import { type Diagnosis, isBlocking, MAX_DIAGNOSES } from './diagnosis/diagnosis.js';
 import { type DnsRecord, ownershipRecord, recordsFor } from './diagnosis/dns-records.js';
 import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
-import type { DomainAttachment } from './lifecycle/domain-attachment.js';
 import type { DomainCheck } from './lifecycle/domain-check.js';
-import type { DomainRemoval } from './lifecycle/domain-removal.js';
+import type { DomainClaims, StoppedDomain } from './lifecycle/domain-claims.js';
 import { delayedCertificate } from './lifecycle/order-outcome.js';
 import { labelOf, normalizeHostname } from './names/hostname.js';
 import type { Domain } from './store/domain.entity.js';
@@ -22,14 +21,11 @@ import type { DomainEvent } from './store/timeline.js';
 
 interface ProjectDomainParts {
   store: DomainStore;
-  attachment: DomainAttachment;
+  claims: DomainClaims;
   check: DomainCheck;
-  removal: DomainRemoval;
   certificates: CertificateStore;
   audit: AuditLog;
   idempotency: IdempotencyService;
-  /** Applies a change to the hosts that this process serves. */
-  syncHosts(): Promise<void>;
 }
 
 /** The owner's configuration and its effect on each attached host. */
@@ -42,13 +38,6 @@ export interface ConfiguredDomains {
 export interface RecordToCreate extends DnsRecord {
   /** The name as most DNS providers want it: without the registrable domain, `@` for that domain itself. */
   label: string;
-}
-
-/** A removed domain, which no process serves any more. */
-export interface StoppedDomain {
-  readonly id: bigint;
-  readonly hostname: string;
-  readonly stoppedAtMs: number;
 }
 
 /**
@@ -117,11 +106,11 @@ export class ProjectDomains {
     return missing.map((record) => ({ ...record, label: labelOf(record.name) }));
   }
 
-  /** Adds a domain; a repeated Idempotency-Key returns its current state. Throws what `DomainAttachment.add` throws. */
+  /** Adds a domain; a repeated Idempotency-Key returns its current state. Throws what `DomainClaims.add` throws. */
   async add(call: ServiceCall, hostname: string): Promise<Domain> {
     const { actor, caller } = call;
     return this.once(call, 'addDomain', hostname, (complete) =>
-      this.parts.attachment.add(actor, caller.projectId, hostname, complete),
+      this.parts.claims.add(actor, caller.projectId, hostname, complete),
     );
   }
 
@@ -147,7 +136,7 @@ export class ProjectDomains {
   ): Promise<ConfiguredDomains> {
     requireScope(caller, 'domains');
     const { projectId } = caller;
-    const { store, audit, syncHosts } = this.parts;
+    const { store, audit } = this.parts;
     const attached = await store.list(projectId);
     const checked = checkConfig(wanted, attached);
     if ('problems' in checked) throw invalidRequest(checked.problems);
@@ -168,7 +157,6 @@ export class ProjectDomains {
       const detail = { redirects: config.redirects.length };
       await audit.record(manager, actor, { action: 'domain.configure', projectId, subject, detail });
     });
-    await syncHosts();
     await store.prune(attached.map(({ id }) => id));
     return { config, effects, isApplied: true };
   }
@@ -176,13 +164,10 @@ export class ProjectDomains {
   /** Removes the domain; resolves when no process serves it any more. Throws `AppError not_found`. Spec: Custom domains 11. */
   async remove({ caller, actor, idempotencyKey: key }: ServiceCall, id: bigint): Promise<StoppedDomain> {
     requireScope(caller, 'domains');
-    const { removal, idempotency } = this.parts;
+    const { claims, idempotency } = this.parts;
     return idempotency.once(
       { caller, key, operation: 'removeDomain', input: [String(id)] },
-      async () => {
-        const { domain, stoppedAtMs } = await removal.remove(actor, caller.projectId, id);
-        return { id, hostname: domain.hostname, stoppedAtMs };
-      },
+      () => claims.remove(actor, caller.projectId, id),
       STOPPED_CODEC,
     );
   }

@@ -11,7 +11,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'redirect-to-a-removed-domain',
-    file: 'domains/lifecycle/domain-removal.ts',
+    file: 'domains/lifecycle/domain-claims.ts',
     find: 'if (each.redirectTo !== hostname) return null;',
     replace: 'if (each.redirectTo !== null) return null;',
     breaks: 'Redirects to a removed domain end with it.',
@@ -148,7 +148,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'unpublished-attached',
-    file: 'domains/lifecycle/domain-attachment.ts',
+    file: 'domains/lifecycle/domain-claims.ts',
     find: 'if (project.publishedAtMs === null) {',
     replace: 'if (project.publishedAtMs === undefined) {',
     breaks: 'A domain needs a published project.',
@@ -156,7 +156,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'free-plan-attached',
-    file: 'domains/lifecycle/domain-attachment.ts',
+    file: 'domains/lifecycle/domain-claims.ts',
     find: 'if (!allowsCustomDomains(project.plan)) throw planRequired();',
     replace: '',
     breaks: 'Custom domains need PRO.',

@@ -91,7 +91,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'audit-domain-removal-unrecorded',
-    file: 'domains/lifecycle/domain-removal.ts',
+    file: 'domains/lifecycle/domain-claims.ts',
     find: "action: 'domain.remove', projectId, subject: hostname",
     replace: "action: 'domain.remove', projectId, subject: String(id)",
     breaks: 'domain.remove names the host.',

@@ -29,8 +29,6 @@ interface IssuanceParts {
   certificates: CertificateStore;
   ask(question: Question, asker: Asker): Promise<Answer>;
   platformHost: string;
-  /** Called after each new certificate. */
-  syncHosts(): Promise<void>;
 }
 
 /** Orders certificates for domains: at most one order per domain at a time, across all processes. */
@@ -156,11 +154,9 @@ export class DomainIssuance {
   }
 
   private async succeed(lease: DomainLease, issued: NewCertificate): Promise<void> {
-    const { certificates, syncHosts } = this.parts;
-    const stored = await this.store(lease, async (newest, manager) =>
-      issuedOrder(newest, await certificates.insert(manager, issued)),
+    await this.store(lease, async (newest, manager) =>
+      issuedOrder(newest, await this.parts.certificates.insert(manager, issued)),
     );
-    if (stored) await syncHosts();
   }
 
   private async fail(lease: DomainLease, found: readonly Diagnosis[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { In, IsNull, LessThanOrEqual, Not } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
+import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
 import { EXCHANGES } from '../dns/ask-server.js';
 import { Domain } from '../store/domain.entity.js';
 import type { DomainCheck } from './domain-check.js';
@@ -12,9 +13,9 @@ const PAUSE_MS = 20;
 /** A project's checks wait for the next minute; 100 domains with four name servers have half of this. */
 const MAX_EXCHANGES = 6_000;
 /** Separate from `ORDERS`, so that a CA that hangs does not delay DNS checks. */
-const CHECKS = { most: 20, mostOfProject: 4 };
+const CHECKS = { most: 20, mostOfKey: 4 };
 /** Slow orders of one project leave slots for other projects. */
-const ORDERS = { most: 20, mostOfProject: 6 };
+const ORDERS = { most: 20, mostOfKey: 6 };
 /** When a process dies during a check, another process repeats the check after this time. */
 const CHECK_CLAIM_MS = 60_000;
 
@@ -36,8 +37,9 @@ interface WorkerLog {
 
 /** Runs the due work for domains: checks with back-off, orders, renewals. Any number of processes can run it at once. */
 export class DomainWorker {
-  private readonly checks = new ProjectSlots(CHECKS);
-  private readonly orders = new ProjectSlots(ORDERS);
+  private readonly checks = new FairSemaphore<bigint>(CHECKS);
+  private readonly orders = new FairSemaphore<bigint>(ORDERS);
+  private readonly running = new Set<Promise<unknown>>();
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | null = null;
   private searching: Promise<void> | null = null;
@@ -76,7 +78,7 @@ export class DomainWorker {
     this.stopping.abort(new Error('this process is shutting down'));
     this.parts.issuance?.stop();
     await this.searching;
-    await Promise.all([this.checks.ended(), this.orders.ended()]);
+    await Promise.all(this.running);
   }
 
   private async startDueWork(): Promise<void> {
@@ -105,25 +107,28 @@ export class DomainWorker {
   }
 
   /** Starts due work in free slots, the oldest first. */
-  private async startDue(moment: Moment, slots: ProjectSlots, work: Work): Promise<void> {
-    if (slots.free === 0) return;
+  private async startDue(moment: Moment, slots: FairSemaphore<bigint>, work: Work): Promise<void> {
+    if (slots.isFull) return;
     for (const domain of await this.due(moment, slots)) {
-      if (!slots.hasRoomFor(domain)) continue;
-      slots.start(domain, () => this.run(domain, work));
+      const { projectId } = domain;
+      if (!slots.hasRoom(projectId)) continue;
+      const ended = slots.run(projectId, this.stopping.signal, () => this.run(domain, work));
+      this.running.add(ended);
+      ended.finally(() => this.running.delete(ended));
       // The due work of projects that are full now may have hidden that of others.
       this.kickSoon();
     }
   }
 
   /** Skips projects that may start nothing now: their many due domains would hide other projects' domains. */
-  private due(moment: Moment, slots: ProjectSlots): Promise<Domain[]> {
+  private due(moment: Moment, slots: FairSemaphore<bigint>): Promise<Domain[]> {
     const atMs = this.now();
     const resting = moment === 'nextCheckAtMs' ? EXCHANGES.atLeast(MAX_EXCHANGES) : [];
     return this.table.find({
       where: {
         [moment]: LessThanOrEqual(atMs),
         removedAtMs: IsNull(),
-        projectId: Not(In([...slots.fullProjects(), ...resting])),
+        projectId: Not(In([...slots.fullKeys(), ...resting])),
         ...(moment === 'nextOrderAtMs' ? { leaseUntilMs: LessThanOrEqual(atMs) } : {}),
       },
       order: { [moment]: 'ASC' },
@@ -150,50 +155,5 @@ export class DomainWorker {
 
   private get table() {
     return this.parts.db.repository(Domain);
-  }
-}
-
-interface Bounds {
-  /** Maximum number of concurrent works. */
-  most: number;
-  /** Maximum number of concurrent works of one project. */
-  mostOfProject: number;
-}
-
-type Owned = Pick<Domain, 'id' | 'projectId'>;
-
-/** Slots for work on domains, limited for each project, so that one project's slow domains do not block others. */
-class ProjectSlots {
-  private readonly running = new Map<bigint, { projectId: bigint; ended: Promise<void> }>();
-
-  constructor(private readonly bounds: Bounds) {}
-
-  get free(): number {
-    return this.bounds.most - this.running.size;
-  }
-
-  /** Projects without a free slot. */
-  fullProjects(): bigint[] {
-    const projects = [...this.running.values()].map(({ projectId }) => projectId);
-    return [...new Set(projects)].filter((id) => this.isFull(id));
-  }
-
-  hasRoomFor({ id, projectId }: Owned): boolean {
-    return this.free > 0 && !this.running.has(id) && !this.isFull(projectId);
-  }
-
-  /** `work` must not reject. */
-  start({ id, projectId }: Owned, work: () => Promise<void>): void {
-    const ended = work().finally(() => this.running.delete(id));
-    this.running.set(id, { projectId, ended });
-  }
-
-  async ended(): Promise<void> {
-    await Promise.all([...this.running.values()].map(({ ended }) => ended));
-  }
-
-  private isFull(projectId: bigint): boolean {
-    const ofProject = [...this.running.values()].filter((work) => work.projectId === projectId);
-    return ofProject.length >= this.bounds.mostOfProject;
   }
 }

@@ -30,6 +30,12 @@ export interface Revision {
 /** The change of a domain, in the transaction of `manager`; null = none. */
 export type Decide = (domain: Domain, manager: EntityManager) => Revision | null | Promise<Revision | null>;
 
+interface DomainHooks {
+  onEvent: OnDomainEvent;
+  /** Applies committed changes to the hosts that this process serves. Never rejects. */
+  syncHosts(): Promise<void>;
+}
+
 interface Entry {
   domain: Domain;
   happening: Happening;
@@ -51,11 +57,13 @@ const TRANSACTION_PATIENCE_MS = 4_000;
 export class DomainStore {
   private readonly transactions = new FairSemaphore({ most: MAX_TRANSACTIONS });
   private readonly recorded = new WeakMap<EntityManager, Parameters<OnDomainEvent>[0][]>();
+  /** Transactions that changed what is served. */
+  private readonly serving = new WeakSet<EntityManager>();
 
   constructor(
     private readonly db: Database,
     private readonly ids: IdGenerator,
-    private readonly onEvent: OnDomainEvent,
+    private readonly hooks: DomainHooks,
     private readonly now: () => number,
   ) {}
 
@@ -108,10 +116,13 @@ export class DomainStore {
     return newestEvents(this.db, projectId, counts);
   }
 
-  /** A waiting transaction holds no connection. After 4 s it throws as a pool without a free connection does. */
+  /**
+   * Runs `work`, then applies its changes to the hosts that this process serves. A waiting transaction holds no connection.
+   * After 4 s it throws as a pool without a free connection does.
+   */
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     // A transaction that is repeated gets another manager: the events of a rolled-back one are never reported.
-    let committed: EntityManager | null = null;
+    let committed = undefined as EntityManager | undefined;
     const done = await this.transactions.runWithin(TRANSACTION_PATIENCE_MS, null, () =>
       this.db.transaction((manager) => {
         committed = manager;
@@ -119,7 +130,8 @@ export class DomainStore {
       }),
     );
     if (done === null) throw noConnection(TRANSACTION_PATIENCE_MS);
-    for (const event of (committed && this.recorded.get(committed)) ?? []) this.onEvent(event);
+    for (const event of (committed && this.recorded.get(committed)) ?? []) this.hooks.onEvent(event);
+    if (committed && this.serving.has(committed)) await this.hooks.syncHosts();
     return done.result;
   }
 
@@ -175,6 +187,7 @@ export class DomainStore {
     // As late as possible: all processes wait for the row of the numbers until this transaction ends.
     const isNumbered = revised.some(({ affectsServing }) => affectsServing);
     const numbered = isNumbered ? { changeNumber: await nextChange(manager) } : {};
+    if (isNumbered) this.serving.add(manager);
     const changed = revised.filter(({ changes }) => Object.keys(changes).length > 0);
     for (const { domain, changes } of changed) Object.assign(domain, changes, numbered);
     const [first, ...others] = changed;

@@ -1,7 +1,7 @@
 import { withTimeLimit } from '../kernel/deadline.js';
 
-interface Waiting {
-  key: unknown;
+interface Waiting<K> {
+  key: K;
   start: () => void;
 }
 
@@ -16,10 +16,10 @@ interface Bounds {
  * Limits how many works run at once. The next one belongs to the key with the fewest running, so no key blocks the others.
  * D-65.
  */
-export class FairSemaphore {
+export class FairSemaphore<K = unknown> {
   private running = 0;
-  private readonly runningOf = new Map<unknown, number>();
-  private readonly waiting: Waiting[] = [];
+  private readonly runningOf = new Map<K, number>();
+  private readonly waiting: Waiting<K>[] = [];
   private readonly most: number;
   private readonly mostOfKey: number;
 
@@ -33,13 +33,23 @@ export class FairSemaphore {
     return this.running >= this.most;
   }
 
+  /** Whether work of the key can run at once. */
+  hasRoom(key: K): boolean {
+    return !this.isFull && this.of(key) < this.mostOfKey;
+  }
+
+  /** Keys that have all slots that one key may have. */
+  fullKeys(): K[] {
+    return [...this.runningOf.keys()].filter((key) => this.of(key) >= this.mostOfKey);
+  }
+
   /** As `run`, with a bounded wait. */
-  runWithin<T>(patienceMs: number, key: unknown, work: () => Promise<T>): Promise<{ result: T } | null> {
+  runWithin<T>(patienceMs: number, key: K, work: () => Promise<T>): Promise<{ result: T } | null> {
     return withTimeLimit(patienceMs, undefined, (end) => this.run(key, end, work));
   }
 
   /** Runs `work` as soon as a slot is free. Null when `end` aborts first: then `work` has not run. */
-  async run<T>(key: unknown, end: AbortSignal, work: () => Promise<T>): Promise<{ result: T } | null> {
+  async run<T>(key: K, end: AbortSignal, work: () => Promise<T>): Promise<{ result: T } | null> {
     if (!(await this.begins(key, end))) return null;
     try {
       return { result: await work() };
@@ -50,7 +60,7 @@ export class FairSemaphore {
     }
   }
 
-  private async begins(key: unknown, end: AbortSignal): Promise<boolean> {
+  private async begins(key: K, end: AbortSignal): Promise<boolean> {
     if (end.aborted) return false;
     return new Promise((resolve) => {
       const giveUp = () => {
@@ -69,7 +79,7 @@ export class FairSemaphore {
   }
 
   private startNext(): void {
-    let next: Waiting | null = null;
+    let next: Waiting<K> | null = null;
     for (const entry of this.waiting) {
       if (this.hasRoom(entry.key) && (!next || this.of(entry.key) < this.of(next.key))) next = entry;
     }
@@ -80,15 +90,11 @@ export class FairSemaphore {
     next.start();
   }
 
-  private hasRoom(key: unknown): boolean {
-    return !this.isFull && this.of(key) < this.mostOfKey;
-  }
-
-  private of(key: unknown): number {
+  private of(key: K): number {
     return this.runningOf.get(key) ?? 0;
   }
 
-  private count(key: unknown, change: number): void {
+  private count(key: K, change: number): void {
     const count = this.of(key) + change;
     if (count === 0) this.runningOf.delete(key);
     else this.runningOf.set(key, count);

@@ -3,7 +3,7 @@ import { Agent } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { In, IsNull } from 'typeorm';
 import { Certificate } from '../../../src/domains/certificates/store/certificate.store.js';
-import { RemovedDomains } from '../../../src/domains/lifecycle/domain-removal.js';
+import { RemovedDomains } from '../../../src/domains/lifecycle/removed-domains.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { DomainEvent } from '../../../src/domains/store/timeline.js';
 import { databaseKinds } from '../../support/databases.js';

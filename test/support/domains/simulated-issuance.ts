@@ -35,7 +35,7 @@ export async function startSimulatedIssuance(startMs: number) {
     clock.now += ms;
   };
   const authority = createCertificateAuthority({ client, db, sealer, ids, now, random, wait });
-  const store = new DomainStore(db, ids, () => {}, now);
+  const store = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   const certificates = new CertificateStore(db, ids);
   const right = { leadsHere: true, isOwnershipProved: null, isUnderWildcard: false, isApex: false };
   const inspect = async (): Promise<Inspection> => ({ ...right, diagnoses: [], atMs: now() });
@@ -43,7 +43,6 @@ export async function startSimulatedIssuance(startMs: number) {
   const check = new DomainCheck({ store, inspect, ownerChecks, onDue() {} }, now);
   // No CAA record.
   const ask = async () => ({ rcode: 'NOERROR', records: [] }) as never;
-  const syncHosts = async () => {};
   const issuance = new DomainIssuance(
     {
       db,
@@ -54,7 +53,6 @@ export async function startSimulatedIssuance(startMs: number) {
       certificates,
       ask,
       platformHost: 'petstore.test',
-      syncHosts,
     },
     now,
   );

@@ -16,7 +16,7 @@ import type { CertificateFacts } from '../../../../domains/certificates/store/ce
 import { type Diagnosis, MAX_DIAGNOSES } from '../../../../domains/diagnosis/diagnosis.js';
 import { MAX_RECORDS_TO_CREATE } from '../../../../domains/diagnosis/dns-records.js';
 import { exampleOf } from '../../../../domains/domain-config.js';
-import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-attachment.js';
+import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-claims.js';
 import {
   diagnosesOf,
   type ProjectDomains,

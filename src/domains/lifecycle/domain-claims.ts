@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { isDuplicate } from '../../ground/database/database-errors.js';
 import type { Actor } from '../../ground/kernel/caller.js';
@@ -7,13 +8,16 @@ import type { AuditLog } from '../../tenants/audit/audit-log.js';
 import { allowsCustomDomains, type Plan } from '../../tenants/projects/plans.js';
 import { Project } from '../../tenants/projects/project.entity.js';
 import type { ProjectService } from '../../tenants/projects/project.service.js';
+import type { CertificateStore } from '../certificates/store/certificate.store.js';
 import { ownershipRecord } from '../diagnosis/dns-records.js';
 import type { Inspector } from '../diagnosis/inspector.js';
+import { KNOWLEDGE_MS } from '../hosts/host-index.js';
 import { parseHostname } from '../names/hostname.js';
 import { Domain } from '../store/domain.entity.js';
-import type { DomainStore } from '../store/domain.store.js';
+import { type DomainStore, refuseUnknownDomain } from '../store/domain.store.js';
+import type { Happening } from '../store/timeline.js';
 import { type OwnerChecks, planRequired } from './domain-check.js';
-import { CLAIM_MS, type DomainRemoval } from './domain-removal.js';
+import { CLAIM_MS } from './removed-domains.js';
 
 export const MAX_DOMAINS = 100;
 /** Each removed domain leaves a row and a timeline for `CLAIM_MS`. */
@@ -22,21 +26,26 @@ const FIRST_CHECK_MS = 30_000;
 
 type Alongside = ((manager: EntityManager, id: bigint) => Promise<void>) | null;
 
-interface AttachmentParts {
+/** A removed domain, which no process serves any more. */
+export interface StoppedDomain {
+  readonly id: bigint;
+  readonly hostname: string;
+  readonly stoppedAtMs: number;
+}
+
+interface ClaimParts {
   store: DomainStore;
   projects: ProjectService;
   inspector: Inspector;
   ownerChecks: OwnerChecks;
-  removal: DomainRemoval;
+  certificates: CertificateStore;
   audit: AuditLog;
-  /** Applies the change to the hosts that this process serves. */
-  syncHosts(): Promise<void>;
 }
 
-/** Attaches host names to projects, and requires a proof for names that already point here. D-58, D-59. */
-export class DomainAttachment {
+/** Attaches host names to projects, with a proof for names that already point here, and ends such claims. D-58, D-59. */
+export class DomainClaims {
   constructor(
-    private readonly parts: AttachmentParts,
+    private readonly parts: ClaimParts,
     /** The platform's own hosts. They and all names below them are never attached. */
     private readonly ownHosts: readonly string[],
     private readonly now: () => number,
@@ -86,13 +95,13 @@ export class DomainAttachment {
     wanted: Parameters<DomainStore['insert']>[1],
     { holder, alongside }: { holder: Domain | null; alongside: Alongside },
   ): Promise<Domain> {
-    const { store, removal, audit, syncHosts } = this.parts;
+    const { store, audit } = this.parts;
     const { projectId, hostname } = wanted;
     try {
-      const attached = await store.transaction(async (manager) => {
+      return await store.transaction(async (manager) => {
         if (holder) {
           const message = `${hostname} was moved to another project, whose TXT record proves ownership.`;
-          await removal.endDomain(manager, holder, { name: 'domain.moved', message });
+          await this.endDomain(manager, holder, { name: 'domain.moved', message });
         }
         const domain = await store.insert(manager, wanted);
         // The insert holds the lock that every insert and every change of a plan needs, so this reads all of them.
@@ -105,13 +114,52 @@ export class DomainAttachment {
         await alongside?.(manager, domain.id);
         return domain;
       });
-      if (holder) await syncHosts();
-      return attached;
     } catch (error) {
       if (!isDuplicate(error)) throw error;
       const winner = await store.findAttached(hostname);
       throw winner?.projectId === projectId ? attachedHere(hostname) : attachedElsewhere(projectId, hostname);
     }
+  }
+
+  /**
+   * Removes the domain at the owner's request. Resolves when no process serves it any more: none uses a host table older
+   * than `KNOWLEDGE_MS`. Throws `AppError not_found`. Spec: Custom domains 11. D-62.
+   */
+  async remove(actor: Actor, projectId: bigint, id: bigint): Promise<StoppedDomain> {
+    const { store, audit } = this.parts;
+    const domain = await store.get(projectId, id);
+    const { hostname } = domain;
+    await store.transaction(async (manager) => {
+      const message = `${hostname} was removed and is no longer served.`;
+      if (!(await this.endDomain(manager, domain, { name: 'domain.removed', message })))
+        return refuseUnknownDomain();
+      await audit.record(manager, actor, { action: 'domain.remove', projectId, subject: hostname });
+    });
+    await sleep(KNOWLEDGE_MS);
+    return { id, hostname, stoppedAtMs: this.now() };
+  }
+
+  /** Ends the claim, the private keys, the redirects to the domain, and its serving. False = the domain has already ended. */
+  private async endDomain(manager: EntityManager, domain: Domain, happening: Happening): Promise<boolean> {
+    const { store, certificates } = this.parts;
+    const { id, projectId, hostname } = domain;
+    const unled = { redirectTo: null, redirectStatus: null };
+    const ended = {
+      attachedHostname: null,
+      removedAtMs: this.now(),
+      nextCheckAtMs: null,
+      nextOrderAtMs: null,
+    };
+    const revised = await store.reviseIn(manager, { projectId }, (each) => {
+      if (each.id === id) return { changes: ended, happenings: [happening], affectsServing: true };
+      if (each.redirectTo !== hostname) return null;
+      const message = `${each.hostname} no longer redirects to ${hostname}, which was removed.`;
+      const happenings = [{ name: 'domain.configured' as const, message }];
+      return { changes: unled, happenings, affectsServing: true };
+    });
+    if (!revised.some((each) => each.id === id)) return false;
+    await certificates.destroy(manager, domain);
+    return true;
   }
 
   /**
