@@ -111,15 +111,16 @@ export class PetStore {
    * `insert` does.
    */
   insertAll(projectId: bigint, pets: readonly Pet[], alongside: (manager: EntityManager) => Promise<void>) {
-    return this.change(projectId, async (manager) => {
+    const insert = async (manager: EntityManager) => {
       await insertTogether(manager, Pet, pets);
       await alongside(manager);
-    });
+    };
+    return this.versions.change(projectId, () => this.db.transaction(insert));
   }
 
   /** Returns whether the pet existed. If it did, `alongside` runs in the same transaction. */
   delete(projectId: bigint, id: bigint, alongside: Alongside<bigint>): Promise<boolean> {
-    return this.change(projectId, async (manager) => {
+    return this.change(projectId, alongside, async (manager) => {
       const { affected } = await manager.delete(Pet, { projectId, id });
       if (affected === 1) await alongside?.(manager, id);
       return affected === 1;
@@ -128,7 +129,7 @@ export class PetStore {
 
   /** Returns the changed pet; null = there is none. `alongside` runs in the same transaction. */
   update(projectId: bigint, id: bigint, changes: PetChanges, alongside: Alongside<Pet>): Promise<Pet | null> {
-    return this.change(projectId, async (manager) => {
+    return this.change(projectId, alongside, async (manager) => {
       await manager.update(Pet, { projectId, id }, changes);
       const pet = await manager.findOneBy(Pet, { projectId, id });
       if (pet) await alongside?.(manager, pet);
@@ -136,8 +137,14 @@ export class PetStore {
     });
   }
 
-  private change<T>(projectId: bigint, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.versions.change(projectId, () => this.db.transaction(work));
+  /** Without something alongside, a transaction would only add two statements. */
+  private change<T, R>(
+    projectId: bigint,
+    alongside: Alongside<R>,
+    work: (manager: EntityManager) => Promise<T>,
+  ): Promise<T> {
+    const alone = () => this.db.write(() => work(this.db.repository(Pet).manager));
+    return this.versions.change(projectId, alongside ? () => this.db.transaction(work) : alone);
   }
 }
 
