@@ -188,7 +188,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const extent = async () => {
       const wanted = [{ pageSize: 100, beforeId: null, filter: { operation: 'first' } }];
       const [page] = await reader.read(callAs({ keyId: 1n, projectId }), wanted);
-      return { first: page?.requests.length, leftOut: page?.leftOut };
+      return { first: page?.rows.length, leftOut: page?.leftOut };
     };
     note(projectId, 40, { operation: 'first' });
     for (let second = 0; second < 205; second += 1) {
@@ -210,10 +210,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const { result, tookMs } = await atMachineSpeed(() =>
       reader.read(callAs({ keyId: 1n, projectId }), wanted),
     );
-    expect(result.map(({ requests }) => requests.length)).toEqual([
-      ...Array(5).fill(0),
-      ...Array(15).fill(50),
-    ]);
+    expect(result.map(({ rows }) => rows.length)).toEqual([...Array(5).fill(0), ...Array(15).fill(50)]);
     expect(tookMs).toBeLessThan(300);
   });
 });

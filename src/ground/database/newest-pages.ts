@@ -13,7 +13,7 @@ interface Condition {
   values: readonly unknown[];
 }
 
-interface Page<Row> {
+export interface NewestPage<Row> {
   /** Newest first. */
   rows: Row[];
   hasNextPage: boolean;
@@ -25,7 +25,7 @@ export async function newestPages<Row extends { id: bigint }>(
   entity: new () => Row,
   projectId: bigint,
   wanted: readonly (WantedPage & { condition: Condition })[],
-): Promise<Page<Row>[]> {
+): Promise<NewestPage<Row>[]> {
   const { columns, connection, tableName } = db.repository(entity).metadata;
   const names = columns.map(({ databaseName, propertyName }) => `${databaseName} AS ${propertyName}`);
   const found = await db.union<Record<string, unknown>>(

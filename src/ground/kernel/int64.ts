@@ -1,3 +1,5 @@
+/** The largest `Int` of GraphQL, and `INT` of the databases. */
+export const INT32_MAX = 2 ** 31 - 1;
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 

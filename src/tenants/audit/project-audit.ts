@@ -1,5 +1,5 @@
 import type { Database } from '../../ground/database/database.js';
-import { newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
+import { type NewestPage, newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
 import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { INT64_MAX, parseInt64 } from '../../ground/kernel/int64.js';
 import { type AuditDetail, AuditEvent } from './audit-event.entity.js';
@@ -20,22 +20,11 @@ export interface WantedEvents extends WantedPage {
 export const FILTERED_EVENTS = 5_000;
 
 /** An act as the project's people read it. */
-export interface ShownEvent {
-  id: bigint;
-  atMs: number;
-  actor: string;
-  action: string;
-  subject: string;
-  /** Null = a command, or a request of another project. */
-  requestId: string | null;
+interface ShownEvent extends Omit<AuditEvent, 'projectId' | 'detail'> {
   detail: DetailPair[];
 }
 
-export interface AuditPage {
-  /** Newest first. */
-  events: ShownEvent[];
-  hasNextPage: boolean;
-}
+export type AuditPage = NewestPage<ShownEvent>;
 
 interface KeyNames {
   of(projectId: bigint, ids: Iterable<bigint>): Promise<ReadonlyMap<bigint, KeyName>>;
@@ -63,7 +52,7 @@ export class ProjectAudit {
       pages.flatMap(({ rows }) => rows.flatMap(keysIn)),
     );
     return pages.map(({ rows, hasNextPage }) => ({
-      events: rows.map((row) => shown(row, keys)),
+      rows: rows.map((row) => shown(row, keys)),
       hasNextPage,
     }));
   }
@@ -99,16 +88,13 @@ function subjectKeyOf({ action, subject }: AuditEvent): bigint | null {
 }
 
 function shown(row: AuditEvent, keys: ReadonlyMap<bigint, KeyName>): ShownEvent {
-  const { id, atMs, actor, action, subject, requestId } = row;
+  const { projectId: _, actor, requestId, detail, ...event } = row;
   const [actingKey, subjectKey] = [keyIdOf(actor), subjectKeyOf(row)];
   const changed = subjectKey === null ? undefined : keys.get(subjectKey);
-  const pairs = row.detail === null ? [] : detailPairs(row.detail);
+  const pairs = detailPairs(detail ?? {});
   return {
-    id,
-    atMs,
+    ...event,
     actor: nameOfActor(actor, keys),
-    action,
-    subject,
     // A project that takes over a domain acts in this project's log too: its request is not this project's to know.
     requestId: actingKey !== null && !keys.has(actingKey) ? null : requestId,
     detail: changed ? [{ name: 'key', value: keyLabel(changed) }, ...pairs] : pairs,

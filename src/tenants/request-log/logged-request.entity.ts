@@ -2,6 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, INTEGER, TIME_MS, text } from '../../ground/database/columns.js';
 import type { CountedRequest, RequestOutcome } from '../../ground/kernel/answered-request.js';
 import { HOUR_MS, SECOND_MS } from '../../ground/kernel/duration.js';
+import { INT32_MAX } from '../../ground/kernel/int64.js';
 
 export type LoggedDoor = CountedRequest['door'];
 
@@ -51,8 +52,6 @@ export class LoggedRequest {
 /** A row whose id is drawn when it is stored. */
 export type NewRow = Omit<LoggedRequest, 'id'>;
 
-const MAX_INT = 2 ** 31 - 1;
-
 export function rowOf(request: CountedRequest): NewRow {
   const { projectId, keyId, atMs, door, operation, status, code, outcome, durationMs, units, requestId } =
     request;
@@ -67,7 +66,7 @@ export function rowOf(request: CountedRequest): NewRow {
     code: code === null ? null : copied(code.toUpperCase()),
     outcome,
     // A client may take hours to read an answer.
-    durationUs: Math.min(Math.round(durationMs * 1_000), MAX_INT),
+    durationUs: Math.min(Math.round(durationMs * 1_000), INT32_MAX),
     units,
     requestId,
   };

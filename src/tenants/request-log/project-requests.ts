@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../../ground/database/database.js';
-import { newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
+import { type NewestPage, newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
 import type { RequestOutcome } from '../../ground/kernel/answered-request.js';
 import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { HOUR_MS } from '../../ground/kernel/duration.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
 import { firstIdAt } from '../../ground/kernel/ids.js';
+import { INT32_MAX } from '../../ground/kernel/int64.js';
 import type { KeyName, KeyNames } from '../api-keys/key-names.js';
 import { numberOf, oldestKept } from '../usage/buckets.js';
 import type { UsageService } from '../usage/usage.service.js';
@@ -21,15 +22,15 @@ export interface WantedRequests extends WantedPage {
   filter: RequestFilter;
 }
 
-export interface ShownRequest extends Omit<LoggedRequest, 'projectId' | 'durationUs'> {
+interface ShownRequest extends Omit<LoggedRequest, 'projectId' | 'keyId' | 'durationUs'> {
+  /** Digits, as in the response. */
+  keyId: string;
+  keyName: string;
+  keyPrefix: string;
   durationMs: number;
-  key: KeyName;
 }
 
-export interface RequestPage {
-  /** Newest first. */
-  requests: ShownRequest[];
-  hasNextPage: boolean;
+export interface RequestPage extends NewestPage<ShownRequest> {
   /** Requests of the last 48 UTC hours that the log does not have, this hour included. */
   leftOut: number;
 }
@@ -68,7 +69,7 @@ export class ProjectRequests {
     const keyIds = pages.flatMap(({ rows }) => rows.map(({ keyId }) => keyId));
     const keys = await this.keyNames.of(projectId, keyIds);
     return pages.map(({ rows, hasNextPage }) => ({
-      requests: rows.map((row) => shown(row, keys)),
+      rows: rows.map((row) => shown(row, keys)),
       hasNextPage,
       leftOut,
     }));
@@ -92,7 +93,10 @@ export class ProjectRequests {
     const values = new Map(found.map(({ name, value }) => [name, BigInt(value)]));
     const oldest = values.get('oldest') ?? 0n;
     const kept = Math.min(Number(values.get('kept')), MAX_LOGGED);
-    return { oldestId: oldest > since ? oldest : since, leftOut: Math.max(0, due - kept) };
+    return {
+      oldestId: oldest > since ? oldest : since,
+      leftOut: Math.min(Math.max(0, due - kept), INT32_MAX),
+    };
   }
 
   /**
@@ -113,10 +117,11 @@ export class ProjectRequests {
 }
 
 function shown(
-  { projectId: _, durationUs, ...request }: LoggedRequest,
+  { projectId: _, keyId, durationUs, ...request }: LoggedRequest,
   keys: ReadonlyMap<bigint, KeyName>,
 ): ShownRequest {
-  return { ...request, durationMs: durationUs / 1_000, key: keys.get(request.keyId) ?? NO_KEY };
+  const { name: keyName, prefix: keyPrefix } = keys.get(keyId) ?? NO_KEY;
+  return { ...request, keyId: String(keyId), keyName, keyPrefix, durationMs: durationUs / 1_000 };
 }
 
 /** A request must have all the given values. */

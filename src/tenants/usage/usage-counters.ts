@@ -1,4 +1,5 @@
 import { type CountedRequest, OTHER_OPERATION } from '../../ground/kernel/answered-request.js';
+import { INT32_MAX } from '../../ground/kernel/int64.js';
 import { numberOf } from './buckets.js';
 
 /**
@@ -35,6 +36,8 @@ export interface Outcomes {
   /** Units of the plan that they spent. */
   units: number;
 }
+
+export const OUTCOMES = ['admitted', 'refused', 'failed', 'units'] as const satisfies (keyof Outcomes)[];
 
 /** Ids and numbers become text only when they are stored or read. */
 type Name = string | number | bigint;
@@ -145,11 +148,9 @@ export function noOutcomes(): Outcomes {
   return { admitted: 0, refused: 0, failed: 0, units: 0 };
 }
 
-export function addOutcomes(to: Outcomes, { admitted, refused, failed, units }: Outcomes): void {
-  to.admitted += admitted;
-  to.refused += refused;
-  to.failed += failed;
-  to.units += units;
+/** Larger sums are no `Int` of GraphQL. */
+export function addOutcomes(to: Outcomes, added: Outcomes): void {
+  for (const name of OUTCOMES) to[name] = Math.min(to[name] + added[name], INT32_MAX);
 }
 
 /** The number of counts in a tally. */

@@ -6,9 +6,14 @@ import { OTHER_OPERATION } from '../../ground/kernel/answered-request.js';
 import { MINUTE_MS } from '../../ground/kernel/duration.js';
 import { BUCKET_NAMES, type Bucket, numberOf, oldestKept } from './buckets.js';
 import { UsageCount } from './usage-count.entity.js';
-import { addOutcomes, DIMENSIONS, type Dimension, noOutcomes, type Tally } from './usage-counters.js';
-
-const COUNTERS = ['admitted', 'refused', 'failed', 'units'] as const;
+import {
+  addOutcomes,
+  DIMENSIONS,
+  type Dimension,
+  noOutcomes,
+  OUTCOMES,
+  type Tally,
+} from './usage-counters.js';
 
 /** A row as a read returns it. */
 export type StoredCount = Omit<UsageCount, 'projectId' | 'bucket'>;
@@ -34,9 +39,9 @@ export class UsageStore {
     const days = daysOf(rowsOf(tallies, nowMs));
     await this.batches.store(async (manager) => {
       // Adding nothing to one row of a day locks it until the transaction ends.
-      await addUp(manager, UsageCount, { rows: days, counters: COUNTERS });
+      await addUp(manager, UsageCount, { rows: days, counters: OUTCOMES });
       const rows = rowsOf(tallies, nowMs, await storedNames(manager, days));
-      await addUp(manager, UsageCount, { rows, counters: COUNTERS });
+      await addUp(manager, UsageCount, { rows, counters: OUTCOMES });
     });
   }
 

@@ -8,6 +8,7 @@ import {
 import {
   listName,
   type ProjectRequests,
+  type RequestFilter,
   type RequestPage,
   type WantedRequests,
 } from '../../../tenants/request-log/project-requests.js';
@@ -18,15 +19,9 @@ import {
   AuditEventFilterInput,
   auditFilter,
   auditList,
-  presentAuditPage,
 } from './lists/audit-event.type.js';
-import {
-  presentRequestPage,
-  RequestConnectionType,
-  RequestFilterInput,
-  requestFilter,
-} from './lists/logged-request.type.js';
-import { ACTIVITY_PAGE_SIZE, FIRST_RULE, requestedPage } from './lists/page.js';
+import { RequestConnectionType, RequestFilterInput } from './lists/logged-request.type.js';
+import { ACTIVITY_PAGE_SIZE, connection, FIRST_RULE, requestedPage, valuesOf } from './lists/page.js';
 import { ProjectType } from './project.resolver.js';
 
 /** The history of a project: its audit log, and the log of its requests. */
@@ -68,11 +63,11 @@ export class ActivityResolver {
     })
     given?: RequestFilterInput | null,
   ): Promise<RequestConnectionType> {
-    const filter = requestFilter(given);
+    const filter: RequestFilter = valuesOf(given);
     const list = listName(filter);
     const wanted = { ...requestedPage(list, { first, after }), filter };
     const page = await this.requestLists.join(context, wanted);
-    return presentRequestPage(page, { list, isContinued: wanted.beforeId !== null, isOn: this.log.isOn });
+    return { ...connection(list, page, wanted), leftOut: page.leftOut, isOn: this.log.isOn };
   }
 
   @FieldResolver(() => AuditEventConnectionType, {
@@ -102,6 +97,6 @@ export class ActivityResolver {
     const list = auditList(filter);
     const wanted = { ...requestedPage(list, { first, after }), filter };
     const page = await this.audits.join(context, wanted);
-    return presentAuditPage(page, list, wanted.beforeId !== null);
+    return connection(list, page, wanted);
   }
 }

@@ -155,14 +155,10 @@ export class ApiKeyResolver {
     // The use by this request is otherwise recorded only after the response.
     if (isCurrent) this.uses.note(key.id);
     return {
+      ...key,
       id: String(key.id),
-      name: key.name,
-      prefix: key.prefix,
       scopes: scopesOf(key),
-      createdAt: new Date(key.createdAtMs),
-      expiresAt: dateOf(key.expiresAtMs),
-      revokedAt: dateOf(key.revokedAtMs),
-      lastUsedAt: dateOf(this.uses.lastUsedAtMs(key)),
+      lastUsedAtMs: this.uses.lastUsedAtMs(key),
       replacedById: key.successorId === null ? null : String(key.successorId),
       isCurrent,
     };
@@ -172,8 +168,4 @@ export class ApiKeyResolver {
 /** An id that is not an integer belongs to no key. Throws `AppError not_found`. */
 function keyId(text: string): bigint {
   return parseInt64(text) ?? refuseUnknown(text);
-}
-
-function dateOf(atMs: number | null): Date | null {
-  return atMs === null ? null : new Date(atMs);
 }

@@ -2,7 +2,7 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType } from 'type-graphql';
 import { SCOPES, type Scope } from '../../../ground/kernel/caller.js';
 import { NAME } from '../../../ground/kernel/validation.js';
-import { describedEnum, Entries, PlainType } from '../operations/type-options.js';
+import { describedEnum, Entries, PlainType, TimeField } from '../operations/type-options.js';
 
 const SCOPE_NAMES = {
   PETS_READ: 'pets:read',
@@ -38,23 +38,17 @@ export class ApiKeyType {
   @Field(() => [ApiKeyScopeEnum], { description: 'The scopes of the key.' })
   scopes!: Scope[];
 
-  @Field(() => GraphQLDateTime, { description: 'When it was created.' })
-  createdAt!: Date;
+  @TimeField('When it was created.')
+  createdAtMs!: number;
 
-  @Field(() => GraphQLDateTime, { nullable: true, description: 'When it expires; null = never.' })
-  expiresAt!: Date | null;
+  @TimeField('When it expires; null = never.', { nullable: true })
+  expiresAtMs!: number | null;
 
-  @Field(() => GraphQLDateTime, {
-    nullable: true,
-    description: 'When it was revoked; null = it is not revoked.',
-  })
-  revokedAt!: Date | null;
+  @TimeField('When it was revoked; null = it is not revoked.', { nullable: true })
+  revokedAtMs!: number | null;
 
-  @Field(() => GraphQLDateTime, {
-    nullable: true,
-    description: 'When a request last used it, accurate to about a minute; null = never.',
-  })
-  lastUsedAt!: Date | null;
+  @TimeField('When a request last used it, accurate to about a minute; null = never.', { nullable: true })
+  lastUsedAtMs!: number | null;
 
   @Field(() => ID, {
     nullable: true,

@@ -1,5 +1,4 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { GraphQLDateTime } from 'graphql-scalars';
 import { Arg, Ctx, Field, FieldResolver, Info, Mutation, Query, Resolver } from 'type-graphql';
 import type { Plan } from '../../../tenants/projects/plans.js';
 import type { Project } from '../../../tenants/projects/project.entity.js';
@@ -14,8 +13,8 @@ import type {
 import { Batch } from '../execution/batch.js';
 import { type Context, originOf, serviceCallOf } from '../execution/context.js';
 import { answeredFields } from '../operations/operation-size.js';
-import { describedEnum, PlainType } from '../operations/type-options.js';
-import { presentUsage, UsageDimensionEnum, UsageType, UsageWindowEnum } from './usage.type.js';
+import { describedEnum, PlainType, TimeField } from '../operations/type-options.js';
+import { UsageDimensionEnum, UsageType, UsageWindowEnum } from './usage.type.js';
 
 const PlanEnum = describedEnum<Plan>(
   'Plan',
@@ -39,8 +38,8 @@ export class ProjectType {
   @Field(() => PlanEnum, { description: 'Its plan.' })
   plan!: Plan;
 
-  @Field(() => GraphQLDateTime, { nullable: true, description: 'The last successful deploy; null = never.' })
-  publishedAt!: Date | null;
+  @TimeField('The last successful deploy; null = never.', { nullable: true })
+  publishedAtMs!: number | null;
 
   @Field(() => String, { description: 'Its generated URL.' })
   url!: string;
@@ -134,11 +133,14 @@ export class ProjectResolver {
       parts: answeredFields(info),
     };
     this.usages.requireAllowed(serviceCallOf(context), question);
-    return presentUsage(await this.reports.join(context, question), question.by);
+    const report = await this.reports.join(context, question);
+    if (question.by !== 'DOOR') return report;
+    const ofEnum = (name: string) => name.toUpperCase();
+    const series = report.series.map((one) => ({ ...one, name: ofEnum(one.name), label: ofEnum(one.label) }));
+    return { ...report, series };
   }
 
-  private present({ slug, name, plan, publishedAtMs }: Project): ProjectType {
-    const publishedAt = publishedAtMs === null ? null : new Date(publishedAtMs);
-    return { slug, name, plan, publishedAt, url: this.addresses.ofProject(slug) };
+  private present(project: Project): ProjectType {
+    return { ...project, url: this.addresses.ofProject(project.slug) };
   }
 }

@@ -1,12 +1,9 @@
-import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, Float, Int } from 'type-graphql';
 import { MAX_USAGE_POINTS, type UsageWindow } from '../../../tenants/usage/buckets.js';
-import type { LabelledReport, UsageDimension } from '../../../tenants/usage/project-usage.js';
+import type { UsageDimension } from '../../../tenants/usage/project-usage.js';
 import { MAX_NAMES } from '../../../tenants/usage/usage.store.js';
-import type { Outcomes } from '../../../tenants/usage/usage-counters.js';
-import { describedEnum, Entries, PlainType } from '../operations/type-options.js';
+import { describedEnum, Entries, PlainType, TimeField } from '../operations/type-options.js';
 
-const INT_MAX = 2 ** 31 - 1;
 /** Most projects have fewer keys and operations. */
 const USUAL_SERIES = 8;
 
@@ -59,10 +56,8 @@ export class UsageCountType {
 
 @PlainType('UsagePoint', 'The requests of a UTC minute, hour or day.')
 export class UsagePointType {
-  @Field(() => GraphQLDateTime, {
-    description: 'When the minute, hour or day begins, such as `2026-05-01T10:00:00.000Z`.',
-  })
-  at!: Date;
+  @TimeField('When the minute, hour or day begins, such as `2026-05-01T10:00:00.000Z`.')
+  atMs!: number;
 
   @Field(() => UsageCountType, { description: 'At `/graphql`; a request counts once, whatever it costs.' })
   graphql!: UsageCountType;
@@ -144,37 +139,4 @@ export class UsageType {
     description: 'The response times of the admitted requests in the window, over all series.',
   })
   latency!: UsageLatencyType;
-}
-
-export function presentUsage(
-  { points, series, total, latency }: LabelledReport,
-  by: UsageDimension,
-): UsageType {
-  // The names of the enum Door.
-  const shown = (name: string) => (by === 'DOOR' ? name.toUpperCase() : name);
-  return {
-    points: points.map(({ atMs, graphql, rest, management }) => ({
-      at: new Date(atMs),
-      graphql: presentCount(graphql),
-      rest: presentCount(rest),
-      management: presentCount(management),
-    })),
-    series: series.map((of) => ({
-      name: shown(of.name),
-      label: shown(of.label),
-      total: presentCount(of.total),
-      counts: of.counts.map(presentCount),
-    })),
-    total: presentCount(total),
-    latency,
-  };
-}
-
-function presentCount({ admitted, refused, failed, units }: Outcomes): UsageCountType {
-  return {
-    admitted: Math.min(admitted, INT_MAX),
-    refused: Math.min(refused, INT_MAX),
-    failed: Math.min(failed, INT_MAX),
-    units: Math.min(units, INT_MAX),
-  };
 }

@@ -1,9 +1,8 @@
-import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType } from 'type-graphql';
 import { invalidRequest } from '../../../../ground/kernel/errors.js';
-import type { AuditFilter, AuditPage, ShownEvent } from '../../../../tenants/audit/project-audit.js';
-import { COUNTED_BY_FIRST, Entries, PlainType } from '../../operations/type-options.js';
-import { filteredKeyId, PageInfoType, pageInfo } from './page.js';
+import type { AuditFilter } from '../../../../tenants/audit/project-audit.js';
+import { COUNTED_BY_FIRST, Entries, PlainType, TimeField } from '../../operations/type-options.js';
+import { PageInfoType, valuesOf } from './page.js';
 
 /** An act has at most as many details; of those, a key's creation has three. */
 const USUAL_DETAILS = 3;
@@ -42,14 +41,11 @@ export class AuditEventFilterInput {
 
 /** Throws `AppError invalid_request`. */
 export function auditFilter(given: AuditEventFilterInput | null | undefined): AuditFilter {
-  const { kind, keyId } = given ?? {};
+  const kind = given?.kind;
   if (typeof kind === 'string' && !KIND.test(kind)) {
     throw invalidRequest([{ field: 'filter.kind', message: 'must be 1 to 20 letters from a to z' }]);
   }
-  return {
-    ...(typeof kind === 'string' ? { kind } : {}),
-    ...(typeof keyId === 'string' ? { keyId: filteredKeyId(keyId) } : {}),
-  };
+  return valuesOf(given);
 }
 
 /** Names the filtered list in cursors. */
@@ -67,10 +63,8 @@ export class AuditEventType {
   })
   id!: string;
 
-  @Field(() => GraphQLDateTime, {
-    description: 'When the act was recorded, in one transaction with its effect.',
-  })
-  at!: Date;
+  @TimeField('When the act was recorded, in one transaction with its effect.')
+  atMs!: number;
 
   @Field(() => String, {
     description:
@@ -112,15 +106,4 @@ export class AuditEventConnectionType {
     description: 'The position of the page; its `endCursor` as `after` reads the next, older events.',
   })
   pageInfo!: PageInfoType;
-}
-
-export function presentAuditPage({ events, hasNextPage }: AuditPage, list: string, isContinued: boolean) {
-  return {
-    nodes: events.map(presentAuditEvent),
-    pageInfo: pageInfo(list, events, { isContinued, hasNextPage }),
-  };
-}
-
-function presentAuditEvent({ id, atMs, ...texts }: ShownEvent): AuditEventType {
-  return { id: String(id), at: new Date(atMs), ...texts };
 }

@@ -1,18 +1,17 @@
-import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, Float, ID, InputType, Int } from 'type-graphql';
 import type { RequestOutcome } from '../../../../ground/kernel/answered-request.js';
 import type { LoggedDoor } from '../../../../tenants/request-log/logged-request.entity.js';
-import type {
-  RequestFilter,
-  RequestPage,
-  ShownRequest,
-} from '../../../../tenants/request-log/project-requests.js';
-import { COUNTED_BY_FIRST, describedEnum, Entries, PlainType } from '../../operations/type-options.js';
-import { filteredKeyId, PageInfoType, pageInfo } from './page.js';
+import {
+  COUNTED_BY_FIRST,
+  describedEnum,
+  Entries,
+  PlainType,
+  TimeField,
+} from '../../operations/type-options.js';
+import { PageInfoType } from './page.js';
 
 const DOORS = { GRAPHQL: 'graphql', REST: 'rest' } satisfies Record<string, LoggedDoor>;
 const OUTCOMES = { OK: 'ok', FAILED: 'failed', REFUSED: 'refused' } satisfies Record<string, RequestOutcome>;
-const INT_MAX = 2 ** 31 - 1;
 
 const DoorEnum = describedEnum<keyof typeof DOORS>(
   'Door',
@@ -87,8 +86,8 @@ export class LoggedRequestType {
   })
   id!: string;
 
-  @Field(() => GraphQLDateTime, { description: 'When its answer was complete.' })
-  at!: Date;
+  @TimeField('When its answer was complete.')
+  atMs!: number;
 
   @Field(() => ID, { description: 'The `id` of the API key that sent it. The key may be revoked since.' })
   keyId!: string;
@@ -163,29 +162,4 @@ export class RequestConnectionType {
     description: 'Whether the gateway keeps a log of requests; false with `REQUEST_LOG=off`.',
   })
   isOn!: boolean;
-}
-
-export function requestFilter(given: RequestFilterInput | null | undefined): RequestFilter {
-  const { keyId, ...rest } = given ?? {};
-  const filter = Object.fromEntries(
-    Object.entries(rest).filter(([, value]) => value !== null && value !== undefined),
-  );
-  return typeof keyId === 'string' ? { ...filter, keyId: filteredKeyId(keyId) } : filter;
-}
-
-export function presentRequestPage(
-  { requests, hasNextPage, leftOut }: RequestPage,
-  { list, isContinued, isOn }: { list: string; isContinued: boolean; isOn: boolean },
-): RequestConnectionType {
-  return {
-    nodes: requests.map(presentRequest),
-    pageInfo: pageInfo(list, requests, { isContinued, hasNextPage }),
-    leftOut: Math.min(leftOut, INT_MAX),
-    isOn,
-  };
-}
-
-function presentRequest({ id, atMs, keyId, key, ...facts }: ShownRequest): LoggedRequestType {
-  const { name: keyName, prefix: keyPrefix } = key;
-  return { id: String(id), at: new Date(atMs), keyId: String(keyId), keyName, keyPrefix, ...facts };
 }

@@ -30,9 +30,12 @@ export class PageInfoType {
 export const ACTIVITY_PAGE_SIZE = 50;
 export const FIRST_RULE = `1 to ${MAX_PAGE_SIZE}`;
 
-/** The id of an API key in a filter. A text that is not an integer is the id of no key: ids are never negative. */
-export function filteredKeyId(text: string): bigint {
-  return parseInt64(text) ?? -1n;
+/** The values that a filter asks for. A key's id that is not an integer is the id of no key: ids are never negative. */
+export function valuesOf(given: { keyId?: string | null } | null | undefined) {
+  const { keyId, ...rest } = given ?? {};
+  const values = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
+  const key = typeof keyId === 'string' ? { keyId: parseInt64(keyId) ?? -1n } : {};
+  return { ...Object.fromEntries(values), ...key };
 }
 
 interface PageArguments {
@@ -55,17 +58,20 @@ export function requestedPage(list: string, { first, after }: PageArguments) {
   return { pageSize, beforeId };
 }
 
-/** The position of a page in its list. `isContinued` = it was requested with `after`. */
-export function pageInfo(
+/** The connection of a page in its list. */
+export function connection<Row extends { id: bigint }>(
   list: string,
-  entries: readonly { id: bigint }[],
-  { isContinued, hasNextPage }: { isContinued: boolean; hasNextPage: boolean },
-): PageInfoType {
-  const [first, last] = [entries[0], entries.at(-1)];
+  { rows, hasNextPage }: { rows: readonly Row[]; hasNextPage: boolean },
+  { beforeId }: { beforeId: bigint | null },
+) {
+  const [first, last] = [rows[0], rows.at(-1)];
   return {
-    hasNextPage,
-    hasPreviousPage: isContinued,
-    startCursor: first ? cursorAfter(list, first.id) : null,
-    endCursor: last ? cursorAfter(list, last.id) : null,
+    nodes: rows.map((row) => ({ ...row, id: String(row.id) })),
+    pageInfo: {
+      hasNextPage,
+      hasPreviousPage: beforeId !== null,
+      startCursor: first ? cursorAfter(list, first.id) : null,
+      endCursor: last ? cursorAfter(list, last.id) : null,
+    },
   };
 }
