@@ -95,7 +95,7 @@ export class ResponseCache {
 function keyOf({ caller, standing }: Request, text: string): string | null {
   if (!caller || !standing || !('admitted' in standing) || !standing.admitted) return null;
   if (standing.dataVersion === null) return null;
-  const scopes = [...caller.scopes].sort().join(',');
+  const scopes = [...caller.scopes].join();
   return `${standing.dataVersion} ${caller.projectId} ${scopes} ${text}`;
 }
 
