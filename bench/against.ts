@@ -67,7 +67,7 @@ function list(door: Door, name: string, pages: 'first' | 'any', filter: Filter =
   return {
     name: `${NAMES[door]} list, ${name}`,
     warmUp: LIST_WARM_UP,
-    amount: pages === 'first' ? 1_600 : 550,
+    amount: pages === 'first' ? 1_200 : 450,
     check: (contestants) => checkLists(contestants, door, filter),
     request: (contestant, { listed }) =>
       listRequest(contestant, door, pages === 'first' ? 'first' : everywhere(listed, filter), filter),
