@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
 import { AcmeClient } from '../domains/certificates/acme/acme-client.js';
-import { isDecisive, valuesOf } from '../domains/dns/dns-message.js';
+import { DnsUnreachable, isDecisive, serverName, valuesOf } from '../domains/dns/dns-message.js';
 import { Resolver } from '../domains/dns/resolver.js';
 import type { Config } from '../ground/config/config.js';
 import { type CheckResult, ok, problem } from './doctor-checks.js';
@@ -100,17 +100,18 @@ const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 export async function checkDns(config: Config): Promise<CheckResult | null> {
   if (!isOn(config)) return null;
   const from = config.dnsServers.length > 0 ? 'DNS_SERVERS' : "the system's resolvers";
-  try {
-    const answer = await new Resolver(config.dnsServers, Date.now).ask({
-      name: config.platformHost,
-      type: 'A',
-    });
-    const place = `${answer.server.address}:${answer.server.port}`;
-    if (isDecisive(answer)) return ok(`${place} answers`);
-    return problem(`${place} answers ${answer.rcode}`, `Correct ${from}, or repair the server.`);
-  } catch (error) {
-    return problem((error as Error).message, `Correct ${from}: custom domains can't be verified.`);
+  const answer = await new Resolver(config.dnsServers, Date.now).ask({
+    name: config.platformHost,
+    type: 'A',
+  });
+  const { server, question, rcode } = answer;
+  if (answer instanceof DnsUnreachable) {
+    const found = `${serverName(server)} on ${question.name} ${question.type}: ${answer.reason}`;
+    return problem(found, `Correct ${from}: custom domains can't be verified.`);
   }
+  const place = `${server.address}:${server.port}`;
+  if (isDecisive(answer)) return ok(`${place} answers`);
+  return problem(`${place} answers ${rcode}`, `Correct ${from}, or repair the server.`);
 }
 
 /** Whether the platform host has addresses: custom domains and generated subdomains point to them. */
@@ -167,6 +168,7 @@ function isOn({ acme, httpsPort, dnsServers }: Config): boolean {
 /** Null = DNS could not be asked, which `checkDns` reports. */
 async function addressesOf(resolver: Resolver, name: string): Promise<string[] | null> {
   const types = ['A', 'AAAA'] as const;
-  const asked = Promise.all(types.map((type) => resolver.ask({ name, type })));
-  return asked.then((answers) => types.flatMap((type) => valuesOf(answers, type))).catch(() => null);
+  const answers = await Promise.all(types.map((type) => resolver.ask({ name, type })));
+  if (answers.some((answer) => answer instanceof DnsUnreachable)) return null;
+  return types.flatMap((type) => valuesOf(answers, type));
 }

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import packet, { type Answer } from 'dns-packet';
 import fc from 'fast-check';
 import { askServer } from '../../src/domains/dns/ask-server.js';
-import { DnsUnreachable } from '../../src/domains/dns/dns-message.js';
+import { type Answer as DnsAnswer, DnsUnreachable } from '../../src/domains/dns/dns-message.js';
 import { decodeAnswer, encodeQuery, isSendable } from '../../src/domains/dns/dns-packets.js';
 import { NameServers } from '../../src/domains/dns/name-servers.js';
 import { Resolver } from '../../src/domains/dns/resolver.js';
@@ -44,11 +44,10 @@ function ask({ address, port }: DnsServerDouble, monotonicNow?: () => number) {
   return askServer({ address, port }, QUESTION, options);
 }
 
-const reasonOf = (asked: Promise<unknown>) =>
-  asked.then(
-    () => 'answered',
-    (error: unknown) => (error instanceof DnsUnreachable ? error.reason : error),
-  );
+const reasonOf = async (asked: Promise<DnsAnswer>) => {
+  const answer = await asked;
+  return answer instanceof DnsUnreachable ? answer.reason : 'answered';
+};
 
 const owner = pointerTo(12);
 const answerOf = (...records: Buffer[]) => Buffer.concat([answerHead(QUERY, records.length), ...records]);

@@ -1,125 +1,220 @@
-import { type Answer, isDecisive, type Question, type ResourceRecord } from '../dns/dns-message.js';
-import { type CaaObjection, type CaaRule, evaluateCaa } from './caa-policy.js';
+import {
+  type Answer,
+  type CaaRecord,
+  DnsUnreachable,
+  isDecisive,
+  type Question,
+} from '../dns/dns-message.js';
 import type { Diagnosis, Evidence } from './diagnosis.js';
-import { evidenceOf, listed, shown } from './evidence.js';
+import { evidenceOf, finding, listed, shown } from './evidence.js';
 
-export interface CaaCheck extends CaaRule {
+/** The certificate that CAA records must allow. */
+export interface CaaRule {
+  /** Issuer names of the certificate authority; empty = unknown, so a foreign issuer is only a warning. */
+  identities: readonly string[];
+  /** Null = unknown. */
+  accountUrl: string | null;
+  method: 'http-01';
   /** The target of custom domains. The platform, not the owner, changes CAA records there. */
   platformHost: string;
-  now: () => number;
 }
 
 const MOST_NAMED = 5;
-/** A failed lookup blocks issuance, because the CA must treat it as a refusal. */
-const LOOKUP_FAILED = { code: 'CAA_LOOKUP_FAILED', severity: 'ERROR', retryAtMs: null } as const;
+/** A critical record with any other tag blocks issuance, even `contactemail` and `issuemail`: some CAs do not know these. */
+const KNOWN_TAGS = ['issue', 'issuewild', 'iodef'];
 
 /**
  * The CAA records that forbid the certificate authority to issue for `hostname`, as diagnoses; empty = issuing is allowed.
- * `ask` queries a recursive resolver, which follows CNAMEs; it rejects when there is no answer.
+ * `ask` queries a recursive resolver, which follows CNAMEs.
  * The search climbs from the name to its parents, without the root; the first record set decides. Source: RFC 8659 §3.
  */
 export async function checkCaa(
   ask: (question: Question) => Promise<Answer>,
   hostname: string,
-  check: CaaCheck,
+  rule: CaaRule,
 ): Promise<Diagnosis[]> {
   const labels = hostname.split('.');
   for (const name of labels.map((_, index) => labels.slice(index).join('.'))) {
-    let answer: Answer;
-    try {
-      answer = await ask({ name, type: 'CAA' });
-    } catch (error) {
-      return [noAnswer(name, error, check.now())];
-    }
+    const answer = await ask({ name, type: 'CAA' });
     const found = answer.records.filter(({ type }) => type === 'CAA');
-    if (!isDecisive(answer) || found.some(({ caa }) => caa === null)) return [badAnswer(answer)];
-    if (found.length > 0) return findings(answer, found, check);
+    // The CA must treat a failed lookup as a refusal.
+    if (!isDecisive(answer) || found.some(({ caa }) => caa === null)) return [failedLookup(answer)];
+    if (found.length > 0) return findings(answer, found[0]?.name ?? name, rule);
   }
   return [];
 }
 
-function findings(answer: Answer, found: readonly ResourceRecord[], check: CaaCheck): Diagnosis[] {
-  const { platformHost } = check;
+/** `where`: the target when the name is a CNAME. The platform's name can be a CNAME too; then it is a third name. */
+function findings(answer: Answer, where: string, rule: CaaRule): Diagnosis[] {
+  const { platformHost } = rule;
   const asked = answer.question.name;
-  // The target when `asked` is a CNAME. The platform's own name can be a CNAME too; then the records are at a third name.
-  const where = found[0]?.name ?? asked;
+  const records = answer.records.flatMap(({ caa }) => caa ?? []);
   const isOurs = answer.records.some(({ type, value }) => type === 'CNAME' && value === platformHost);
-  const remedyOf = (objection: CaaObjection): Pick<Diagnosis, 'actor' | 'remedy'> => {
-    if (isOurs) return { actor: 'PLATFORM', remedy: `Nothing: we must change the records at ${where}.` };
-    if (where === asked) return { actor: 'OWNER', remedy: ownerRemedy(objection, where) };
-    const remedy = `Point ${asked} straight to ${platformHost}, or have the records at ${where} changed.`;
-    return { actor: 'OWNER', remedy };
-  };
-  const objections = evaluateCaa(
-    found.flatMap(({ caa }) => caa ?? []),
-    check,
-  );
-  return objections.map((objection) => ({
-    code: objection.code,
-    severity: objection.severity,
-    ...remedyOf(objection),
-    cause: `${causeOf(objection)}, at ${where}${where === asked ? '' : `, the CNAME target of ${asked}`}.`,
-    retryAtMs: null,
+  return objectionsTo(records, where, rule).map(({ code, isSure = true, problem, remedy }) => ({
+    ...finding(code, [], {
+      severity: isSure ? 'ERROR' : 'WARNING',
+      actor: isOurs ? 'PLATFORM' : 'OWNER',
+      cause: `${problem}, at ${where}${where === asked ? '' : `, the CNAME target of ${asked}`}.`,
+      remedy: isOurs
+        ? `Nothing: we must change the records at ${where}.`
+        : where === asked
+          ? remedy
+          : `Point ${asked} straight to ${platformHost}, or have the records at ${where} changed.`,
+    }),
     evidence: [caaEvidence(answer)],
   }));
 }
 
-function causeOf({ code, severity, named }: CaaObjection): string {
-  const list = listed(named, ', ', MOST_NAMED);
-  switch (code) {
-    case 'CAA_BLOCKS_CA':
-      if (named.length === 0) return 'CAA records allow no certificate authority';
-      return `CAA records allow only ${list}, ${severity === 'WARNING' ? 'and perhaps not' : 'not'} our certificate authority`;
-    case 'CAA_ACCOUNT':
-      return `A CAA record allows our certificate authority for the account ${list} only`;
-    case 'CAA_METHOD':
-      return `A CAA record allows our certificate authority with the validation methods ${list} only`;
-    case 'CAA_UNKNOWN_CRITICAL':
-      return `A critical CAA record has the tag ${list}, which certificate authorities may not ignore`;
-  }
+/** Why a set of CAA records does not allow the certificate. */
+interface Objection extends Pick<Diagnosis, 'code' | 'remedy'> {
+  /** The cause, without its place. */
+  problem: string;
+  /** False when a part of the rule is unknown. */
+  isSure?: boolean;
 }
 
-function ownerRemedy({ code, remedyValue, named }: CaaObjection, where: string): string {
-  if (code === 'CAA_UNKNOWN_CRITICAL') {
-    return `Delete the CAA record with the tag ${listed(named, ', ', MOST_NAMED)} at ${where}, or set its flags to 0.`;
+/** The objections of the relevant record set to a certificate without wildcards. Source: RFC 8659 and 8657. */
+function objectionsTo(records: readonly CaaRecord[], where: string, rule: CaaRule): Objection[] {
+  const unknown = records.filter(
+    ({ isCritical, tag }) => isCritical && !KNOWN_TAGS.includes(tag.toLowerCase()),
+  );
+  const tags = named(distinct(unknown.map(({ tag }) => tag)));
+  const critical: Objection = {
+    code: 'CAA_UNKNOWN_CRITICAL',
+    problem: `A critical CAA record has the tag ${tags}, which certificate authorities may not ignore`,
+    remedy: `Delete the CAA record with the tag ${tags} at ${where}, or set its flags to 0.`,
+  };
+  const values = records.filter(({ tag }) => tag.toLowerCase() === 'issue').map(({ value }) => value);
+  // A set with only `iodef` or `issuewild` records allows every CA.
+  const issue = values.length === 0 ? [] : issueObjections(values, where, rule);
+  return unknown.length > 0 ? [critical, ...issue] : issue;
+}
+
+function issueObjections(values: readonly string[], where: string, rule: CaaRule): Objection[] {
+  const properties = values.map(parseIssueProperty).filter((property) => property !== null);
+  const identities = rule.identities.map((name) => name.toLowerCase());
+  const ours = properties.filter(({ issuer }) => identities.includes(issuer));
+  if (ours.length === 0) {
+    const isSure = identities.length > 0 || properties.length === 0;
+    const allowed = named(distinct(properties.map(({ issuer }) => issuer)));
+    const problem =
+      properties.length === 0
+        ? 'CAA records allow no certificate authority'
+        : `CAA records allow only ${allowed}, ${isSure ? 'not' : 'and perhaps not'} our certificate authority`;
+    return [{ code: 'CAA_BLOCKS_CA', isSure, problem, remedy: adding(rule.identities[0], where) }];
   }
-  return remedyValue === null
+  // A single record that allows the CA is enough. If no record does, the result names the closest one.
+  const objections = ours.map((property) => parameterObjections(property, where, rule));
+  return objections.reduce((best, next) => (weight(next) < weight(best) ? next : best));
+}
+
+const weight = (objections: Objection[]) =>
+  objections.reduce((sum, { isSure = true }) => sum + (isSure ? 3 : 1), 0);
+
+/** RFC 8657 §3 and §4: a repeated parameter can't be satisfied; several accounts or CAs need several records. */
+function parameterObjections(
+  { issuer, parameters }: IssueProperty,
+  where: string,
+  rule: CaaRule,
+): Objection[] {
+  const { accountUrl, method } = rule;
+  const valuesOf = (tag: string) => parameters.filter(([name]) => name === tag).map(([, value]) => value);
+  const accounts = valuesOf('accounturi');
+  const methods = valuesOf('validationmethods');
+  const record = [
+    issuer,
+    ...(accounts.length > 0 && accountUrl !== null ? [`accounturi=${accountUrl}`] : []),
+    ...(methods.length > 0 ? [`validationmethods=${method}`] : []),
+  ].join('; ');
+  const objections: Objection[] = [];
+  if (accounts.length > 1 || (accounts.length === 1 && accounts[0] !== accountUrl)) {
+    const isSure = accounts.length > 1 || accountUrl !== null;
+    const problem = `A CAA record allows our certificate authority for the account ${named(accounts)} only`;
+    objections.push({
+      code: 'CAA_ACCOUNT',
+      isSure,
+      problem,
+      remedy: adding(isSure ? record : undefined, where),
+    });
+  }
+  if (methods.length > 1 || (methods.length === 1 && !allowsMethod(methods[0] ?? '', method))) {
+    const problem = `A CAA record allows our certificate authority with the validation methods ${named(methods)} only`;
+    objections.push({ code: 'CAA_METHOD', problem, remedy: adding(record, where) });
+  }
+  return objections;
+}
+
+/** The remedy for the owner; `value` = of a further record that would allow the certificate, if it is known. */
+function adding(value: string | undefined, where: string): string {
+  return value === undefined
     ? `Allow our certificate authority in the CAA records at ${where}, or delete them.`
-    : `Add ${where} CAA 0 issue "${remedyValue}".`;
+    : `Add ${where} CAA 0 issue "${value}".`;
 }
 
-function noAnswer(name: string, error: unknown, atMs: number): Diagnosis {
-  const answer = shown(error instanceof Error ? error.message : 'no answer');
-  return {
-    ...LOOKUP_FAILED,
-    actor: 'NOBODY',
-    cause: `The CAA records at ${name} could not be looked up: there was no answer in time.`,
-    remedy: 'Nothing: the lookup is repeated automatically.',
-    evidence: [{ server: 'resolver', question: `${name} CAA`, answer, ttlSeconds: null, atMs }],
-  };
+/** A single malformed label makes the whole list invalid. */
+function allowsMethod(list: string, method: string): boolean {
+  const labels = list.split(',');
+  return labels.every((label) => /^[a-z0-9-]+$/i.test(label)) && labels.includes(method);
 }
 
-function badAnswer(answer: Answer): Diagnosis {
-  const { question, rcode, extendedError } = answer;
-  const said = rcode === 'NOERROR' ? 'an unreadable record' : rcode;
-  const why = extendedError === null ? '' : ` (${shown(extendedError)})`;
-  return {
-    ...LOOKUP_FAILED,
+const distinct = (values: readonly string[]) => [...new Set(values)];
+const named = (values: readonly string[]) => listed(values, ', ', MOST_NAMED);
+
+/** The value of an `issue` record that names a CA. */
+interface IssueProperty {
+  /** In lower case. */
+  issuer: string;
+  parameters: [tag: string, value: string][];
+}
+
+/** Null = the record allows no CA: it names none (`;`), or it is malformed, which means the same. Source: RFC 8659 §4.2. */
+export function parseIssueProperty(text: string): IssueProperty | null {
+  // Of the characters that `trim()` removes, only blanks and tabs are allowed.
+  if (!/^[\t -~]*$/.test(text)) return null;
+  // Names and values cannot contain a semicolon, even in quotes.
+  const [issuer = '', ...rest] = text.split(';').map((part) => part.trim());
+  if (!ISSUER.test(issuer)) return null;
+  // A semicolon without parameters is allowed; a semicolon after the last parameter is not.
+  const parameters = rest.join() === '' && rest.length < 2 ? [] : rest.map(parseParameter);
+  if (parameters.includes(null)) return null;
+  return { issuer: issuer.toLowerCase(), parameters: parameters.filter((parameter) => parameter !== null) };
+}
+
+const ISSUER = /^[a-z0-9]+(-+[a-z0-9]+)*(\.[a-z0-9]+(-+[a-z0-9]+)*)*$/i;
+const TAG = /^[a-z0-9]+(-+[a-z0-9]+)*$/i;
+
+function parseParameter(text: string): [string, string] | null {
+  // Values can contain equal signs, for example in the query string of an account URL.
+  const end = text.indexOf('=');
+  const tag = text.slice(0, end).trim();
+  const value = text.slice(end + 1).trim();
+  return end !== -1 && TAG.test(tag) && /^\S*$/.test(value) ? [tag, value] : null;
+}
+
+function failedLookup(answer: Answer): Diagnosis {
+  const { name } = answer.question;
+  if (answer instanceof DnsUnreachable) {
+    return finding('CAA_LOOKUP_FAILED', [answer], {
+      actor: 'NOBODY',
+      cause: `The CAA records at ${name} could not be looked up: there was no answer in time.`,
+      remedy: 'Nothing: the lookup is repeated automatically.',
+    });
+  }
+  const said = answer.rcode === 'NOERROR' ? 'an unreadable record' : answer.rcode;
+  const why = answer.extendedError === null ? '' : ` (${shown(answer.extendedError)})`;
+  const found = finding('CAA_LOOKUP_FAILED', [], {
     actor: 'DNS_PROVIDER',
-    cause: `The name servers of ${question.name} answer the question for CAA records with ${said}${why}.`,
-    remedy: `Ask the DNS provider of ${question.name} to answer questions for CAA records with NOERROR; until then no certificate is issued.`,
-    evidence: [caaEvidence(answer)],
-  };
+    cause: `The name servers of ${name} answer the question for CAA records with ${said}${why}.`,
+    remedy: `Ask the DNS provider of ${name} to answer questions for CAA records with NOERROR; until then no certificate is issued.`,
+  });
+  return { ...found, evidence: [caaEvidence(answer)] };
 }
 
+/** Shows the CAA records only, as an owner writes them, and the extended error. */
 function caaEvidence(answer: Answer): Evidence {
   const { rcode, extendedError, records } = answer;
   const found = records.filter(({ caa }) => caa !== null);
   const lines = found.slice(0, MOST_NAMED).map(({ name, value }) => `${name}. CAA ${value}`);
-  const said = [...(extendedError === null ? [] : [extendedError]), ...lines];
-  return {
-    ...evidenceOf(answer),
-    answer: shown(said.length > 0 ? `${rcode}: ${said.join('; ')}` : rcode),
-    ttlSeconds: found[0]?.ttlSeconds ?? null,
-  };
+  const said = [...(extendedError === null ? [] : [extendedError]), ...lines].join('; ');
+  return { ...evidenceOf(answer), answer: shown(said === '' ? rcode : `${rcode}: ${said}`) };
 }

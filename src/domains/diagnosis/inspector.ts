@@ -3,7 +3,7 @@ import { getDomain } from 'tldts';
 import { withTimeLimit } from '../../ground/kernel/deadline.js';
 import type { Asker } from '../dns/ask-server.js';
 import { delegationOf } from '../dns/delegation.js';
-import { answerOf, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
+import { DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
 import { isSendable } from '../dns/dns-packets.js';
 import type { NameServer, NameServers, Zone, ZoneCut } from '../dns/name-servers.js';
 import type { Resolver } from '../dns/resolver.js';
@@ -107,7 +107,7 @@ export class Inspector {
 
     const askUnvalidated = async () => {
       const refused = (await looking).find(({ rcode }) => rcode === 'SERVFAIL');
-      return refused ? answerOf(resolver.ask(refused.question, { asker, checkingDisabled: true })) : null;
+      return refused ? resolver.ask(refused.question, { asker, checkingDisabled: true }) : null;
     };
     const askDoubled = async () => {
       const [found, host] = await Promise.all([zoning, looking]);
@@ -180,11 +180,11 @@ export class Inspector {
   }
 
   private resolving(asker: Asker): Ask {
-    return (question) => answerOf(this.resolver.ask(question, { asker }));
+    return (question) => this.resolver.ask(question, { asker });
   }
 
   private asking(server: NameServer, asker: Asker): Ask {
-    return (question) => answerOf(this.nameServers.ask(server, question, asker));
+    return (question) => this.nameServers.ask(server, question, asker);
   }
 }
 

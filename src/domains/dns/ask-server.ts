@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
+import { on } from 'node:events';
 import { connect, isIPv6 } from 'node:net';
 import type { DnsServer } from '../../ground/config/config.js';
 import { startDeadline } from '../../ground/kernel/deadline.js';
 import { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
-import { type Answer, DnsUnreachable, type Question, type Silence } from './dns-message.js';
+import { type Answer, DnsUnreachable, type Question } from './dns-message.js';
 import {
   decodeAnswer,
   encodeQuery,
@@ -48,7 +49,7 @@ export interface AskOptions {
 
 /**
  * A server's answer to a question: over UDP with one resend, over TCP when the answer is truncated.
- * Always settles within `timeoutMs`. Throws `DnsUnreachable`; SERVFAIL is an answer, not an error.
+ * Always settles within `timeoutMs`, with `DnsUnreachable` if need be; SERVFAIL is an answer.
  */
 export async function askServer(
   server: DnsServer,
@@ -59,7 +60,7 @@ export async function askServer(
   const deadline = startDeadline(timeoutMs, signal, monotonicNow);
   const inTurn = async <T>(work: () => T): Promise<Awaited<T>> => {
     await TURNS.next(projectId);
-    if (deadline.isOver()) throw new Failure('timeout');
+    if (deadline.isOver()) throw new Error('the deadline has passed');
     return await work();
   };
   const ask = async (over: typeof overUdp, hasEdns: boolean): Promise<Buffer> => {
@@ -75,97 +76,62 @@ export async function askServer(
       const message = await ask(overUdp, true);
       return inTurn(() => decodeAnswer(message));
     });
-    if (exchanged === null) throw new Failure('not asked');
-    return { server, question, ...exchanged.result, atMs: now() };
+    return exchanged
+      ? { server, question, ...exchanged.result, atMs: now() }
+      : new DnsUnreachable(server, question, 'not asked', now());
   } catch (error) {
-    const reason = error instanceof Failure ? error.reason : 'malformed';
-    throw new DnsUnreachable(server, question, reason, now());
+    const isMalformed = error instanceof RangeError;
+    const reason = deadline.isOver() ? 'timeout' : isMalformed ? 'malformed' : 'unreachable';
+    return new DnsUnreachable(server, question, reason, now());
   } finally {
     deadline.cancelWork();
   }
 }
 
-class Failure extends Error {
-  constructor(readonly reason: Silence) {
-    super(reason);
-  }
-}
-
 /** Each query has a new socket, so the system chooses a random source port: a forger must guess the port and the id. */
-function overUdp(server: DnsServer, query: Buffer, end: AbortSignal): Promise<Buffer> {
+async function overUdp(server: DnsServer, query: Buffer, signal: AbortSignal): Promise<Buffer> {
   const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4');
   const send = () => socket.send(query, (error) => error && socket.emit('error', error));
   let resend: NodeJS.Timeout | undefined;
-  let packets = 0;
-  return settled<Buffer>(
-    end,
-    (resolve, reject) => {
-      socket.on('error', () => reject(new Failure('unreachable')));
-      socket.on('message', (datagram) => {
-        if (isReplyTo(query, datagram)) resolve(datagram);
-        packets += 1;
-        if (packets >= MAX_PACKETS) reject(new Failure('malformed'));
-      });
-      // On a connected socket the system drops packets from other senders, and reports a closed port.
-      socket.on('connect', () => {
-        send();
-        resend = setTimeout(send, RESEND_MS);
-      });
-      socket.connect(server.port, server.address);
-    },
-    () => {
-      clearTimeout(resend);
-      socket.removeAllListeners('error').on('error', () => {});
-      socket.close();
-    },
-  );
+  // On a connected socket the system drops packets from other senders, and reports a closed port.
+  socket.on('connect', () => {
+    send();
+    resend = setTimeout(send, RESEND_MS);
+  });
+  try {
+    const datagrams = on(socket, 'message', { signal });
+    socket.connect(server.port, server.address);
+    let packets = 0;
+    for await (const [datagram] of datagrams) {
+      if (isReplyTo(query, datagram)) return datagram;
+      packets += 1;
+      if (packets >= MAX_PACKETS) break;
+    }
+    throw new RangeError('too many packets are no answer');
+  } finally {
+    clearTimeout(resend);
+    socket.on('error', () => {}).close();
+  }
 }
 
-function overTcp(server: DnsServer, query: Buffer, end: AbortSignal): Promise<Buffer> {
+async function overTcp(server: DnsServer, query: Buffer, signal: AbortSignal): Promise<Buffer> {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(query.length);
-  const socket = connect({ host: server.address, port: server.port });
+  const socket = connect({ host: server.address, port: server.port, signal });
+  socket.write(Buffer.concat([length, query]));
   let received = Buffer.alloc(0);
   let packets = 0;
-  return settled<Buffer>(
-    end,
-    (resolve, reject) => {
-      socket.on('error', () => reject(new Failure('unreachable')));
-      socket.on('close', () => reject(new Failure('unreachable')));
-      socket.on('data', (bytes) => {
-        received = Buffer.concat([received, bytes]);
-        packets += 1;
-        if (packets > MAX_PACKETS) reject(new Failure('malformed'));
-        if (received.length < 2) return;
-        const end = 2 + received.readUInt16BE(0);
-        const isTooLarge = end > 2 + MAX_MESSAGE_BYTES;
-        if (received.length < end && !isTooLarge) return;
-        const message = received.subarray(2, end);
-        if (!isTooLarge && isReplyTo(query, message)) resolve(message);
-        reject(new Failure('malformed'));
-      });
-      socket.write(Buffer.concat([length, query]));
-    },
-    () => socket.destroy(),
-  );
-}
-
-/** A promise that settles no later than `end` aborts, and always cleans up. */
-async function settled<T>(
-  end: AbortSignal,
-  start: (resolve: (value: T) => void, reject: (reason: Failure) => void) => void,
-  cleanUp: () => void,
-): Promise<T> {
-  let giveUp = () => {};
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      giveUp = () => reject(new Failure('timeout'));
-      end.addEventListener('abort', giveUp);
-      start(resolve, reject);
-      if (end.aborted) giveUp();
-    });
-  } finally {
-    end.removeEventListener('abort', giveUp);
-    cleanUp();
+  for await (const bytes of socket) {
+    received = Buffer.concat([received, bytes]);
+    packets += 1;
+    if (packets > MAX_PACKETS) throw new RangeError('too many pieces');
+    if (received.length < 2) continue;
+    const end = 2 + received.readUInt16BE(0);
+    if (end > 2 + MAX_MESSAGE_BYTES) throw new RangeError('the message is too large');
+    if (received.length < end) continue;
+    const message = received.subarray(2, end);
+    if (isReplyTo(query, message)) return message;
+    throw new RangeError('another message');
   }
+  throw new Error('the server closed the connection');
 }

@@ -1,5 +1,5 @@
 import type { Asker } from './ask-server.js';
-import { type Answer, answerOf, DnsUnreachable, valuesOf } from './dns-message.js';
+import { type Answer, DnsUnreachable, valuesOf } from './dns-message.js';
 import type { NameServers, Zone } from './name-servers.js';
 
 const MAX_PARENT_SERVERS = 2;
@@ -32,7 +32,7 @@ export async function delegationOf(
     Promise.all(
       (await nameServers.serversOf(names, asker)).map(async (server) => ({
         name: server.name,
-        answer: await answerOf(nameServers.ask(server, question, asker)),
+        answer: await nameServers.ask(server, question, asker),
       })),
     );
   const parent = await zoneAbove(nameServers, zone.name, asker);

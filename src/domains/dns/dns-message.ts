@@ -42,14 +42,14 @@ export interface Answer {
   atMs: number;
 }
 
-export type Silence = 'timeout' | 'unreachable' | 'malformed' | 'not asked';
+type Silence = 'timeout' | 'unreachable' | 'malformed' | 'not asked';
 
 /**
- * A server could not be asked, which says nothing about the records. It takes the place of an answer, and has no record.
+ * A server could not be asked, which says nothing about the records. It is returned in place of an answer, and has no record.
  * `timeout`: no answer in time, or the caller aborted. `unreachable`: no packet reached it. `malformed`: its answer can't be
  * read. `not asked`: too many open questions.
  */
-export class DnsUnreachable extends Error implements Answer {
+export class DnsUnreachable implements Answer {
   readonly rcode = '';
   readonly isAuthoritative = false;
   readonly records: ResourceRecord[] = [];
@@ -61,18 +61,7 @@ export class DnsUnreachable extends Error implements Answer {
     readonly question: Question,
     readonly reason: Silence,
     readonly atMs: number,
-  ) {
-    super(`${serverName(server)} on ${question.name} ${question.type}: ${reason}`);
-    this.name = 'DnsUnreachable';
-  }
-}
-
-/** The answer; `DnsUnreachable` as a value instead of an error. */
-export function answerOf(asked: Promise<Answer>): Promise<Answer> {
-  return asked.catch((error: unknown) => {
-    if (error instanceof DnsUnreachable) return error;
-    throw error;
-  });
+  ) {}
 }
 
 /** NOERROR and NXDOMAIN tell which records exist; SERVFAIL, REFUSED and other codes tell nothing. */

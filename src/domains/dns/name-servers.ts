@@ -2,7 +2,6 @@ import type { Config, DnsServer } from '../../ground/config/config.js';
 import { type Asker, askServer } from './ask-server.js';
 import {
   type Answer,
-  answerOf,
   DnsUnreachable,
   isDecisive,
   type Question,
@@ -89,11 +88,11 @@ export class NameServers {
     return [...byAddress.values()];
   }
 
-  /** A name server's own answer. Throws `DnsUnreachable` after at most 500 ms. */
+  /** A name server's own answer, or `DnsUnreachable`, after at most 500 ms. */
   async ask({ server, zone }: NameServer, question: Question, asker: Asker): Promise<Answer> {
     const { toAddress, toZone } = MAX_QUESTIONS_A_SECOND;
     if (this.questions.add(`zone ${zone}`) > toZone || this.questions.add(server.address) > toAddress) {
-      throw new DnsUnreachable(server, question, 'not asked', this.now());
+      return new DnsUnreachable(server, question, 'not asked', this.now());
     }
     return askServer(server, question, {
       recursionDesired: false,
@@ -104,7 +103,7 @@ export class NameServers {
   }
 
   private resolve(name: string, type: RecordType, asker?: Asker): Promise<Answer> {
-    return answerOf(this.resolver.ask({ name, type }, { asker }));
+    return this.resolver.ask({ name, type }, { asker });
   }
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DnsServer, dnsServer } from '../../ground/config/values.js';
 import { withTimeLimit } from '../../ground/kernel/deadline.js';
 import { type Asker, askServer } from './ask-server.js';
-import { type Answer, answerOf, DnsUnreachable, isDecisive, type Question } from './dns-message.js';
+import { type Answer, DnsUnreachable, isDecisive, type Question } from './dns-message.js';
 
 /** The longest time for a question, over all servers. */
 const QUESTION_MS = 1_000;
@@ -19,7 +19,6 @@ interface ResolverAsk {
   asker?: Asker | undefined;
   /** Also returns answers that fail DNSSEC validation. */
   checkingDisabled?: boolean;
-  timeoutMs?: number;
 }
 
 /** Asks recursive resolvers; without `servers`, the resolvers of the system. Caches nothing. D-67. */
@@ -34,25 +33,22 @@ export class Resolver {
   }
 
   /**
-   * The first decisive answer: NOERROR or NXDOMAIN. When no server gives one, the first other answer.
-   * Settles within `timeoutMs` (1 s). Throws `DnsUnreachable` when no server answered.
+   * The first decisive answer: NOERROR or NXDOMAIN. When no server gives one, the first other answer, or `DnsUnreachable`.
+   * Settles within 1 s.
    */
-  ask(
-    question: Question,
-    { asker, checkingDisabled = false, timeoutMs = QUESTION_MS }: ResolverAsk = {},
-  ): Promise<Answer> {
-    return withTimeLimit(timeoutMs, asker?.signal, async (signal) => {
+  ask(question: Question, { asker, checkingDisabled = false }: ResolverAsk = {}): Promise<Answer> {
+    return withTimeLimit(QUESTION_MS, asker?.signal, async (signal) => {
       const { projectId = NO_PROJECT } = asker ?? {};
       const options = {
         recursionDesired: true,
         checkingDisabled,
-        timeoutMs,
+        timeoutMs: QUESTION_MS,
         asker: { projectId, signal },
         now: this.now,
       };
       const asked: Promise<Answer>[] = [];
       for (const server of this.servers) {
-        asked.push(answerOf(askServer(server, question, options)));
+        asked.push(askServer(server, question, options));
         const headStart = sleep(HEAD_START_MS, null, { signal }).catch(() => null);
         const decided = await Promise.race([firstDecisive(asked), headStart]);
         if (decided) return decided;
@@ -60,9 +56,8 @@ export class Resolver {
       const decided = await firstDecisive(asked);
       if (decided) return decided;
       const answers = await Promise.all(asked);
-      const said = answers.find((answer) => !(answer instanceof DnsUnreachable));
-      if (said) return said;
-      throw answers[0] ?? new DnsUnreachable(NOBODY, question, 'unreachable', this.now());
+      const said = answers.find((answer) => !(answer instanceof DnsUnreachable)) ?? answers[0];
+      return said ?? new DnsUnreachable(NOBODY, question, 'unreachable', this.now());
     });
   }
 }

@@ -117,7 +117,7 @@ export class DomainIssuance {
     const { authority, ask, platformHost } = this.parts;
     const { accountUrl } = await authority.account(signal);
     const identities = await authority.caaIdentities(signal);
-    const rule = { identities, accountUrl, method: 'http-01' as const, platformHost, now: this.now };
+    const rule = { identities, accountUrl, method: 'http-01' as const, platformHost };
     return withTimeLimit(CAA_MS, signal, (end) =>
       checkCaa((question) => ask(question, { projectId, signal: end }), hostname, rule),
     );
