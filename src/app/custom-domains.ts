@@ -57,7 +57,8 @@ export function createCustomDomains({
   const certificates = new CertificateStore(db, ids);
   const store = new DomainStore(db, ids, { onEvent, syncHosts }, now);
   const resolver = new Resolver(config.dnsServers, now);
-  const inspector = new Inspector(resolver, new NameServers(resolver, config, now), platformHost, now);
+  const nameServers = new NameServers(resolver, config, now);
+  const inspector = new Inspector({ resolver, nameServers, platformHost, now });
 
   const ownerChecks = new OwnerChecks();
   const check = new DomainCheck(

@@ -104,10 +104,8 @@ const askFor =
   };
 const CHECK = {
   identities: ['ca.example'],
-  accountUrl: null,
-  method: 'http-01',
+  accountUrl: 'https://ca.example/acct/1',
   platformHost: 'shops.platform.test',
-  now: () => 0,
 } as const;
 
 test('CAA-12: on real servers the records at the end of a CNAME count, and those of its parents do not', async () => {
@@ -135,12 +133,12 @@ describe('the inspector with these real servers', () => {
   const inspectWith = (resolver: DnsServer) => {
     const dns = new Resolver([resolver], Date.now);
     const settings = { nameServerPort: rig.authoritative.port, privateNameServers: true };
-    const inspector = new Inspector(
-      dns,
-      new NameServers(dns, settings, Date.now),
-      'shops.platform.test',
-      Date.now,
-    );
+    const inspector = new Inspector({
+      resolver: dns,
+      nameServers: new NameServers(dns, settings, Date.now),
+      platformHost: 'shops.platform.test',
+      now: Date.now,
+    });
     return inspector.inspect({ projectId: 1n, hostname: 'www.signed.test', isApex: false, ownership: null });
   };
 

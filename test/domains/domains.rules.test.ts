@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Inspection } from '../../src/domains/diagnosis/diagnose.js';
 import { type Diagnosis, type DiagnosisCode, fitForStorage } from '../../src/domains/diagnosis/diagnosis.js';
-import type { Inspection } from '../../src/domains/diagnosis/inspector.js';
 import { HEALTH_CHECK_MS, nextCheckAtMs, nextOrderAtMs } from '../../src/domains/lifecycle/back-off.js';
 import { outcomeOf } from '../../src/domains/lifecycle/check-outcome.js';
 import { failedOrder, issuedOrder } from '../../src/domains/lifecycle/order-outcome.js';
@@ -57,7 +57,6 @@ function inspection(leadsHere: boolean | null, diagnoses: Diagnosis[] = []): Ins
     isApex: false,
     isUnderWildcard: false,
     diagnoses,
-    atMs: T0,
   };
 }
 

@@ -10,15 +10,14 @@ import { evidenceOf, finding, listed, shown } from './evidence.js';
 
 /** The certificate that CAA records must allow. */
 export interface CaaRule {
-  /** Issuer names of the certificate authority; empty = unknown, so a foreign issuer is only a warning. */
+  /** Issuer names of the certificate authority; empty = unknown, so any issuer may be it. */
   identities: readonly string[];
-  /** Null = unknown. */
-  accountUrl: string | null;
-  method: 'http-01';
+  accountUrl: string;
   /** The target of custom domains. The platform, not the owner, changes CAA records there. */
   platformHost: string;
 }
 
+const METHOD = 'http-01';
 const MOST_NAMED = 5;
 /** A critical record with any other tag blocks issuance, even `contactemail` and `issuemail`: some CAs do not know these. */
 const KNOWN_TAGS = ['issue', 'issuewild', 'iodef'];
@@ -50,9 +49,8 @@ function findings(answer: Answer, where: string, rule: CaaRule): Diagnosis[] {
   const asked = answer.question.name;
   const records = answer.records.flatMap(({ caa }) => caa ?? []);
   const isOurs = answer.records.some(({ type, value }) => type === 'CNAME' && value === platformHost);
-  return objectionsTo(records, where, rule).map(({ code, isSure = true, problem, remedy }) => ({
+  return objectionsTo(records, where, rule).map(({ code, problem, remedy }) => ({
     ...finding(code, [], {
-      severity: isSure ? 'ERROR' : 'WARNING',
       actor: isOurs ? 'PLATFORM' : 'OWNER',
       cause: `${problem}, at ${where}${where === asked ? '' : `, the CNAME target of ${asked}`}.`,
       remedy: isOurs
@@ -69,8 +67,6 @@ function findings(answer: Answer, where: string, rule: CaaRule): Diagnosis[] {
 interface Objection extends Pick<Diagnosis, 'code' | 'remedy'> {
   /** The cause, without its place. */
   problem: string;
-  /** False when a part of the rule is unknown. */
-  isSure?: boolean;
 }
 
 /** The objections of the relevant record set to a certificate without wildcards. Source: RFC 8659 and 8657. */
@@ -91,70 +87,60 @@ function objectionsTo(records: readonly CaaRecord[], where: string, rule: CaaRul
 }
 
 function issueObjections(values: readonly string[], where: string, rule: CaaRule): Objection[] {
+  const { identities } = rule;
   const properties = values.map(parseIssueProperty).filter((property) => property !== null);
-  const identities = rule.identities.map((name) => name.toLowerCase());
-  const ours = properties.filter(({ issuer }) => identities.includes(issuer));
+  const isOurs = (issuer: string) => identities.some((name) => name.toLowerCase() === issuer);
+  const ours = properties.filter(({ issuer }) => isOurs(issuer));
   if (ours.length === 0) {
-    const isSure = identities.length > 0 || properties.length === 0;
+    if (properties.length > 0 && identities.length === 0) return [];
     const allowed = named(distinct(properties.map(({ issuer }) => issuer)));
     const problem =
       properties.length === 0
         ? 'CAA records allow no certificate authority'
-        : `CAA records allow only ${allowed}, ${isSure ? 'not' : 'and perhaps not'} our certificate authority`;
-    return [{ code: 'CAA_BLOCKS_CA', isSure, problem, remedy: adding(rule.identities[0], where) }];
+        : `CAA records allow only ${allowed}, not our certificate authority`;
+    const [identity] = identities;
+    const remedy = `Allow our certificate authority in the CAA records at ${where}, or delete them.`;
+    return [{ code: 'CAA_BLOCKS_CA', problem, remedy: identity ? adding(identity, where) : remedy }];
   }
   // A single record that allows the CA is enough. If no record does, the result names the closest one.
   const objections = ours.map((property) => parameterObjections(property, where, rule));
-  return objections.reduce((best, next) => (weight(next) < weight(best) ? next : best));
+  return objections.reduce((best, next) => (next.length < best.length ? next : best));
 }
-
-const weight = (objections: Objection[]) =>
-  objections.reduce((sum, { isSure = true }) => sum + (isSure ? 3 : 1), 0);
 
 /** RFC 8657 §3 and §4: a repeated parameter can't be satisfied; several accounts or CAs need several records. */
 function parameterObjections(
   { issuer, parameters }: IssueProperty,
   where: string,
-  rule: CaaRule,
+  { accountUrl }: CaaRule,
 ): Objection[] {
-  const { accountUrl, method } = rule;
   const valuesOf = (tag: string) => parameters.filter(([name]) => name === tag).map(([, value]) => value);
   const accounts = valuesOf('accounturi');
   const methods = valuesOf('validationmethods');
   const record = [
     issuer,
-    ...(accounts.length > 0 && accountUrl !== null ? [`accounturi=${accountUrl}`] : []),
-    ...(methods.length > 0 ? [`validationmethods=${method}`] : []),
+    ...(accounts.length > 0 ? [`accounturi=${accountUrl}`] : []),
+    ...(methods.length > 0 ? [`validationmethods=${METHOD}`] : []),
   ].join('; ');
+  const remedy = adding(record, where);
   const objections: Objection[] = [];
   if (accounts.length > 1 || (accounts.length === 1 && accounts[0] !== accountUrl)) {
-    const isSure = accounts.length > 1 || accountUrl !== null;
     const problem = `A CAA record allows our certificate authority for the account ${named(accounts)} only`;
-    objections.push({
-      code: 'CAA_ACCOUNT',
-      isSure,
-      problem,
-      remedy: adding(isSure ? record : undefined, where),
-    });
+    objections.push({ code: 'CAA_ACCOUNT', problem, remedy });
   }
-  if (methods.length > 1 || (methods.length === 1 && !allowsMethod(methods[0] ?? '', method))) {
+  if (methods.length > 1 || (methods.length === 1 && !allowsMethod(methods[0] ?? ''))) {
     const problem = `A CAA record allows our certificate authority with the validation methods ${named(methods)} only`;
-    objections.push({ code: 'CAA_METHOD', problem, remedy: adding(record, where) });
+    objections.push({ code: 'CAA_METHOD', problem, remedy });
   }
   return objections;
 }
 
-/** The remedy for the owner; `value` = of a further record that would allow the certificate, if it is known. */
-function adding(value: string | undefined, where: string): string {
-  return value === undefined
-    ? `Allow our certificate authority in the CAA records at ${where}, or delete them.`
-    : `Add ${where} CAA 0 issue "${value}".`;
-}
+/** The remedy: a further record, which allows the certificate. */
+const adding = (value: string, where: string) => `Add ${where} CAA 0 issue "${value}".`;
 
 /** A single malformed label makes the whole list invalid. */
-function allowsMethod(list: string, method: string): boolean {
+function allowsMethod(list: string): boolean {
   const labels = list.split(',');
-  return labels.every((label) => /^[a-z0-9-]+$/i.test(label)) && labels.includes(method);
+  return labels.every((label) => /^[a-z0-9-]+$/i.test(label)) && labels.includes(METHOD);
 }
 
 const distinct = (values: readonly string[]) => [...new Set(values)];
@@ -167,28 +153,25 @@ interface IssueProperty {
   parameters: [tag: string, value: string][];
 }
 
+const LABEL = '[a-z0-9]+(?:-+[a-z0-9]+)*';
+const BLANKS = '[\\t ]*';
+/** A value can contain equal signs, for example in the query string of an account URL, but no semicolon. */
+const PARAMETER = `;${BLANKS}(${LABEL})${BLANKS}=${BLANKS}([!-:<-~]*)${BLANKS}`;
+/** A semicolon without parameters is allowed; a semicolon after the last parameter is not. */
+const ISSUE = new RegExp(
+  `^${BLANKS}(${LABEL}(?:\\.${LABEL})*)${BLANKS}(?:;${BLANKS}|(?:${PARAMETER})*)$`,
+  'i',
+);
+
 /** Null = the record allows no CA: it names none (`;`), or it is malformed, which means the same. Source: RFC 8659 §4.2. */
 export function parseIssueProperty(text: string): IssueProperty | null {
-  // Of the characters that `trim()` removes, only blanks and tabs are allowed.
-  if (!/^[\t -~]*$/.test(text)) return null;
-  // Names and values cannot contain a semicolon, even in quotes.
-  const [issuer = '', ...rest] = text.split(';').map((part) => part.trim());
-  if (!ISSUER.test(issuer)) return null;
-  // A semicolon without parameters is allowed; a semicolon after the last parameter is not.
-  const parameters = rest.join() === '' && rest.length < 2 ? [] : rest.map(parseParameter);
-  if (parameters.includes(null)) return null;
-  return { issuer: issuer.toLowerCase(), parameters: parameters.filter((parameter) => parameter !== null) };
-}
-
-const ISSUER = /^[a-z0-9]+(-+[a-z0-9]+)*(\.[a-z0-9]+(-+[a-z0-9]+)*)*$/i;
-const TAG = /^[a-z0-9]+(-+[a-z0-9]+)*$/i;
-
-function parseParameter(text: string): [string, string] | null {
-  // Values can contain equal signs, for example in the query string of an account URL.
-  const end = text.indexOf('=');
-  const tag = text.slice(0, end).trim();
-  const value = text.slice(end + 1).trim();
-  return end !== -1 && TAG.test(tag) && /^\S*$/.test(value) ? [tag, value] : null;
+  const [, issuer] = ISSUE.exec(text) ?? [];
+  if (issuer === undefined) return null;
+  const parameters = [...text.matchAll(new RegExp(PARAMETER, 'gi'))];
+  return {
+    issuer: issuer.toLowerCase(),
+    parameters: parameters.map(([, tag = '', value = '']) => [tag, value]),
+  };
 }
 
 function failedLookup(answer: Answer): Diagnosis {

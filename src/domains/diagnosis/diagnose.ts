@@ -14,7 +14,8 @@ import {
   wrongDelegation,
 } from './servers.js';
 
-export interface Verdict {
+/** The result of a check of a host name. */
+export interface Inspection {
   /** Null = DNS could not be asked. */
   leadsHere: boolean | null;
   /**
@@ -23,13 +24,14 @@ export interface Verdict {
    */
   isOwnershipProved: boolean | null;
   isUnderWildcard: boolean;
+  isApex: boolean;
   diagnoses: Diagnosis[];
 }
 
 const SEVERITIES = ['ERROR', 'WARNING', 'INFO'];
 
-/** The verdict for an observation, with errors first. Pure. */
-export function diagnose(seen: Observation): Verdict {
+/** The findings of an observation, with errors first. Pure. */
+export function diagnose(seen: Observation): Inspection {
   const { sibling, hostname } = seen;
   const { leadsHere, findings } = whereItLeads(seen);
   const ownership = ownershipVerdict(seen);
@@ -45,6 +47,7 @@ export function diagnose(seen: Observation): Verdict {
     leadsHere,
     isOwnershipProved: ownership.isProved,
     isUnderWildcard: isWild && parent !== hostname,
+    isApex: seen.isApex,
     diagnoses: all.sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity)),
   };
 }
@@ -67,30 +70,27 @@ function whereItLeads(seen: Observation): Leading {
   const decided = servers.filter(({ leadsHere }) => leadsHere !== null);
   const dnssec = brokenDnssec(seen);
   const failing = failingServers(seen);
-  const refused = dnssec.length + failing.length > 0 ? [] : refusedQuestions(seen);
-  const gone = isPlatformGone ? [platformGone(seen)] : [];
-
-  const isDecided = decided.length > 0 || cached.leadsHere !== null;
-  if (!isDecided) {
-    const findings = refusedQuestions(seen).length > 0 ? refused : silentResolver(seen);
-    return {
-      leadsHere: dnssec.length > 0 ? false : null,
-      findings: [...dnssec, ...findings, ...failing, ...gone],
-    };
-  }
+  const refused = refusedQuestions(seen);
+  // The other two findings explain a refusal.
+  const refusal = dnssec.length + failing.length > 0 ? [] : refused;
   const { leadsHere, findings } = decided.length > 0 ? ofServers(decided, cached, seen) : cached;
-  // An address family is refused while the other is right. The certificate authority may fail on the refused one.
-  const isPartlyRefused =
-    cached.leadsHere === null || (cached.leadsHere && !cached.found.startsWith('CNAME'));
-  const warnings = [...failing, ...(isPartlyRefused ? refused : [])].map((found) => ({
-    ...found,
-    severity: 'WARNING' as const,
-  }));
+  const faults =
+    leadsHere === null
+      ? [...(refused.length > 0 ? refusal : silentResolver(seen)), ...failing]
+      : [...failing, ...(isPartlyRefused(cached) ? refusal : [])].map(asWarning);
+  const gone = isPlatformGone ? [platformGone(seen)] : [];
   return {
     leadsHere: dnssec.length > 0 ? false : leadsHere,
-    findings: [...dnssec, ...findings, ...warnings, ...gone],
+    findings: [...dnssec, ...findings, ...faults, ...gone],
   };
 }
+
+/** An address family is refused while the other is right. The certificate authority may fail on the refused one. */
+function isPartlyRefused({ leadsHere, found }: Judgement): boolean {
+  return leadsHere === null || (leadsHere && !found.startsWith('CNAME'));
+}
+
+const asWarning = (found: Diagnosis): Diagnosis => ({ ...found, severity: 'WARNING' });
 
 /** The lookup with non-authoritative replies replaced by `malformed`. */
 function authoritative(lookup: Lookup): Lookup {

@@ -2,7 +2,7 @@ import { type Answer, isDecisive, valuesOf } from '../dns/dns-message.js';
 import { isPrivateAddress } from '../dns/private-addresses.js';
 import type { Diagnosis } from './diagnosis.js';
 import { finding, listed, shown } from './evidence.js';
-import { isMissing, type Lookup, tellingReplies } from './lookup.js';
+import { ADDRESSES, isMissing, type Lookup, tellingReplies } from './lookup.js';
 import type { Observation } from './observation.js';
 
 /** The meaning of a server's answers. */
@@ -67,8 +67,6 @@ interface Address {
   isOurs: boolean | null;
 }
 
-export const ADDRESSES = ['A', 'AAAA'] as const;
-
 /** The addresses in replies; with `name` only those at this name. */
 export function addressesIn(
   replies: Lookup,
@@ -100,7 +98,7 @@ function cnameFindings(lookup: Lookup, cnames: readonly string[], seen: Observat
 }
 
 function wrongCname(evidence: readonly Answer[], cnames: readonly string[], seen: Observation): Diagnosis[] {
-  const { hostname, platformHost, host } = seen;
+  const { hostname, platformHost, host, chain } = seen;
   const target = listed(cnames);
   const appended = cnames.map((value) => zoneAppended(value, seen)).find((zone) => zone !== null);
   if (appended) {
@@ -113,17 +111,17 @@ function wrongCname(evidence: readonly Answer[], cnames: readonly string[], seen
     cause: `The CNAME of ${hostname} points to ${target}, not to ${platformHost}.`,
     remedy: `Replace ${target} with ${platformHost}.`,
   });
-  const names = chainOf(seen);
+  const { names, replies } = chain;
   // The resolver may have seen another first step than this server.
   if (!cnames.includes(names[1] ?? '')) return [wrong];
   const end = names.at(-1) ?? '';
   const remedy = `Point the CNAME of ${hostname} straight to ${platformHost}.`;
   if (names.indexOf(end) < names.length - 1) {
     const cause = `The CNAMEs of ${hostname} form a loop: ${listed(names, ' → ')}.`;
-    return [finding('CNAME_LOOP', [...evidence, ...seen.chain], { cause, remedy })];
+    return [finding('CNAME_LOOP', [...evidence, ...replies], { cause, remedy })];
   }
   const followed = host.filter(({ question }) => question.type !== 'CNAME');
-  const gone = [...followed, ...seen.chain].filter(isMissing);
+  const gone = [...followed, ...replies].filter(isMissing);
   if (gone.length === 0) return [wrong];
   const cause = `The CNAMEs of ${hostname} end at ${shown(end)}, which does not exist.`;
   return [wrong, finding('TARGET_GONE', gone, { cause, remedy })];
@@ -134,20 +132,6 @@ function zoneAppended(value: string, { hostname, platformHost }: Observation): s
   if (!value.startsWith(`${platformHost}.`)) return null;
   const zone = value.slice(platformHost.length + 1);
   return hostname === zone || hostname.endsWith(`.${zone}`) ? zone : null;
-}
-
-/** The names of the chain of CNAMEs, as far as it is known. The last name of a loop occurs twice. */
-function chainOf({ hostname, host, chain }: Observation): string[] {
-  const records = [...host, ...chain].flatMap((reply) => reply.records);
-  const cnames = records.filter(({ type }) => type === 'CNAME');
-  const next = new Map(cnames.map(({ name, value }) => [name, value]));
-  const names = [hostname];
-  for (let target = next.get(hostname); target !== undefined; target = next.get(target)) {
-    const isLoop = names.includes(target);
-    names.push(target);
-    if (isLoop) break;
-  }
-  return names;
 }
 
 function conflict(evidence: readonly Answer[], blocking: readonly Address[], seen: Observation): Diagnosis {

@@ -16,27 +16,37 @@ export type Lookup = readonly Answer[];
 
 export type Ask = (question: Question) => Promise<Answer>;
 
-const TARGETS: readonly RecordType[] = ['CNAME', 'A', 'AAAA'];
+export const ADDRESSES = ['A', 'AAAA'] as const;
+const TARGETS = ['CNAME', ...ADDRESSES] as const;
 
-export function lookUp(name: string, ask: Ask, types = TARGETS): Promise<Lookup> {
+export function lookUp(name: string, ask: Ask, types: readonly RecordType[] = TARGETS): Promise<Lookup> {
   return Promise.all(types.map((type) => ask({ name, type })));
 }
 
 /**
- * Follows the CNAMEs that the resolver did not follow, one by one. A resolver answers a loop with SERVFAIL; a resolver
- * that does not follow CNAMEs answers with the first step only.
+ * The names of a chain of CNAMEs; the last name of a loop occurs twice. `replies` has the steps that the resolver did not
+ * follow. A resolver answers a loop with SERVFAIL; a resolver that does not follow CNAMEs answers with the first step only.
  */
-export async function followCnames(name: string, lookup: Lookup, ask: Ask): Promise<Answer[]> {
-  if (lookup.some(isMissing) || valuesOf(lookup, 'A').length + valuesOf(lookup, 'AAAA').length > 0) return [];
-  const steps: Answer[] = [];
-  const visited = new Set([name]);
-  for (let last = lookup; steps.length < MAX_CHAIN; last = steps.slice(-1)) {
-    const [target] = valuesOf(last, 'CNAME');
-    if (target === undefined || visited.has(target) || !isSendable(target)) break;
-    visited.add(target);
-    steps.push(await ask({ name: target, type: 'CNAME' }));
+export async function followCnames(
+  name: string,
+  lookup: Lookup,
+  ask: Ask,
+): Promise<{ names: string[]; replies: Answer[] }> {
+  const isFollowed = lookup.some(isMissing) || ADDRESSES.some((type) => valuesOf(lookup, type).length > 0);
+  const names = [name];
+  const replies: Answer[] = [];
+  for (let last = name; ; ) {
+    let [target] = valuesOf([...lookup, ...replies], 'CNAME', last);
+    if (!target && last !== name && !isFollowed && replies.length < MAX_CHAIN && isSendable(last)) {
+      replies.push(await ask({ name: last, type: 'CNAME' }));
+      [target] = valuesOf(replies.slice(-1), 'CNAME', last);
+    }
+    if (target === undefined) return { names, replies };
+    const isLoop = names.includes(target);
+    names.push(target);
+    if (isLoop) return { names, replies };
+    last = target;
   }
-  return steps;
 }
 
 /** The replies of a lookup that have records; all replies when none has. */

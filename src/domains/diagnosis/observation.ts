@@ -1,7 +1,16 @@
-import type { Delegation } from '../dns/delegation.js';
-import type { Answer } from '../dns/dns-message.js';
-import type { Zone } from '../dns/name-servers.js';
-import type { Lookup } from './lookup.js';
+import { randomBytes } from 'node:crypto';
+import { getDomain } from 'tldts';
+import { withTimeLimit } from '../../ground/kernel/deadline.js';
+import { delegationOf } from '../dns/delegation.js';
+import { valuesOf } from '../dns/dns-message.js';
+import { isSendable } from '../dns/dns-packets.js';
+import type { NameServers, Zone, ZoneCut } from '../dns/name-servers.js';
+import type { Resolver } from '../dns/resolver.js';
+import type { OwnershipRecord } from './dns-records.js';
+import { ADDRESSES, type Ask, followCnames, isPublicSuffix, lookUp, wildcardParentOf } from './lookup.js';
+
+/** The delegation takes the most round trips, and is not worth the whole time of an inspection. */
+const DELEGATION_MS = 900;
 
 /** The domain to observe. */
 export interface Subject {
@@ -13,38 +22,120 @@ export interface Subject {
   ownership: Proof | null;
 }
 
-export interface Proof {
-  name: string;
-  value: string;
+export interface Proof extends OwnershipRecord {
   /** The proof is not required; only another project's proof in its place matters. */
   isAssumed?: boolean;
 }
 
-/** All answers from DNS, without any judgement. */
-export interface Observation {
-  hostname: string;
+export interface Dns {
+  resolver: Resolver;
+  nameServers: NameServers;
   platformHost: string;
-  isApex: boolean;
-  /** Null = not found, or the zone of a registry. */
-  zone: Zone | null;
-  registrable: string;
-  /** Only the registry's zone has the domain: it is not registered, or has no name servers. */
-  isOrphan: boolean;
-  host: Lookup;
-  /** The first refused question, repeated without DNSSEC validation; null = the resolver refused none. */
-  unvalidated: Answer | null;
-  /** The CNAME replies in order, when the resolver did not follow them to the end. */
-  chain: Lookup;
-  /** Addresses only. */
-  platform: Lookup;
-  /** Of a random name, which only a wildcard record answers. */
-  sibling: Lookup;
-  /** The addresses of the name with its zone appended, and of a random name below: a wildcard record answers both. */
-  doubled: { name: string; zone: string; there: Answer; below: Answer } | null;
-  nameServers: { name: string; lookup: Lookup; txt: Answer | null }[];
-  /** Null = unknown, or the zone of a registry. */
-  delegation: Delegation | null;
-  /** `atHost`: the TXT records of the host name itself. */
-  ownership: (Proof & { txt: Answer; atHost: Answer }) | null;
-  atMs: number;
+  now: () => number;
+}
+
+export type Observation = Awaited<ReturnType<typeof observe>>;
+
+/** All answers from DNS, without any judgement. Asks all questions in parallel, until `signal` aborts. */
+export async function observe(
+  { resolver, nameServers, platformHost, now }: Dns,
+  { projectId, hostname, isApex, ownership }: Subject,
+  signal: AbortSignal,
+) {
+  const asker = { projectId, signal };
+  const ask: Ask = (question) => resolver.ask(question, { asker });
+  const registrable = getDomain(hostname) ?? hostname;
+  const cutting = nameServers.cutOf(hostname, asker);
+  const zoning = cutting.then(ownZone);
+  const looking = lookUp(hostname, ask);
+
+  const askUnvalidated = async () => {
+    const refused = (await looking).find(({ rcode }) => rcode === 'SERVFAIL');
+    return refused ? resolver.ask(refused.question, { asker, checkingDisabled: true }) : null;
+  };
+  const askDoubled = async () => {
+    const [found, host] = await Promise.all([zoning, looking]);
+    const zone = found?.name ?? registrable;
+    const name = `${hostname}.${zone}`;
+    const random = nameBelow(name);
+    if (valuesOf(host, 'CNAME', hostname).includes(platformHost) || !isSendable(random)) return null;
+    const [there, below] = await Promise.all([ask({ name, type: 'A' }), ask({ name: random, type: 'A' })]);
+    return { name, zone, there, below };
+  };
+  const askServers = async () => {
+    const zone = await zoning;
+    const servers = zone ? await nameServers.serversOf(zone, asker) : [];
+    return Promise.all(
+      servers.map(async (server) => {
+        const askServer: Ask = (question) => nameServers.ask(server, question, asker);
+        const [lookup, txt] = await Promise.all([
+          lookUp(hostname, askServer),
+          ownership ? askServer({ name: ownership.name, type: 'TXT' }) : null,
+        ]);
+        return { name: server.name, lookup, txt };
+      }),
+    );
+  };
+  const askParent = async () => {
+    const zone = await zoning;
+    return withTimeLimit(DELEGATION_MS, signal, async (within) =>
+      zone ? delegationOf(nameServers, zone, { projectId, signal: within }) : null,
+    );
+  };
+  const askOwner = async () => {
+    if (!ownership) return null;
+    const askText = (name: string) => ask({ name, type: 'TXT' });
+    const [txt, atHost] = await Promise.all([askText(ownership.name), askText(hostname)]);
+    return { ...ownership, txt, atHost };
+  };
+
+  const seen = await allOf({
+    hostname,
+    platformHost,
+    isApex: cutting.then((cut) => isApexOf(cut) ?? isApex),
+    /** Null = not found, or the zone of a registry. */
+    zone: zoning,
+    registrable,
+    /** Only the registry's zone has the domain: it is not registered, or has no name servers. */
+    isOrphan: cutting.then((cut) => cut.zone !== null && ownZone(cut) === null),
+    host: looking,
+    /** The first refused question, repeated without DNSSEC validation; null = the resolver refused none. */
+    unvalidated: askUnvalidated(),
+    chain: looking.then((lookup) => followCnames(hostname, lookup, ask)),
+    /** Addresses only. */
+    platform: lookUp(platformHost, ask, ADDRESSES),
+    /** Of a random name, which only a wildcard record answers. */
+    sibling: lookUp(nameBelow(wildcardParentOf(hostname)), ask),
+    /** The addresses of the name with its zone appended, and of a random name below: a wildcard record answers both. */
+    doubled: askDoubled(),
+    nameServers: askServers(),
+    /** Null = unknown, or the zone of a registry. */
+    delegation: askParent(),
+    /** `atHost`: the TXT records of the host name itself. */
+    ownership: askOwner(),
+  });
+  return { ...seen, atMs: now() };
+}
+
+/**
+ * Whether the name is the apex of a zone; null = unknown. A registry's zone can't deny it: it does not know unregistered
+ * domains, nor a registered domain that breaks the rules with a CNAME.
+ */
+export function isApexOf(cut: ZoneCut): boolean | null {
+  return cut.isApex === false && ownZone(cut) === null ? null : cut.isApex;
+}
+
+/** Null = not found, or the zone of a registry. */
+export function ownZone({ zone }: ZoneCut): Zone | null {
+  return zone && !isPublicSuffix(zone.name) ? zone : null;
+}
+
+/** A random name, which only a wildcard record answers. */
+export function nameBelow(name: string): string {
+  return `probe-${randomBytes(6).toString('hex')}.${name}`;
+}
+
+async function allOf<T extends object>(parts: T): Promise<{ [Name in keyof T]: Awaited<T[Name]> }> {
+  const awaited = Object.entries(parts).map(async ([name, part]) => [name, await part]);
+  return Object.fromEntries(await Promise.all(awaited));
 }

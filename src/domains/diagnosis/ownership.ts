@@ -8,14 +8,11 @@ import { failing, unreachable } from './servers.js';
 
 const MAX_TEXTS = 5;
 
-export interface OwnershipVerdict {
-  /** As `Verdict.isOwnershipProved`. */
+/** Whether the TXT record exists; null = as `Inspection.isOwnershipProved`. A name server may have it before caches do. */
+export function ownershipVerdict({ hostname, ownership, nameServers, atMs }: Observation): {
   isProved: boolean | null;
   findings: Diagnosis[];
-}
-
-/** Whether the TXT record exists. A name server of the zone may have it before caches do. */
-export function ownershipVerdict({ hostname, ownership, nameServers, atMs }: Observation): OwnershipVerdict {
+} {
   if (ownership === null) return { isProved: null, findings: [] };
   const { name, value, txt, atHost, isAssumed = false } = ownership;
   const replies = repliesThatCount(

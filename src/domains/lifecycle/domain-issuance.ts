@@ -5,7 +5,7 @@ import type { CertificateAuthority } from '../certificates/certificate-authority
 import { CertificateOrderError } from '../certificates/orders/order-failure.js';
 import type { CertificateStore, NewCertificate } from '../certificates/store/certificate.store.js';
 import { checkCaa } from '../diagnosis/caa.js';
-import { type Diagnosis, isBlocking } from '../diagnosis/diagnosis.js';
+import type { Diagnosis } from '../diagnosis/diagnosis.js';
 import type { Asker } from '../dns/ask-server.js';
 import type { Answer, Question } from '../dns/dns-message.js';
 import type { Domain } from '../store/domain.entity.js';
@@ -81,7 +81,7 @@ export class DomainIssuance {
     if (!domain) return this.release(lease);
     try {
       await this.store(lease, () => ({ changes: { orderState: 'ORDERING' } }));
-      const caa = (await this.caaFindings(domain, lease.signal)).filter(isBlocking);
+      const caa = await this.caaFindings(domain, lease.signal);
       if (caa.length > 0) return await this.fail(lease, caa);
       await this.succeed(lease, await this.order(lease, domain));
     } catch (error) {
@@ -117,7 +117,7 @@ export class DomainIssuance {
     const { authority, ask, platformHost } = this.parts;
     const { accountUrl } = await authority.account(signal);
     const identities = await authority.caaIdentities(signal);
-    const rule = { identities, accountUrl, method: 'http-01' as const, platformHost };
+    const rule = { identities, accountUrl, platformHost };
     return withTimeLimit(CAA_MS, signal, (end) =>
       checkCaa((question) => ask(question, { projectId, signal: end }), hostname, rule),
     );

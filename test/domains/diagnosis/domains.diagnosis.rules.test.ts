@@ -59,7 +59,10 @@ const observation: fc.Arbitrary<Observation> = fc.record({
   host: lookup(HOST),
   unvalidated: fc.option(reply(HOST, 'A')),
   delegation: fc.constant(null),
-  chain: fc.array(reply('old.example.net', 'CNAME'), { maxLength: 2 }),
+  chain: fc.record({
+    names: fc.array(fc.constantFrom(...NAMES), { maxLength: 3 }).map((names) => [HOST, ...names]),
+    replies: fc.array(reply('old.example.net', 'CNAME'), { maxLength: 2 }),
+  }),
   platform: fc.tuple(reply('petstore.test', 'A'), reply('petstore.test', 'AAAA')),
   sibling: lookup('probe-1.customer.test'),
   doubled: fc.option(

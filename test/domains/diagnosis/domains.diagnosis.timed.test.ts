@@ -36,7 +36,6 @@ test.each(servers)(
       isUnderWildcard: false,
       isApex: false,
       diagnoses: [],
-      atMs: NOON_MS,
     });
   },
 );

@@ -89,7 +89,8 @@ test('Attack-54: a zone with 100 name servers costs a bounded number of question
   const now = () => app.clock.now;
   const resolver = new Resolver([{ address: dns.address, port }], now);
   const settings = { nameServerPort: port, privateNameServers: true };
-  const inspector = new Inspector(resolver, new NameServers(resolver, settings, now), PLATFORM_HOST, now);
+  const nameServers = new NameServers(resolver, settings, now);
+  const inspector = new Inspector({ resolver, nameServers, platformHost: PLATFORM_HOST, now });
   const names = Array.from({ length: 100 }, (_, index) => [`ns${index}.elsewhere.test`, null] as const);
   dns.zone('many.test', Object.fromEntries(names));
   // The names lead to four machines, which are not the attacker's.

@@ -35,7 +35,8 @@ export async function startDnsRig({ nameServers: count = 0, areAsked = true } = 
   const now = () => NOON_MS;
   const resolver = new Resolver([{ address: dns.address, port: dns.port }], now);
   const settings = { nameServerPort: dns.port, privateNameServers: areAsked };
-  const inspector = new Inspector(resolver, new NameServers(resolver, settings, now), PLATFORM_HOST, now);
+  const asked = new NameServers(resolver, settings, now);
+  const inspector = new Inspector({ resolver, nameServers: asked, platformHost: PLATFORM_HOST, now });
   return {
     dns,
     nameServers,

@@ -4,7 +4,7 @@ import { createServices } from '../../../src/app/services.js';
 import { CertificateStore } from '../../../src/domains/certificates/store/certificate.store.js';
 import { AcmeChallenge } from '../../../src/domains/certificates/store/challenges.js';
 import { Sealer } from '../../../src/domains/certificates/store/sealer.js';
-import type { Inspection } from '../../../src/domains/diagnosis/inspector.js';
+import type { Inspection } from '../../../src/domains/diagnosis/diagnose.js';
 import { DomainCheck, OwnerChecks } from '../../../src/domains/lifecycle/domain-check.js';
 import { DomainIssuance } from '../../../src/domains/lifecycle/domain-issuance.js';
 import { DomainStore } from '../../../src/domains/store/domain.store.js';
@@ -38,7 +38,7 @@ export async function startSimulatedIssuance(startMs: number) {
   const store = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   const certificates = new CertificateStore(db, ids);
   const right = { leadsHere: true, isOwnershipProved: null, isUnderWildcard: false, isApex: false };
-  const inspect = async (): Promise<Inspection> => ({ ...right, diagnoses: [], atMs: now() });
+  const inspect = async (): Promise<Inspection> => ({ ...right, diagnoses: [] });
   const ownerChecks = new OwnerChecks();
   const check = new DomainCheck({ store, inspect, ownerChecks, onDue() {} }, now);
   // No CAA record.
