@@ -42,7 +42,12 @@ export function resumeTrace({ tracer }: Tracing): onRequestHookHandler {
 
 /** From here on the request may wait: for its body, which arrives in the context of the connection, and for the database. */
 export function followTrace({ tracer }: Tracing): preHandlerHookHandler {
-  return (request, _, done) => (request.trace ? tracer.follow(request.trace, done) : done());
+  return ({ trace: work, routeOptions }, _, done) => {
+    if (work === null) done();
+    // A list starts its only statement before it waits.
+    else if (routeOptions.config.isKept) tracer.enter(work, done);
+    else tracer.follow(work, done);
+  };
 }
 
 export function startOperationTrace({ tracer }: Tracing): preHandlerHookHandler {
