@@ -140,8 +140,8 @@ export const CACHE: readonly Mutant[] = [
   {
     id: 'version-update-unannounced',
     file: 'pets/pet.store.ts',
-    find: 'await this.versions.change(projectId, () => this.db.write(() => pets.update({ projectId, id }, changes)));',
-    replace: 'await this.db.write(() => pets.update({ projectId, id }, changes));',
+    find: 'return this.versions.change(projectId, alongside ? () => this.db.transaction(work) : alone);',
+    replace: 'return alongside ? this.db.transaction(work) : alone();',
     breaks: 'updatePet is visible in the next list.',
     tests: ['Staleness-2', 'updatePet-1'],
   },

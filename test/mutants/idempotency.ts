@@ -76,8 +76,8 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'conflict-without-retry-after',
     file: 'tenants/idempotency/idempotency.service.ts',
-    find: 'retryAfterSeconds: 1,',
-    replace: '',
+    find: 'message, { retryAfterSeconds: 1 }',
+    replace: 'message',
     breaks: '409 carries Retry-After.',
     tests: ['Idempotency-7'],
   },
