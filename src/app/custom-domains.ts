@@ -1,10 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AcmeClient } from '../domains/certificates/acme/acme-client.js';
 import { CertificateAuthority } from '../domains/certificates/certificate-authority.js';
-import { AcmeAccounts } from '../domains/certificates/orders/acme-accounts.js';
-import { OrderFlow, type Wait } from '../domains/certificates/orders/order-flow.js';
-import { OrderLog } from '../domains/certificates/orders/order-log.js';
-import type { Random } from '../domains/certificates/orders/renewal.js';
 import { CertificateStore } from '../domains/certificates/store/certificate.store.js';
 import { Challenges } from '../domains/certificates/store/challenges.js';
 import { Sealer } from '../domains/certificates/store/sealer.js';
@@ -21,7 +16,6 @@ import { DomainStore } from '../domains/store/domain.store.js';
 import type { OnDomainEvent } from '../domains/store/timeline.js';
 import type { Config } from '../ground/config/config.js';
 import type { Database } from '../ground/database/database.js';
-import type { IdGenerator } from '../ground/kernel/ids.js';
 import type { Tracer } from '../request/tracing/tracer.js';
 import type { Services } from './services.js';
 
@@ -73,10 +67,10 @@ export function createCustomDomains({
     },
     now,
   );
+  const challenges = new Challenges(db, now);
   const authority =
     config.acme &&
-    createCertificateAuthority({ client: new AcmeClient(config.acme, now), db, sealer, ids, now });
-  const challenges = new Challenges(db, now);
+    new CertificateAuthority(new AcmeClient(config.acme, now), { db, ids, sealer, challenges }, { now });
   const issuance =
     authority &&
     new DomainIssuance(
@@ -108,7 +102,6 @@ export function createCustomDomains({
     /** Whether this process terminates TLS, with the certificates that it orders. */
     endsTls: config.httpsPort !== 0,
     certificates,
-    authority,
     sealer,
     challengeAnswer: (token: string, hostname: string) => challenges.answer(token, hostname),
     /** Deletes some of the rows that are no longer needed. */
@@ -128,38 +121,4 @@ function ownHosts({ platformHost, publicBaseUrl, stagingBaseUrl }: Config): stri
     url === null ? [] : [new URL(url).hostname],
   );
   return [platformHost, ...ofBases];
-}
-
-interface CertificateAuthorityParts {
-  client: AcmeClient;
-  db: Database;
-  sealer: Sealer;
-  ids: IdGenerator;
-  now: () => number;
-  random?: Random;
-  /** Between two polls of an order. */
-  wait?: Wait;
-  /** The timeout of a whole order. */
-  timeoutMs?: number;
-}
-
-/** The certificate authority with its accounts, orders and challenges. */
-export function createCertificateAuthority({
-  client,
-  db,
-  sealer,
-  ids,
-  now,
-  random = Math.random,
-  wait = (ms, signal) => sleep(ms, undefined, { signal }),
-  ...settings
-}: CertificateAuthorityParts): CertificateAuthority {
-  const accounts = new AcmeAccounts(client, db, sealer, now);
-  const challenges = new Challenges(db, now);
-  const log = new OrderLog(db, ids, client.settings.limits, now);
-  const flow = new OrderFlow(client, challenges, wait);
-  return new CertificateAuthority(
-    { client, accounts, flow, log, challenges, sealer },
-    { now, random, ...settings },
-  );
 }

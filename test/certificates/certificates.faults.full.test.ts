@@ -4,6 +4,7 @@ import { AcmeChallenge } from '../../src/domains/certificates/store/challenges.j
 import type { AcmeFault } from '../support/domains/acme-proxy.js';
 import { rateLimited } from '../support/domains/acme-proxy.js';
 import { type AcmeRig, issue, NEVER, orderOf, startAcmeRig } from '../support/domains/acme-rig.js';
+import { eventually } from '../support/eventually.js';
 import { inOwnTicks } from '../support/own-time.js';
 
 const HOUR_MS = 3_600_000;
@@ -264,16 +265,19 @@ describe('a CA that fails', () => {
   });
 
   test('aborting an order takes effect at once', async () => {
-    const stop = rig.proxy.inject((call) => call.hostname === 'stopped.test' && call.resource === 'order', {
-      kind: 'hang',
-    });
+    const isPoll = (call: { hostname: string | null; resource: string }) =>
+      call.hostname === 'stopped.test' && call.resource === 'order';
+    const stop = rig.proxy.inject(isPoll, { kind: 'hang' });
     const stopping = new AbortController();
     const hooks = { signal: stopping.signal, onOrdered: async () => {} };
     const order = rig.authority().order(orderOf('stopped.test'), hooks);
     const reason = new Error('the process ends');
-    setTimeout(() => stopping.abort(reason), 300);
-    const { tookMs } = await inOwnTicks(() => expect(order).rejects.toBe(reason));
-    expect(tookMs).toBeLessThan(300 + 100);
+    await eventually('the poll', () => rig.proxy.calls.some(isPoll));
+    const { tookMs } = await inOwnTicks(() => {
+      stopping.abort(reason);
+      return expect(order).rejects.toBe(reason);
+    });
+    expect(tookMs).toBeLessThan(100);
     stop();
     await expect(rig.authority().order(orderOf('stopped.test'), hooks)).rejects.toBe(reason);
     // The CA may be about to validate, so the challenge can still be answered.

@@ -1,12 +1,15 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../ground/database/database.js';
 import { withinDeadline } from '../../ground/kernel/deadline.js';
+import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { AcmeClient } from './acme/acme-client.js';
 import { AcmeProblem, AcmeUnreachable } from './acme/acme-problem.js';
 import { generateKey, pemOf } from './acme/jws.js';
-import type { AcmeAccounts } from './orders/acme-accounts.js';
+import { AcmeAccounts } from './orders/acme-accounts.js';
 import { CertificateOrderError, orderFailure } from './orders/order-failure.js';
-import type { OrderFlow, PlacedOrder } from './orders/order-flow.js';
-import { ISSUED, type OrderLog, type PlannedOrder } from './orders/order-log.js';
+import { OrderFlow, type PlacedOrder, type Wait } from './orders/order-flow.js';
+import { ISSUED, OrderLog, type PlannedOrder } from './orders/order-log.js';
 import { momentIn, type Random, renewAtMs } from './orders/renewal.js';
 import { readChain, UnusableCertificate } from './orders/x509.js';
 import type { Certificate, NewCertificate } from './store/certificate.store.js';
@@ -33,27 +36,29 @@ export interface OrderHooks {
 }
 
 interface AuthorityParts {
-  client: AcmeClient;
-  accounts: AcmeAccounts;
-  flow: OrderFlow;
-  log: OrderLog;
-  challenges: Challenges;
+  db: Database;
+  ids: IdGenerator;
   sealer: Sealer;
+  challenges: Challenges;
 }
 
 interface AuthorityOptions {
   now: () => number;
-  random: Random;
+  random?: Random;
+  /** Between two polls of an order. */
+  wait?: Wait;
   /** The timeout of a whole order. */
   timeoutMs?: number;
 }
 
 interface LoggedOrder extends PlacedOrder {
   logId: bigint;
+  domainId: bigint;
   sealedKey: string;
 }
 
 const ORDER_TIMEOUT_MS = 60_000;
+const pause: Wait = (ms, signal) => sleep(ms, undefined, { signal });
 /** A check waits for the advice, and other checks for its slot. */
 const ADVICE_TIMEOUT_MS = 5_000;
 
@@ -63,22 +68,37 @@ const ADVICE_TIMEOUT_MS = 5_000;
  * its reason.
  */
 export class CertificateAuthority {
+  private readonly accounts: AcmeAccounts;
+  private readonly flow: OrderFlow;
+  private readonly log: OrderLog;
+  private readonly now: () => number;
+  private readonly random: Random;
+  private readonly timeoutMs: number;
+
   constructor(
+    private readonly client: AcmeClient,
     private readonly parts: AuthorityParts,
-    private readonly options: AuthorityOptions,
-  ) {}
+    { now, random = Math.random, wait = pause, timeoutMs = ORDER_TIMEOUT_MS }: AuthorityOptions,
+  ) {
+    const { db, ids, sealer, challenges } = parts;
+    this.accounts = new AcmeAccounts(client, db, sealer, now);
+    this.flow = new OrderFlow(client, challenges, wait);
+    this.log = new OrderLog(db, ids, client.settings.limits, now);
+    this.now = now;
+    this.random = random;
+    this.timeoutMs = timeoutMs;
+  }
 
   /** The account for orders, created if there is none. A CAA record may name it (RFC 8657). */
   account(signal: AbortSignal): Promise<{ accountUrl: string }> {
-    return this.bounded(null, signal, (deadline) => this.parts.accounts.current(deadline));
+    return this.bounded(null, signal, (deadline) => this.accounts.current(deadline));
   }
 
   /** The CA's issuer names; a CAA record must allow one of them. Empty = neither the settings nor the CA name any. */
   caaIdentities(signal: AbortSignal): Promise<readonly string[]> {
     return this.bounded(null, signal, async (deadline) => {
-      const { client } = this.parts;
-      if (client.settings.caaIdentities.length === 0) await client.directory(deadline);
-      return client.caaIdentities;
+      if (this.client.settings.caaIdentities.length === 0) await this.client.directory(deadline);
+      return this.client.caaIdentities;
     });
   }
 
@@ -90,7 +110,7 @@ export class CertificateAuthority {
     return this.bounded(request.hostname, signal, async (deadline) => {
       const unfinished = await this.findOrder(request, deadline);
       try {
-        if (unfinished) return await this.complete(request.domainId, unfinished, deadline);
+        if (unfinished) return await this.complete(unfinished, deadline);
       } catch (error) {
         // The order failed before this attempt, or it ended so long ago that its certificate has expired.
         const isOver =
@@ -99,7 +119,7 @@ export class CertificateAuthority {
       }
       const placed = await this.place(request, deadline);
       await onOrdered();
-      return this.complete(request.domainId, placed, deadline);
+      return this.complete(placed, deadline);
     });
   }
 
@@ -110,22 +130,22 @@ export class CertificateAuthority {
     signal: AbortSignal,
   ): Promise<number | null> {
     const { renewalId, hostname } = certificate;
-    const { now, random } = this.options;
+    const { random } = this;
     const advice = async (deadline: AbortSignal) => {
-      const window = renewalId === null ? null : await this.parts.client.renewalWindow(renewalId, deadline);
-      return window && momentIn(window, certificate, { plannedMs, nowMs: now(), random });
+      const window = renewalId === null ? null : await this.client.renewalWindow(renewalId, deadline);
+      return window && momentIn(window, certificate, { plannedMs, nowMs: this.now(), random });
     };
     return this.bounded(hostname, signal, advice, ADVICE_TIMEOUT_MS);
   }
 
   /** Deletes the expired rows and returns how many. */
   async deleteExpiredRows(): Promise<number> {
-    return (await this.parts.challenges.deleteExpired()) + (await this.parts.log.deleteOldOrders());
+    return (await this.parts.challenges.deleteExpired()) + (await this.log.deleteOldOrders());
   }
 
   /** Closes idle connections to the CA. */
   close(): void {
-    this.parts.client.close();
+    this.client.close();
   }
 
   /** The unfinished order; null = there is none, its key is lost, or the CA does not know it for this account. */
@@ -133,7 +153,7 @@ export class CertificateAuthority {
     { domainId, hostname }: OrderRequest,
     signal: AbortSignal,
   ): Promise<LoggedOrder | null> {
-    const { client, accounts, log } = this.parts;
+    const { client, accounts, log } = this;
     const unfinished = await log.unfinished(domainId, hostname);
     const key = unfinished && this.opened(unfinished.sealedKey, hostname);
     if (!unfinished || !key) return null;
@@ -141,7 +161,7 @@ export class CertificateAuthority {
     try {
       return await accounts.use(signal, async (signer) => {
         const order = await client.order(signer, url, signal);
-        return { signer, order, hostname, key, sealedKey, logId };
+        return { signer, order, domainId, hostname, key, sealedKey, logId };
       });
     } catch (error) {
       if (!isRefusal(error)) throw error;
@@ -151,20 +171,19 @@ export class CertificateAuthority {
   }
 
   private async place(request: OrderRequest, signal: AbortSignal): Promise<LoggedOrder> {
-    const { client, log, sealer } = this.parts;
     const { replaces: wanted, ...ordered } = request;
-    const { hostname } = request;
+    const { domainId, hostname } = request;
     const key = await generateKey();
-    const sealedKey = sealer.seal(pemOf(key), certificateKeyContext(hostname));
-    const { renewalInfo } = await client.directory(signal);
+    const sealedKey = this.parts.sealer.seal(pemOf(key), certificateKeyContext(hostname));
+    const { renewalInfo } = await this.client.directory(signal);
     const replaces = renewalInfo === null ? null : wanted;
     const planned = { ...ordered, isRenewal: replaces !== null, sealedKey };
-    const logId = await log.logOrder(planned);
+    const logId = await this.log.logOrder(planned);
     const sent = await this.noted(logId, hostname, signal, () =>
       this.sendNewOrder(planned, { replaces, logId }, signal),
     );
-    await log.logUrl(logId, sent.order.url);
-    return { ...sent, hostname, key, sealedKey, logId };
+    await this.log.logUrl(logId, sent.order.url);
+    return { ...sent, domainId, hostname, key, sealedKey, logId };
   }
 
   private sendNewOrder(
@@ -172,32 +191,27 @@ export class CertificateAuthority {
     { replaces, logId }: { replaces: string | null; logId: bigint },
     signal: AbortSignal,
   ): Promise<Pick<PlacedOrder, 'signer' | 'order'>> {
-    const { client, accounts, log } = this.parts;
+    const { client } = this;
     const { hostname } = planned;
-    return accounts.use(signal, async (signer) => {
+    return this.accounts.use(signal, async (signer) => {
       try {
         return { signer, order: await client.newOrder(signer, { hostname, replaces }, signal) };
       } catch (error) {
         if (replaces === null || !mayBeAboutReplacing(error)) throw error;
       }
       // A retry with `replaces` would fail until the certificate expires. Without it the order counts as a first order.
-      await log.countFully(logId, planned);
+      await this.log.countFully(logId, planned);
       return { signer, order: await client.newOrder(signer, { hostname, replaces: null }, signal) };
     });
   }
 
-  private complete(
-    domainId: bigint,
-    { sealedKey, logId, ...placed }: LoggedOrder,
-    signal: AbortSignal,
-  ): Promise<NewCertificate> {
-    const { flow, log, sealer } = this.parts;
-    const { now, random } = this.options;
-    const { hostname, key } = placed;
+  private complete(placed: LoggedOrder, signal: AbortSignal): Promise<NewCertificate> {
+    const { sealer } = this.parts;
+    const { domainId, hostname, key, sealedKey, logId } = placed;
     return this.noted(logId, hostname, signal, async () => {
-      const chainPem = await flow.complete(placed, signal);
-      const facts = readChain(chainPem, { hostname, key, nowMs: now() });
-      await log.logOutcome(logId, ISSUED);
+      const chainPem = await this.flow.complete(placed, signal);
+      const facts = readChain(chainPem, { hostname, key, nowMs: this.now() });
+      await this.log.logOutcome(logId, ISSUED);
       const isOutdated = sealer.isOutdated(sealedKey);
       return {
         domainId,
@@ -205,8 +219,8 @@ export class CertificateAuthority {
         chainPem,
         sealedKey: isOutdated ? sealer.seal(pemOf(key), certificateKeyContext(hostname)) : sealedKey,
         ...facts,
-        renewAtMs: renewAtMs(facts, random),
-        createdAtMs: now(),
+        renewAtMs: renewAtMs(facts, this.random),
+        createdAtMs: this.now(),
       };
     });
   }
@@ -223,7 +237,7 @@ export class CertificateAuthority {
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       const error = this.explained(thrown, hostname);
-      if (error instanceof CertificateOrderError) await this.parts.log.logOutcome(logId, error.failure.code);
+      if (error instanceof CertificateOrderError) await this.log.logOutcome(logId, error.failure.code);
       throw error;
     }
   }
@@ -242,9 +256,9 @@ export class CertificateAuthority {
     hostname: string | null,
     signal: AbortSignal,
     work: (deadline: AbortSignal) => Promise<T>,
-    timeoutMs = this.options.timeoutMs ?? ORDER_TIMEOUT_MS,
+    timeoutMs = this.timeoutMs,
   ): Promise<T> {
-    const url = this.parts.client.settings.directoryUrl;
+    const url = this.client.settings.directoryUrl;
     const onTimeout = () => new AcmeUnreachable(`the CA did not finish within ${timeoutMs} ms`, { url });
     try {
       return await withinDeadline(signal, { timeoutMs, onTimeout }, work);
@@ -255,8 +269,8 @@ export class CertificateAuthority {
 
   /** An error of the CA as `CertificateOrderError`; any other error unchanged. */
   private explained(error: unknown, hostname: string | null): unknown {
-    const identities = this.parts.client.caaIdentities;
-    const failure = orderFailure(error, { hostname, identities, nowMs: this.options.now() });
+    const identities = this.client.caaIdentities;
+    const failure = orderFailure(error, { hostname, identities, nowMs: this.now() });
     return failure ? new CertificateOrderError(failure, { cause: error }) : error;
   }
 }

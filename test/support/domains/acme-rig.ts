@@ -1,9 +1,8 @@
-import { createCertificateAuthority } from '../../../src/app/custom-domains.js';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { AcmeClient } from '../../../src/domains/certificates/acme/acme-client.js';
-import type {
+import {
   CertificateAuthority,
-  OrderRequest,
+  type OrderRequest,
 } from '../../../src/domains/certificates/certificate-authority.js';
 import { AcmeOrder } from '../../../src/domains/certificates/store/acme-order.entity.js';
 import type { NewCertificate } from '../../../src/domains/certificates/store/certificate.store.js';
@@ -94,11 +93,8 @@ export async function startAcmeRig({
         requestTimeoutMs === undefined ? {} : { timeoutMs: requestTimeoutMs },
       );
       const sealer = new Sealer(sealingKeys ?? [SEALING_KEY]);
-      const authority = createCertificateAuthority({
-        client,
-        db,
-        sealer,
-        ids: new IdGenerator(now),
+      const parts = { db, ids: new IdGenerator(now), sealer, challenges };
+      const authority = new CertificateAuthority(client, parts, {
         now,
         ...(random ? { random } : {}),
         ...(orderTimeoutMs === undefined ? {} : { timeoutMs: orderTimeoutMs }),

@@ -1,8 +1,8 @@
-import { createCertificateAuthority } from '../../../src/app/custom-domains.js';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { createServices } from '../../../src/app/services.js';
+import { CertificateAuthority } from '../../../src/domains/certificates/certificate-authority.js';
 import { CertificateStore } from '../../../src/domains/certificates/store/certificate.store.js';
-import { AcmeChallenge } from '../../../src/domains/certificates/store/challenges.js';
+import { AcmeChallenge, Challenges } from '../../../src/domains/certificates/store/challenges.js';
 import { Sealer } from '../../../src/domains/certificates/store/sealer.js';
 import type { Inspection } from '../../../src/domains/diagnosis/diagnose.js';
 import { DomainCheck, OwnerChecks } from '../../../src/domains/lifecycle/domain-check.js';
@@ -34,7 +34,8 @@ export async function startSimulatedIssuance(startMs: number) {
   const wait = async (ms: number) => {
     clock.now += ms;
   };
-  const authority = createCertificateAuthority({ client, db, sealer, ids, now, random, wait });
+  const parts = { db, ids, sealer, challenges: new Challenges(db, now) };
+  const authority = new CertificateAuthority(client, parts, { now, random, wait });
   const store = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   const certificates = new CertificateStore(db, ids);
   const right = { leadsHere: true, isOwnershipProved: null, isUnderWildcard: false, isApex: false };

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { Agent } from 'node:https';
 import type { AcmeSettings } from '../../../ground/config/config.js';
+import { withinDeadline } from '../../../ground/kernel/deadline.js';
 import { parseUrl } from '../../../ground/kernel/url.js';
 import { AcmeProblem, AcmeUnreachable } from './acme-problem.js';
 import {
@@ -10,9 +12,10 @@ import {
   readAuthorization,
   readDirectory,
   readOrder,
+  readRefusal,
   readRenewalWindow,
 } from './acme-resources.js';
-import { type AcmeResponse, AcmeTransport } from './acme-transport.js';
+import { type AcmeCall, type AcmeResponse, acmeAgent, exchange } from './acme-transport.js';
 import type { AccountKey } from './jws.js';
 
 /** The account that signs a request, with its key. */
@@ -27,6 +30,7 @@ interface NewOrder {
   replaces: string | null;
 }
 
+const TIMEOUT_MS = 10_000;
 /** Attempts with a fresh nonce: a CA can refuse an old one, and each refusal contains a fresh one. RFC 8555 §6.5. */
 const NONCE_ATTEMPTS = 25;
 const NONCES_KEPT = 32;
@@ -39,7 +43,8 @@ const LONGEST_URL = 512;
  * Every method throws `AcmeProblem`, `AcmeUnreachable`, or the reason of the signal. D-66.
  */
 export class AcmeClient {
-  private readonly transport: AcmeTransport;
+  private readonly agent: Agent;
+  private readonly timeoutMs: number;
   private newest: AcmeDirectory | null = null;
   private readAtMs = Number.NEGATIVE_INFINITY;
   private readonly nonces: string[] = [];
@@ -48,11 +53,11 @@ export class AcmeClient {
   constructor(
     readonly settings: AcmeSettings,
     private readonly now: () => number,
-    { timeoutMs }: { timeoutMs?: number } = {},
+    { timeoutMs = TIMEOUT_MS } = {},
   ) {
     const { caFile } = settings;
-    const roots = caFile === null ? null : readFileSync(caFile, 'utf8');
-    this.transport = new AcmeTransport(roots, now, timeoutMs);
+    this.agent = acmeAgent(caFile === null ? null : readFileSync(caFile, 'utf8'));
+    this.timeoutMs = timeoutMs;
   }
 
   /** The CA's directory, which is read again after an hour, and after a failure that its URLs may explain. */
@@ -127,7 +132,7 @@ export class AcmeClient {
 
   /** Closes idle connections. */
   close(): void {
-    this.transport.close();
+    this.agent.destroy();
   }
 
   private async signed(
@@ -140,9 +145,7 @@ export class AcmeClient {
       const nonce = this.nonces.pop() ?? (await this.freshNonce(signal));
       try {
         const body = key.sign(payload, { url, nonce, accountUrl });
-        const isRead = payload === null;
-        const onNonce = this.keepNonce;
-        return await this.transport.call({ method: 'POST', url, body, signal, isRead, onNonce });
+        return await this.call({ method: 'POST', url, body, isRead: payload === null }, signal);
       } catch (error) {
         if (isMisled(error)) this.readAtMs = Number.NEGATIVE_INFINITY;
         const isBadNonce = error instanceof AcmeProblem && error.type === 'badNonce';
@@ -152,7 +155,22 @@ export class AcmeClient {
   }
 
   private read(method: 'GET' | 'HEAD', url: string, signal: AbortSignal): Promise<AcmeResponse> {
-    return this.transport.call({ method, url, body: null, signal, isRead: true });
+    return this.call({ method, url, body: null, isRead: true }, signal);
+  }
+
+  /** The answer, if its status is 2xx. */
+  private async call(call: AcmeCall, signal: AbortSignal): Promise<AcmeResponse> {
+    const { timeoutMs, nonces } = this;
+    const onTimeout = () => new AcmeUnreachable(`no answer within ${timeoutMs} ms`, { url: call.url });
+    const response = await withinDeadline(signal, { timeoutMs, onTimeout }, (deadline) =>
+      exchange(call, this.agent, deadline),
+    );
+    const nonce = response.headers['replay-nonce'];
+    // The newest nonce is used first: old ones expire.
+    if (call.method === 'POST' && typeof nonce === 'string') nonces.push(nonce);
+    if (nonces.length > NONCES_KEPT) nonces.shift();
+    if (response.status >= 200 && response.status <= 299) return response;
+    throw readRefusal(response, this.now());
   }
 
   private async freshNonce(signal: AbortSignal): Promise<string> {
@@ -162,12 +180,6 @@ export class AcmeClient {
     if (typeof nonce === 'string') return nonce;
     throw new AcmeUnreachable('the CA gave no nonce', { url });
   }
-
-  // The newest nonce is used first: old ones expire.
-  private readonly keepNonce = (nonce: string) => {
-    this.nonces.push(nonce);
-    if (this.nonces.length > NONCES_KEPT) this.nonces.shift();
-  };
 }
 
 /** Whether the URLs in the directory may have changed. */

@@ -1,5 +1,5 @@
 import { AcmeProblem, AcmeUnreachable, type ProblemDocument, parseRetryAfter } from './acme-problem.js';
-import { type AcmeResponse, jsonOf } from './acme-transport.js';
+import type { AcmeResponse } from './acme-transport.js';
 
 /** The directory of a CA. RFC 8555 §7.1.1, RFC 9773 §4. */
 export interface AcmeDirectory {
@@ -58,6 +58,18 @@ const LIST_SIZE = 10;
 const MAX_IDENTITIES = 100;
 /** RFC 8555 §8.3, and no longer than the database column. */
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** The error of an answer without a status of success. A Retry-After is part of it. */
+export function readRefusal({ url, status, headers, body }: AcmeResponse, nowMs: number): Error {
+  const retryAfterSeconds = parseRetryAfter(headers['retry-after'], nowMs);
+  const isJson = /^application\/(problem\+)?json\b/.test(headers['content-type'] ?? '');
+  const document = isJson ? parseObject(body) : null;
+  if (document) return new AcmeProblem(document, { url, status, retryAfterSeconds });
+  const detail = `HTTP ${status} without a reason`;
+  if (status < 400 || status > 499) return new AcmeUnreachable(detail, { url, retryAfterSeconds });
+  const type = status === 429 ? 'urn:ietf:params:acme:error:rateLimited' : 'about:blank';
+  return new AcmeProblem({ type, detail }, { url, status, retryAfterSeconds });
+}
 
 /** Throws `AcmeUnreachable` when the answer is not a directory. */
 export function readDirectory(response: AcmeResponse): AcmeDirectory {
@@ -148,4 +160,19 @@ function text(value: unknown, url: string): string {
 
 function list(value: unknown, most = LIST_SIZE): unknown[] {
   return Array.isArray(value) ? value.slice(0, most) : [];
+}
+
+function jsonOf({ url, body }: AcmeResponse): Record<string, unknown> {
+  const document = parseObject(body);
+  if (!document) throw new AcmeUnreachable('the answer is not a JSON object', { url });
+  return document;
+}
+
+function parseObject(body: string): Record<string, unknown> | null {
+  try {
+    const value = JSON.parse(body);
+    return typeof value === 'object' && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
 }
