@@ -235,10 +235,10 @@ export const RECORDS: readonly Mutant[] = [
     tests: ['Usage-25'],
   },
   {
-    id: 'usage-put-back-lost',
+    id: 'usage-failed-batch-lost',
     file: 'tenants/usage/usage.service.ts',
-    find: 'this.counters.putBack(tallies);',
-    replace: '',
+    find: 'this.isFailing = true;',
+    replace: 'this.batch = [];',
     breaks: 'Counts that could not be stored are stored later.',
     tests: ['Usage-7'],
   },

@@ -49,13 +49,10 @@ export interface Tally extends Readonly<Record<Dimension, Map<Name, Outcomes>>> 
   readonly minute: number;
 }
 
-/**
- * Counts requests in memory until they are stored. Bounded: above `maxCounts`, the oldest tally of the project that was
- * counted first is evicted. That happens only while the database is unavailable.
- */
+/** Counts requests in memory until they are stored. Bounded: above `maxCounts`, the oldest tallies are evicted. */
 export class UsageCounters {
-  /** By project and minute. */
-  private tallies = new Map<bigint, Map<number, Tally>>();
+  /** By project and minute, the oldest first. */
+  private readonly tallies = new Map<string, Tally>();
   private held = 0;
 
   constructor(private readonly maxCounts: number) {}
@@ -63,6 +60,10 @@ export class UsageCounters {
   /** The number of counts in memory: of names, in all tallies. */
   get size(): number {
     return this.held;
+  }
+
+  get tallyCount(): number {
+    return this.tallies.size;
   }
 
   count(request: CountedRequest): void {
@@ -78,69 +79,47 @@ export class UsageCounters {
       if (paidBy !== 'plan') this.add(tally.payer, named(OFF_PLAN), request);
       if (outcome !== 'refused') this.add(tally.latency, named(latencyBucket(durationMs)), request);
     }
-    if (this.held > this.maxCounts) this.dropOldest();
+    if (this.held > this.maxCounts) this.take(1);
   }
 
   /** The project's tallies in memory. */
   of(projectId: bigint): readonly Tally[] {
-    return [...(this.tallies.get(projectId)?.values() ?? [])];
+    return [...this.tallies.values()].filter((tally) => tally.projectId === projectId);
   }
 
-  /** Returns and removes all tallies. */
-  drain(): Tally[] {
-    const taken = [...this.tallies.values()].flatMap((minutes) => [...minutes.values()]);
-    this.tallies = new Map();
-    this.held = 0;
+  /** Removes and returns the oldest tallies: as many as have at most `most` counts, and at least one if there is any. */
+  take(most: number): Tally[] {
+    const taken: Tally[] = [];
+    let counts = 0;
+    for (const [key, tally] of this.tallies) {
+      const size = sizeOf(tally);
+      counts += size;
+      if (taken.length > 0 && counts > most) break;
+      taken.push(tally);
+      this.tallies.delete(key);
+      this.held -= size;
+    }
     return taken;
   }
 
-  /** Adds tallies back that could not be stored. */
-  putBack(tallies: readonly Tally[]): void {
-    for (const tally of tallies) {
-      const held = this.tallyOf(tally.projectId, tally.minute);
-      for (const dimension of DIMENSIONS) {
-        for (const [name, outcomes] of tally[dimension]) {
-          addOutcomes(this.outcomesOf(held[dimension], name), outcomes);
-        }
-      }
-      while (this.held > this.maxCounts) this.dropOldest();
-    }
-  }
-
   private add(counts: Map<Name, Outcomes>, name: Name, { outcome, units }: CountedRequest): void {
-    const outcomes = this.outcomesOf(counts, name);
+    const known = counts.get(name);
+    const outcomes = known ?? noOutcomes();
+    if (!known) {
+      counts.set(name, outcomes);
+      this.held += 1;
+    }
     if (outcome === 'refused') outcomes.refused += 1;
     else outcomes.admitted += 1;
     if (outcome === 'failed') outcomes.failed += 1;
     outcomes.units += units;
   }
 
-  private outcomesOf(counts: Map<Name, Outcomes>, name: Name): Outcomes {
-    const known = counts.get(name);
-    if (known) return known;
-    const outcomes = noOutcomes();
-    counts.set(name, outcomes);
-    this.held += 1;
-    return outcomes;
-  }
-
   private tallyOf(projectId: bigint, minute: number): Tally {
-    const known = this.tallies.get(projectId);
-    const minutes = known ?? new Map<number, Tally>();
-    if (!known) this.tallies.set(projectId, minutes);
-    const tally = minutes.get(minute) ?? newTally(projectId, minute);
-    minutes.set(minute, tally);
+    const key = `${projectId}/${minute}`;
+    const tally = this.tallies.get(key) ?? newTally(projectId, minute);
+    this.tallies.set(key, tally);
     return tally;
-  }
-
-  private dropOldest(): void {
-    const [first] = this.tallies;
-    if (!first) return;
-    const [projectId, minutes] = first;
-    const minute = Math.min(...minutes.keys());
-    this.held -= sizeOf(minutes.get(minute) as Tally);
-    minutes.delete(minute);
-    if (minutes.size === 0) this.tallies.delete(projectId);
   }
 }
 
@@ -154,7 +133,7 @@ export function addOutcomes(to: Outcomes, added: Outcomes): void {
 }
 
 /** The number of counts in a tally. */
-export function sizeOf(tally: Tally): number {
+function sizeOf(tally: Tally): number {
   return DIMENSIONS.reduce((sum, dimension) => sum + tally[dimension].size, 0);
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import type { CountedRequest } from '../../ground/kernel/answered-request.js';
 import type { Bucket } from './buckets.js';
 import { rowsOf, type StoredCount, type UsageStore } from './usage.store.js';
-import { type Dimension, sizeOf, type Tally, UsageCounters } from './usage-counters.js';
+import { type Dimension, type Tally, UsageCounters } from './usage-counters.js';
 
 /** Bounds memory to about 35 MB. */
 const MAX_COUNTS = 100_000;
@@ -26,7 +26,7 @@ export class UsageService {
   /** The number of stored batches. A read repeats when it changes, so that each batch counts exactly once. */
   private stored = 0;
   private isFailing = false;
-  /** Drained tallies that are being stored, or whose outcome is unknown. */
+  /** Tallies that are being stored, or whose outcome is unknown. */
   private batch: readonly Tally[] = [];
   private readonly counters: UsageCounters;
 
@@ -83,12 +83,15 @@ export class UsageService {
     return this.store.deleteOld();
   }
 
+  /** The tallies of its start: a request that arrives meanwhile may wait for the next flush. */
   private async storeAll(): Promise<void> {
-    const tallies = this.counters.drain();
+    let left = this.counters.tallyCount;
     try {
-      while (this.batch.length + tallies.length > 0) {
-        if (this.batch.length === 0) this.batch = takeBatch(tallies);
+      for (;;) {
+        if (this.batch.length === 0 && left > 0) this.batch = this.counters.take(BATCH_COUNTS);
+        if (this.batch.length === 0) break;
         await this.store.add(this.batch);
+        left -= this.batch.length;
         this.batch = [];
         this.stored += 1;
         await letRequestsIn();
@@ -96,18 +99,7 @@ export class UsageService {
       this.isFailing = false;
     } catch (error) {
       this.isFailing = true;
-      this.counters.putBack(tallies);
       throw error;
     }
   }
-}
-
-/** Removes and returns the last tallies that fit into a batch, at least one. */
-function takeBatch(tallies: Tally[]): Tally[] {
-  let counts = 0;
-  const first = tallies.findLastIndex((tally) => {
-    counts += sizeOf(tally);
-    return counts > BATCH_COUNTS;
-  });
-  return tallies.splice(Math.min(first + 1, tallies.length - 1));
 }

@@ -89,7 +89,12 @@ function daysOf(rows: readonly UsageCount[]): UsageCount[] {
   const days = rows
     .filter(({ bucket }) => bucket === 'day')
     .map((row): UsageCount => ({ ...row, dimension: 'door', name: 'rest', ...noOutcomes() }));
-  return [...new Map(days.map((day) => [keyOf(day), day])).values()].sort(byKey);
+  return sorted(new Map(days.map((day) => [keyOf(day), day])));
+}
+
+/** In the order of their keys: writers that lock in the same order can't deadlock. */
+function sorted(rows: ReadonlyMap<string, UsageCount>): UsageCount[] {
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
 async function storedNames(manager: EntityManager, days: readonly UsageCount[]): Promise<Names> {
@@ -144,7 +149,7 @@ export function rowsOf(tallies: readonly Tally[], nowMs: number, stored: Names |
       }
     }
   }
-  return [...rows.values()].sort(byKey);
+  return sorted(rows);
 }
 
 function nameWithin(names: Set<string>, name: string): string {
@@ -159,18 +164,4 @@ function add(rows: Map<string, UsageCount>, row: UsageCount): void {
   const known = rows.get(key);
   if (known) addOutcomes(known, row);
   else rows.set(key, row);
-}
-
-function byKey(a: UsageCount, b: UsageCount): number {
-  return (
-    compare(a.projectId, b.projectId) ||
-    compare<Bucket>(a.bucket, b.bucket) ||
-    compare<Dimension>(a.dimension, b.dimension) ||
-    a.number - b.number ||
-    compare(a.name, b.name)
-  );
-}
-
-function compare<T extends string | bigint>(a: T, b: T): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
