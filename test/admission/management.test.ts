@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { buildSchema } from 'graphql';
-import { costOf } from '../../src/doors/graphql/operations/operation-cost.js';
+import { costOf } from '../../src/doors/graphql/operations/measured-operation.js';
 import { graphql, rest } from '../support/http/client.js';
 import { HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 import { onAnyDatabase } from '../support/on-databases.js';

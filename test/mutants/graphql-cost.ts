@@ -67,7 +67,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'mixed-operation-is-management',
-    file: 'doors/graphql/operations/operation-cost.ts',
+    file: 'doors/graphql/operations/measured-operation.ts',
     find: 'if (managing > 0 && others.length === meta.length)',
     replace: 'if (managing > 0)',
     breaks: 'The plan pays for pets in a mixed operation.',
@@ -75,7 +75,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'typename-is-schema',
-    file: 'doors/graphql/operations/operation-cost.ts',
+    file: 'doors/graphql/operations/measured-operation.ts',
     find: "meta.some(({ name }) => name !== '__typename')",
     replace: 'meta.length > 0',
     breaks: '__typename alone costs a unit of the plan.',
@@ -83,7 +83,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'management-one-for-all',
-    file: 'doors/graphql/operations/operation-cost.ts',
+    file: 'doors/graphql/operations/measured-operation.ts',
     find: 'return { pets: 0, management: roots.length, schema: 0 };',
     replace: 'return { pets: 0, management: 1, schema: 0 };',
     breaks: 'Each management field costs its own operation.',
@@ -115,7 +115,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'inputs-rounded-down',
-    file: 'doors/graphql/operations/operation-cost.ts',
+    file: 'doors/graphql/operations/measured-operation.ts',
     find: 'Math.ceil(inputs / INPUTS_PER_UNIT)',
     replace: 'Math.floor(inputs / INPUTS_PER_UNIT)',
     breaks: 'createPets costs a unit for every ten pets begun.',
@@ -123,7 +123,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'inputs-of-a-variable-are-one',
-    file: 'doors/graphql/operations/operation-cost.ts',
+    file: 'doors/graphql/operations/operation-size.ts',
     find: 'return Array.isArray(sent) ? sent.length : 1;',
     replace: 'return 1;',
     breaks: 'Inputs in a variable cost as inputs in the document.',

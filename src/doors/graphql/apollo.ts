@@ -1,4 +1,4 @@
-import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServer } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
@@ -8,16 +8,14 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest, RouteHandlerMetho
 import type { GraphQLSchema } from 'graphql';
 import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
 import type { JsonBody } from '../../request/http/content/json-body.js';
-import { admitOperation } from './admit-operation.plugin.js';
 import { type Context, contextOf } from './execution/context.js';
 import { formatError, refusal } from './execution/errors.js';
 import type { KnownDocuments, PersistedQueries } from './known-documents.js';
 import type { KnownOperations } from './known-operations.js';
-import { longReads } from './long-reads.js';
+import { operationPlugin } from './operation.plugin.js';
 import type { OperationCharges } from './operation-charges.js';
 import { givenName } from './operations/measured-operation.js';
 import { parametersOf, persistedQueryProblem } from './request-parameters.js';
-import { outcome, schemaTag } from './response.plugins.js';
 
 const MAX_TOKENS = 2_000;
 
@@ -55,21 +53,17 @@ export class Apollo {
       formatError,
       introspection: true,
       includeStacktraceInErrorResponses: false,
-      // `admitOperation` validates, after the charge.
+      // `operationPlugin` validates, after the charge.
       dangerouslyDisableValidation: true,
       documentStore: documents,
       persistedQueries: { cache: persistedQueries },
       parseOptions: { maxTokens: MAX_TOKENS },
       stopOnTerminationSignals: false,
       plugins: [
-        admitOperation({ schema, charges, documents, turns }),
-        learning(known),
-        schemaTag(schema),
-        outcome,
+        operationPlugin({ schema, charges, documents, known, turns }),
         ApolloServerPluginLandingPageDisabled(),
         // It would wrap every resolver of every type; `mayBeKept` decides before execution what may be cached. D-43.
         ApolloServerPluginCacheControlDisabled(),
-        longReads(turns),
       ],
       logger: log,
     });
@@ -107,10 +101,4 @@ function codeIn(body: unknown): string | null {
   } catch {
     return null;
   }
-}
-
-function learning(known: KnownOperations): ApolloServerPlugin<Context> {
-  return {
-    requestDidStart: async () => ({ willSendResponse: async (executed) => known.learn(executed) }),
-  };
 }

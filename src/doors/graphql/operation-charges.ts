@@ -10,8 +10,15 @@ import { type Cost, ONE_UNIT } from '../../request/admission/cost.js';
 import type { Meter } from '../../request/admission/meter.js';
 import type { KnownDocuments, PersistedQueries } from './known-documents.js';
 import { refuse } from './negotiation.js';
-import { type MeasuredOperation, operationName, sizeProblem } from './operations/measured-operation.js';
-import { costOf, costProblem, inputsProblem, unitOf } from './operations/operation-cost.js';
+import {
+  costOf,
+  costProblem,
+  inputsProblem,
+  type MeasuredOperation,
+  operationName,
+  sizeProblem,
+  unitOf,
+} from './operations/measured-operation.js';
 import { type ListSizes, listSizesOf, measureOperation } from './operations/operation-size.js';
 import { allRootFields, fieldsOfKind } from './operations/root-field-kinds.js';
 import type { RequestParameters } from './request-parameters.js';

@@ -9,11 +9,18 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
+  type ValueNode,
 } from 'graphql';
 import { MAX_PAGE_SIZE } from '../../../ground/kernel/validation.js';
-import { inputsOf, type RootField } from './operation-cost.js';
 import { fragmentsOf, placeOf, readSelections } from './selections.js';
 import { type EntryCount, entriesOf } from './type-options.js';
+
+/** A field at the root of an operation. */
+export interface RootField {
+  readonly name: string;
+  /** The entries of its argument `inputs`; null = it has no such argument. */
+  readonly inputs: number | null;
+}
 
 interface Counts {
   depth: number;
@@ -209,4 +216,26 @@ function entriesIn(field: FieldNode, lists: ListSizes, variable: Variable): Reco
         : null;
   const size = typeof value === 'number' && value >= 1 ? Math.min(value, MAX_PAGE_SIZE) : MAX_PAGE_SIZE;
   return { usual: size, most: size };
+}
+
+/** Counts the entries as graphql will coerce them: a value that is no list is a list of one. The document need not be valid. */
+function inputsOf(
+  { arguments: given = [] }: FieldNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Record<string, unknown>,
+): number | null {
+  const countOf = (value: ValueNode): number => {
+    if (value.kind === Kind.LIST) return value.values.length;
+    if (value.kind !== Kind.VARIABLE) return 1;
+    const name = value.name.value;
+    // A variable may be named `constructor`, which each object inherits.
+    if (Object.hasOwn(variables, name)) {
+      const sent = variables[name];
+      return Array.isArray(sent) ? sent.length : 1;
+    }
+    const byDefault = variableDefinitions.find(({ variable }) => variable.name.value === name)?.defaultValue;
+    return byDefault ? countOf(byDefault) : 1;
+  };
+  const inputs = given.find(({ name }) => name.value === 'inputs');
+  return inputs ? countOf(inputs.value) : null;
 }

@@ -7,7 +7,7 @@ import { GET_PET_DEPRECATION, parseNewPet, parseNewPets, parsePetChanges } from 
 import { type PetService, refuseUnknownPet } from '../../../pets/pet.service.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
-import { MAX_INPUTS } from '../operations/operation-cost.js';
+import { MAX_INPUTS } from '../operations/measured-operation.js';
 import { answeredFields } from '../operations/operation-size.js';
 import { Entries } from '../operations/type-options.js';
 import {

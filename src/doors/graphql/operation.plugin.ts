@@ -1,0 +1,220 @@
+import {
+  type ApolloServerPlugin,
+  type GraphQLRequestContext,
+  type GraphQLRequestContextDidResolveOperation,
+  type GraphQLRequestContextWillSendResponse,
+  type GraphQLResponse,
+  HeaderMap,
+} from '@apollo/server';
+import { type GraphQLError, type GraphQLSchema, getVariableValues, printSchema, validate } from 'graphql';
+import type { AppError } from '../../ground/kernel/errors.js';
+import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
+import { isKnownTag, strongTag } from '../../request/http/content/entity-tag.js';
+import { errorHeaders, logFault, toAppError } from '../../request/http/error-reply.js';
+import type { Context } from './execution/context.js';
+import { causeOf, formatError, isOfApollo, refusal } from './execution/errors.js';
+import type { KnownDocuments } from './known-documents.js';
+import type { KnownOperations } from './known-operations.js';
+import { LongReads } from './long-reads.js';
+import { LONG_READ_FIELDS, type OperationCharges } from './operation-charges.js';
+import { countIntrospection } from './operations/introspection-size.js';
+import { MAX_INTROSPECTED, sizeProblem } from './operations/measured-operation.js';
+import { documentProblem } from './operations/selections.js';
+import { presentRateLimit } from './schema/rate-limit.resolver.js';
+
+/** Each error repeats the variable: graphql's own limit of 50 errors takes 350 ms for a large variable. */
+const MAX_VARIABLE_ERRORS = 3;
+/** An unavailable database fails every field of an operation for the same reason. */
+const MAX_LOGGED_FAULTS = 3;
+
+type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
+type Executed = GraphQLRequestContextWillSendResponse<Context>;
+type Problems = { code: string; errors: readonly GraphQLError[] };
+
+interface OperationPluginOptions {
+  schema: GraphQLSchema;
+  charges: OperationCharges;
+  documents: KnownDocuments;
+  known: KnownOperations;
+  turns: EventLoopTurns;
+}
+
+/**
+ * What Apollo does not do for an operation: admission before it, the turn of a long read, and the headers, log lines and
+ * memory after it. One plugin, because Apollo runs the hooks of several plugins concurrently.
+ *
+ * Admission measures, refuses what is too large, charges, validates, stores. So a document that nobody paid for costs only
+ * its parsing, and validation sees only documents of an allowed size. Apollo's own validation is off: it would run before
+ * the charge. D-28.
+ */
+export function operationPlugin(options: OperationPluginOptions): ApolloServerPlugin<Context> {
+  const { schema, known, turns } = options;
+  const longReads = new LongReads(turns);
+  const tagOf = schemaTags(schema);
+  return {
+    async requestDidStart() {
+      let invalid: Problems | null = null;
+      return {
+        // Not earlier: a GraphQLError thrown in requestDidStart becomes a 500.
+        async didResolveOperation(resolved) {
+          invalid = await admit(resolved, options);
+        },
+        // A hook can throw only one error; validation may find several.
+        async responseForOperation(resolved) {
+          if (invalid) return emptyResponse(400, errorsOf(invalid));
+          // The door removes the body.
+          if (isKnownToClient(resolved, tagOf(resolved))) return emptyResponse(304);
+          const { operation, caller, reply } = resolved.contextValue;
+          if (operation?.isLarge && !operation.isLong) await turns.next(caller.projectId);
+          if (!operation?.isLong) return null;
+          // The last step before execution: every read that begins here is executed, and ends.
+          await longReads.startRead(caller);
+          if (!reply.sent && !reply.raw.destroyed) return null;
+          longReads.finishRead(caller);
+          // No client reads it.
+          return emptyResponse(503);
+        },
+        async executionDidStart({ contextValue: { operation, caller } }) {
+          return operation?.isLong
+            ? { executionDidEnd: async () => longReads.finishRead(caller) }
+            : undefined;
+        },
+        async didEncounterErrors({ errors, contextValue }) {
+          logFaults(errors, contextValue);
+        },
+        async willSendResponse(executed) {
+          known.learn(executed);
+          tagResponse(executed, tagOf(executed));
+          finishResponse(executed);
+        },
+      };
+    },
+  };
+}
+
+/** Returns what is wrong with a charged operation; null = it may be executed. Throws a refusal. */
+async function admit(resolved: Resolved, options: OperationPluginOptions): Promise<Problems | null> {
+  const { schema, charges, documents, turns } = options;
+  const { document, operation, request, contextValue, queryHash, source, metrics } = resolved;
+  const isValid = documents.isValid(document);
+  const problem = isValid ? null : documentProblem(document);
+  if (problem) throw refusal(problem);
+  // Without an operation graphql reports the problem after validation. The client's `operationName` names nothing.
+  const measured = operation ? charges.measure({ document, operation }, request.variables ?? {}) : null;
+  contextValue.operation = measured;
+  try {
+    await charges.charge(measured, contextValue.request, contextValue.reply);
+  } catch (error) {
+    throw refusal(toAppError(error));
+  }
+  if (!isValid) {
+    await turns.next(contextValue.caller.projectId);
+    const errors = validate(schema, document);
+    if (errors.length > 0) {
+      metrics.persistedQueryRegister = false;
+      return { code: 'GRAPHQL_VALIDATION_FAILED', errors };
+    }
+    documents.storeValid(queryHash, source, document);
+  }
+  const { errors = [], coerced = {} } = variablesOf(schema, resolved);
+  if (errors.length > 0) return { code: 'BAD_USER_INPUT', errors };
+  measureIntrospection(schema, resolved, coerced);
+  return null;
+}
+
+/**
+ * Reads the variables as execution does, but stops after fewer errors: execution continues to 50, and then fails with an
+ * internal error.
+ */
+function variablesOf(schema: GraphQLSchema, { operation, request: { variables = {} } }: Resolved) {
+  const declared = operation?.variableDefinitions ?? [];
+  return getVariableValues(schema, declared, variables, { maxErrors: MAX_VARIABLE_ERRORS });
+}
+
+/** Throws for an operation that reads too much of the schema. The document must be valid: a schema's fields are cyclic. */
+function measureIntrospection(
+  schema: GraphQLSchema,
+  { document, operation, contextValue }: Resolved,
+  variables: Record<string, unknown>,
+): void {
+  const { operation: planned } = contextValue;
+  if (operation?.operation !== 'query' || !planned?.readsSchema) return;
+  const introspected = countIntrospection(schema, document, operation, { variables, most: MAX_INTROSPECTED });
+  const problem = sizeProblem({ introspected });
+  if (problem) throw refusal(problem);
+  if (introspected > LONG_READ_FIELDS) contextValue.operation = { ...planned, isLong: true };
+}
+
+function errorsOf({ code, errors }: Problems) {
+  return errors.map((error) => formatError({ ...error.toJSON(), extensions: { code } }, error));
+}
+
+function emptyResponse(status: number, errors?: ReturnType<typeof errorsOf>): GraphQLResponse {
+  const singleResult = errors ? { errors } : {};
+  return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult } };
+}
+
+/**
+ * The strong ETag, of schema and query, of a GET that reads the schema; null for any other request. A client that already
+ * has the response gets 304, and nothing is executed. RFC 9110 §13.1.2.
+ */
+function schemaTags(schema: GraphQLSchema) {
+  const printed = printSchema(schema);
+  return ({ request, source = '', contextValue }: GraphQLRequestContext<Context>): string | null => {
+    const isRead = request.http?.method === 'GET' && contextValue.operation?.cost.schema === 1;
+    // The remaining quota differs in each response.
+    if (!isRead || request.extensions?.rateLimit) return null;
+    return strongTag(printed, source, request.operationName ?? '', JSON.stringify(request.variables ?? {}));
+  };
+}
+
+function isKnownToClient({ request }: GraphQLRequestContext<Context>, tag: string | null): boolean {
+  const known = request.http?.headers.get('if-none-match');
+  return tag !== null && known !== undefined && isKnownTag(known, tag);
+}
+
+function tagResponse({ response: { http, body } }: Executed, tag: string | null): void {
+  if (tag === null || body.kind !== 'single' || body.singleResult.errors) return;
+  http.headers.set('etag', tag);
+  http.headers.set('cache-control', 'private, no-cache');
+}
+
+/** Logs what clients must not see. */
+export function logFaults(errors: readonly GraphQLError[], { request }: Context): void {
+  const faults = errors
+    .filter(({ extensions }) => !isOfApollo(extensions.code))
+    .map((error) => toAppError(causeOf(error)))
+    .filter(({ code }) => code === 'internal' || code === 'unavailable');
+  for (const fault of faults.slice(0, MAX_LOGGED_FAULTS)) logFault(request, fault);
+}
+
+/**
+ * Notes the code of the first error, sets Retry-After for refused fields, and responds with 503 if the database prevented
+ * every result. Adds the state of the quota if the request has `"extensions": { "rateLimit": true }`. D-10.
+ */
+function finishResponse({ request, errors, response, contextValue }: Executed): void {
+  if (response.body.kind !== 'single') return;
+  const { singleResult } = response.body;
+  const { data, errors: shown } = singleResult;
+  const { standing } = contextValue.request;
+  if (standing && request.extensions?.rateLimit) {
+    singleResult.extensions = { ...singleResult.extensions, rateLimit: presentRateLimit(standing) };
+  }
+  if (shown?.[0]) contextValue.request.errorCode = String(shown[0].extensions?.code);
+  const hasData = data && Object.values(data).some((value) => value !== null);
+  const faults = (errors ?? []).map((error) => toAppError(causeOf(error)));
+  tellRefusedFields(faults, response.http.headers, contextValue);
+  const [first] = faults;
+  if (hasData || !first || faults.some(({ code }) => code !== 'unavailable')) return;
+  response.http.status = first.status;
+  for (const [name, value] of Object.entries(errorHeaders(first))) response.http.headers.set(name, value);
+}
+
+/** After the latest of their times, all refused fields are admitted. RFC 9110 §10.2.3 allows the header on any status. */
+function tellRefusedFields(faults: readonly AppError[], headers: HeaderMap, { request }: Context): void {
+  const refused = faults.filter(({ code }) => code === 'field_rate_limited');
+  if (refused.length === 0) return;
+  request.hasRefusedField = true;
+  const latest = Math.max(...refused.map(({ retryAfterSeconds = 1 }) => retryAfterSeconds));
+  headers.set('retry-after', String(latest));
+}
