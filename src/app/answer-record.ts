@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import {
   type AnsweredRequest,
-  isCounted,
+  type CountedRequest,
   OTHER_OPERATION,
   type RequestOutcome,
 } from '../ground/kernel/answered-request.js';
@@ -35,6 +35,12 @@ export function recordEnds({ metrics, services }: Parts, now: () => number): onR
     });
     done();
   };
+}
+
+function isCounted(answered: AnsweredRequest): answered is CountedRequest {
+  if (answered.keyId === null || answered.door === 'other') return false;
+  // Free requests, such as reading the remaining quota, are shown only when they fail.
+  return answered.paidBy !== null || answered.outcome !== 'ok';
 }
 
 /** Writes the one line that the log has of each request. */

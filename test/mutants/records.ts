@@ -107,7 +107,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-sixty-a-second',
-    file: 'tenants/request-log/logged-request.entity.ts',
+    file: 'tenants/request-log/unstored-requests.ts',
     find: 'MAX_PER_SECOND = 50',
     replace: 'MAX_PER_SECOND = 60',
     breaks: 'A second keeps 50 requests of a project.',

@@ -8,14 +8,10 @@ import { Retention } from '../../src/ground/database/retention.js';
 import type { CountedRequest } from '../../src/ground/kernel/answered-request.js';
 import { firstIdAt } from '../../src/ground/kernel/ids.js';
 import { KeyNames } from '../../src/tenants/api-keys/key-names.js';
-import {
-  LoggedRequest,
-  type NewRow,
-  REQUEST_RETENTION,
-} from '../../src/tenants/request-log/logged-request.entity.js';
+import { LoggedRequest, REQUEST_RETENTION } from '../../src/tenants/request-log/logged-request.entity.js';
 import { ProjectRequests } from '../../src/tenants/request-log/project-requests.js';
 import { RequestWriter } from '../../src/tenants/request-log/request-writer.js';
-import { UnstoredRequests } from '../../src/tenants/request-log/unstored-requests.js';
+import { type NewRow, UnstoredRequests } from '../../src/tenants/request-log/unstored-requests.js';
 import { UsageService } from '../../src/tenants/usage/usage.service.js';
 import { UsageStore } from '../../src/tenants/usage/usage.store.js';
 import { callAs } from '../support/call-as.js';

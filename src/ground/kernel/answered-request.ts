@@ -39,9 +39,3 @@ export interface CountedRequest extends AnsweredRequest {
   readonly keyId: bigint;
   readonly door: 'graphql' | 'rest';
 }
-
-export function isCounted(answered: AnsweredRequest): answered is CountedRequest {
-  if (answered.keyId === null || answered.door === 'other') return false;
-  // Free requests, such as reading the remaining quota, are shown only when they fail.
-  return answered.paidBy !== null || answered.outcome !== 'ok';
-}

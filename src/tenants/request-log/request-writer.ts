@@ -4,8 +4,8 @@ import type { Database } from '../../ground/database/database.js';
 import { drawIdsAt, untilFree } from '../../ground/database/drawn-id.js';
 import { insertRows } from '../../ground/database/insert-rows.js';
 import type { CountedRequest } from '../../ground/kernel/answered-request.js';
-import { LoggedRequest, type NewRow, secondOf } from './logged-request.entity.js';
-import { UnstoredRequests } from './unstored-requests.js';
+import { LoggedRequest } from './logged-request.entity.js';
+import { type NewRow, secondOf, UnstoredRequests } from './unstored-requests.js';
 
 const BATCH_ROWS = 250;
 

@@ -1,5 +1,10 @@
 import type { CountedRequest } from '../../ground/kernel/answered-request.js';
-import { MAX_PER_SECOND, type NewRow, rowOf, secondOf } from './logged-request.entity.js';
+import { SECOND_MS } from '../../ground/kernel/duration.js';
+import { INT32_MAX } from '../../ground/kernel/int64.js';
+import type { LoggedRequest } from './logged-request.entity.js';
+
+/** A row whose id is drawn when it is stored. */
+export type NewRow = Omit<LoggedRequest, 'id'>;
 
 /** Rows of a project until they are drained. */
 interface Collected {
@@ -11,6 +16,8 @@ interface Collected {
   replaceable: number;
 }
 
+/** Of each process. */
+const MAX_PER_SECOND = 50;
 /** So many rows of a project without an error wait in memory, and as many errors besides. */
 const MAX_OF_PROJECT = 500;
 /** The same for all projects together: 20,000 rows are about 8 MB. */
@@ -95,4 +102,34 @@ export class UnstoredRequests {
 /** The position of the newest row without an error. */
 function newestOk(rows: readonly NewRow[]): number {
   return rows.findLastIndex(({ outcome }) => outcome === 'ok');
+}
+
+function rowOf(request: CountedRequest): NewRow {
+  const { projectId, keyId, atMs, door, operation, status, code, outcome, durationMs, units, requestId } =
+    request;
+  return {
+    projectId,
+    atMs,
+    keyId,
+    door,
+    operation: copied(operation),
+    status,
+    // REST has the same codes in lower case.
+    code: code === null ? null : copied(code.toUpperCase()),
+    outcome,
+    // A client may take hours to read an answer.
+    durationUs: Math.min(Math.round(durationMs * 1_000), INT32_MAX),
+    units,
+    requestId,
+  };
+}
+
+/** V8's parts of a string keep the whole string in memory: the name of an operation would keep its document of 100 KB. */
+function copied(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+/** Numbered from 1970. */
+export function secondOf(atMs: number): number {
+  return Math.floor(atMs / SECOND_MS);
 }
