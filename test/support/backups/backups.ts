@@ -78,9 +78,11 @@ export async function whileWritten(databaseUrl: string, run: () => Promise<Ended
     for (; !isOver; transactions += 1) {
       const id = 1_000_000 + transactions;
       await data.transaction(async (manager) => {
+        const order =
+          'INSERT INTO acme_orders (id, domain_id, project_id, hostname, registrable_domain, is_renewal, started_at_ms)';
         const pet = 'INSERT INTO pets (project_id, id, name, category_id, created_at_ms)';
         // `acme_orders` is read before `pets`, `usage_by_dimension` after it.
-        await manager.query(`INSERT INTO acme_orders VALUES (${id}, 1, 1, 'a', 'a', 0, 1, NULL)`);
+        await manager.query(`${order} VALUES (${id}, 1, 1, 'a', 'a', 0, 1)`);
         await manager.query(`${pet} VALUES (2, ${id}, 'New', 1, 1)`);
         await manager.query(
           `INSERT INTO usage_by_dimension VALUES (1, 'day', 'door', ${id}, 'rest', 1, 0, 0, 1)`,
