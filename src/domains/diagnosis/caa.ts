@@ -1,11 +1,5 @@
-import {
-  type Answer,
-  type CaaRecord,
-  DnsUnreachable,
-  isDecisive,
-  type Question,
-} from '../dns/dns-message.js';
-import type { Diagnosis, Evidence } from './diagnosis.js';
+import { type Answer, DnsUnreachable, isDecisive, type Question } from '../dns/dns-message.js';
+import type { Diagnosis, DiagnosisCode } from './diagnosis.js';
 import { evidenceOf, finding, listed, shown } from './evidence.js';
 
 /** The certificate that CAA records must allow. */
@@ -38,104 +32,97 @@ export async function checkCaa(
     const found = answer.records.filter(({ type }) => type === 'CAA');
     // The CA must treat a failed lookup as a refusal.
     if (!isDecisive(answer) || found.some(({ caa }) => caa === null)) return [failedLookup(answer)];
-    if (found.length > 0) return findings(answer, found[0]?.name ?? name, rule);
+    if (found.length > 0) return objections(answer, found[0]?.name ?? name, rule);
   }
   return [];
 }
 
-/** `where`: the target when the name is a CNAME. The platform's name can be a CNAME too; then it is a third name. */
-function findings(answer: Answer, where: string, rule: CaaRule): Diagnosis[] {
-  const { platformHost } = rule;
+/**
+ * The objections of the relevant record set to a certificate without wildcards. Source: RFC 8659 and 8657.
+ * `where`: the target when the name is a CNAME. The platform's name can be a CNAME too; then it is a third name.
+ */
+function objections(answer: Answer, where: string, rule: CaaRule): Diagnosis[] {
+  const { identities, platformHost } = rule;
   const asked = answer.question.name;
-  const records = answer.records.flatMap(({ caa }) => caa ?? []);
   const isOurs = answer.records.some(({ type, value }) => type === 'CNAME' && value === platformHost);
-  return objectionsTo(records, where, rule).map(({ code, problem, remedy }) => ({
-    ...finding(code, [], {
+  const elsewhere = isOurs
+    ? `Nothing: we must change the records at ${where}.`
+    : `Point ${asked} straight to ${platformHost}, or have the records at ${where} changed.`;
+  const objection = (code: DiagnosisCode, problem: string, remedy: string) =>
+    caaFinding(code, answer, {
       actor: isOurs ? 'PLATFORM' : 'OWNER',
       cause: `${problem}, at ${where}${where === asked ? '' : `, the CNAME target of ${asked}`}.`,
-      remedy: isOurs
-        ? `Nothing: we must change the records at ${where}.`
-        : where === asked
-          ? remedy
-          : `Point ${asked} straight to ${platformHost}, or have the records at ${where} changed.`,
-    }),
-    evidence: [caaEvidence(answer)],
-  }));
-}
+      remedy: isOurs || where !== asked ? elsewhere : remedy,
+    });
+  const adding = (value: string) => `Add ${where} CAA 0 issue "${value}".`;
 
-/** Why a set of CAA records does not allow the certificate. */
-interface Objection extends Pick<Diagnosis, 'code' | 'remedy'> {
-  /** The cause, without its place. */
-  problem: string;
-}
-
-/** The objections of the relevant record set to a certificate without wildcards. Source: RFC 8659 and 8657. */
-function objectionsTo(records: readonly CaaRecord[], where: string, rule: CaaRule): Objection[] {
+  const records = answer.records.flatMap(({ caa }) => caa ?? []);
   const unknown = records.filter(
     ({ isCritical, tag }) => isCritical && !KNOWN_TAGS.includes(tag.toLowerCase()),
   );
   const tags = named(distinct(unknown.map(({ tag }) => tag)));
-  const critical: Objection = {
-    code: 'CAA_UNKNOWN_CRITICAL',
-    problem: `A critical CAA record has the tag ${tags}, which certificate authorities may not ignore`,
-    remedy: `Delete the CAA record with the tag ${tags} at ${where}, or set its flags to 0.`,
-  };
+  const critical = objection(
+    'CAA_UNKNOWN_CRITICAL',
+    `A critical CAA record has the tag ${tags}, which certificate authorities may not ignore`,
+    `Delete the CAA record with the tag ${tags} at ${where}, or set its flags to 0.`,
+  );
+  const found = unknown.length > 0 ? [critical] : [];
   const values = records.filter(({ tag }) => tag.toLowerCase() === 'issue').map(({ value }) => value);
   // A set with only `iodef` or `issuewild` records allows every CA.
-  const issue = values.length === 0 ? [] : issueObjections(values, where, rule);
-  return unknown.length > 0 ? [critical, ...issue] : issue;
-}
-
-function issueObjections(values: readonly string[], where: string, rule: CaaRule): Objection[] {
-  const { identities } = rule;
+  if (values.length === 0) return found;
   const properties = values.map(parseIssueProperty).filter((property) => property !== null);
-  const isOurs = (issuer: string) => identities.some((name) => name.toLowerCase() === issuer);
-  const ours = properties.filter(({ issuer }) => isOurs(issuer));
-  if (ours.length === 0) {
-    if (properties.length > 0 && identities.length === 0) return [];
-    const allowed = named(distinct(properties.map(({ issuer }) => issuer)));
-    const problem =
-      properties.length === 0
-        ? 'CAA records allow no certificate authority'
-        : `CAA records allow only ${allowed}, not our certificate authority`;
-    const [identity] = identities;
-    const remedy = `Allow our certificate authority in the CAA records at ${where}, or delete them.`;
-    return [{ code: 'CAA_BLOCKS_CA', problem, remedy: identity ? adding(identity, where) : remedy }];
+  if (properties.length > 0 && identities.length === 0) return found;
+  const names = identities.map((name) => name.toLowerCase());
+  const ours = properties.filter(({ issuer }) => names.includes(issuer));
+  if (ours.length > 0) {
+    // A single record that allows the CA is enough. If no record does, the result names the closest one.
+    const broken = ours.map((property) => brokenBy(property, rule.accountUrl));
+    const closest = broken.reduce((best, next) => (next.limits.length < best.limits.length ? next : best));
+    return [
+      ...found,
+      ...closest.limits.map(([code, limit]) =>
+        objection(
+          code,
+          `A CAA record allows our certificate authority ${limit} only`,
+          adding(closest.record),
+        ),
+      ),
+    ];
   }
-  // A single record that allows the CA is enough. If no record does, the result names the closest one.
-  const objections = ours.map((property) => parameterObjections(property, where, rule));
-  return objections.reduce((best, next) => (next.length < best.length ? next : best));
+  const others = named(distinct(properties.map(({ issuer }) => issuer)));
+  const problem =
+    properties.length === 0
+      ? 'CAA records allow no certificate authority'
+      : `CAA records allow only ${others}, not our certificate authority`;
+  const remedy = identities[0]
+    ? adding(identities[0])
+    : `Allow our certificate authority in the CAA records at ${where}, or delete them.`;
+  return [...found, objection('CAA_BLOCKS_CA', problem, remedy)];
 }
 
-/** RFC 8657 §3 and §4: a repeated parameter can't be satisfied; several accounts or CAs need several records. */
-function parameterObjections(
+/**
+ * The limits of a record that the certificate breaks, and the further record that it needs. RFC 8657 §3 and §4: a repeated
+ * parameter can't be satisfied; several accounts or CAs need several records.
+ */
+function brokenBy(
   { issuer, parameters }: IssueProperty,
-  where: string,
-  { accountUrl }: CaaRule,
-): Objection[] {
+  accountUrl: string,
+): { limits: [DiagnosisCode, string][]; record: string } {
   const valuesOf = (tag: string) => parameters.filter(([name]) => name === tag).map(([, value]) => value);
   const accounts = valuesOf('accounturi');
   const methods = valuesOf('validationmethods');
+  const limits: [DiagnosisCode, string][] = [];
+  if (accounts.length > 1 || accounts.some((account) => account !== accountUrl))
+    limits.push(['CAA_ACCOUNT', `for the account ${named(accounts)}`]);
+  if (methods.length > 1 || methods.some((list) => !allowsMethod(list)))
+    limits.push(['CAA_METHOD', `with the validation methods ${named(methods)}`]);
   const record = [
     issuer,
     ...(accounts.length > 0 ? [`accounturi=${accountUrl}`] : []),
     ...(methods.length > 0 ? [`validationmethods=${METHOD}`] : []),
-  ].join('; ');
-  const remedy = adding(record, where);
-  const objections: Objection[] = [];
-  if (accounts.length > 1 || (accounts.length === 1 && accounts[0] !== accountUrl)) {
-    const problem = `A CAA record allows our certificate authority for the account ${named(accounts)} only`;
-    objections.push({ code: 'CAA_ACCOUNT', problem, remedy });
-  }
-  if (methods.length > 1 || (methods.length === 1 && !allowsMethod(methods[0] ?? ''))) {
-    const problem = `A CAA record allows our certificate authority with the validation methods ${named(methods)} only`;
-    objections.push({ code: 'CAA_METHOD', problem, remedy });
-  }
-  return objections;
+  ];
+  return { limits, record: record.join('; ') };
 }
-
-/** The remedy: a further record, which allows the certificate. */
-const adding = (value: string, where: string) => `Add ${where} CAA 0 issue "${value}".`;
 
 /** A single malformed label makes the whole list invalid. */
 function allowsMethod(list: string): boolean {
@@ -185,19 +172,19 @@ function failedLookup(answer: Answer): Diagnosis {
   }
   const said = answer.rcode === 'NOERROR' ? 'an unreadable record' : answer.rcode;
   const why = answer.extendedError === null ? '' : ` (${shown(answer.extendedError)})`;
-  const found = finding('CAA_LOOKUP_FAILED', [], {
+  return caaFinding('CAA_LOOKUP_FAILED', answer, {
     actor: 'DNS_PROVIDER',
     cause: `The name servers of ${name} answer the question for CAA records with ${said}${why}.`,
     remedy: `Ask the DNS provider of ${name} to answer questions for CAA records with NOERROR; until then no certificate is issued.`,
   });
-  return { ...found, evidence: [caaEvidence(answer)] };
 }
 
-/** Shows the CAA records only, as an owner writes them, and the extended error. */
-function caaEvidence(answer: Answer): Evidence {
+/** The evidence shows the CAA records only, as an owner writes them, and the extended error. */
+function caaFinding(code: DiagnosisCode, answer: Answer, words: Parameters<typeof finding>[2]): Diagnosis {
   const { rcode, extendedError, records } = answer;
-  const found = records.filter(({ caa }) => caa !== null);
-  const lines = found.slice(0, MOST_NAMED).map(({ name, value }) => `${name}. CAA ${value}`);
+  const found = records.filter(({ caa }) => caa !== null).slice(0, MOST_NAMED);
+  const lines = found.map(({ name, value }) => `${name}. CAA ${value}`);
   const said = [...(extendedError === null ? [] : [extendedError]), ...lines].join('; ');
-  return { ...evidenceOf(answer), answer: shown(said === '' ? rcode : `${rcode}: ${said}`) };
+  const evidence = { ...evidenceOf(answer), answer: shown(said === '' ? rcode : `${rcode}: ${said}`) };
+  return { ...finding(code, [], words), evidence: [evidence] };
 }

@@ -10,6 +10,9 @@ export interface DnsRecord {
   ttlSeconds: number;
 }
 
+/** A TXT record that proves control of the name's DNS. */
+export type OwnershipRecord = Pick<DnsRecord, 'name' | 'value'>;
+
 interface Attachment {
   hostname: string;
   /** The apex of a zone can't have a CNAME. */
@@ -19,22 +22,15 @@ interface Attachment {
   ownership: OwnershipRecord | null;
 }
 
-/** A TXT record that proves control of the name's DNS. */
-export interface OwnershipRecord {
-  name: string;
-  value: string;
-}
-
 /** A CNAME or ALIAS, and a TXT. */
 export const MAX_RECORDS_TO_CREATE = 2;
 
 /** Every record that the owner must create; the check verifies exactly these values. Spec: Custom domains 4 and 5. */
 export function recordsFor({ hostname, isApex, platformHost, ownership }: Attachment): DnsRecord[] {
+  const ttlSeconds = TTL_SECONDS;
   const type = isApex ? 'ALIAS' : 'CNAME';
-  const pointer: DnsRecord = { type, name: hostname, value: platformHost, ttlSeconds: TTL_SECONDS };
-  if (!ownership) return [pointer];
-  const { name, value } = ownership;
-  return [pointer, { type: 'TXT', name, value, ttlSeconds: TTL_SECONDS }];
+  const proof: DnsRecord[] = ownership ? [{ type: 'TXT', ...ownership, ttlSeconds }] : [];
+  return [{ type, name: hostname, value: platformHost, ttlSeconds }, ...proof];
 }
 
 /**

@@ -10,14 +10,6 @@ import { repliesThatCount, textsOf } from './ownership.js';
 /** Below the 1.5 s in which the caller must have the answer, even when DNS hangs. */
 const INSPECTION_MS = 1_300;
 
-export interface Survey {
-  /** Whether the name is the apex of a zone; null = DNS could not be asked. */
-  isApex: boolean | null;
-  /** Null = DNS could not be asked. */
-  leadsHere: boolean | null;
-  isUnderWildcard: boolean | null;
-}
-
 /** Inspects a host name in DNS. Only resolvers and name servers get packets, never the host. */
 export class Inspector {
   constructor(private readonly dns: Dns) {}
@@ -28,10 +20,10 @@ export class Inspector {
   }
 
   /**
-   * The state of a name in DNS before its owner gets instructions. `leadsHere` is true for any record that already brings
-   * visitors of the name here. Answers within 1.5 s.
+   * The state of a name in DNS before its owner gets instructions; null = DNS could not be asked. `leadsHere` is true for
+   * any record that already brings visitors of the name here. Answers within 1.5 s.
    */
-  survey(projectId: bigint, hostname: string): Promise<Survey> {
+  survey(projectId: bigint, hostname: string) {
     return this.asking(projectId, async (ask, asker) => {
       const { nameServers, platformHost } = this.dns;
       const parent = wildcardParentOf(hostname);

@@ -1,57 +1,42 @@
 import type { Asker } from './ask-server.js';
 import { type Answer, DnsUnreachable, valuesOf } from './dns-message.js';
-import type { NameServers, Zone } from './name-servers.js';
+import type { NameServer, NameServers, Zone } from './name-servers.js';
 
 const MAX_PARENT_SERVERS = 2;
 const MAX_DELEGATED_ASKED = 4;
 
-/** A zone's name servers according to its parent zone and according to the zone itself. */
-export interface Delegation {
-  /** Name of the parent zone. */
-  parent: string;
-  /** Name servers in the parent zone, sorted. Resolvers start with these. */
-  delegated: string[];
-  /** Name servers in the zone itself, sorted. */
-  own: string[];
-  /** Servers that the parent zone names but that answer without authority for the zone. */
-  lame: { name: string; answer: Answer }[];
-  evidence: Answer[];
-}
-
 /**
- * Asks parent and zone for the NS records of `zone`: one question to each of at most six servers. Null = unknown. Never
- * throws. D-64.
+ * The name servers of a zone according to its parent zone and according to the zone itself, sorted. Asks one question to
+ * each of at most six servers. Null = unknown. D-64.
  */
-export async function delegationOf(
-  nameServers: NameServers,
-  zone: Zone,
-  asker: Asker,
-): Promise<Delegation | null> {
+export async function delegationOf(nameServers: NameServers, zone: Zone, asker: Asker) {
   const question = { name: zone.name, type: 'NS' } as const;
-  const askAll = async (names: Zone) =>
-    Promise.all(
-      (await nameServers.serversOf(names, asker)).map(async (server) => ({
-        name: server.name,
-        answer: await nameServers.ask(server, question, asker),
-      })),
-    );
+  const askAll = async (of: Zone, most: number) => {
+    const servers = await nameServers.serversOf({ ...of, nameServers: of.nameServers.slice(0, most) }, asker);
+    const ask = async (server: NameServer) => ({
+      name: server.name,
+      answer: await nameServers.ask(server, question, asker),
+    });
+    return Promise.all(servers.map(ask));
+  };
   const parent = await zoneAbove(nameServers, zone.name, asker);
   if (!parent) return null;
-  const above = await askAll(firstOf(parent, MAX_PARENT_SERVERS));
-  const referral = above.map(({ answer }) => answer).find((answer) => delegatedBy(answer).length > 0);
+  const above = await askAll(parent, MAX_PARENT_SERVERS);
+  const referral = above.find(({ answer }) => delegatedBy(answer).length > 0)?.answer;
   if (!referral) return null;
 
   const delegated = delegatedBy(referral);
-  const said = await askAll(firstOf({ ...zone, nameServers: delegated }, MAX_DELEGATED_ASKED));
-  const own = said
-    .map(({ answer }) => answer)
-    .find((answer) => answer.isAuthoritative && namesIn(answer, zone.name).length > 0);
+  const said = await askAll({ ...zone, nameServers: delegated }, MAX_DELEGATED_ASKED);
+  const first = said.find(({ answer }) => answer.isAuthoritative && namesIn(answer, zone.name).length > 0);
   return {
     parent: parent.name,
+    /** In the parent zone. Resolvers start with these. */
     delegated,
-    own: own ? namesIn(own, zone.name) : zone.nameServers,
+    /** In the zone itself. */
+    own: first ? namesIn(first.answer, zone.name) : zone.nameServers,
+    /** Servers that the parent zone names but that answer without authority for the zone. */
     lame: said.filter(({ answer }) => !answer.isAuthoritative && !(answer instanceof DnsUnreachable)),
-    evidence: [referral, ...(own ? [own] : [])],
+    evidence: [referral, ...(first ? [first.answer] : [])],
   };
 }
 
@@ -71,8 +56,4 @@ function delegatedBy({ isAuthoritative, authority, question }: Answer): string[]
 
 function namesIn(answer: Pick<Answer, 'records'>, zone: string): string[] {
   return valuesOf([answer], 'NS', zone).sort();
-}
-
-function firstOf(zone: Zone, count: number): Zone {
-  return { ...zone, nameServers: zone.nameServers.slice(0, count) };
 }

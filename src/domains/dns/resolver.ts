@@ -15,12 +15,6 @@ const NO_PROJECT = 0n;
 /** Named when the system has no resolver. */
 const NOBODY = { address: '0.0.0.0', port: 53 };
 
-interface ResolverAsk {
-  asker?: Asker | undefined;
-  /** Also returns answers that fail DNSSEC validation. */
-  checkingDisabled?: boolean;
-}
-
 /** Asks recursive resolvers; without `servers`, the resolvers of the system. Caches nothing. D-67. */
 export class Resolver {
   private readonly servers: readonly DnsServer[];
@@ -34,9 +28,12 @@ export class Resolver {
 
   /**
    * The first decisive answer: NOERROR or NXDOMAIN. When no server gives one, the first other answer, or `DnsUnreachable`.
-   * Settles within 1 s.
+   * Settles within 1 s. With `checkingDisabled` also answers that fail DNSSEC validation.
    */
-  ask(question: Question, { asker, checkingDisabled = false }: ResolverAsk = {}): Promise<Answer> {
+  ask(
+    question: Question,
+    { asker, checkingDisabled = false }: { asker?: Asker | undefined; checkingDisabled?: boolean } = {},
+  ): Promise<Answer> {
     return withTimeLimit(QUESTION_MS, asker?.signal, async (signal) => {
       const { projectId = NO_PROJECT } = asker ?? {};
       const options = {
