@@ -26,7 +26,7 @@ export function openSchema(
         requests: services.projectRequests,
         isOn: options.config.isRequestLogOn,
       }),
-      new ApiKeyResolver(services.projectKeys, services.keyUses, limiter),
+      new ApiKeyResolver(services.apiKeys, services.keyUses, limiter),
       new ProjectResolver(services.ownProject, services.projectUsage, {
         base: () => addresses().base,
         ofProject: (slug) => addresses().ofProject(slug),

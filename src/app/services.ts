@@ -11,7 +11,6 @@ import { PetStore } from '../pets/pet.store.js';
 import { ApiKeyService } from '../tenants/api-keys/api-key.service.js';
 import { KeyNames } from '../tenants/api-keys/key-names.js';
 import { KeyUses } from '../tenants/api-keys/key-uses.js';
-import { ProjectKeys } from '../tenants/api-keys/project-keys.js';
 import { AuditEvent } from '../tenants/audit/audit-event.entity.js';
 import { AUDIT_RETENTION, AuditLog } from '../tenants/audit/audit-log.js';
 import { ProjectAudit } from '../tenants/audit/project-audit.js';
@@ -38,7 +37,7 @@ export function createServices(
   const projects = new ProjectService(db, ids, audit, now);
   const domains = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
-  const apiKeys = new ApiKeyService(db, ids, audit, now);
+  const apiKeys = new ApiKeyService(db, ids, { audit, idempotency }, now);
   const keyNames = new KeyNames(db);
   const usage = new UsageService(new UsageStore(db, now), now);
   const requestWriter = new RequestWriter(db, now, isRequestLogOn);
@@ -54,7 +53,6 @@ export function createServices(
     petImports: new PetImportService(db, ids, audit, now),
     petExports: new PetExportService(db),
     idempotency,
-    projectKeys: new ProjectKeys(db, apiKeys, idempotency, now),
     keyUses: new KeyUses(db, now),
     usage,
     projectUsage: new ProjectUsage(usage, keyNames, now),

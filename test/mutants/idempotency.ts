@@ -149,14 +149,14 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'new-key-without-its-answer',
     file: 'tenants/api-keys/api-key.service.ts',
-    find: 'await alongside?.(manager, issued.key.id);',
-    replace: 'void [manager, alongside];',
+    find: 'await complete?.(manager, made.key.id);',
+    replace: 'void [manager, complete];',
     breaks: 'The id of a new key is stored with the key.',
     tests: ['Idempotency-26'],
   },
   {
     id: 'expiry-of-api-key-not-in-payload',
-    file: 'tenants/api-keys/project-keys.ts',
+    file: 'tenants/api-keys/api-key.service.ts',
     find: "scopes.join(','), String(expiresAtMs)]",
     replace: "scopes.join(',')]",
     breaks: 'createApiKey with another expiry answers 422.',

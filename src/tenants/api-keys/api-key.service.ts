@@ -1,14 +1,22 @@
 import type { EntityManager } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { withDrawnId } from '../../ground/database/drawn-id.js';
-import type { Actor, Caller } from '../../ground/kernel/caller.js';
+import { type Actor, type Caller, requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { AuditLog } from '../audit/audit-log.js';
+import {
+  type Attempt,
+  type Complete,
+  ID_CODEC,
+  type IdempotencyService,
+} from '../idempotency/idempotency.service.js';
+import { Project } from '../projects/project.entity.js';
 import { ApiKey, scopesOf } from './api-key.entity.js';
 import { CallerCache, findKnownKey, hasPassed } from './caller-cache.js';
-import { checkedKey, checkName, checkOverlap, type WantedKey } from './new-key.rules.js';
+import { checkedKey, checkName, checkOverlap, requireAll, type WantedKey } from './new-key.rules.js';
 import { digestOf, isToken, newToken, prefixOf } from './token.js';
+import { requireRoom, shownKeys } from './valid-keys.js';
 
 export interface NewApiKey extends WantedKey {
   projectId: bigint;
@@ -21,18 +29,11 @@ export interface IssuedApiKey {
   token: string;
 }
 
-interface IssueOptions {
-  guard?: Guard;
-  /** Joins the transaction that creates the key with this id. */
-  alongside?: ((manager: EntityManager, id: bigint) => Promise<void>) | null;
-}
-
 /**
- * Runs first in the transaction; an error from it rolls the transaction back. Returns the latest end of a key that the
- * transaction creates; null = never.
+ * An operator, as an actor, changes any key. A caller changes the keys of its project, within the rights of its own key: for
+ * it each change throws `AppError forbidden` without the scope `keys`, and keys of other projects are not found.
  */
-export type Guard = (manager: EntityManager) => Promise<number | null>;
-const NO_GUARD: Guard = async () => null;
+export type KeyChanger = Actor | ServiceCall;
 
 export class ApiKeyService {
   readonly callers: CallerCache;
@@ -40,7 +41,7 @@ export class ApiKeyService {
   constructor(
     private readonly db: Database,
     private readonly ids: IdGenerator,
-    private readonly audit: AuditLog,
+    private readonly records: { audit: AuditLog; idempotency: IdempotencyService },
     private readonly now: () => number,
   ) {
     this.callers = new CallerCache((digest) => findKnownKey(db, digest), now);
@@ -51,78 +52,57 @@ export class ApiKeyService {
     return isToken(token) ? this.callers.identify(digestOf(token)) : null;
   }
 
-  /** Throws `AppError invalid_request`. */
-  async create(
-    actor: Actor,
-    wanted: NewApiKey,
-    { guard = NO_GUARD, alongside }: IssueOptions = {},
-  ): Promise<IssuedApiKey> {
-    const checked = checkedKey(wanted, this.now());
-    return this.db.transaction(async (manager) => {
-      const expiresAtMs = earlier(checked.expiresAtMs, await guard(manager));
-      const issued = await this.issue(manager, actor, { ...checked, expiresAtMs });
-      await alongside?.(manager, issued.key.id);
-      return issued;
-    });
+  /** Throws `AppError not_found`. */
+  async get(id: bigint): Promise<ApiKey> {
+    return (await this.db.repository(ApiKey).findOneBy({ id })) ?? refuseUnknown(id);
   }
 
   list(projectId: bigint): Promise<ApiKey[]> {
     return this.db.repository(ApiKey).find({ where: { projectId }, order: { id: 'ASC' } });
   }
 
-  /** Revokes a key at once; a second call changes nothing. Throws `AppError not_found`. */
-  async revoke(actor: Actor, id: bigint, guard = NO_GUARD): Promise<ApiKey> {
-    const revoked = await this.db.transaction(async (manager) => {
-      await guard(manager);
-      const key = await this.locked(manager, id);
-      if (key.revokedAtMs !== null) return key;
-      key.revokedAtMs = this.now();
-      await manager.update(ApiKey, { id }, { revokedAtMs: key.revokedAtMs });
-      await this.audit.record(manager, actor, {
-        action: 'key.revoke',
-        projectId: key.projectId,
-        subject: String(id),
-      });
-      return key;
-    });
-    this.callers.clear();
-    return revoked;
+  /** Newest first, with the keys that ended within the last 30 days. Throws `AppError forbidden`. */
+  async listShown({ caller }: ServiceCall): Promise<ApiKey[]> {
+    requireScope(caller, 'keys');
+    return shownKeys(this.db, caller, this.now());
   }
 
-  /** Gives a key another name; the same name changes nothing. Throws `AppError invalid_request`, `not_found`. */
-  async rename(actor: Actor, id: bigint, name: string, guard = NO_GUARD): Promise<ApiKey> {
-    checkName(name);
-    return this.db.transaction(async (manager) => {
-      await guard(manager);
-      const key = await this.locked(manager, id);
-      if (key.name === name) return key;
-      const from = key.name;
-      await manager.update(ApiKey, { id }, { name });
-      await this.audit.record(manager, actor, {
-        action: 'key.rename',
-        projectId: key.projectId,
-        subject: String(id),
-        detail: { from, to: name },
-      });
-      return Object.assign(key, { name });
+  /**
+   * Throws `AppError invalid_request`. For a caller also `forbidden` for a scope that its key lacks; `conflict` when the
+   * project has too many keys, or when the Idempotency-Key already created one: a token is shown only once. D-52.
+   */
+  async create(by: KeyChanger, wanted: NewApiKey): Promise<IssuedApiKey> {
+    const caller = callerOf(by);
+    const checked = checkedKey(wanted, this.now());
+    const { name, scopes, expiresAtMs } = checked;
+    if (caller) requireAll(caller, scopes);
+    const input = [name, scopes.join(','), String(expiresAtMs)];
+    return this.issueOnce(by, 'createApiKey', input, async (manager) => {
+      const latestEndMs = await this.admit(manager, caller);
+      if (caller) await requireRoom(manager, caller, { added: 1, nowMs: this.now() });
+      const endsAtMs = earlier(expiresAtMs, latestEndMs);
+      return this.issue(manager, actorOf(by), { ...checked, expiresAtMs: endsAtMs });
     });
   }
 
   /**
    * Replaces a key by a new one with the same rights. The old key stays valid for `overlapMs`, never beyond its own
-   * expiry. Throws `AppError invalid_request`, `not_found`, and `conflict` for a key that is no longer valid or was
-   * already rolled.
+   * expiry. Throws what `create` throws, `not_found`, and `conflict` for a key that is no longer valid or was already
+   * rolled.
    */
-  async roll(
-    actor: Actor,
-    id: bigint,
-    overlapMs: number,
-    { guard = NO_GUARD, alongside }: IssueOptions = {},
-  ): Promise<IssuedApiKey> {
+  async roll(by: KeyChanger, id: bigint, overlapMs: number): Promise<IssuedApiKey> {
+    const caller = callerOf(by);
     checkOverlap(overlapMs / 1000);
-    const issued = await this.db.transaction(async (manager) => {
-      const latestEndMs = await guard(manager);
-      const old = await this.locked(manager, id);
+    const input = [id, String(overlapMs)];
+    const issued = await this.issueOnce(by, 'rollApiKey', input, async (manager) => {
+      const latestEndMs = await this.admit(manager, caller);
+      const old = await this.locked(manager, caller, id);
+      if (caller) {
+        requireAll(caller, scopesOf(old));
+        // Without an overlap the new key replaces the old one, and the number of valid keys stays the same.
+        const added = overlapMs === 0 ? 0 : 1;
+        await requireRoom(manager, caller, { added, nowMs: this.now() });
+      }
       if (old.revokedAtMs !== null || hasPassed(old.expiresAtMs, this.now())) {
         throw new AppError('conflict', `API key ${id} is no longer valid. Create a new one instead.`);
       }
@@ -136,36 +116,132 @@ export class ApiKeyService {
       const endsAtMs = earlier(this.now() + overlapMs, old.expiresAtMs);
       const expiresAtMs = earlier(old.expiresAtMs, latestEndMs);
       const wanted = { ...old, scopes: scopesOf(old), expiresAtMs };
-      const successor = await this.issue(manager, actor, wanted);
+      const successor = await this.issue(manager, actorOf(by), wanted);
       await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs, successorId: successor.key.id });
-      await this.audit.record(manager, actor, {
+      await this.records.audit.record(manager, actorOf(by), {
         action: 'key.roll',
         projectId: old.projectId,
         subject: String(id),
         detail: { endsAtMs, successor: String(successor.key.id) },
       });
-      await alongside?.(manager, successor.key.id);
       return successor;
     });
     this.callers.clear();
     return issued;
   }
 
-  /** Throws `AppError not_found`. */
-  async get(id: bigint): Promise<ApiKey> {
-    return find(this.db.repository(ApiKey).manager, id);
+  /** Revokes a key at once, perhaps the caller's own; a second call changes nothing. Throws `AppError not_found`. */
+  async revoke(by: KeyChanger, id: bigint): Promise<ApiKey> {
+    const caller = callerOf(by);
+    const revoked = await this.db.transaction(async (manager) => {
+      await this.admit(manager, caller);
+      const key = await this.locked(manager, caller, id);
+      if (key.revokedAtMs !== null) return key;
+      key.revokedAtMs = this.now();
+      await manager.update(ApiKey, { id }, { revokedAtMs: key.revokedAtMs });
+      await this.records.audit.record(manager, actorOf(by), {
+        action: 'key.revoke',
+        projectId: key.projectId,
+        subject: String(id),
+      });
+      return key;
+    });
+    this.callers.clear();
+    return revoked;
+  }
+
+  /**
+   * Gives a key another name, also after it was revoked; the same name changes nothing. A repeated Idempotency-Key returns
+   * the key's current state with this name. Throws `AppError invalid_request`, `not_found`.
+   */
+  async rename(by: KeyChanger, id: bigint, name: string): Promise<ApiKey> {
+    const caller = callerOf(by);
+    checkName(name);
+    let renamed: ApiKey | null = null;
+    const work = async () => {
+      renamed = await this.db.transaction(async (manager) => {
+        await this.admit(manager, caller);
+        const key = await this.locked(manager, caller, id);
+        if (key.name === name) return key;
+        const from = key.name;
+        await manager.update(ApiKey, { id }, { name });
+        await this.records.audit.record(manager, actorOf(by), {
+          action: 'key.rename',
+          projectId: key.projectId,
+          subject: String(id),
+          detail: { from, to: name },
+        });
+        return Object.assign(key, { name });
+      });
+      return id;
+    };
+    await this.once(by, 'renameApiKey', [id, name], work);
+    return renamed ?? { ...(await this.get(id)), name };
   }
 
   /** Records in the audit log that a key was banned until `untilMs`, or that its ban was lifted (null). */
   recordBan(actor: Actor, key: { keyId: bigint; projectId: bigint }, untilMs: number | null): Promise<void> {
     return this.db.transaction((manager) =>
-      this.audit.record(manager, actor, {
+      this.records.audit.record(manager, actor, {
         action: untilMs === null ? 'key.unban' : 'key.ban',
         projectId: key.projectId,
         subject: String(key.keyId),
         ...(untilMs === null ? {} : { detail: { untilMs } }),
       }),
     );
+  }
+
+  /** Creates one key per Idempotency-Key. Stores only the key's id, as a token must not be stored anywhere. */
+  private async issueOnce(
+    by: KeyChanger,
+    operation: string,
+    input: Attempt['input'],
+    make: (manager: EntityManager) => Promise<IssuedApiKey>,
+  ): Promise<IssuedApiKey> {
+    let issued: IssuedApiKey | null = null;
+    const work = async (complete: Complete<bigint> | null) => {
+      issued = await this.db.transaction(async (manager) => {
+        const made = await make(manager);
+        await complete?.(manager, made.key.id);
+        return made;
+      });
+      return issued.key.id;
+    };
+    // A repeated request gets an error, which is not the stored answer.
+    const key = 'caller' in by && by.idempotencyKey && { ...by.idempotencyKey, onReplay: () => {} };
+    const id = await this.once(key ? { ...by, idempotencyKey: key } : by, operation, input, work);
+    if (issued) return issued;
+    throw new AppError(
+      'conflict',
+      `This Idempotency-Key created the API key ${id}. Its token was shown only once: if it is lost, revoke that key and create another.`,
+    );
+  }
+
+  /** An operator has no Idempotency-Key. */
+  private once(
+    by: KeyChanger,
+    operation: string,
+    input: Attempt['input'],
+    work: (complete: Complete<bigint> | null) => Promise<bigint>,
+  ): Promise<bigint> {
+    if (!('caller' in by)) return work(null);
+    const { caller, idempotencyKey: key } = by;
+    return this.records.idempotency.once({ caller, key, operation, input }, work, ID_CODEC);
+  }
+
+  /**
+   * Serializes the changes to a project's keys, and refuses a caller's key that is no longer valid: a key revoked at this
+   * moment must not leave another key behind. A key that expires makes none that outlives it: returns the latest end of a
+   * new key, null = never. D-54.
+   */
+  private async admit(manager: EntityManager, caller: Caller | null): Promise<number | null> {
+    if (!caller) return null;
+    await manager.findOneOrFail(Project, { where: { id: caller.projectId }, ...this.db.forUpdate });
+    const own = await manager.findOneBy(ApiKey, { id: caller.keyId, projectId: caller.projectId });
+    if (!own || own.revokedAtMs !== null || hasPassed(own.expiresAtMs, this.now())) {
+      throw new AppError('unauthorized', 'This API key is no longer valid.');
+    }
+    return own.expiresAtMs;
   }
 
   private async issue(manager: EntityManager, actor: Actor, wanted: NewApiKey): Promise<IssuedApiKey> {
@@ -189,7 +265,7 @@ export class ApiKeyService {
       await manager.createQueryBuilder().insert().into(ApiKey).values(row).updateEntity(false).execute();
       return row;
     });
-    await this.audit.record(manager, actor, {
+    await this.records.audit.record(manager, actor, {
       action: 'key.create',
       projectId: key.projectId,
       subject: String(key.id),
@@ -199,18 +275,26 @@ export class ApiKeyService {
   }
 
   /** Returns the key and locks its row until the transaction ends: two concurrent rolls would make two successors. */
-  private async locked(manager: EntityManager, id: bigint): Promise<ApiKey> {
-    return (await manager.findOne(ApiKey, { where: { id }, ...this.db.forUpdate })) ?? refuseUnknown(id);
+  private async locked(manager: EntityManager, caller: Caller | null, id: bigint): Promise<ApiKey> {
+    const where = caller ? { id, projectId: caller.projectId } : { id };
+    return (await manager.findOne(ApiKey, { where, ...this.db.forUpdate })) ?? refuseUnknown(id);
   }
+}
+
+/** Null = an operator. */
+function callerOf(by: KeyChanger): Caller | null {
+  if (!('caller' in by)) return null;
+  requireScope(by.caller, 'keys');
+  return by.caller;
+}
+
+function actorOf(by: KeyChanger): Actor {
+  return 'caller' in by ? by.actor : by;
 }
 
 /** Null = never. */
 function earlier(aMs: number | null, bMs: number | null): number | null {
   return aMs === null || bMs === null ? (aMs ?? bMs) : Math.min(aMs, bMs);
-}
-
-async function find(manager: EntityManager, id: bigint): Promise<ApiKey> {
-  return (await manager.findOneBy(ApiKey, { id })) ?? refuseUnknown(id);
 }
 
 export function refuseUnknown(id: bigint | string): never {

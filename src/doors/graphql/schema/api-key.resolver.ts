@@ -18,10 +18,14 @@ import { parseInt64 } from '../../../ground/kernel/int64.js';
 import type { Limiter } from '../../../request/rate-limit/rules/limiter.js';
 import { projectSubject } from '../../../request/rate-limit/rules/subjects.js';
 import { type ApiKey, scopesOf } from '../../../tenants/api-keys/api-key.entity.js';
-import { type IssuedApiKey, refuseUnknown } from '../../../tenants/api-keys/api-key.service.js';
+import {
+  type ApiKeyService,
+  type IssuedApiKey,
+  refuseUnknown,
+} from '../../../tenants/api-keys/api-key.service.js';
 import type { KeyUses } from '../../../tenants/api-keys/key-uses.js';
 import { MAX_OVERLAP_SECONDS } from '../../../tenants/api-keys/new-key.rules.js';
-import { MAX_KEYS_SHOWN, MAX_VALID_KEYS, type ProjectKeys } from '../../../tenants/api-keys/project-keys.js';
+import { MAX_KEYS_SHOWN, MAX_VALID_KEYS } from '../../../tenants/api-keys/valid-keys.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
 import { Entries } from '../operations/type-options.js';
@@ -34,10 +38,10 @@ const SHOWN_ONCE =
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
   private readonly current = new Batch<null, ApiKeyType>(async (context) => [
-    this.present(await this.keys.current(serviceCallOf(context)), context.caller),
+    this.present(await this.keys.get(context.caller.keyId), context.caller),
   ]);
   private readonly lists = new Batch<null, ApiKeyType[]>(async (context) => {
-    const all = await this.keys.list(serviceCallOf(context));
+    const all = await this.keys.listShown(serviceCallOf(context));
     return [all.map((key) => this.present(key, context.caller))];
   });
   private readonly bans = new Batch<string, Date | null>(({ caller }, ids) => {
@@ -50,7 +54,7 @@ export class ApiKeyResolver {
   });
 
   constructor(
-    private readonly keys: ProjectKeys,
+    private readonly keys: ApiKeyService,
     private readonly uses: KeyUses,
     private readonly limiter: Pick<Limiter, 'peek'>,
   ) {}
@@ -79,7 +83,8 @@ export class ApiKeyResolver {
     @Arg('input', () => NewApiKeyInput, { description: 'The key to create.' }) input: NewApiKeyInput,
   ): Promise<CreatedApiKeyType> {
     const { name, scopes, expiresAt } = input;
-    const wanted = { name, scopes, expiresAtMs: expiresAt ? expiresAt.getTime() : null };
+    const { projectId } = context.caller;
+    const wanted = { projectId, name, scopes, expiresAtMs: expiresAt ? expiresAt.getTime() : null };
     return this.presentIssued(await this.keys.create(serviceCallOf(context, info), wanted), context);
   }
 
@@ -100,7 +105,7 @@ export class ApiKeyResolver {
   ): Promise<CreatedApiKeyType> {
     const call = serviceCallOf(context, info);
     return this.presentIssued(
-      await this.keys.roll(call, keyId(id), overlapSeconds ?? OVERLAP_SECONDS),
+      await this.keys.roll(call, keyId(id), (overlapSeconds ?? OVERLAP_SECONDS) * 1000),
       context,
     );
   }
