@@ -8,12 +8,11 @@ import {
   objectCodec,
 } from '../tenants/idempotency/idempotency.service.js';
 import type { CertificateFacts, CertificateStore } from './certificates/store/certificate.store.js';
-import { type Diagnosis, isBlocking, MAX_DIAGNOSES } from './diagnosis/diagnosis.js';
+import { isBlocking } from './diagnosis/diagnosis.js';
 import { type DnsRecord, ownershipRecord, recordsFor } from './diagnosis/dns-records.js';
 import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
 import type { DomainCheck } from './lifecycle/domain-check.js';
 import type { DomainClaims, StoppedDomain } from './lifecycle/domain-claims.js';
-import { delayedCertificate } from './lifecycle/order-outcome.js';
 import { labelOf, normalizeHostname } from './names/hostname.js';
 import type { Domain } from './store/domain.entity.js';
 import type { DomainStore, Revision } from './store/domain.store.js';
@@ -209,12 +208,4 @@ function configured(domain: Domain, { hostname, to, status, isPrimary }: DomainE
       ? `${hostname} serves the project${isPrimary ? ' as its primary domain' : ''}.`
       : `${hostname} redirects to ${to} with ${status}.`;
   return { changes, happenings: [{ name: 'domain.configured', message }], affectsServing: true };
-}
-
-/** The findings about a domain, DNS first; at most `MAX_DIAGNOSES`. */
-export function diagnosesOf(domain: Domain, atMs: number): Diagnosis[] {
-  const { dnsDiagnoses, orderDiagnoses } = domain;
-  const isTold = orderDiagnoses.some(({ code }) => code === 'CERTIFICATE_DELAYED');
-  const delayed = isTold ? null : delayedCertificate(domain, orderDiagnoses, atMs);
-  return [...dnsDiagnoses, ...orderDiagnoses, ...(delayed ? [delayed] : [])].slice(0, MAX_DIAGNOSES);
 }

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../ground/kernel/duration.js';
 import type { Certificate } from '../certificates/store/certificate.store.js';
-import { type Diagnosis, fitForStorage } from '../diagnosis/diagnosis.js';
+import { type Diagnosis, fitForStorage, MAX_DIAGNOSES } from '../diagnosis/diagnosis.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { Revision } from '../store/domain.store.js';
 import type { Happening } from '../store/timeline.js';
@@ -67,7 +67,7 @@ export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: n
 }
 
 /** The warning for a domain that has waited 30 minutes or longer for its first certificate; otherwise null. */
-export function delayedCertificate(
+function delayedCertificate(
   domain: Domain,
   found: readonly Diagnosis[],
   atMs: number,
@@ -98,4 +98,12 @@ function adviceOf([first]: readonly Diagnosis[], retryAtMs: number | null) {
     retryAtMs,
     evidence: [],
   };
+}
+
+/** The findings about a domain, DNS first; at most `MAX_DIAGNOSES`. */
+export function diagnosesOf(domain: Domain, atMs: number): Diagnosis[] {
+  const { dnsDiagnoses, orderDiagnoses } = domain;
+  const isTold = orderDiagnoses.some(({ code }) => code === 'CERTIFICATE_DELAYED');
+  const delayed = isTold ? null : delayedCertificate(domain, orderDiagnoses, atMs);
+  return [...dnsDiagnoses, ...orderDiagnoses, ...(delayed ? [delayed] : [])].slice(0, MAX_DIAGNOSES);
 }

@@ -17,11 +17,8 @@ import { type Diagnosis, MAX_DIAGNOSES } from '../../../../domains/diagnosis/dia
 import { MAX_RECORDS_TO_CREATE } from '../../../../domains/diagnosis/dns-records.js';
 import { exampleOf } from '../../../../domains/domain-config.js';
 import { MAX_DOMAINS } from '../../../../domains/lifecycle/domain-claims.js';
-import {
-  diagnosesOf,
-  type ProjectDomains,
-  type RecordToCreate,
-} from '../../../../domains/project-domains.js';
+import { diagnosesOf } from '../../../../domains/lifecycle/order-outcome.js';
+import type { ProjectDomains, RecordToCreate } from '../../../../domains/project-domains.js';
 import type { Domain } from '../../../../domains/store/domain.entity.js';
 import { refuseUnknownDomain } from '../../../../domains/store/domain.store.js';
 import { type DomainStatus, isServing, statusOf } from '../../../../domains/store/domain-status.js';
