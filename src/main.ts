@@ -10,7 +10,7 @@ import { type Config, ConfigError, loadConfig } from './ground/config/config.js'
 import { Database } from './ground/database/database.js';
 import { migrate } from './ground/database/migrate.js';
 import { SCOPES } from './ground/kernel/caller.js';
-import { version } from './ground/kernel/version.js';
+import { version } from './ground/kernel/package.js';
 import { LogLines } from './ground/log/log-lines.js';
 import { createLogger } from './ground/log/logger.js';
 

@@ -16,8 +16,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'ground/log': [],
 
   'ground/database': ['ground/scheduling'],
-  'ground/migrations/plan': ['ground/database'],
-  'ground/backup': ['ground/database', 'ground/migrations/plan'],
+  'ground/backup': ['ground/database'],
   'tenants/audit': ['ground/database'],
   'tenants/idempotency': ['ground/database'],
   'request/rate-limit/rules': [],

@@ -1,4 +1,4 @@
-import { version } from '../ground/kernel/version.js';
+import { version } from '../ground/kernel/package.js';
 import type { Reading } from '../ground/metrics/metrics.js';
 import type { OpenConnections } from '../request/http/connections/open-connections.js';
 import type { Drain } from '../request/http/drain.js';

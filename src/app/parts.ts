@@ -4,7 +4,7 @@ import { DOMAIN_EVENTS } from '../domains/store/timeline.js';
 import type { Config } from '../ground/config/config.js';
 import type { TracingSettings } from '../ground/config/tracing-settings.js';
 import type { Database } from '../ground/database/database.js';
-import { version } from '../ground/kernel/version.js';
+import { version } from '../ground/kernel/package.js';
 import { Admission } from '../request/admission/admission.js';
 import { Meter } from '../request/admission/meter.js';
 import { Visits } from '../request/admission/visits.js';

@@ -53,7 +53,7 @@ async function change(revert: boolean, output: Output): Promise<void> {
 async function printPlan(database: DatabaseTarget, copy: string | undefined, output: Output): Promise<void> {
   const target = copy === undefined ? null : databaseTarget('--copy', copy);
   const [{ isSameDatabase, pendingMigrations, timeOnCopy }, { DATABASE_SCHEMA }] = await Promise.all([
-    import('../ground/migrations/plan/migration-plan.js'),
+    import('../ground/database/migration-plan.js'),
     import('../app/database-schema.js'),
   ]);
   if (target && (isInMemory(target) || (await isSameDatabase(target, database)))) {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../ground/config/config.js';
 import { AppError } from '../ground/kernel/errors.js';
-import { version } from '../ground/kernel/version.js';
+import { version } from '../ground/kernel/package.js';
 import { backupCommand, copyCommand } from './backup.command.js';
 import { doctorCommand } from './doctor.command.js';
 import { domainsCommands } from './domains.command.js';

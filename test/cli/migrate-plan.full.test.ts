@@ -3,7 +3,7 @@ import { symlink } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/ground/config/config.js';
-import { pendingMigrations } from '../../src/ground/migrations/plan/migration-plan.js';
+import { pendingMigrations } from '../../src/ground/database/migration-plan.js';
 import { petstoreHere } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/ground/config/config.js';
-import { packageRoot } from '../../src/ground/kernel/package-root.js';
+import { packageRoot } from '../../src/ground/kernel/package.js';
 import { checkProxyConfiguration } from '../support/servers/haproxy.js';
 import { promtool } from '../support/servers/promtool.js';
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { packageRoot } from '../../src/ground/kernel/package-root.js';
+import { packageRoot } from '../../src/ground/kernel/package.js';
 import { createTestDatabase } from '../support/databases.js';
 import { buildImage, type Image, sizeOf } from '../support/image.js';
 import { testOnMysql } from '../support/on-databases.js';

@@ -4,7 +4,7 @@ import { chmod, cp, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { packageRoot } from '../../src/ground/kernel/package-root.js';
+import { packageRoot } from '../../src/ground/kernel/package.js';
 
 const execute = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { packageRoot } from '../../ground/kernel/package-root.js';
+import { packageRoot } from '../../ground/kernel/package.js';
 import { KeptBody } from '../../request/http/content/kept-body.js';
 
 const TYPES: Record<string, string> = {

@@ -3,8 +3,8 @@ import Libsql from 'libsql/promise';
 import type { DatabaseTarget } from '../config/config.js';
 import type { DatabaseSchema } from '../database/data-source.js';
 import { requireNoUnfinishedCopy } from '../database/migrate.js';
+import { appliedMigrations, requireKnown } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
-import { appliedMigrations, requireKnown } from '../migrations/plan/migration-plan.js';
 
 const OPEN_WAIT_MS = 10_000;
 /** `integrity_check` returns up to 100 rows; the first says enough. */

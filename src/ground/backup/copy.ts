@@ -6,8 +6,8 @@ import { type DatabaseSchema, withDataSource } from '../database/data-source.js'
 import { openProblem } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
 import { migrate, requireNoUnfinishedCopy, UNFINISHED_COPY } from '../database/migrate.js';
+import { appliedMigrations, isSameDatabase, requireKnown } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
-import { appliedMigrations, isSameDatabase, requireKnown } from '../migrations/plan/migration-plan.js';
 import { Snapshot } from './snapshot.js';
 
 /** Emptying a large table takes long. */

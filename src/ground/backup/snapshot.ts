@@ -5,9 +5,9 @@ import type { DatabaseTarget } from '../config/config.js';
 import { createDataSource, type DatabaseSchema } from '../database/data-source.js';
 import { openProblem } from '../database/database-errors.js';
 import { requireNoUnfinishedCopy } from '../database/migrate.js';
+import { appliedMigrations, requireKnown } from '../database/migration-plan.js';
 import { MYSQL, SQLITE } from '../database/sql-dialect.js';
 import { AppError } from '../kernel/errors.js';
-import { appliedMigrations, requireKnown } from '../migrations/plan/migration-plan.js';
 
 /** To count the rows of a large table. */
 const QUERY_TIMEOUT_MS = 600_000;

@@ -4,7 +4,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { packageRoot } from '../../../src/ground/kernel/package-root.js';
+import { packageRoot } from '../../../src/ground/kernel/package.js';
 import { Daemon, freePort, type Program } from './daemon.js';
 import { type OwnServer, runOwnServer } from './own-server.js';
 import { unpackDebianPackages } from './programs/debian-packages.js';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, readlink, rename, rm, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { packageRoot } from '../../../../src/ground/kernel/package-root.js';
+import { packageRoot } from '../../../../src/ground/kernel/package.js';
 
 // Jest's global setup runs this file as built, from below `dist`; both copies must find the same cache.
 const CACHE = join(packageRoot(), '.cache');

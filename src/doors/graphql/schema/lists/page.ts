@@ -1,7 +1,6 @@
 import { Field } from 'type-graphql';
 import { type FieldProblem, invalidRequest } from '../../../../ground/kernel/errors.js';
 import { parseInt64 } from '../../../../ground/kernel/int64.js';
-import { cursorAfter, idInCursor } from '../../../../ground/kernel/list-cursor.js';
 import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
 import { PlainType } from '../../operations/type-options.js';
 
@@ -74,4 +73,20 @@ export function connection<Row extends { id: bigint }>(
       endCursor: last ? cursorAfter(list, last.id) : null,
     },
   };
+}
+
+/**
+ * An opaque position in a list: after the row with this id. `list` names the list together with its filter, without a
+ * colon, so that a cursor counts in no other list.
+ */
+function cursorAfter(list: string, id: bigint): string {
+  return Buffer.from(`${list}:${id}`).toString('base64url');
+}
+
+/** The id in a cursor of this list; null when `cursorAfter` did not make it for this list. */
+function idInCursor(list: string, cursor: string): bigint | null {
+  const [name, digits, ...rest] = Buffer.from(cursor, 'base64url').toString().split(':');
+  if (name !== list || digits === undefined || rest.length > 0) return null;
+  const id = parseInt64(digits);
+  return id !== null && cursorAfter(list, id) === cursor ? id : null;
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Returns the folder of this program's `package.json`, whether this file runs as source or compiled. */
@@ -8,4 +8,10 @@ export function packageRoot(): string {
 
 function rootOf(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : rootOf(dirname(folder));
+}
+
+/** The version of this program, from its `package.json`. */
+export function version(): string {
+  const manifest = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
 }

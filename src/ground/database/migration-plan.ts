@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
-import type { DatabaseTarget } from '../../config/config.js';
-import { type DatabaseSchema, withDataSource } from '../../database/data-source.js';
-import { isTableMissing } from '../../database/database-errors.js';
-import { migrate } from '../../database/migrate.js';
-import { AppError } from '../../kernel/errors.js';
+import type { DatabaseTarget } from '../config/config.js';
+import { AppError } from '../kernel/errors.js';
+import { type DatabaseSchema, withDataSource } from './data-source.js';
+import { isTableMissing } from './database-errors.js';
+import { migrate } from './migrate.js';
 
 const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000, exactIntegers: false };
 
