@@ -69,8 +69,7 @@ export function createCustomDomains({
   );
   const challenges = new Challenges(db, now);
   const authority =
-    config.acme &&
-    new CertificateAuthority(new AcmeClient(config.acme, now), { db, ids, sealer, challenges }, { now });
+    config.acme && new CertificateAuthority(new AcmeClient(config.acme, now), { db, ids, sealer }, { now });
   const issuance =
     authority &&
     new DomainIssuance(

@@ -1,7 +1,6 @@
 import { AcmeAccount } from '../domains/certificates/orders/acme-accounts.js';
 import { AcmeOrder } from '../domains/certificates/store/acme-order.entity.js';
 import { Certificate } from '../domains/certificates/store/certificate.store.js';
-import { AcmeChallenge } from '../domains/certificates/store/challenges.js';
 import { Domain } from '../domains/store/domain.entity.js';
 import { DomainEvent } from '../domains/store/timeline.js';
 import { ChangeSequence } from '../ground/database/change-sequence.entity.js';
@@ -46,7 +45,6 @@ const ENTITIES = [
   DomainEvent,
   Certificate,
   AcmeAccount,
-  AcmeChallenge,
   AcmeOrder,
   UsageCount,
   LoggedRequest,

@@ -46,11 +46,11 @@ describe.each(databaseKinds())('from %s', (kind) => {
 
   test('Copy-2: a database with rows stays unchanged without --force, which replaces its rows', async () => {
     const into = await backups.migrated(kind);
-    await onDatabase(into, (data) => data.query("INSERT INTO acme_challenges VALUES ('t', 'h', 'k', 1)"));
+    await onDatabase(into, (data) => data.query("INSERT INTO acme_accounts VALUES ('d', 'a', 'k', 1)"));
     const before = await readEveryTable(into);
     const refused = await copy(source, into);
     expect(refused).toMatchObject({ code: 1, json: { error: { code: 'conflict' } } });
-    expect(refused.stdout).toMatch(/rows in acme_challenges\..*--force/);
+    expect(refused.stdout).toMatch(/rows in acme_accounts\..*--force/);
     expect(await readEveryTable(into)).toEqual(before);
     expect(await copy(source, into, '--force')).toMatchObject({ code: 0 });
     expect(await readEveryTable(into)).toEqual(await readEveryTable(source));

@@ -61,7 +61,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   async function spend(orders: PlannedOrder[], outcome: AcmeOrder['outcome']): Promise<void> {
     const rows = orders.map(({ isCertified: _, ...planned }) => {
       nowMs += MINUTE_MS;
-      return { id: ids.next(), ...planned, startedAtMs: nowMs, outcome, url: null };
+      return { id: ids.next(), ...planned, startedAtMs: nowMs, outcome };
     });
     await db.repository(AcmeOrder).insert(rows);
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AcmeChallenge } from '../../src/domains/certificates/store/challenges.js';
 import { anyDatabase } from '../support/databases.js';
+import { insertOrder } from '../support/domains/acme-rig.js';
 import {
   attach,
   change,
@@ -287,10 +287,8 @@ describe.each([anyDatabase()])('on %s', (kind) => {
   });
 
   test('Domains-Host-9: an ACME challenge is answered for its host only, before the redirect, without a key and uncounted', async () => {
-    const challenge = (token: string, hostname: string, expiresAtMs = app.clock.now + 1_000) =>
-      app.db
-        .repository(AcmeChallenge)
-        .insert({ token, hostname, keyAuthorization: `${token}.print`, expiresAtMs });
+    const challenge = (token: string, hostname: string, challengeEndsAtMs = app.clock.now + 1_000) =>
+      insertOrder(app.db, { hostname, keyAuthorization: `${token}.print`, challengeEndsAtMs });
     await challenge('for-shop', 'shop.example.com');
     await challenge('for-waiting', 'waiting.example.com');
     await challenge('for-new', 'not-yet-known.example.com');

@@ -173,8 +173,8 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'challenge-of-another-host',
     file: 'domains/certificates/store/challenges.ts',
-    find: 'challenge?.hostname === hostname && challenge.expiresAtMs',
-    replace: 'challenge !== undefined && challenge.expiresAtMs',
+    find: 'order?.hostname === hostname ? order',
+    replace: 'order !== undefined ? order',
     breaks: 'A challenge is answered for its host only.',
     tests: ['Domains-Host-9'],
   },

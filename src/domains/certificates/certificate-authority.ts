@@ -13,7 +13,6 @@ import { ISSUED, OrderLog, type PlannedOrder } from './orders/order-log.js';
 import { momentIn, type Random, renewAtMs } from './orders/renewal.js';
 import { readChain, UnusableCertificate } from './orders/x509.js';
 import type { Certificate, NewCertificate } from './store/certificate.store.js';
-import type { Challenges } from './store/challenges.js';
 import { certificateKeyContext, type Sealer } from './store/sealer.js';
 
 export interface OrderRequest {
@@ -39,7 +38,6 @@ interface AuthorityParts {
   db: Database;
   ids: IdGenerator;
   sealer: Sealer;
-  challenges: Challenges;
 }
 
 interface AuthorityOptions {
@@ -52,7 +50,6 @@ interface AuthorityOptions {
 }
 
 interface LoggedOrder extends PlacedOrder {
-  logId: bigint;
   domainId: bigint;
   sealedKey: string;
 }
@@ -80,10 +77,10 @@ export class CertificateAuthority {
     private readonly parts: AuthorityParts,
     { now, random = Math.random, wait = pause, timeoutMs = ORDER_TIMEOUT_MS }: AuthorityOptions,
   ) {
-    const { db, ids, sealer, challenges } = parts;
+    const { db, ids, sealer } = parts;
     this.accounts = new AcmeAccounts(client, db, sealer, now);
-    this.flow = new OrderFlow(client, challenges, wait);
     this.log = new OrderLog(db, ids, client.settings.limits, now);
+    this.flow = new OrderFlow(client, this.log, wait);
     this.now = now;
     this.random = random;
     this.timeoutMs = timeoutMs;
@@ -139,8 +136,8 @@ export class CertificateAuthority {
   }
 
   /** Deletes the expired rows and returns how many. */
-  async deleteExpiredRows(): Promise<number> {
-    return (await this.parts.challenges.deleteExpired()) + (await this.log.deleteOldOrders());
+  deleteExpiredRows(): Promise<number> {
+    return this.log.deleteOldOrders();
   }
 
   /** Closes idle connections to the CA. */

@@ -82,7 +82,6 @@ export class Domains1780000003000 extends FirstTables {
     'domain_events',
     'certificates',
     'acme_accounts',
-    'acme_challenges',
     'acme_orders',
   ];
 

@@ -93,7 +93,7 @@ export async function startAcmeRig({
         requestTimeoutMs === undefined ? {} : { timeoutMs: requestTimeoutMs },
       );
       const sealer = new Sealer(sealingKeys ?? [SEALING_KEY]);
-      const parts = { db, ids: new IdGenerator(now), sealer, challenges };
+      const parts = { db, ids: new IdGenerator(now), sealer };
       const authority = new CertificateAuthority(client, parts, {
         now,
         ...(random ? { random } : {}),
@@ -130,6 +130,17 @@ export function orderOf(hostname: string, changes: Partial<OrderRequest> = {}): 
     isCertified: false,
     ...changes,
   };
+}
+
+const ids = new IdGenerator(Date.now);
+
+/** Inserts an order that waits for its validation. */
+export function insertOrder(
+  db: Database,
+  waiting: Pick<AcmeOrder, 'hostname' | 'keyAuthorization' | 'challengeEndsAtMs'>,
+) {
+  const planned = { projectId: 1n, registrableDomain: 'test', isRenewal: false, startedAtMs: Date.now() };
+  return db.repository(AcmeOrder).insert({ id: ids.next(), domainId: ++domains, ...planned, ...waiting });
 }
 
 /** Orders a certificate and waits for it. */

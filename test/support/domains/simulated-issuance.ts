@@ -1,8 +1,9 @@
+import { MoreThan } from 'typeorm';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { createServices } from '../../../src/app/services.js';
 import { CertificateAuthority } from '../../../src/domains/certificates/certificate-authority.js';
+import { AcmeOrder } from '../../../src/domains/certificates/store/acme-order.entity.js';
 import { CertificateStore } from '../../../src/domains/certificates/store/certificate.store.js';
-import { AcmeChallenge, Challenges } from '../../../src/domains/certificates/store/challenges.js';
 import { Sealer } from '../../../src/domains/certificates/store/sealer.js';
 import type { Inspection } from '../../../src/domains/diagnosis/diagnose.js';
 import { DomainCheck, OwnerChecks } from '../../../src/domains/lifecycle/domain-check.js';
@@ -26,16 +27,18 @@ export async function startSimulatedIssuance(startMs: number) {
   const db = await Database.open(config.database, DATABASE_SCHEMA);
   const { projects, ids } = createServices(db, now);
   const policy = { ...PRESENT };
-  const challengeAnswer = async (token: string, hostname: string) =>
-    (await db.repository(AcmeChallenge).findOneBy({ token, hostname }))?.keyAuthorization ?? null;
+  const challengeAnswer = async (_token: string, hostname: string) => {
+    const where = { hostname, challengeEndsAtMs: MoreThan(now()) };
+    const order = { challengeEndsAtMs: 'DESC', id: 'DESC' } as const;
+    return (await db.repository(AcmeOrder).findOne({ where, order }))?.keyAuthorization ?? null;
+  };
   const ca = createSimulatedAuthority({ now, policy, challengeAnswer });
   const { client } = ca;
   const sealer = new Sealer(config.secretKeys);
   const wait = async (ms: number) => {
     clock.now += ms;
   };
-  const parts = { db, ids, sealer, challenges: new Challenges(db, now) };
-  const authority = new CertificateAuthority(client, parts, { now, random, wait });
+  const authority = new CertificateAuthority(client, { db, ids, sealer }, { now, random, wait });
   const store = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   const certificates = new CertificateStore(db, ids);
   const right = { leadsHere: true, isOwnershipProved: null, isUnderWildcard: false, isApex: false };

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
 import type { Challenge, Order } from '../acme/acme-resources.js';
-import type { Challenges } from '../store/challenges.js';
+import type { OrderLog } from './order-log.js';
 import { certificateRequest } from './x509.js';
 
 const FIRST_POLL_MS = 100;
@@ -17,6 +17,7 @@ export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 export interface PlacedOrder {
   signer: AcmeSigner;
   order: Order;
+  logId: bigint;
   hostname: string;
   /** The certificate's private key. */
   key: KeyObject;
@@ -26,25 +27,12 @@ export interface PlacedOrder {
 export class OrderFlow {
   constructor(
     private readonly client: AcmeClient,
-    private readonly challenges: Challenges,
+    private readonly log: OrderLog,
     private readonly wait: Wait,
   ) {}
 
   /** The chain as PEM, leaf first. Throws `AcmeProblem`, `AcmeUnreachable`, or the reason of the signal. */
   async complete(placed: PlacedOrder, signal: AbortSignal): Promise<string> {
-    const tokens: string[] = [];
-    try {
-      const chain = await this.advance(placed, tokens, signal);
-      await this.challenges.close(tokens);
-      return chain;
-    } catch (error) {
-      // After any other error another process may resume the order, and the CA may still ask.
-      if (error instanceof AcmeProblem) await this.challenges.close(tokens);
-      throw error;
-    }
-  }
-
-  private async advance(placed: PlacedOrder, tokens: string[], signal: AbortSignal): Promise<string> {
     const { signer, hostname, key } = placed;
     let { order } = placed;
     let waitMs = FIRST_POLL_MS;
@@ -57,7 +45,7 @@ export class OrderFlow {
       }
       if (order.status === 'pending' && !isAsked) {
         isAsked = true;
-        for (const url of order.authorizations) tokens.push(...(await this.answer(placed, url, signal)));
+        for (const url of order.authorizations) await this.answer(placed, url, signal);
         waitMs = FIRST_POLL_MS;
       } else if (order.status === 'ready') {
         // A CA can stay at `ready`: only the first time is followed by a short wait.
@@ -82,11 +70,11 @@ export class OrderFlow {
     }
   }
 
-  /** Starts the validation unless it is done. Returns the tokens that the CA may ask for. D-69. */
-  private async answer(placed: PlacedOrder, url: string, signal: AbortSignal): Promise<string[]> {
-    const { signer, hostname } = placed;
+  /** Starts the validation unless it is done. One name has one authorization, so the order has one challenge. D-69. */
+  private async answer(placed: PlacedOrder, url: string, signal: AbortSignal): Promise<void> {
+    const { signer, hostname, logId } = placed;
     const authorization = await this.client.authorization(signer, url, signal);
-    if (authorization.status !== 'pending') return [];
+    if (authorization.status !== 'pending') return;
     const challenge = authorization.challenges.find(({ type }) => type === METHOD);
     if (!challenge?.token) {
       throw new AcmeProblem(
@@ -94,10 +82,8 @@ export class OrderFlow {
         { url, status: 200 },
       );
     }
-    const { token } = challenge;
-    await this.challenges.open({ token, hostname, keyAuthorization: `${token}.${signer.key.thumbprint}` });
+    await this.log.logChallenge(logId, `${challenge.token}.${signer.key.thumbprint}`);
     if (challenge.status === 'pending') await this.client.respond(signer, challenge.url, signal);
-    return [token];
   }
 
   /** The order says only that it failed; the challenge says why. */

@@ -8,7 +8,10 @@ import type { IdGenerator } from '../../../ground/kernel/ids.js';
 import { AcmeOrder, ENDED } from '../store/acme-order.entity.js';
 import { CertificateOrderError, type OrderFailureCode } from './order-failure.js';
 
-export type PlannedOrder = Omit<AcmeOrder, 'id' | 'startedAtMs' | 'outcome' | 'url'> & {
+export type PlannedOrder = Pick<
+  AcmeOrder,
+  'domainId' | 'projectId' | 'hostname' | 'registrableDomain' | 'isRenewal' | 'sealedKey'
+> & {
   /** The name has had a certificate. */
   isCertified: boolean;
 };
@@ -23,6 +26,8 @@ export const ISSUED = 'issued';
 const WEEK_MS = 7 * 24 * HOUR_MS;
 /** An order without outcome counts as issued for this long. After that, its process died and no other resumed it. */
 const IN_FLIGHT_MS = HOUR_MS;
+/** Far longer than a validation takes, so that another process can resume the order. */
+const CHALLENGE_MS = HOUR_MS;
 /** A day longer than the longest window of a limit. */
 const KEPT_MS = WEEK_MS + 24 * HOUR_MS;
 /** The CA may count from another moment. */
@@ -61,7 +66,7 @@ export class OrderLog {
     const { isCertified: _, ...order } = planned;
     return this.withinLimits(planned, (manager) =>
       withDrawnId(this.ids, async (id) => {
-        await manager.insert(AcmeOrder, { id, ...order, startedAtMs: this.now(), outcome: null, url: null });
+        await manager.insert(AcmeOrder, { id, ...order, startedAtMs: this.now() });
         return id;
       }),
     );
@@ -87,9 +92,15 @@ export class OrderLog {
     await this.db.write(() => this.table.update({ id }, { url }));
   }
 
+  /** From now on any process answers the challenge. */
+  async logChallenge(id: bigint, keyAuthorization: string): Promise<void> {
+    const challengeEndsAtMs = this.now() + CHALLENGE_MS;
+    await this.db.write(() => this.table.update({ id }, { keyAuthorization, challengeEndsAtMs }));
+  }
+
   /** After `CA_DOWN` the order may still be good, and a certificate is not stored yet: the next attempt resumes both. */
   async logOutcome(id: bigint, outcome: typeof ISSUED | OrderFailureCode): Promise<void> {
-    const ended = outcome === 'CA_DOWN' || outcome === ISSUED ? {} : ENDED;
+    const ended = outcome === 'CA_DOWN' ? {} : outcome === ISSUED ? { challengeEndsAtMs: null } : ENDED;
     await this.db.write(() => this.table.update({ id }, { outcome, ...ended }));
   }
 

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { BOOLEAN, ID, TIME_MS, text } from '../../../ground/database/columns.js';
 
-/** An order that was sent to the CA. The limits count these rows, and another process can complete an unfinished one. */
+/** An order that was sent to the CA. The limits count these rows, and any process can complete an unfinished one. D-63. */
 @Entity('acme_orders')
 @Index('acme_orders_registrable', ['registrableDomain', 'startedAtMs'])
 @Index('acme_orders_hostname', ['hostname', 'startedAtMs'])
@@ -41,7 +41,16 @@ export class AcmeOrder {
   /** PEM of the certificate's key, sealed; null = no process may complete the order any more. */
   @Column({ type: 'text', name: 'sealed_key', nullable: true })
   sealedKey!: string | null;
+
+  /** The answer to the HTTP-01 challenge: its token, a dot, and the thumbprint of the account's key. RFC 8555 §8.1. */
+  @Column({ ...text(255), name: 'key_authorization', nullable: true })
+  keyAuthorization!: string | null;
+
+  /** Until then any process answers the challenge; null = it is not open. */
+  @Index('acme_orders_challenge')
+  @Column({ ...TIME_MS, name: 'challenge_ends_at_ms', nullable: true })
+  challengeEndsAtMs!: number | null;
 }
 
 /** The changes after which no process may complete an order. */
-export const ENDED = { url: null, sealedKey: null };
+export const ENDED = { url: null, sealedKey: null, challengeEndsAtMs: null };

@@ -4,7 +4,6 @@ import type { Database } from '../../../ground/database/database.js';
 import { withDrawnId } from '../../../ground/database/drawn-id.js';
 import type { IdGenerator } from '../../../ground/kernel/ids.js';
 import { AcmeOrder, ENDED } from './acme-order.entity.js';
-import { AcmeChallenge } from './challenges.js';
 
 /** A certificate for one host name. */
 @Entity('certificates')
@@ -114,9 +113,9 @@ export class CertificateStore {
     );
   }
 
-  /** Deletes the certificates with their keys, and the open challenges, of a removed domain. */
+  /** Deletes every private key and open challenge of a removed domain. The order limits still count its orders. */
   async destroy(manager: EntityManager, { id, hostname }: { id: bigint; hostname: string }): Promise<void> {
     await manager.delete(Certificate, { domainId: id });
-    await manager.delete(AcmeChallenge, { hostname });
+    await manager.update(AcmeOrder, { hostname, domainId: id }, ENDED);
   }
 }
