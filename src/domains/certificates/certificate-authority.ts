@@ -68,16 +68,17 @@ export class CertificateAuthority {
   private readonly accounts: AcmeAccounts;
   private readonly flow: OrderFlow;
   private readonly log: OrderLog;
+  private readonly sealer: Sealer;
   private readonly now: () => number;
   private readonly random: Random;
   private readonly timeoutMs: number;
 
   constructor(
     private readonly client: AcmeClient,
-    private readonly parts: AuthorityParts,
+    { db, ids, sealer }: AuthorityParts,
     { now, random = Math.random, wait = pause, timeoutMs = ORDER_TIMEOUT_MS }: AuthorityOptions,
   ) {
-    const { db, ids, sealer } = parts;
+    this.sealer = sealer;
     this.accounts = new AcmeAccounts(client, db, sealer, now);
     this.log = new OrderLog(db, ids, client.settings.limits, now);
     this.flow = new OrderFlow(client, this.log, wait);
@@ -171,7 +172,7 @@ export class CertificateAuthority {
     const { replaces: wanted, ...ordered } = request;
     const { domainId, hostname } = request;
     const key = await generateKey();
-    const sealedKey = this.parts.sealer.seal(pemOf(key), certificateKeyContext(hostname));
+    const sealedKey = this.sealed(key, hostname);
     const { renewalInfo } = await this.client.directory(signal);
     const replaces = renewalInfo === null ? null : wanted;
     const planned = { ...ordered, isRenewal: replaces !== null, sealedKey };
@@ -203,18 +204,17 @@ export class CertificateAuthority {
   }
 
   private complete(placed: LoggedOrder, signal: AbortSignal): Promise<NewCertificate> {
-    const { sealer } = this.parts;
     const { domainId, hostname, key, sealedKey, logId } = placed;
     return this.noted(logId, hostname, signal, async () => {
       const chainPem = await this.flow.complete(placed, signal);
       const facts = readChain(chainPem, { hostname, key, nowMs: this.now() });
       await this.log.logOutcome(logId, ISSUED);
-      const isOutdated = sealer.isOutdated(sealedKey);
       return {
         domainId,
         hostname,
         chainPem,
-        sealedKey: isOutdated ? sealer.seal(pemOf(key), certificateKeyContext(hostname)) : sealedKey,
+        // Once all certificates are renewed, no row may be sealed with an earlier key.
+        sealedKey: this.sealer.isOutdated(sealedKey) ? this.sealed(key, hostname) : sealedKey,
         ...facts,
         renewAtMs: renewAtMs(facts, this.random),
         createdAtMs: this.now(),
@@ -239,10 +239,14 @@ export class CertificateAuthority {
     }
   }
 
+  private sealed(key: KeyObject, hostname: string): string {
+    return this.sealer.seal(pemOf(key), certificateKeyContext(hostname));
+  }
+
   /** Null = its SECRET_KEY is not configured any more, so the key is lost. */
   private opened(sealedKey: string, hostname: string): KeyObject | null {
     try {
-      return createPrivateKey(this.parts.sealer.open(sealedKey, certificateKeyContext(hostname)));
+      return createPrivateKey(this.sealer.open(sealedKey, certificateKeyContext(hostname)));
     } catch {
       return null;
     }

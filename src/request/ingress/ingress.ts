@@ -12,18 +12,14 @@ const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/;
 const CHALLENGE = /^\/\.well-known\/acme-challenge\/([^?]*)(?:\?|$)/;
 /** RFC 9110 §15.4.9: the client repeats the request with its method and body. */
 const TO_HTTPS = 308;
+const PLATFORM = 'platform';
 const ANY_KEY = { projectId: null, origin: null, canonicalUrl: null };
 
 /** The answer to an ACME challenge for a host; null = there is no such challenge. RFC 8555 §8.3. */
 export type ChallengeAnswer = (token: string, hostname: string) => Promise<string | null>;
 
-/** The owner of a host: this platform, the project of a generated subdomain, or an attached domain. */
-type HostOwner =
-  | { readonly kind: 'platform' }
-  | { readonly kind: 'project'; readonly projectId: bigint }
-  | { readonly kind: 'domain'; readonly host: Host };
-
-const PLATFORM: HostOwner = { kind: 'platform' };
+/** The owner of a host: this platform, the project of a generated subdomain (its id), an attached domain, or nobody. */
+type HostOwner = typeof PLATFORM | bigint | Host | null;
 
 interface PlatformNames {
   /** Generated subdomains are one label below it. */
@@ -65,24 +61,19 @@ export class Ingress {
     );
   }
 
-  private admit(
-    owner: HostOwner | null,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<void> | undefined {
+  private admit(owner: HostOwner, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     if (owner === null) return this.refuse(reply, misdirected('This host is not served here.'));
-    if (owner.kind === 'platform') return undefined;
-    if (owner.kind === 'project') {
-      request.site = this.siteOf(owner.projectId, request);
+    if (owner === PLATFORM) return undefined;
+    if (typeof owner === 'bigint') {
+      request.site = this.siteOf(owner, request);
       return undefined;
     }
-    const { host } = owner;
-    if (!this.addresses.isReady(host))
+    if (!this.addresses.isReady(owner))
       return this.refuse(reply, misdirected('This host is not served here yet.'));
-    if (schemeOf(request) !== 'https') return this.secure(host, request, reply);
-    if (host.redirect)
-      return redirect(reply, host.redirect.status, this.addressOf(host.redirect.to, request));
-    request.site = this.siteOf(host.projectId, request);
+    if (schemeOf(request) !== 'https') return this.secure(owner, request, reply);
+    const { redirect, projectId } = owner;
+    if (redirect) return redirectTo(reply, redirect.status, this.addressOf(redirect.to, request));
+    request.site = this.siteOf(projectId, request);
     return undefined;
   }
 
@@ -102,7 +93,7 @@ export class Ingress {
     if (!this.addresses.redirectsToHttps) {
       return this.refuse(reply, misdirected('This host is served over HTTPS only.'));
     }
-    return redirect(reply, TO_HTTPS, this.addressOf(host.hostname, request));
+    return redirectTo(reply, TO_HTTPS, this.addressOf(host.hostname, request));
   }
 
   /** The same path and query on another host, byte for byte. The path begins with `/`, so it can't change the host. */
@@ -137,27 +128,15 @@ export class HostRouter {
     this.suffix = `.${platformHost}`;
   }
 
-  /** `hostname` in the form of `hostnameOf`. Null = no owner. Throws `AppError unavailable` when it can't be looked up now. */
-  ownerOf(hostname: string): HostOwner | null | Promise<HostOwner | null> {
+  /** `hostname` in the form of `hostnameOf`. Throws `AppError unavailable` when it can't be looked up now. */
+  ownerOf(hostname: string): HostOwner | Promise<HostOwner> {
     if (this.platformNames.has(hostname) || isIP(hostname) !== 0) return PLATFORM;
     if (hostname.endsWith(this.suffix)) {
       const slug = hostname.slice(0, -this.suffix.length);
-      if (!slug.includes('.')) return this.ofProject(this.slugs.projectOf(slug));
+      if (!slug.includes('.')) return this.slugs.projectOf(slug);
     }
-    if (this.index.isCurrent()) return this.ofDomain(hostname);
-    return this.index.current().then(() => this.ofDomain(hostname));
-  }
-
-  private ofProject(
-    found: ReturnType<ProjectSlugs['projectOf']>,
-  ): HostOwner | null | Promise<HostOwner | null> {
-    if (found instanceof Promise) return found.then((projectId) => this.ofProject(projectId));
-    return found === null ? null : { kind: 'project', projectId: found };
-  }
-
-  private ofDomain(hostname: string): HostOwner | null {
-    const host = this.index.findHost(hostname);
-    return host && { kind: 'domain', host };
+    if (this.index.isCurrent()) return this.index.findHost(hostname);
+    return this.index.current().then(() => this.index.findHost(hostname));
   }
 }
 
@@ -165,7 +144,7 @@ function misdirected(message: string): AppError {
   return new AppError('misdirected', message);
 }
 
-async function redirect(reply: FastifyReply, status: number, location: string): Promise<void> {
+async function redirectTo(reply: FastifyReply, status: number, location: string): Promise<void> {
   reply.code(status).header('location', location).send();
 }
 

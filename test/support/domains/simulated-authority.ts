@@ -183,7 +183,7 @@ export function createSimulatedAuthority({ now, policy, challengeAnswer }: Setti
       const hostname = url.split('/').at(-1) ?? '';
       const status = isAuthorized(hostname) ? 'valid' : 'pending';
       const challenge = { url, type: 'http-01', status, token: tokenOf(hostname), error: null } as const;
-      return { url, status, challenges: [challenge] };
+      return { status, challenges: [challenge] };
     },
     async respond({ key }, url) {
       answer();

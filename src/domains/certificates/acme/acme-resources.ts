@@ -29,7 +29,6 @@ export interface Order {
 
 /** RFC 8555 §7.1.4. */
 export interface Authorization {
-  url: string;
   status: 'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired' | 'revoked';
   challenges: Challenge[];
 }
@@ -108,7 +107,6 @@ export function readAuthorization(response: AcmeResponse): Authorization {
   const { url } = response;
   const { status, challenges } = jsonOf(response);
   return {
-    url,
     status: oneOf(AUTHORIZATION_STATUSES, status, url),
     challenges: list(challenges).map((item) => readChallenge(item as Record<string, unknown> | null, url)),
   };
