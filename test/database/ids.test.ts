@@ -227,10 +227,9 @@ async function importPets({ petImports }: Services, projectId: bigint): Promise<
     stop: () => {},
   };
   const onWait = () => {};
-  const start = { mode: 'new' as const, reportPath: '', mayBegin: () => {}, onWait };
-  const begun = await petImports.begin(projectId, file, start);
-  if (begun.state !== 'begun') throw new Error(begun.state);
-  const { progress } = begun;
+  const names = { path: '-', slug: '' };
+  const start = { mode: 'new' as const, names, reportPath: '', mayBegin: () => {}, onWait };
+  const progress = await petImports.begin(projectId, file, start);
   const { signal } = new AbortController();
   await petImports.run(TEST_ACTOR, { file, progress, signal, onWait, report: () => 0, onProgress: () => {} });
 }

@@ -2,13 +2,12 @@ import { basename, parse, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Services } from '../../app/services.js';
-import { AppError } from '../../ground/kernel/errors.js';
 import type { RefusedRow } from '../../pets/files/pet-batch.js';
 import { openPetFile, type PetFile } from '../../pets/files/pet-file.js';
 import type { PetImport } from '../../pets/files/pet-import.entity.js';
 import type { BeginMode } from '../../pets/files/pet-import.service.js';
 import { formatOfName } from '../../pets/files/rows.js';
-import { EXIT, grouped, isoTime, type Output } from '../output.js';
+import { EXIT, grouped, type Output } from '../output.js';
 import { ProgressBar, sayWaiting, stopSignal } from '../progress.js';
 import { commandLineActor, withServices } from '../session.js';
 import { RefusedFile } from './refused-file.js';
@@ -141,49 +140,21 @@ function modeOf({ again, resume, restart }: ImportOptions): BeginMode {
   return restart ? 'restart' : 'new';
 }
 
-/** The import's state, or an `AppError` that says what the user can do. */
+/** The import's state. Throws `AppError conflict` that says what the user can do. */
 async function begin(
   petImports: Services['petImports'],
   projectId: bigint,
   mode: BeginMode,
-  { slug, path, options, file, onWait }: Import,
+  { options, file, onWait, ...names }: Import,
 ): Promise<PetImport> {
-  const reportPath = resolve(options.refused ?? refusedPath(path, file));
+  const reportPath = resolve(options.refused ?? refusedPath(names.path, file));
   const mayBegin = (known: PetImport | null) => {
     const isGoingOn = mode === 'resume' && options.refused === undefined;
     RefusedFile.check(isGoingOn && known ? known.reportPath : reportPath, file, known);
   };
-  const beginning = await petImports.begin(projectId, file, { mode, reportPath, mayBegin, onWait });
-  const refuse = (message: string): never => {
-    throw new AppError('conflict', message);
-  };
-  switch (beginning.state) {
-    case 'unknown':
-      return refuse(`There is no import of ${path} into ${slug} to resume. Omit --resume.`);
-    case 'changed':
-      return refuse(
-        `${path} has changed since its import was interrupted, so its new rows are unknown. Restore the file, or use --restart to import all of it.`,
-      );
-    case 'unfinished': {
-      const { line, imported } = beginning.progress;
-      return refuse(
-        `The import of ${path} into ${slug} stopped after line ${grouped(line)}, with ${grouped(imported)} pets imported. Use --resume to continue, or --restart to import the whole file again.`,
-      );
-    }
-    case 'repeated': {
-      const { imported, finishedAtMs } = beginning.before;
-      return refuse(
-        `The rows of ${path} were imported into ${slug} before, at ${isoTime(finishedAtMs)} (pets: ${grouped(imported)}). Use --again to add them once more.`,
-      );
-    }
-    case 'complete':
-      return beginning.progress;
-    case 'begun': {
-      const { progress } = beginning;
-      const isElsewhere = options.refused !== undefined && progress.reportPath !== reportPath;
-      return isElsewhere ? { ...progress, reportPath, reportBytes: 0 } : progress;
-    }
-  }
+  const begun = await petImports.begin(projectId, file, { mode, names, reportPath, mayBegin, onWait });
+  const isElsewhere = options.refused !== undefined && begun.reportPath !== reportPath;
+  return isElsewhere && begun.finishedAtMs === null ? { ...begun, reportPath, reportBytes: 0 } : begun;
 }
 
 /** `pets.refused.csv` for `pets.csv`, so that its import finds the format in its name. */

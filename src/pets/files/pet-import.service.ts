@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type EntityManager, In } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { Batches } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
-import { isDuplicateId, patiently } from '../../ground/database/database-errors.js';
+import { patiently } from '../../ground/database/database-errors.js';
 import { withDrawnIds } from '../../ground/database/drawn-id.js';
 import { insertRows } from '../../ground/database/insert-rows.js';
 import type { Actor } from '../../ground/kernel/caller.js';
@@ -9,7 +10,6 @@ import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { AuditLog } from '../../tenants/audit/audit-log.js';
 import { Pet } from '../pet.entity.js';
-import type { NewPet } from '../pet.rules.js';
 import { PetBatch, type RefusedRow } from './pet-batch.js';
 import type { PetFile } from './pet-file.js';
 import { ImportedFile, PetImport } from './pet-import.entity.js';
@@ -20,17 +20,13 @@ export type BeginMode = 'new' | 'again' | 'resume' | 'restart';
 
 interface BeginOptions {
   mode: BeginMode;
+  /** The file and the project, as the user names them. */
+  names: { path: string; slug: string };
   reportPath: string;
   /** Called with the stored state of the import before the claim; null = none. If it throws, nothing changes. */
   mayBegin(known: PetImport | null): void;
   onWait(): void;
 }
-
-/** `begun`: the import can run. Every other state is the reason why it can't. */
-export type Beginning =
-  | { state: 'begun' | 'complete' | 'unfinished'; progress: PetImport }
-  | { state: 'repeated'; before: ImportedFile }
-  | { state: 'unknown' | 'changed' };
 
 export interface ImportWork {
   file: PetFile;
@@ -57,12 +53,16 @@ export class PetImportService {
     private readonly now: () => number,
   ) {}
 
-  /** Claims the file's import into the project. A stream has no identity: its import always begins, and is not stored. */
+  /**
+   * Claims the file's import into the project, and returns its state; one to resume may be finished. A stream has no
+   * identity: its import always begins, and is not stored. Throws `AppError conflict` that says what the user can do.
+   */
   async begin(
     projectId: bigint,
     file: PetFile,
-    { mode, reportPath, mayBegin, onWait }: BeginOptions,
-  ): Promise<Beginning> {
+    { mode, names, reportPath, mayBegin, onWait }: BeginOptions,
+  ): Promise<PetImport> {
+    const { path, slug } = names;
     const identity = file.identity ?? { pathDigest: '', fingerprint: '' };
     const fresh: PetImport = {
       projectId,
@@ -77,26 +77,40 @@ export class PetImportService {
     };
     if (!file.identity) {
       mayBegin(null);
-      return { state: 'begun', progress: fresh };
+      return fresh;
     }
     const key = { projectId, pathDigest: identity.pathDigest };
     const known = await this.table.findOneBy(key);
 
     if (mode === 'resume') {
-      if (!known) return { state: 'unknown' };
-      if (known.fingerprint !== identity.fingerprint) return { state: 'changed' };
-      if (known.finishedAtMs !== null) return { state: 'complete', progress: known };
+      if (!known) throw conflict(`There is no import of ${path} into ${slug} to resume. Omit --resume.`);
+      if (known.fingerprint !== identity.fingerprint) {
+        throw conflict(
+          `${path} has changed since its import was interrupted, so its new rows are unknown. Restore the file, or use --restart to import all of it.`,
+        );
+      }
+      if (known.finishedAtMs !== null) return known;
       mayBegin(known);
       // Read after the claim: until then the previous process may still commit a batch.
       await patiently(() => this.db.write(() => this.table.update(key, { runId: fresh.runId })), { onWait });
-      return { state: 'begun', progress: await this.table.findOneByOrFail(key) };
+      return this.table.findOneByOrFail(key);
     }
     const isUnfinished = known?.finishedAtMs === null && known.line > 0;
-    if (isUnfinished && mode !== 'restart') return { state: 'unfinished', progress: known };
+    if (isUnfinished && mode !== 'restart') {
+      const { line, imported } = known;
+      throw conflict(
+        `The import of ${path} into ${slug} stopped after line ${inGroups(line)}, with ${inGroups(imported)} pets imported. Use --resume to continue, or --restart to import the whole file again.`,
+      );
+    }
     if (!isUnfinished && mode !== 'again') {
       const { fingerprint } = identity;
       const before = await this.db.repository(ImportedFile).findOneBy({ projectId, fingerprint });
-      if (before) return { state: 'repeated', before };
+      if (before) {
+        const at = new Date(before.finishedAtMs).toISOString();
+        throw conflict(
+          `The rows of ${path} were imported into ${slug} before, at ${at} (pets: ${inGroups(before.imported)}). Use --again to add them once more.`,
+        );
+      }
     }
     mayBegin(known);
     const claim = () =>
@@ -105,7 +119,7 @@ export class PetImportService {
         await manager.insert(PetImport, { ...fresh });
       });
     await patiently(claim, { onWait });
-    return { state: 'begun', progress: fresh };
+    return fresh;
   }
 
   /**
@@ -114,18 +128,19 @@ export class PetImportService {
    */
   async run(actor: Actor, work: ImportWork): Promise<boolean> {
     const { file, progress, signal } = work;
+    const batches = new Batches(this.db, this.now);
     let batch = new PetBatch(progress);
     try {
       for await (const rows of file.rows({ line: progress.line, positionBytes: progress.positionBytes })) {
         for (const row of rows) {
           batch.add(row);
           if (!batch.isFull) continue;
-          await this.store(batch, work);
+          await this.store(batch, work, batches);
           batch = new PetBatch(progress);
           if (signal.aborted) return false;
         }
       }
-      await this.store(batch, work);
+      await this.store(batch, work, batches);
       await this.finish(actor, work);
       return true;
     } catch (error) {
@@ -139,7 +154,7 @@ export class PetImportService {
     return this.db.repository(PetImport);
   }
 
-  private async store({ pets, refused, end }: PetBatch, work: ImportWork): Promise<void> {
+  private async store({ pets, refused, end }: PetBatch, work: ImportWork, batches: Batches): Promise<void> {
     const { progress } = work;
     if (pets.length + refused.length === 0) return;
     const next = {
@@ -151,46 +166,26 @@ export class PetImportService {
       // Written before the commit. If the commit fails, a resumed import truncates the file.
       reportBytes: refused.length > 0 ? work.report(refused) : progress.reportBytes,
     };
-    await this.commit(pets, work, next);
-    Object.assign(progress, next);
-    work.onProgress(progress);
-  }
-
-  private async commit(pets: NewPet[], work: ImportWork, next: Partial<PetImport>): Promise<void> {
-    const { progress } = work;
-    const { projectId } = progress;
     await withDrawnIds(this.ids, pets.length, async (ids) => {
+      const { projectId } = progress;
       const createdAtMs = this.now();
       const rows = pets.map((pet, index) => ({ projectId, id: ids[index] as bigint, ...pet, createdAtMs }));
-      // The same ids at every attempt: if an attempt was committed but its answer lost, the next fails on the ids.
       const attempt = () =>
-        this.db.transaction(async (manager) => {
+        batches.store(async (manager) => {
           await insertRows(manager, Pet, rows);
           if (work.file.identity) await this.advance(manager, progress, next);
         });
-      try {
-        await patiently(attempt, work);
-      } catch (error) {
-        if (!isDuplicateId(error) || !(await patiently(() => this.areStored(rows), work))) throw error;
-      }
+      await patiently(attempt, work);
     });
-  }
-
-  private async areStored(rows: Pet[]): Promise<boolean> {
-    const projectId = rows[0]?.projectId as bigint;
-    const ids = rows.map(({ id }) => id);
-    return (await this.db.repository(Pet).countBy({ projectId, id: In(ids) })) === rows.length;
+    Object.assign(progress, next);
+    work.onProgress(progress);
   }
 
   /** Stores the progress, if no other process has changed it. */
   private async advance(manager: EntityManager, from: PetImport, next: Partial<PetImport>): Promise<void> {
     const { projectId, pathDigest, runId, line } = from;
-    const mine = { projectId, pathDigest, runId };
-    const { affected } = await manager.update(PetImport, { ...mine, line }, next);
-    if (affected === 1) return;
-    // An earlier attempt committed a batch with only refused rows, but its answer was lost.
-    if (await manager.findOneBy(PetImport, { ...mine, line: next.line as number })) return;
-    throw new AppError('conflict', 'Another process has taken over the import of this file.');
+    const { affected } = await manager.update(PetImport, { projectId, pathDigest, runId, line }, next);
+    if (affected !== 1) throw conflict('Another process has taken over the import of this file.');
   }
 
   private async finish(actor: Actor, work: ImportWork): Promise<void> {
@@ -209,4 +204,11 @@ export class PetImportService {
       });
     await patiently(attempt, work);
   }
+}
+
+const conflict = (message: string) => new AppError('conflict', message);
+
+/** As people read a number: `1,234,567`. */
+function inGroups(count: number): string {
+  return count.toLocaleString('en-US');
 }
