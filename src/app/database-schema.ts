@@ -5,13 +5,11 @@ import { Domain } from '../domains/store/domain.entity.js';
 import { DomainEvent } from '../domains/store/timeline.js';
 import { ChangeSequence } from '../ground/database/change-sequence.entity.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
-import {
-  Domains1780000003000,
-  Pets1780000001000,
-  Projects1780000000000,
-  RateLimits1780000002000,
-  Usage1780000004000,
-} from '../ground/migrations/first-tables.js';
+import { Projects1780000000000 } from '../ground/migrations/1780000000000-projects.js';
+import { Pets1780000001000 } from '../ground/migrations/1780000001000-pets.js';
+import { RateLimits1780000002000 } from '../ground/migrations/1780000002000-rate-limits.js';
+import { Domains1780000003000 } from '../ground/migrations/1780000003000-domains.js';
+import { Usage1780000004000 } from '../ground/migrations/1780000004000-usage.js';
 import { ImportedFile, PetImport } from '../pets/files/pet-import.entity.js';
 import { Pet } from '../pets/pet.entity.js';
 import { KeyBanRow, RateWindow } from '../request/rate-limit/memory/counter-store.js';

@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile, stat } from 'node:fs/promises';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -96,14 +96,6 @@ describe.each(databaseKinds())('on %s', (kind) => {
   });
 
   if (kind === 'sqlite') {
-    test('Database-29: a database with the first tables has the schema of the entities once it is migrated', async () => {
-      const file = new libsql(database.url.slice('sqlite:'.length));
-      file.exec(await readFile('test/database/first-tables.sql', 'utf8'));
-      file.close();
-      await migrate(target, DATABASE_SCHEMA);
-      expect(await schemaDrift()).toEqual([]);
-    });
-
     test('Database-27: a start with nothing to migrate waits for no other writer of the file', async () => {
       await migrate(target, DATABASE_SCHEMA);
       const writer = new libsql(database.url.slice('sqlite:'.length));
