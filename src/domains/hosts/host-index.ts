@@ -5,7 +5,7 @@ import type { Database } from '../../ground/database/database.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import { INT64_MAX } from '../../ground/kernel/int64.js';
 import { Domain } from '../store/domain.entity.js';
-import { HOST_COLUMNS, type Host, type HostRow, HostTable } from './host-table.js';
+import { HOST_COLUMNS, type Host, type HostRow, servedHost } from './host.js';
 
 /**
  * The maximum age of a host table that a process serves from. After this time no process serves a removed host, even a
@@ -18,9 +18,11 @@ const PATIENCE_MS = 2_000;
 const RETRY_MS = 100;
 const PAGE_ROWS = 5_000;
 
-/** All attached host names, in memory, kept in sync with the database. A lookup costs no query. D-70. */
+/** All hosts that may be served, in memory, about 0.4 KB each, in sync with the database. A lookup costs no query. D-70. */
 export class HostIndex {
-  private table = new HostTable();
+  private readonly hosts = new Map<string, Host>();
+  /** By project. */
+  private readonly primaries = new Map<bigint, Host>();
   private seenChange = -1n;
   private knownAtMs = Number.NEGATIVE_INFINITY;
   private running: Promise<void> | null = null;
@@ -47,18 +49,18 @@ export class HostIndex {
     this.listeners.push(listener);
   }
 
-  /** The host in the current table, if attached and not suspended; `hostname` in lower case, without a trailing dot. */
+  /** The host, if it is attached and not suspended. `hostname` in lower case, without a trailing dot. */
   findHost(hostname: string): Host | null {
-    return this.table.findHost(hostname);
+    return this.hosts.get(hostname) ?? null;
   }
 
-  /** As `HostTable.primaryOf`; null also while the table is not fresh enough to serve from. */
+  /** The project's primary domain, if it is attached and not suspended. Null while the index is not fresh enough. */
   primaryOf(projectId: bigint): Host | null {
-    return this.isCurrent() ? this.table.primaryOf(projectId) : null;
+    return (this.isCurrent() && this.primaries.get(projectId)) || null;
   }
 
   get size(): number {
-    return this.table.size;
+    return this.hosts.size;
   }
 
   isCurrent(): boolean {
@@ -107,24 +109,44 @@ export class HostIndex {
     const startedAtMs = performance.now();
     const newest = await newestChange(this.db);
     // A database that lost its last changes in a failover reuses their numbers.
-    if (this.seenChange < 0n || newest < this.seenChange) await this.load(newest);
-    else if (newest > this.seenChange) await this.catchUp(newest);
+    if (this.seenChange < 0n || newest < this.seenChange) await this.load();
+    else if (newest > this.seenChange) {
+      for await (const rows of this.changedAfter(this.seenChange)) this.put(rows);
+    }
+    // A change during the read has a number above `newest`, so the next sync reads it again.
+    this.seenChange = newest;
     this.knownAtMs = startedAtMs;
   }
 
-  private async load(newest: bigint): Promise<void> {
-    const table = new HostTable();
-    for await (const rows of this.changedAfter(-1n, { attachedHostname: Not(IsNull()) })) table.put(rows);
-    const gone = this.table.notIn(table);
-    this.table = table;
-    // A change during the load has a number above `newest`, so the next sync reads it again.
-    this.seenChange = newest;
+  private async load(): Promise<void> {
+    const attached = new Set<string>();
+    for await (const rows of this.changedAfter(-1n, { attachedHostname: Not(IsNull()) })) {
+      this.put(rows);
+      for (const { hostname } of rows) attached.add(hostname);
+    }
+    const lost = [...this.hosts.keys()].filter((hostname) => !attached.has(hostname));
+    this.tell(lost.flatMap((hostname) => this.replace(hostname, null)));
+  }
+
+  private put(rows: readonly HostRow[]): void {
+    const gone = rows.flatMap((row) => {
+      const host = servedHost(row);
+      // Another domain may have the name now: a removed domain deletes only its own entry.
+      if (host === null && this.hosts.get(row.hostname)?.domainId !== row.id) return [];
+      return this.replace(row.hostname, host);
+    });
     this.tell(gone);
   }
 
-  private async catchUp(newest: bigint): Promise<void> {
-    for await (const rows of this.changedAfter(this.seenChange)) this.tell(this.table.put(rows));
-    this.seenChange = newest;
+  /** Returns the host that is no longer served, if there is one. */
+  private replace(hostname: string, host: Host | null): Host[] {
+    const before = this.hosts.get(hostname);
+    // The next primary domain may be in the index already.
+    if (before && this.primaries.get(before.projectId) === before) this.primaries.delete(before.projectId);
+    if (host) this.hosts.set(hostname, host);
+    else this.hosts.delete(hostname);
+    if (host?.isPrimary) this.primaries.set(host.projectId, host);
+    return before && before.domainId !== host?.domainId ? [before] : [];
   }
 
   /**

@@ -1,5 +1,5 @@
+import type { Host } from '../../domains/hosts/host.js';
 import type { HostIndex } from '../../domains/hosts/host-index.js';
-import type { Host } from '../../domains/hosts/host-table.js';
 
 const HTTPS_PORT = 443;
 
