@@ -53,10 +53,8 @@ export class NameServers {
   async cutOf(name: string, asker?: Asker): Promise<ZoneCut> {
     const cuts = await Promise.all(
       namesUpward(name).map(async (cut) => {
-        const [soa, ns] = await Promise.all([
-          this.resolve(cut, 'SOA', asker),
-          this.resolve(cut, 'NS', asker),
-        ]);
+        const ask = (type: RecordType) => this.resolver.ask({ name: cut, type }, { asker });
+        const [soa, ns] = await Promise.all([ask('SOA'), ask('NS')]);
         return { soa, ns, isApex: isApex(soa, ns) };
       }),
     );
@@ -76,7 +74,7 @@ export class NameServers {
     const found = await Promise.all(
       nameServers.slice(0, MAX_NAME_SERVERS).map(async (name) => {
         const types = ['A', 'AAAA'] as const;
-        const answers = await Promise.all(types.map((type) => this.resolve(name, type, asker)));
+        const answers = await Promise.all(types.map((type) => this.resolver.ask({ name, type }, { asker })));
         const address = types
           .flatMap((type) => valuesOf(answers, type))
           .find((ip) => this.settings.privateNameServers || !isPrivateAddress(ip));
@@ -100,10 +98,6 @@ export class NameServers {
       asker,
       now: this.now,
     });
-  }
-
-  private resolve(name: string, type: RecordType, asker?: Asker): Promise<Answer> {
-    return this.resolver.ask({ name, type }, { asker });
   }
 }
 

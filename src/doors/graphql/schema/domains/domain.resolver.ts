@@ -59,7 +59,11 @@ export class DomainResolver {
   );
   private readonly timelines = new Batch<{ id: bigint; count: number }, readonly DomainEvent[]>(
     async (context, wanted) => {
-      const found = await this.service.timelines(serviceCallOf(context), mostOfEach(wanted));
+      // Aliases may request different numbers of events of the same timeline: the largest is the last.
+      const counts = wanted
+        .toSorted((a, b) => a.count - b.count)
+        .map(({ id, count }) => [id, count] as const);
+      const found = await this.service.timelines(serviceCallOf(context), new Map(counts));
       return wanted.map(({ id, count }) => (found.get(id) ?? []).slice(0, count));
     },
   );
@@ -220,13 +224,6 @@ export class DomainResolver {
     }
     return [...(await this.timelines.join(context, { id, count: first }))];
   }
-}
-
-/** Aliases may request different numbers of events of the same timeline. */
-function mostOfEach(wanted: readonly { id: bigint; count: number }[]): Map<bigint, number> {
-  const counts = new Map<bigint, number>();
-  for (const { id, count } of wanted) counts.set(id, Math.max(count, counts.get(id) ?? 0));
-  return counts;
 }
 
 /** An id that is not an integer belongs to no domain. Throws `AppError not_found`. */

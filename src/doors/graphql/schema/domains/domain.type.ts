@@ -11,7 +11,10 @@ const ActionEnum = describedEnum('DomainAction', 'How a host handles requests.',
   REDIRECTS: 'Redirects clients to another host, with path and query.',
 });
 
-@PlainType('DomainRedirect', 'A redirect from one attached host to another.')
+const REDIRECT = 'A redirect from one attached host to another.';
+
+@InputType('DomainRedirectInput', { description: REDIRECT })
+@PlainType('DomainRedirect', REDIRECT)
 export class DomainRedirectType {
   @Field(() => String, { description: 'The host that redirects.' })
   from!: string;
@@ -19,7 +22,7 @@ export class DomainRedirectType {
   @Field(() => String, { description: 'The target host.' })
   to!: string;
 
-  @Field(() => Int, { description: 'The HTTP status: 301, 302, 307 or 308.' })
+  @Field(() => Int, { defaultValue: 301, description: 'The HTTP status: 301, 302, 307 or 308.' })
   status!: number;
 }
 
@@ -62,25 +65,13 @@ export class DomainsType {
   isApplied!: boolean;
 }
 
-@InputType('DomainRedirectInput', { description: 'A redirect from one attached host to another.' })
-export class DomainRedirectInput {
-  @Field(() => String, { description: 'The host that redirects.' })
-  from!: string;
-
-  @Field(() => String, { description: 'The target host.' })
-  to!: string;
-
-  @Field(() => Int, { defaultValue: 301, description: 'The HTTP status: 301, 302, 307 or 308.' })
-  status!: number;
-}
-
 @InputType('DomainsInput', { description: 'The whole configuration; it replaces the current one.' })
 export class DomainsInput {
   @Field(() => String, { nullable: true, description: 'The primary domain; null = none.' })
   primary?: string | null;
 
-  @Field(() => [DomainRedirectInput], { description: 'The redirects.' })
-  redirects!: DomainRedirectInput[];
+  @Field(() => [DomainRedirectType], { description: 'The redirects.' })
+  redirects!: DomainRedirectType[];
 }
 
 @PlainType('Certificate', 'The certificate that is served.')
