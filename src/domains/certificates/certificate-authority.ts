@@ -15,18 +15,10 @@ import { readChain, UnusableCertificate } from './orders/x509.js';
 import type { Certificate, NewCertificate } from './store/certificate.store.js';
 import { certificateKeyContext, type Sealer } from './store/sealer.js';
 
-export interface OrderRequest {
-  domainId: bigint;
-  projectId: bigint;
-  /** In lower case and ASCII. */
-  hostname: string;
-  /** The CA counts some rate limits by this name. */
-  registrableDomain: string;
+export type OrderRequest = Omit<PlannedOrder, 'isRenewal' | 'sealedKey'> & {
   /** The renewal id of the current certificate; null = none. */
   replaces: string | null;
-  /** The name has had a certificate. */
-  isCertified: boolean;
-}
+};
 
 export interface OrderHooks {
   signal: AbortSignal;

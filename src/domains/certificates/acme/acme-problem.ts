@@ -12,7 +12,9 @@ export class AcmeProblem extends Error {
   /** `validation`: the CA could not validate the host; `request`: the CA refused the request itself. */
   readonly stage: 'request' | 'validation';
 
-  constructor(document: ProblemDocument, { url, status, retryAfterSeconds, stage }: ProblemContext) {
+  /** Any field of the document may be missing or of another type. */
+  constructor(document: Record<string, unknown>, context: ProblemContext) {
+    const { url, status, retryAfterSeconds = null, stage = 'request' } = context;
     const type = shortType(document.type);
     const detail = text(document.detail) || text(document.title) || 'no detail';
     super(`${type}: ${detail}`);
@@ -20,8 +22,8 @@ export class AcmeProblem extends Error {
     this.type = type;
     this.detail = detail;
     this.status = status;
-    this.retryAfterSeconds = retryAfterSeconds ?? null;
-    this.stage = stage ?? 'request';
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.stage = stage;
     this.url = url;
     this.subproblems = subproblemsOf(document.subproblems);
   }
@@ -49,15 +51,6 @@ export interface Subproblem {
   detail: string;
   /** Null = the CA did not say. */
   hostname: string | null;
-}
-
-/** The problem document as received: any field may be missing or of another type. */
-export interface ProblemDocument {
-  type?: unknown;
-  title?: unknown;
-  detail?: unknown;
-  status?: unknown;
-  subproblems?: unknown;
 }
 
 interface ProblemContext {

@@ -1,57 +1,15 @@
-import { AcmeProblem, AcmeUnreachable, type ProblemDocument, parseRetryAfter } from './acme-problem.js';
+import { AcmeProblem, AcmeUnreachable, parseRetryAfter } from './acme-problem.js';
 import type { AcmeResponse } from './acme-transport.js';
 
-/** The directory of a CA. RFC 8555 §7.1.1, RFC 9773 §4. */
-export interface AcmeDirectory {
-  newNonce: string;
-  newAccount: string;
-  newOrder: string;
-  /** Null = the CA gives no renewal advice. */
-  renewalInfo: string | null;
-  /** Issuer names for CAA records. */
-  caaIdentities: string[];
-  /** The CA's clock, from the Date header; null = no valid header. */
-  dateMs: number | null;
-}
-
+/** RFC 8555 §7.1.1, RFC 9773 §4. */
+export type AcmeDirectory = ReturnType<typeof readDirectory>;
 /** RFC 8555 §7.1.3. */
-export interface Order {
-  url: string;
-  status: 'pending' | 'ready' | 'processing' | 'valid' | 'invalid';
-  authorizations: string[];
-  finalize: string;
-  /** Null = not issued yet. */
-  certificate: string | null;
-  error: AcmeProblem | null;
-  /** How long to wait before asking again; null = the CA did not say. */
-  retryAfterSeconds: number | null;
-}
-
+export type Order = ReturnType<typeof readOrder>;
 /** RFC 8555 §7.1.4. */
-export interface Authorization {
-  status: 'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired' | 'revoked';
-  challenges: Challenge[];
-}
-
-/** RFC 8555 §8. */
-export interface Challenge {
-  url: string;
-  /** `http-01` */
-  type: string;
-  status: 'pending' | 'processing' | 'valid' | 'invalid';
-  token: string;
-  error: AcmeProblem | null;
-}
-
+export type Authorization = ReturnType<typeof readAuthorization>;
 /** The CA's suggested time window for a renewal. RFC 9773 §4.2. */
-export interface RenewalWindow {
-  startMs: number;
-  endMs: number;
-}
+export type RenewalWindow = ReturnType<typeof readRenewalWindow>;
 
-const ORDER_STATUSES = ['pending', 'ready', 'processing', 'valid', 'invalid'] as const;
-const AUTHORIZATION_STATUSES = ['pending', 'valid', 'invalid', 'deactivated', 'expired', 'revoked'] as const;
-const CHALLENGE_STATUSES = ['pending', 'processing', 'valid', 'invalid'] as const;
 /** An order for one name usually has one authorization, which costs up to two requests, with three challenges. */
 const LIST_SIZE = 10;
 const MAX_IDENTITIES = 100;
@@ -71,7 +29,7 @@ export function readRefusal({ url, status, headers, body }: AcmeResponse, nowMs:
 }
 
 /** Throws `AcmeUnreachable` when the answer is not a directory. */
-export function readDirectory(response: AcmeResponse): AcmeDirectory {
+export function readDirectory(response: AcmeResponse) {
   const { url, headers } = response;
   const { newNonce, newAccount, newOrder, renewalInfo, meta } = jsonOf(response);
   const identities = (meta as { caaIdentities?: unknown } | undefined)?.caaIdentities;
@@ -80,40 +38,45 @@ export function readDirectory(response: AcmeResponse): AcmeDirectory {
     newNonce: text(newNonce, url),
     newAccount: text(newAccount, url),
     newOrder: text(newOrder, url),
+    /** Null = the CA gives no renewal advice. */
     renewalInfo: typeof renewalInfo === 'string' ? renewalInfo : null,
+    /** Issuer names for CAA records. */
     caaIdentities: list(identities, MAX_IDENTITIES)
       .filter((name) => typeof name === 'string')
       .map((name) => name.toLowerCase()),
+    /** The CA's clock, from the Date header; null = no valid header. */
     dateMs: Number.isNaN(dateMs) ? null : dateMs,
   };
 }
 
 /** Throws `AcmeUnreachable` when the answer is not an order. */
-export function readOrder(response: AcmeResponse, url: string, nowMs: number): Order {
+export function readOrder(response: AcmeResponse, url: string, nowMs: number) {
   const { status, authorizations, finalize, certificate, error } = jsonOf(response);
   return {
     url,
-    status: oneOf(ORDER_STATUSES, status, url),
+    status: oneOf(['pending', 'ready', 'processing', 'valid', 'invalid'], status, url),
     authorizations: list(authorizations).map((item) => text(item, url)),
     finalize: text(finalize, url),
+    /** Null = not issued yet. */
     certificate: certificate === undefined ? null : text(certificate, url),
     error: problem(error, url),
+    /** How long to wait before asking again; null = the CA did not say. */
     retryAfterSeconds: parseRetryAfter(response.headers['retry-after'], nowMs),
   };
 }
 
 /** Throws `AcmeUnreachable` when the answer is not an authorization. */
-export function readAuthorization(response: AcmeResponse): Authorization {
+export function readAuthorization(response: AcmeResponse) {
   const { url } = response;
   const { status, challenges } = jsonOf(response);
   return {
-    status: oneOf(AUTHORIZATION_STATUSES, status, url),
+    status: oneOf(['pending', 'valid', 'invalid', 'deactivated', 'expired', 'revoked'], status, url),
     challenges: list(challenges).map((item) => readChallenge(item as Record<string, unknown> | null, url)),
   };
 }
 
 /** Throws `AcmeUnreachable` when the answer is not renewal information. */
-export function readRenewalWindow(response: AcmeResponse): RenewalWindow {
+export function readRenewalWindow(response: AcmeResponse) {
   const { suggestedWindow } = jsonOf(response) as { suggestedWindow?: { start?: unknown; end?: unknown } };
   const startMs = Date.parse(String(suggestedWindow?.start));
   const endMs = Date.parse(String(suggestedWindow?.end));
@@ -123,12 +86,13 @@ export function readRenewalWindow(response: AcmeResponse): RenewalWindow {
   return { startMs, endMs };
 }
 
-function readChallenge(document: Record<string, unknown> | null, authorizationUrl: string): Challenge {
+/** RFC 8555 §8. */
+function readChallenge(document: Record<string, unknown> | null, authorizationUrl: string) {
   const { url, type, status, token, error } = document ?? {};
   return {
     url: text(url, authorizationUrl),
     type: text(type, authorizationUrl),
-    status: oneOf(CHALLENGE_STATUSES, status, authorizationUrl),
+    status: oneOf(['pending', 'processing', 'valid', 'invalid'], status, authorizationUrl),
     // Not every challenge type has a token.
     token: typeof token === 'string' && TOKEN.test(token) ? token : '',
     error: problem(error, authorizationUrl),
@@ -137,15 +101,15 @@ function readChallenge(document: Record<string, unknown> | null, authorizationUr
 
 function problem(document: unknown, url: string): AcmeProblem | null {
   if (typeof document !== 'object' || document === null) return null;
-  const { status } = document as ProblemDocument;
-  return new AcmeProblem(document, {
+  const { status, ...told }: Record<string, unknown> = { ...document };
+  return new AcmeProblem(told, {
     url,
     status: typeof status === 'number' ? status : 403,
     stage: 'validation',
   });
 }
 
-function oneOf<T extends string>(allowed: readonly T[], value: unknown, url: string): T {
+function oneOf<const T extends string>(allowed: readonly T[], value: unknown, url: string): T {
   const known = allowed.find((candidate) => candidate === value);
   if (known === undefined) throw new AcmeUnreachable('the answer has no status that ACME defines', { url });
   return known;

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { AcmeClient, AcmeSigner } from '../acme/acme-client.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
-import type { Challenge, Order } from '../acme/acme-resources.js';
+import type { Order } from '../acme/acme-resources.js';
 import type { OrderLog } from './order-log.js';
 import { certificateRequest } from './x509.js';
 
@@ -90,7 +90,7 @@ export class OrderFlow {
   private async reasonOf(signer: AcmeSigner, order: Order, signal: AbortSignal): Promise<Error> {
     for (const url of order.authorizations) {
       const { challenges } = await this.client.authorization(signer, url, signal);
-      const failed = challenges.find((challenge: Challenge) => challenge.error !== null);
+      const failed = challenges.find(({ error }) => error !== null);
       if (failed?.error) return failed.error;
     }
     return order.error ?? new AcmeUnreachable('the order became invalid without a reason', order);

@@ -16,12 +16,6 @@ export type PlannedOrder = Pick<
   isCertified: boolean;
 };
 
-interface UnfinishedOrder {
-  id: bigint;
-  url: string;
-  sealedKey: string;
-}
-
 export const ISSUED = 'issued';
 const WEEK_MS = 7 * 24 * HOUR_MS;
 /** An order without outcome counts as issued for this long. After that, its process died and no other resumed it. */
@@ -80,7 +74,7 @@ export class OrderLog {
   }
 
   /** The newest order of the domain, if it can be completed. */
-  async unfinished(domainId: bigint, hostname: string): Promise<UnfinishedOrder | null> {
+  async unfinished(domainId: bigint, hostname: string) {
     const order = { startedAtMs: 'DESC', id: 'DESC' } as const;
     const newest = await this.table.findOne({ where: { domainId, hostname }, order });
     if (newest === null || newest.url === null || newest.sealedKey === null) return null;

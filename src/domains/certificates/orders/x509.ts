@@ -1,16 +1,5 @@
 import { createPublicKey, type KeyObject, sign, X509Certificate } from 'node:crypto';
 
-/** Facts read from the certificate itself. */
-export interface ChainFacts {
-  /** For people: `Let's Encrypt R11`. */
-  issuer: string;
-  serialNumber: string;
-  notBeforeMs: number;
-  notAfterMs: number;
-  /** RFC 9773 §4.1; null when the certificate names no authority key. */
-  renewalId: string | null;
-}
-
 /** The CA issued a certificate that can't be served. */
 export class UnusableCertificate extends Error {}
 
@@ -48,12 +37,12 @@ export function certificateRequest(hostname: string, key: KeyObject): Buffer {
 
 /**
  * Reads a chain (PEM, leaf first) and checks that its leaf can be served: for this host, with this key, now.
- * Throws `UnusableCertificate`.
+ * Returns facts from the leaf. Throws `UnusableCertificate`.
  */
 export function readChain(
   chainPem: string,
   { hostname, key, nowMs }: { hostname: string; key: KeyObject; nowMs: number },
-): ChainFacts {
+) {
   if (chainPem.length > CHAIN_CHARACTERS)
     throw new UnusableCertificate('the CA sent a chain that is too long');
   const leaf = leafOf(chainPem);
@@ -69,10 +58,12 @@ export function readChain(
   const notAfterMs = Date.parse(leaf.validTo);
   if (!(notAfterMs > nowMs)) throw new UnusableCertificate('the certificate has expired');
   return {
+    /** For people: `Let's Encrypt R11`. */
     issuer: issuerName(leaf),
     serialNumber: leaf.serialNumber.toLowerCase(),
     notBeforeMs: Date.parse(leaf.validFrom),
     notAfterMs,
+    /** RFC 9773 §4.1; null when the certificate names no authority key. */
     renewalId: renewalId(leaf),
   };
 }

@@ -16,9 +16,11 @@ export class AcmeOrder {
   @Column({ ...ID, name: 'project_id' })
   projectId!: bigint;
 
+  /** In lower case and ASCII. */
   @Column(text(253))
   hostname!: string;
 
+  /** The CA counts some rate limits by this name. */
   @Column({ ...text(253), name: 'registrable_domain' })
   registrableDomain!: string;
 
