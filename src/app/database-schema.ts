@@ -12,7 +12,7 @@ import { Domains1780000003000 } from '../ground/migrations/1780000003000-domains
 import { Usage1780000004000 } from '../ground/migrations/1780000004000-usage.js';
 import { ImportedFile, PetImport } from '../pets/files/pet-import.entity.js';
 import { Pet } from '../pets/pet.entity.js';
-import { KeyBanRow, RateWindow } from '../request/rate-limit/memory/counter-store.js';
+import { RateCounter } from '../request/rate-limit/memory/counter-store.js';
 import { ApiKey } from '../tenants/api-keys/api-key.entity.js';
 import { AuditEvent } from '../tenants/audit/audit-event.entity.js';
 import { IdempotencyKey } from '../tenants/idempotency/idempotency-key.entity.js';
@@ -36,8 +36,7 @@ const ENTITIES = [
   ImportedFile,
   IdempotencyKey,
   AuditEvent,
-  RateWindow,
-  KeyBanRow,
+  RateCounter,
   ChangeSequence,
   Domain,
   DomainEvent,

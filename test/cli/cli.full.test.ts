@@ -10,9 +10,9 @@ import { grouped, printable, table } from '../../src/cli/output.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { connectRedis } from '../../src/ground/redis/redis-connection.js';
-import { KeyBanRow } from '../../src/request/rate-limit/memory/counter-store.js';
+import { RateCounter } from '../../src/request/rate-limit/memory/counter-store.js';
 import { RedisLimiter } from '../../src/request/rate-limit/redis/redis-limiter.js';
-import { STRIKES_TO_BAN } from '../../src/request/rate-limit/rules/bans.js';
+import { NO_RECORD, STRIKES_TO_BAN } from '../../src/request/rate-limit/rules/bans.js';
 import { projectSubject } from '../../src/request/rate-limit/rules/subjects.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { petstore, petstoreHere } from '../support/command-line.js';
@@ -216,17 +216,12 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     const made = [await json('keys', 'create', 'bans'), await json('keys', 'create', 'bans')];
     const [banned, warned] = made.map(({ id }) => id);
     const untilMs = Date.now() + 300_000;
-    const record = {
-      quietSinceMs: Date.now(),
-      refusedAtMs: 0,
-      retryAtMs: 0,
-      meaninglessAtMs: untilMs,
-      isLifted: false,
-    };
+    const record = { ...NO_RECORD, quietSinceMs: Date.now() };
+    const row = { endMs: untilMs, isLifted: false };
     const db = await Database.open(loadConfig({ DATABASE_URL: database.url }).database, DATABASE_SCHEMA);
-    await db.repository(KeyBanRow).insert([
-      { ...record, keyId: banned, strikes: 0, step: 1, untilMs },
-      { ...record, keyId: warned, strikes: 3, step: 0, untilMs: 0 },
+    await db.repository(RateCounter).insert([
+      { ...row, name: `ban:${banned}`, value: { ...record, step: 1, untilMs } },
+      { ...row, name: `ban:${warned}`, value: { ...record, strikes: 3 } },
     ]);
     await db.close();
     const until = new Date(Math.ceil(untilMs / 1000) * 1000).toISOString();

@@ -3,7 +3,8 @@ import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { migrate } from '../../src/ground/database/migrate.js';
-import { KeyBanRow } from '../../src/request/rate-limit/memory/counter-store.js';
+import { RateCounter } from '../../src/request/rate-limit/memory/counter-store.js';
+import { NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 
@@ -22,25 +23,17 @@ describe.each(databaseKinds())('on %s', (kind) => {
   });
 
   test('Database-11: booleans are stored as 0 and 1, and conditions on them find the rows', async () => {
-    const bans = db.repository(KeyBanRow);
-    const row = {
-      strikes: 0,
-      step: 0,
-      quietSinceMs: 0,
-      untilMs: 0,
-      refusedAtMs: 0,
-      retryAtMs: 0,
-      meaninglessAtMs: Number.MAX_SAFE_INTEGER,
-    };
+    const bans = db.repository(RateCounter);
+    const row = { value: NO_RECORD, endMs: Number.MAX_SAFE_INTEGER };
     await bans.insert([
-      { ...row, keyId: 'lifted', isLifted: true },
-      { ...row, keyId: 'kept', isLifted: false },
+      { ...row, name: 'lifted', isLifted: true },
+      { ...row, name: 'kept', isLifted: false },
     ]);
-    const stored = await bans.query('SELECT is_lifted FROM key_bans ORDER BY key_id');
+    const stored = await bans.query('SELECT is_lifted FROM rate_counters ORDER BY name');
     expect(stored.map((raw: { is_lifted: unknown }) => Number(raw.is_lifted))).toEqual([0, 1]);
-    expect(await bans.findBy({ isLifted: true })).toMatchObject([{ keyId: 'lifted', isLifted: true }]);
-    expect(await bans.findBy({ isLifted: false })).toMatchObject([{ keyId: 'kept', isLifted: false }]);
-    await bans.update({ keyId: 'kept' }, { isLifted: true });
+    expect(await bans.findBy({ isLifted: true })).toMatchObject([{ name: 'lifted', isLifted: true }]);
+    expect(await bans.findBy({ isLifted: false })).toMatchObject([{ name: 'kept', isLifted: false }]);
+    await bans.update({ name: 'kept' }, { isLifted: true });
     expect(await bans.countBy({ isLifted: true })).toBe(2);
   });
 

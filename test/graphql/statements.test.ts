@@ -25,7 +25,7 @@ const ALIASES = 20;
  * changes of every process.
  */
 const OF_THE_PROCESS =
-  /JOIN projects|rate_windows|key_bans|ChangeSequence|change_number.? >|next_(check|order)_at_ms.? <=/;
+  /JOIN projects|rate_counters|ChangeSequence|change_number.? >|next_(check|order)_at_ms.? <=/;
 
 interface Setting {
   owner: Tenant;

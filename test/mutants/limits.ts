@@ -142,8 +142,8 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'restart-forgets-strikes',
     file: 'request/rate-limit/memory/counter-store.ts',
-    find: 'if (known.length > 0) await this.db.write(() => this.upsertBans(known));',
-    replace: 'if (known.length > 1) await this.db.write(() => this.upsertBans(known));',
+    find: 'changes.bans.flatMap(rowsOfBan)',
+    replace: 'changes.bans.slice(1).flatMap(rowsOfBan)',
     breaks: 'Bans survive a restart.',
     tests: ['Limits-Stored-2'],
   },

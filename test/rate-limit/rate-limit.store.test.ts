@@ -1,16 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Like } from 'typeorm';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { type DatabaseTarget, loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { migrate } from '../../src/ground/database/migrate.js';
 import {
   CounterStore,
-  KeyBanRow,
   liftStoredBan,
-  RateWindow,
+  RateCounter,
 } from '../../src/request/rate-limit/memory/counter-store.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 import { banStatus, NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
+import type { Usage } from '../../src/request/rate-limit/rules/windows.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { charge, DAY_MS, HOUR_MS, NOON_MS } from '../support/limiter/charges.js';
 
@@ -29,7 +30,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   afterAll(() => database.remove());
   beforeEach(async () => {
     db = await Database.open(target, DATABASE_SCHEMA);
-    for (const entity of [RateWindow, KeyBanRow]) await db.repository(entity).clear();
+    await db.repository(RateCounter).clear();
     now = NOON_MS;
   });
   afterEach(() => db.close());
@@ -85,14 +86,14 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const after = await startProcess();
     expect(after.limiter.subjectCount).toBe(0);
     expect(after.limiter.peek(charge()).ban).toEqual(banStatus(NO_RECORD, now));
-    expect(await db.repository(KeyBanRow).count()).toBe(0);
+    expect(await db.repository(RateCounter).count()).toBe(0);
   });
 
   test('Limits-Stored-4: addresses are not stored', async () => {
     const { limiter, store } = await startProcess();
     limiter.charge(charge({ subject: 'address:192.0.2.1', keyId: null }));
     await store.flush();
-    expect(await db.repository(RateWindow).count()).toBe(0);
+    expect(await db.repository(RateCounter).count()).toBe(0);
   });
 
   test('Limits-Stored-5: only changed counters are written again', async () => {
@@ -100,10 +101,12 @@ describe.each(databaseKinds())('on %s', (kind) => {
     limiter.charge(charge({ subject: 'project:1' }));
     limiter.charge(charge({ subject: 'project:2' }));
     await store.flush();
-    await db.repository(RateWindow).clear();
+    await db.repository(RateCounter).clear();
     limiter.charge(charge({ subject: 'project:2' }));
     await store.flush();
-    expect(await db.repository(RateWindow).find()).toMatchObject([{ subject: 'project:2', minuteUsed: 2 }]);
+    expect(await db.repository(RateCounter).find()).toMatchObject([
+      { name: 'project:2', value: { minuteUsed: 2 } },
+    ]);
   });
 
   test.each(['stored already', 'not yet stored'])(
@@ -116,7 +119,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       await liftStoredBan(db, 'unknown');
       await store.flush();
       expect(limiter.charge(charge()).admitted).toBe(true);
-      expect(await db.repository(KeyBanRow).count()).toBe(0);
+      expect(await db.repository(RateCounter).count()).toBe(0);
       await store.flush();
       const after = await startProcess();
       expect(after.limiter.peek(charge()).ban).toEqual(banStatus(NO_RECORD, now));
@@ -130,7 +133,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     now += 5 * HOUR_MS;
     for (let request = 0; request < 2_000; request += 1) limiter.charge(charge({ keyId: null }));
     await store.flush();
-    expect(await db.repository(KeyBanRow).count()).toBe(0);
+    expect(await db.repository(RateCounter).countBy({ name: Like('ban:%') })).toBe(0);
   });
 
   test('Limits-Stored-8: a failing database stops no decision, and gets all counts later', async () => {
@@ -145,22 +148,22 @@ describe.each(databaseKinds())('on %s', (kind) => {
     }
     db = await Database.open(target, DATABASE_SCHEMA);
     await new CounterStore(db, limiter, () => now).flush();
-    const rows = await db.repository(RateWindow).find();
+    const rows = await db.repository(RateCounter).findBy({ name: Like('project:%') });
     expect(rows).toHaveLength(600);
-    expect(rows.every(({ dayUsed }) => dayUsed === 3)).toBe(true);
-    expect(await db.repository(KeyBanRow).countBy({ keyId: '9' })).toBe(1);
+    expect(rows.every(({ value }) => (value as Usage).dayUsed === 3)).toBe(true);
+    expect(await db.repository(RateCounter).countBy({ name: 'ban:9' })).toBe(1);
   });
 
   test('Limits-Stored-9: a count whose write failed is written later, also without another request', async () => {
     const { limiter, store } = await startProcess();
     limiter.charge(charge());
     ban(limiter, '9');
-    const { manager } = db.repository(RateWindow);
-    await manager.query('ALTER TABLE rate_windows RENAME TO away');
+    const { manager } = db.repository(RateCounter);
+    await manager.query('ALTER TABLE rate_counters RENAME TO away');
     await expect(store.flush()).rejects.toThrow();
-    await manager.query('ALTER TABLE away RENAME TO rate_windows');
+    await manager.query('ALTER TABLE away RENAME TO rate_counters');
     await store.flush();
-    expect(await db.repository(RateWindow).find()).toMatchObject([{ dayUsed: 1 }]);
-    expect(await db.repository(KeyBanRow).countBy({ keyId: '9' })).toBe(1);
+    const rows = await db.repository(RateCounter).find({ order: { name: 'ASC' } });
+    expect(rows).toMatchObject([{ name: 'ban:9' }, { value: { dayUsed: 1 } }]);
   });
 });

@@ -1,8 +1,7 @@
-import { In } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import { connectRedis } from '../../ground/redis/redis-connection.js';
-import { KeyBanRow, liftStoredBan } from './memory/counter-store.js';
+import { liftStoredBan, storedBans } from './memory/counter-store.js';
 import { RedisLimiter, SharedCountersAway } from './redis/redis-limiter.js';
 import { type BanStatus, banStatus } from './rules/bans.js';
 
@@ -22,12 +21,11 @@ export async function readBans(
   nowMs: number,
 ): Promise<Map<string, BanStatus>> {
   if (keyIds.length === 0) return new Map();
-  if (redisUrl !== null) {
-    const records = await onRedis(redisUrl, (shared) => shared.bans(subject, keyIds));
-    return new Map([...records].map(([keyId, record]) => [keyId, banStatus(record, nowMs)]));
-  }
-  const rows = await db.repository(KeyBanRow).findBy({ keyId: In(keyIds), isLifted: false });
-  return new Map(rows.map((row) => [row.keyId, banStatus({ ...row, connection: null }, nowMs)]));
+  const records =
+    redisUrl === null
+      ? await storedBans(db, keyIds)
+      : await onRedis(redisUrl, (shared) => shared.bans(subject, keyIds));
+  return new Map([...records].map(([keyId, record]) => [keyId, banStatus(record, nowMs)]));
 }
 
 /**

@@ -1,10 +1,11 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { Column, Entity, In, Index, LessThanOrEqual, MoreThan, PrimaryColumn } from 'typeorm';
-import { BOOLEAN, INTEGER, TIME_MS, text } from '../../../ground/database/columns.js';
+import { BOOLEAN, json, TIME_MS, text } from '../../../ground/database/columns.js';
 import type { Database } from '../../../ground/database/database.js';
 import { DAY_MS } from '../../../ground/kernel/duration.js';
 import { type BanRecord, meaninglessAtMs, NO_RECORD } from '../rules/bans.js';
-import type { Changes, MemoryLimiter } from './memory-limiter.js';
+import type { Usage } from '../rules/windows.js';
+import type { Changes, KeyBan, MemoryLimiter, SubjectUsage } from './memory-limiter.js';
 
 /** SQLite writes synchronously: a batch of this size takes about two milliseconds. */
 const BATCH_ROWS = 200;
@@ -23,9 +24,21 @@ export class CounterStore {
 
   /** Restores what is still current, and starts to record changes. Await it before the first request. */
   async restore(): Promise<void> {
-    await this.restoreWindows();
-    await this.restoreBans();
+    const now = this.now();
+    await this.db.deleteInSteps(RateCounter, { endMs: LessThanOrEqual(now) }, 'endMs');
+    for (let last: string | null = ''; last !== null; ) last = await this.restorePage(last, now);
     this.limiter.trackChanges();
+  }
+
+  /** Returns the name of the last restored row; null = no other follows. */
+  private async restorePage(last: string, now: number): Promise<string | null> {
+    const where = { name: MoreThan(last), endMs: MoreThan(now) };
+    const rows = await this.rows.find({ where, order: { name: 'ASC' }, take: RESTORE_ROWS });
+    for (const { name, value, isLifted } of rows) {
+      if ('day' in value) this.limiter.adopt({ ...value, subject: name }, null);
+      else if (!isLifted) this.limiter.adopt(null, { keyId: name.slice(BAN.length), record: value });
+    }
+    return rows.length < RESTORE_ROWS ? null : (rows.at(-1)?.name ?? null);
   }
 
   /** Writes the changes. Rejects when some could not be written; the next call writes them. */
@@ -38,14 +51,11 @@ export class CounterStore {
   }
 
   private async store(changes: Changes): Promise<void> {
-    const known = changes.bans.flatMap(({ keyId, record }) => (record ? [rowOf(keyId, record)] : []));
-    const forgotten = changes.bans.flatMap(({ keyId, record }) => (record ? [] : [keyId]));
+    const rows = [...changes.usage.map(rowOfUsage), ...changes.bans.flatMap(rowsOfBan)];
+    const forgotten = changes.bans.filter(({ record }) => !record).map(({ keyId }) => banName(keyId));
     try {
-      if (changes.usage.length > 0) {
-        await this.db.write(() => this.windows.upsert(changes.usage, ['subject']));
-      }
-      if (known.length > 0) await this.db.write(() => this.upsertBans(known));
-      if (forgotten.length > 0) await this.db.write(() => this.bans.delete({ keyId: In(forgotten) }));
+      if (rows.length > 0) await this.db.write(() => this.upsert(rows));
+      if (forgotten.length > 0) await this.db.write(() => this.rows.delete({ name: In(forgotten) }));
     } catch (error) {
       this.limiter.putBack(changes);
       throw error;
@@ -53,60 +63,52 @@ export class CounterStore {
   }
 
   /** Leaves `isLifted` as it is: another process may have set it meanwhile. */
-  private upsertBans(rows: KeyBanRow[]): Promise<unknown> {
-    const columns = this.bans.metadata.columns.map(({ databaseName }) => databaseName);
-    const replaced = columns.filter((name) => name !== 'key_id' && name !== 'is_lifted');
-    return this.bans.createQueryBuilder().insert().values(rows).orUpdate(replaced, ['key_id']).execute();
+  private upsert(rows: RateCounter[]): Promise<unknown> {
+    return this.rows
+      .createQueryBuilder()
+      .insert()
+      .values(rows)
+      .orUpdate(['value', 'end_ms'], ['name'])
+      .execute();
   }
 
   /** Applies the requests of `liftStoredBan`. */
   private async applyLifted(): Promise<void> {
-    const lifted = await this.bans.find({
-      select: { keyId: true },
+    const lifted = await this.rows.find({
+      select: { name: true },
       where: { isLifted: true },
       take: BATCH_ROWS,
     });
-    for (const { keyId } of lifted) this.limiter.unban({ keyId });
+    for (const { name } of lifted) this.limiter.unban({ keyId: name.slice(BAN.length) });
   }
 
-  private async restoreWindows(): Promise<void> {
-    const day = Math.floor(this.now() / DAY_MS);
-    for (let last = ''; ; ) {
-      const rows = await this.windows.find({
-        where: { day, subject: MoreThan(last) },
-        order: { subject: 'ASC' },
-        take: RESTORE_ROWS,
-      });
-      for (const row of rows) this.limiter.adopt(row, null);
-      if (rows.length < RESTORE_ROWS) return;
-      last = rows.at(-1)?.subject ?? '';
-    }
+  private get rows() {
+    return this.db.repository(RateCounter);
   }
+}
 
-  private async restoreBans(): Promise<void> {
-    const now = this.now();
-    await this.db.write(() => this.bans.delete({ meaninglessAtMs: LessThanOrEqual(now) }));
-    for (let last = ''; ; ) {
-      const rows = await this.bans.find({
-        where: { keyId: MoreThan(last) },
-        order: { keyId: 'ASC' },
-        take: RESTORE_ROWS,
-      });
-      for (const { keyId, isLifted, meaninglessAtMs: _, ...record } of rows) {
-        if (!isLifted) this.limiter.adopt(null, { keyId, record: { ...record, connection: null } });
-      }
-      if (rows.length < RESTORE_ROWS) return;
-      last = rows.at(-1)?.keyId ?? '';
-    }
-  }
+const BAN = 'ban:';
 
-  private get windows() {
-    return this.db.repository(RateWindow);
-  }
+function banName(keyId: string): string {
+  return BAN + keyId;
+}
 
-  private get bans() {
-    return this.db.repository(KeyBanRow);
-  }
+function rowOfUsage({ subject, ...value }: SubjectUsage): RateCounter {
+  return { name: subject, value, endMs: (value.day + 1) * DAY_MS, isLifted: false };
+}
+
+/** The connection is not stored, as it ends with the process. */
+function rowsOfBan({ keyId, record }: KeyBan): RateCounter[] {
+  if (!record) return [];
+  const value = { ...record, connection: null };
+  return [{ name: banName(keyId), value, endMs: meaninglessAtMs(record), isLifted: false }];
+}
+
+/** The stored bans of these keys, by key. */
+export async function storedBans(db: Database, keyIds: readonly string[]): Promise<Map<string, BanRecord>> {
+  const where = { name: In(keyIds.map(banName)), isLifted: false };
+  const rows = await db.repository(RateCounter).findBy(where);
+  return new Map(rows.map(({ name, value }) => [name.slice(BAN.length), value as BanRecord]));
 }
 
 /**
@@ -114,68 +116,27 @@ export class CounterStore {
  * two seconds, even if it has not stored the ban yet.
  */
 export async function liftStoredBan(db: Database, keyId: string): Promise<void> {
-  const lifted = { ...rowOf(keyId, NO_RECORD), isLifted: true };
-  await db.write(() => db.repository(KeyBanRow).upsert(lifted, ['keyId']));
+  const lifted = { name: banName(keyId), value: NO_RECORD, endMs: 0, isLifted: true };
+  await db.write(() => db.repository(RateCounter).upsert(lifted, ['name']));
 }
 
-function rowOf(keyId: string, record: BanRecord): KeyBanRow {
-  const { strikes, step, quietSinceMs, untilMs, refusedAtMs, retryAtMs } = record;
-  const times = { quietSinceMs, untilMs, refusedAtMs, retryAtMs, meaninglessAtMs: meaninglessAtMs(record) };
-  return { keyId, strikes, step, ...times, isLifted: false };
-}
-
-/** The last stored usage of a project, an allowance or a field. Obsolete once its day is over. */
-@Entity('rate_windows', { withoutRowid: true })
-@Index('rate_windows_day', ['day', 'subject'])
-export class RateWindow {
+/** The last stored usage of a project, an allowance or a field; or a key's strikes, ladder step and ban. */
+@Entity('rate_counters', { withoutRowid: true })
+export class RateCounter {
+  /** The subject, or `ban:` and the id of the key. */
   @PrimaryColumn(text(64))
-  subject!: string;
+  name!: string;
 
-  /** Windows are numbered from 1970. */
-  @Column({ ...INTEGER, name: 'minute_number' })
-  minute!: number;
-
-  @Column({ ...INTEGER, name: 'minute_used' })
-  minuteUsed!: number;
-
-  @Column({ ...INTEGER, name: 'day_number' })
-  day!: number;
-
-  @Column({ ...INTEGER, name: 'day_used' })
-  dayUsed!: number;
-}
-
-/** A key's strikes, ladder step and ban, as in `BanRecord`. The connection is not stored, as it ends with the process. */
-@Entity('key_bans', { withoutRowid: true })
-export class KeyBanRow {
-  @PrimaryColumn({ ...text(64), name: 'key_id' })
-  keyId!: string;
-
-  @Column(INTEGER)
-  strikes!: number;
-
-  @Column({ ...INTEGER, name: 'ladder_step' })
-  step!: number;
-
-  @Column({ ...TIME_MS, name: 'quiet_since_ms' })
-  quietSinceMs!: number;
-
-  @Column({ ...TIME_MS, name: 'until_ms' })
-  untilMs!: number;
-
-  @Column({ ...TIME_MS, name: 'refused_at_ms' })
-  refusedAtMs!: number;
-
-  @Column({ ...TIME_MS, name: 'retry_at_ms' })
-  retryAtMs!: number;
+  @Column(json<Usage | BanRecord>())
+  value!: Usage | BanRecord;
 
   /** From this time the row means the same as no row. */
-  @Index('key_bans_end')
-  @Column({ ...TIME_MS, name: 'meaningless_at_ms' })
-  meaninglessAtMs!: number;
+  @Index('rate_counters_end')
+  @Column({ ...TIME_MS, name: 'end_ms' })
+  endMs!: number;
 
   /** Another process has lifted the ban: the counting process forgets the key and removes the row. */
-  @Index('key_bans_lifted')
+  @Index('rate_counters_lifted')
   @Column({ ...BOOLEAN, name: 'is_lifted' })
   isLifted!: boolean;
 }
