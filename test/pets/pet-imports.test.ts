@@ -1,0 +1,58 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { createServices } from '../../src/app/services.js';
+import { loadConfig } from '../../src/ground/config/config.js';
+import { Database } from '../../src/ground/database/database.js';
+import { openPetFile } from '../../src/pets/files/pet-file.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { anyDatabase, databaseKinds } from '../support/databases.js';
+import { startFaultProxy } from '../support/http/fault-proxy.js';
+import { testOnMysql } from '../support/on-databases.js';
+import { startApp, TEST_ACTOR } from '../support/start-app.js';
+
+testOnMysql('Import-46: a batch whose COMMIT lost its answer is imported once', async () => {
+  const app = await startApp({ kind: databaseKinds().find((kind) => kind !== 'sqlite') ?? anyDatabase() });
+  const { projectId, slug } = await app.tenant();
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-import-'));
+  const path = join(folder, 'pets.csv');
+  const rows = Array.from({ length: 1_500 }, (_, at) => `Pet ${at},1`);
+  await writeFile(path, ['name,categoryId', ...rows].join('\n'));
+  const url = new URL(app.config.database.kind === 'sqlite' ? '' : app.config.database.url);
+  const proxy = await startFaultProxy(Number(url.port));
+  url.port = String(proxy.port);
+  const { database: target } = loadConfig({ DATABASE_URL: url.href });
+  const db = await Database.open(target, DATABASE_SCHEMA, { queryTimeoutMs: 300 });
+  const { petImports } = createServices(db, Date.now);
+  const file = await openPetFile(path, process.stdin);
+  try {
+    const onWait = () => {};
+    const names = { path, slug };
+    const start = { mode: 'new', names, reportPath: '', mayBegin: () => {}, onWait } as const;
+    const progress = await petImports.begin(projectId, file, start);
+    let waits = 0;
+    await proxy.set('lost commit');
+    const isComplete = await petImports.run(TEST_ACTOR, {
+      file,
+      progress,
+      signal: new AbortController().signal,
+      onWait: () => {
+        waits += 1;
+        void proxy.set('pass');
+      },
+      report: () => 0,
+      onProgress: () => {},
+    });
+    expect([isComplete, waits > 0, progress.imported]).toEqual([true, true, 1_500]);
+    const stored = await app.db.repository(Pet).find({ where: { projectId }, order: { id: 'ASC' } });
+    expect(stored.map(({ name }) => `${name},1`)).toEqual(rows);
+  } finally {
+    file.stop();
+    await db.close();
+    await proxy.stop();
+    await rm(folder, { recursive: true });
+    await app.stop();
+  }
+});
