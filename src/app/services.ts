@@ -21,7 +21,6 @@ import { ProjectRequests } from '../tenants/request-log/project-requests.js';
 import { RequestWriter } from '../tenants/request-log/request-writer.js';
 import { ProjectUsage } from '../tenants/usage/project-usage.js';
 import { UsageService } from '../tenants/usage/usage.service.js';
-import { UsageStore } from '../tenants/usage/usage.store.js';
 
 export type Services = ReturnType<typeof createServices>;
 
@@ -39,7 +38,7 @@ export function createServices(
   projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
   const apiKeys = new ApiKeyService(db, ids, { audit, idempotency }, now);
   const keyNames = new KeyNames(db);
-  const usage = new UsageService(new UsageStore(db, now), now);
+  const usage = new UsageService(db, now);
   const requestWriter = new RequestWriter(db, now, isRequestLogOn);
   return {
     ids,

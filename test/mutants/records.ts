@@ -220,7 +220,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-of-all-projects',
-    file: 'tenants/usage/usage.store.ts',
+    file: 'tenants/usage/usage.service.ts',
     find: 'WHERE project_id = ? AND bucket = ?',
     replace: 'WHERE (project_id = ? OR 1 = 1) AND bucket = ?',
     breaks: 'A report has only the own requests.',
@@ -252,7 +252,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'usage-names-without-bound',
-    file: 'tenants/usage/usage.store.ts',
+    file: 'tenants/usage/usage-rows.ts',
     find: 'if (names.size >= MAX_NAMES) return OTHER;',
     replace: '',
     breaks: 'A day stores 200 names.',

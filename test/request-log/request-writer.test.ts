@@ -13,7 +13,6 @@ import { ProjectRequests } from '../../src/tenants/request-log/project-requests.
 import { RequestWriter } from '../../src/tenants/request-log/request-writer.js';
 import { type NewRow, UnstoredRequests } from '../../src/tenants/request-log/unstored-requests.js';
 import { UsageService } from '../../src/tenants/usage/usage.service.js';
-import { UsageStore } from '../../src/tenants/usage/usage.store.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { type Fault, startFaultProxy } from '../support/http/fault-proxy.js';
@@ -31,7 +30,7 @@ const newProject = () => {
 function writerOn(db: Database, clock: { now: number }) {
   const now = () => clock.now;
   const writer = new RequestWriter(db, now);
-  const usage = new UsageService(new UsageStore(db, now), now);
+  const usage = new UsageService(db, now);
   const reader = new ProjectRequests(db, new KeyNames(db), { writer, usage }, now);
   const note = (projectId: bigint, count: number, facts: Partial<CountedRequest> = {}) => {
     for (let noted = 0; noted < count; noted += 1) {

@@ -7,7 +7,6 @@ import { ChangeSequence } from '../../src/ground/database/change-sequence.entity
 import { Database } from '../../src/ground/database/database.js';
 import { USAGE_WINDOWS } from '../../src/tenants/usage/buckets.js';
 import { UsageService } from '../../src/tenants/usage/usage.service.js';
-import { UsageStore } from '../../src/tenants/usage/usage.store.js';
 import { UsageCount } from '../../src/tenants/usage/usage-count.entity.js';
 import { UsageCounters } from '../../src/tenants/usage/usage-counters.js';
 import { databaseKinds } from '../support/databases.js';
@@ -138,10 +137,7 @@ onEachDatabase(
 
     test('Usage-5: minutes are stored for two hours, hours for 48 hours, days for 35 days', async () => {
       const { projectId } = await app().tenant();
-      const service = new UsageService(
-        new UsageStore(app().db, () => app().clock.now),
-        () => app().clock.now,
-      );
+      const service = new UsageService(app().db, () => app().clock.now);
       const stored = async () => {
         const rows = await app().db.repository(UsageCount).findBy({ projectId, dimension: 'door' });
         return rows.map(({ bucket, admitted }) => `${bucket} ${admitted}`).sort();
@@ -203,7 +199,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       },
     });
     const now = () => app.clock.now;
-    const service = new UsageService(new UsageStore(replaced, now), now);
+    const service = new UsageService(replaced, now);
     try {
       await db.close();
       const refused = { atMs: NOON_MS, door: 'graphql', outcome: 'refused' } as const;
@@ -214,6 +210,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
       app.clock.now += 3 * HOUR_MS;
       db = await Database.open(app.config.database, DATABASE_SCHEMA);
       await service.flush();
+      const days = await app.db.repository(UsageCount).findBy({ bucket: 'day', name: 'graphql' });
+      expect(days.reduce((sum, { refused }) => sum + refused, 0)).toBe(151);
       await service.flush();
       const [day] = (await pointsOf(app.app.services, projectId, 'MONTH')).slice(-1);
       expect(day?.graphql.refused).toBe(2);
@@ -233,17 +231,16 @@ test('Usage-19: the row of a writer is deleted 35 days after its last batch, and
     const rows = app.db.repository(ChangeSequence);
     const writers = async () => (await rows.find()).filter(({ name }) => name.startsWith('b:')).length;
     const { projectId } = await app.tenant();
-    const store = new UsageStore(app.db, () => app.clock.now);
-    const service = new UsageService(store, () => app.clock.now);
+    const service = new UsageService(app.db, () => app.clock.now);
     const lasting = (await rows.find()).length;
     for (const round of [1, 2]) {
       service.count(countedRequest({ projectId, atMs: app.clock.now }));
       await service.flush();
       app.clock.now += 35 * DAY_MS;
-      await store.deleteOld();
+      await service.deleteOldCounts();
       expect([round, await writers()]).toEqual([round, 1]);
       app.clock.now += 1;
-      await store.deleteOld();
+      await service.deleteOldCounts();
       expect([round, await writers()]).toEqual([round, 0]);
     }
     expect((await rows.find()).length).toBe(lasting);
@@ -262,7 +259,7 @@ for (const kind of databaseKinds().filter((name) => name !== 'sqlite')) {
     url.port = String(proxy.port);
     const { database: target } = loadConfig({ DATABASE_URL: url.href });
     const db = await Database.open(target, DATABASE_SCHEMA, { queryTimeoutMs: 300 });
-    const service = new UsageService(new UsageStore(db, () => NOON_MS), () => NOON_MS);
+    const service = new UsageService(db, () => NOON_MS);
     try {
       const counted = async () => {
         const [day] = await app.db
@@ -337,7 +334,7 @@ test('Usage-9: a half-full memory is stored early', async () => {
   const db = await Database.open(config.database, DATABASE_SCHEMA);
   try {
     const now = () => NOON_MS;
-    const service = new UsageService(new UsageStore(db, now), now, 500);
+    const service = new UsageService(db, now, 500);
     for (let project = 0; project < 120; project += 1) {
       service.count(countedRequest({ projectId: BigInt(project), atMs: NOON_MS }));
       if (project === 60) await service.flush();

@@ -2,8 +2,7 @@ import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
 import type { KeyNames } from '../api-keys/key-names.js';
 import { numberOf, USAGE_WINDOWS, type UsageWindow } from './buckets.js';
-import type { UsageRange, UsageService } from './usage.service.js';
-import type { StoredCount } from './usage.store.js';
+import type { StoredCount, UsageRange, UsageService } from './usage.service.js';
 import type { Dimension } from './usage-counters.js';
 import { type UsageReport, type UsageSeries, usageReport } from './usage-report.js';
 

@@ -1,5 +1,5 @@
 import { BUCKETS, USAGE_WINDOWS, type UsageWindow } from './buckets.js';
-import { MAX_NAMES, OTHER, type StoredCount } from './usage.store.js';
+import type { StoredCount } from './usage.service.js';
 import {
   addOutcomes,
   type Dimension,
@@ -9,6 +9,7 @@ import {
   type Outcomes,
   unmarkedName,
 } from './usage-counters.js';
+import { MAX_NAMES, OTHER } from './usage-rows.js';
 
 export interface UsagePoint extends Record<'graphql' | 'rest' | 'management', Outcomes> {
   /** The start of the minute, hour or day. */

@@ -1,14 +1,22 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
+import { LessThan } from 'typeorm';
+import { Batches, deleteOldWriters } from '../../ground/database/change-sequence.entity.js';
+import type { Database } from '../../ground/database/database.js';
+import { addUp } from '../../ground/database/insert-rows.js';
 import type { CountedRequest } from '../../ground/kernel/answered-request.js';
-import type { Bucket } from './buckets.js';
-import { rowsOf, type StoredCount, type UsageStore } from './usage.store.js';
-import { type Dimension, type Tally, UsageCounters } from './usage-counters.js';
+import { BUCKET_NAMES, type Bucket, oldestKept } from './buckets.js';
+import { UsageCount } from './usage-count.entity.js';
+import { type Dimension, OUTCOMES, type Tally, UsageCounters } from './usage-counters.js';
+import { daysOf, rowsOf, storedNames } from './usage-rows.js';
 
 /** Bounds memory to about 35 MB. */
 const MAX_COUNTS = 100_000;
 /** A count makes up to three rows. SQLite writes synchronously; a batch of this size takes a few milliseconds. */
 const BATCH_COUNTS = 100;
 const READ_ATTEMPTS = 5;
+
+/** A row as a read returns it. */
+export type StoredCount = Omit<UsageCount, 'projectId' | 'bucket'>;
 
 export interface UsageRange {
   bucket: Bucket;
@@ -28,13 +36,15 @@ export class UsageService {
   private isFailing = false;
   /** Tallies that are being stored, or whose outcome is unknown. */
   private batch: readonly Tally[] = [];
+  private readonly batches: Batches;
   private readonly counters: UsageCounters;
 
   constructor(
-    private readonly store: UsageStore,
+    private readonly db: Database,
     private readonly now: () => number,
     private readonly maxCounts = MAX_COUNTS,
   ) {
+    this.batches = new Batches(db, now);
     this.counters = new UsageCounters(maxCounts);
   }
 
@@ -45,12 +55,12 @@ export class UsageService {
   }
 
   /** The rows of a range, and this process's unstored counts in the same form. One query. */
-  async read(projectId: bigint, { bucket, numbers, dimensions }: UsageRange): Promise<StoredCount[]> {
+  async read(projectId: bigint, range: UsageRange): Promise<StoredCount[]> {
+    const { bucket, numbers, dimensions } = range;
     for (let attempt = 1; ; attempt += 1) {
       await this.flushing?.catch(() => {});
       const before = this.stored;
-      const rows =
-        dimensions.length === 0 ? [] : await this.store.read(projectId, bucket, numbers, dimensions);
+      const rows = dimensions.length === 0 ? [] : await this.readStored(projectId, range);
       const isWhole = this.stored === before && !this.flushing;
       if (!isWhole && attempt < READ_ATTEMPTS) continue;
       const [first, last] = numbers;
@@ -78,9 +88,18 @@ export class UsageService {
     return flushing;
   }
 
-  /** Deletes rows that are too old to keep. */
-  deleteOldCounts(): Promise<void> {
-    return this.store.deleteOld();
+  /** Deletes rows that are too old to keep, in batches. */
+  async deleteOldCounts(): Promise<void> {
+    await deleteOldWriters(this.db, this.now());
+    for (const bucket of BUCKET_NAMES) {
+      const where = { bucket, number: LessThan(oldestKept(bucket, this.now())) };
+      const order = { number: 'ASC' } as const;
+      for (;;) {
+        const oldest = await this.db.repository(UsageCount).findOne({ where, order });
+        if (!oldest) break;
+        await this.db.deleteInSteps(UsageCount, { bucket, number: oldest.number }, 'projectId');
+      }
+    }
   }
 
   /** The tallies of its start: a request that arrives meanwhile may wait for the next flush. */
@@ -88,10 +107,12 @@ export class UsageService {
     let left = this.counters.tallyCount;
     try {
       for (;;) {
-        if (this.batch.length === 0 && left > 0) this.batch = this.counters.take(BATCH_COUNTS);
+        if (this.batch.length === 0 && left > 0) {
+          this.batch = this.counters.take(BATCH_COUNTS);
+          left -= this.batch.length;
+        }
         if (this.batch.length === 0) break;
-        await this.store.add(this.batch);
-        left -= this.batch.length;
+        await this.add(this.batch);
         this.batch = [];
         this.stored += 1;
         await letRequestsIn();
@@ -101,5 +122,42 @@ export class UsageService {
       this.isFailing = true;
       throw error;
     }
+  }
+
+  /**
+   * Adds tallies to the rows of their minutes, hours and days, in one transaction: a read sees a request in all dimensions
+   * or in none. The limit of names is exact among all processes, because a transaction first locks its days. After a
+   * rejection the next call must bring the same tallies, which are added once.
+   */
+  private async add(tallies: readonly Tally[]): Promise<void> {
+    const nowMs = this.now();
+    const days = daysOf(rowsOf(tallies, nowMs));
+    await this.batches.store(async (manager) => {
+      // Adding nothing to one row of a day locks it until the transaction ends.
+      await addUp(manager, UsageCount, { rows: days, counters: OUTCOMES });
+      const rows = rowsOf(tallies, nowMs, await storedNames(manager, days));
+      await addUp(manager, UsageCount, { rows, counters: OUTCOMES });
+    });
+  }
+
+  private async readStored(
+    projectId: bigint,
+    { bucket, numbers, dimensions }: UsageRange,
+  ): Promise<StoredCount[]> {
+    const rows = await this.db.execute<Record<keyof StoredCount, never>>(
+      `SELECT dimension, bucket_number AS number, name, admitted, refused, failed, units FROM usage_by_dimension
+        WHERE project_id = ? AND bucket = ? AND dimension IN (${dimensions.map(() => '?').join(', ')})
+          AND bucket_number BETWEEN ? AND ?`,
+      [projectId, bucket, ...dimensions, ...numbers],
+    );
+    return rows.map(({ dimension, number, name, admitted, refused, failed, units }) => ({
+      dimension,
+      number: Number(number),
+      name,
+      admitted: Number(admitted),
+      refused: Number(refused),
+      failed: Number(failed),
+      units: Number(units),
+    }));
   }
 }

@@ -1,7 +1,7 @@
 import { Field, Float, Int } from 'type-graphql';
 import { MAX_USAGE_POINTS, type UsageWindow } from '../../../tenants/usage/buckets.js';
 import type { UsageDimension } from '../../../tenants/usage/project-usage.js';
-import { MAX_NAMES } from '../../../tenants/usage/usage.store.js';
+import { MAX_NAMES } from '../../../tenants/usage/usage-rows.js';
 import { describedEnum, Entries, PlainType, TimeField } from '../operations/type-options.js';
 
 /** Most projects have fewer keys and operations. */

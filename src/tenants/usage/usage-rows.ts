@@ -1,91 +1,12 @@
-import { type EntityManager, In, LessThan } from 'typeorm';
-import { Batches, deleteOldWriters } from '../../ground/database/change-sequence.entity.js';
-import type { Database } from '../../ground/database/database.js';
-import { addUp } from '../../ground/database/insert-rows.js';
+import { type EntityManager, In } from 'typeorm';
 import { OTHER_OPERATION } from '../../ground/kernel/answered-request.js';
 import { MINUTE_MS } from '../../ground/kernel/duration.js';
 import { BUCKET_NAMES, type Bucket, numberOf, oldestKept } from './buckets.js';
 import { UsageCount } from './usage-count.entity.js';
-import {
-  addOutcomes,
-  DIMENSIONS,
-  type Dimension,
-  noOutcomes,
-  OUTCOMES,
-  type Tally,
-} from './usage-counters.js';
-
-/** A row as a read returns it. */
-export type StoredCount = Omit<UsageCount, 'projectId' | 'bucket'>;
-
-/** The counted requests of all processes. */
-export class UsageStore {
-  private readonly batches: Batches;
-
-  constructor(
-    private readonly db: Database,
-    private readonly now: () => number,
-  ) {
-    this.batches = new Batches(db, now);
-  }
-
-  /**
-   * Adds tallies to the rows of their minutes, hours and days, in one transaction: a read sees a request in all dimensions
-   * or in none. The limit of names is exact among all processes, because a transaction first locks its days. After a
-   * rejection the next call must bring the same tallies, which are added once.
-   */
-  async add(tallies: readonly Tally[]): Promise<void> {
-    const nowMs = this.now();
-    const days = daysOf(rowsOf(tallies, nowMs));
-    await this.batches.store(async (manager) => {
-      // Adding nothing to one row of a day locks it until the transaction ends.
-      await addUp(manager, UsageCount, { rows: days, counters: OUTCOMES });
-      const rows = rowsOf(tallies, nowMs, await storedNames(manager, days));
-      await addUp(manager, UsageCount, { rows, counters: OUTCOMES });
-    });
-  }
-
-  /** The rows of some dimensions, for a range of bucket numbers. One statement. */
-  async read(
-    projectId: bigint,
-    bucket: Bucket,
-    [first, last]: readonly [number, number],
-    dimensions: readonly Dimension[],
-  ): Promise<StoredCount[]> {
-    const rows = await this.db.execute<Record<keyof StoredCount, never>>(
-      `SELECT dimension, bucket_number AS number, name, admitted, refused, failed, units FROM usage_by_dimension
-        WHERE project_id = ? AND bucket = ? AND dimension IN (${dimensions.map(() => '?').join(', ')})
-          AND bucket_number BETWEEN ? AND ?`,
-      [projectId, bucket, ...dimensions, first, last],
-    );
-    return rows.map(({ dimension, number, name, admitted, refused, failed, units }) => ({
-      dimension,
-      number: Number(number),
-      name,
-      admitted: Number(admitted),
-      refused: Number(refused),
-      failed: Number(failed),
-      units: Number(units),
-    }));
-  }
-
-  /** Deletes rows that are too old to keep, in batches. */
-  async deleteOld(): Promise<void> {
-    await deleteOldWriters(this.db, this.now());
-    for (const bucket of BUCKET_NAMES) {
-      const where = { bucket, number: LessThan(oldestKept(bucket, this.now())) };
-      const order = { number: 'ASC' } as const;
-      for (;;) {
-        const oldest = await this.db.repository(UsageCount).findOne({ where, order });
-        if (!oldest) break;
-        await this.db.deleteInSteps(UsageCount, { bucket, number: oldest.number }, 'projectId');
-      }
-    }
-  }
-}
+import { addOutcomes, DIMENSIONS, type Dimension, noOutcomes, type Tally } from './usage-counters.js';
 
 /** A row without requests for each project and day among rows, sorted by primary key. */
-function daysOf(rows: readonly UsageCount[]): UsageCount[] {
+export function daysOf(rows: readonly UsageCount[]): UsageCount[] {
   const days = rows
     .filter(({ bucket }) => bucket === 'day')
     .map((row): UsageCount => ({ ...row, dimension: 'door', name: 'rest', ...noOutcomes() }));
@@ -97,7 +18,7 @@ function sorted(rows: ReadonlyMap<string, UsageCount>): UsageCount[] {
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
-async function storedNames(manager: EntityManager, days: readonly UsageCount[]): Promise<Names> {
+export async function storedNames(manager: EntityManager, days: readonly UsageCount[]): Promise<Names> {
   const dimension = In([...LIMITED]);
   const where = days.map(({ projectId, bucket, number }) => ({ projectId, bucket, number, dimension }));
   const select = { projectId: true, number: true, dimension: true, name: true } as const;
