@@ -81,10 +81,10 @@ export function addressesIn(
   });
 }
 
-const newCname = ({ hostname, platformHost }: Observation) =>
-  `a CNAME record: name ${hostname}, value ${platformHost}, TTL 3600`;
-const newAlias = ({ hostname, platformHost }: Observation) =>
-  `one ALIAS or ANAME record: name ${hostname}, value ${platformHost}`;
+const newRecord = ({ hostname, platformHost, isApex }: Observation) =>
+  isApex
+    ? `one ALIAS or ANAME record: name ${hostname}, value ${platformHost}`
+    : `a CNAME record: name ${hostname}, value ${platformHost}, TTL 3600`;
 
 /** Empty = the CNAME is right. */
 function cnameFindings(lookup: Lookup, cnames: readonly string[], seen: Observation): Diagnosis[] {
@@ -139,7 +139,7 @@ function conflict(evidence: readonly Answer[], blocking: readonly Address[], see
   const values = listed(blocking.map(({ ip }) => ip));
   return finding('CONFLICTING_RECORD', evidence, {
     cause: `${seen.hostname} has ${types} records (${values}), which block the CNAME.`,
-    remedy: `Delete these records, then add ${newCname(seen)}.`,
+    remedy: `Delete these records, then add ${newRecord(seen)}.`,
   });
 }
 
@@ -168,14 +168,14 @@ function foreignFinding(lookup: Lookup, addresses: readonly Address[], seen: Obs
   if (ours.length > 0) {
     return finding('ADDRESS_MIXED', evidence, {
       cause: `${hostname} points to ${foreign} in addition to our ${listed(ours.map(({ ip }) => ip))}.`,
-      remedy: `Keep ${newAlias(seen)}; delete the records with ${foreign}.`,
+      remedy: `Keep ${newRecord(seen)}; delete the records with ${foreign}.`,
     });
   }
   const isInside = others.every(({ ip }) => isPrivateAddress(ip));
   const where = isInside ? `${foreign}, which nobody can reach from the Internet` : foreign;
   return finding('ADDRESS_ELSEWHERE', evidence, {
     cause: `${hostname} points to ${where}, not to ${platformHost}.`,
-    remedy: `Delete these A and AAAA records, then add ${newAlias(seen)}.`,
+    remedy: `Delete these A and AAAA records, then add ${newRecord(seen)}.`,
   });
 }
 
@@ -193,7 +193,7 @@ function missing(lookup: Lookup, isNameMissing: boolean, seen: Observation): Dia
   const { hostname, isApex, isOrphan, registrable } = seen;
   const evidence = tellingReplies(lookup);
   if (isApex && !isNameMissing) return apexFinding(evidence, ', and it has no address', seen);
-  const record = isApex ? newAlias(seen) : newCname(seen);
+  const record = newRecord(seen);
   const problem = isNameMissing ? 'does not exist in DNS' : 'exists in DNS, but has no CNAME and no address';
   return finding('DNS_NO_RECORD', evidence, {
     cause: `${hostname} ${problem}.`,
@@ -207,7 +207,7 @@ function apexFinding(evidence: readonly Answer[], detail: string, seen: Observat
   const { hostname } = seen;
   return finding('APEX_NEEDS_ALIAS', evidence, {
     cause: `${hostname} is the apex of a zone and can't have a CNAME${detail}.`,
-    remedy: `Add ${newAlias(seen)}; if your DNS provider has none, add www.${hostname} here and redirect ${hostname} to it.`,
+    remedy: `Add ${newRecord(seen)}; if your DNS provider has none, add www.${hostname} here and redirect ${hostname} to it.`,
   });
 }
 
