@@ -2,7 +2,6 @@ import { type EntityManager, IsNull, Not } from 'typeorm';
 import { nextChange } from '../../ground/database/change-sequence.entity.js';
 import { allowsCustomDomains } from '../../tenants/projects/plans.js';
 import type { Project } from '../../tenants/projects/project.entity.js';
-import type { Domain } from '../store/domain.entity.js';
 import type { DomainStore, Revision } from '../store/domain.store.js';
 
 /**
@@ -17,28 +16,17 @@ export async function followPlan(
 ): Promise<void> {
   // The lock that a new domain needs: it is attached before this, and found here, or reads the new plan.
   await nextChange(manager);
-  if (allowsCustomDomains(plan)) {
-    await store.reviseIn(manager, { projectId, suspendedAtMs: Not(IsNull()) }, resumed(atMs));
-  } else await store.reviseIn(manager, { projectId, suspendedAtMs: IsNull() }, suspended(atMs));
+  const isAllowed = allowsCustomDomains(plan);
+  const suspendedAtMs = isAllowed ? Not(IsNull()) : IsNull();
+  await store.reviseIn(manager, { projectId, suspendedAtMs }, ({ hostname }): Revision => {
+    const affectsServing = true;
+    if (isAllowed) {
+      const message = `${hostname} is no longer suspended.`;
+      const changes = { suspendedAtMs: null, waitingSinceMs: atMs, nextCheckAtMs: atMs };
+      return { changes, happenings: [{ name: 'domain.resumed', message }], affectsServing };
+    }
+    const message = `${hostname} is no longer served: the plan has no custom domains. The name stays yours.`;
+    const changes = { suspendedAtMs: atMs, nextCheckAtMs: null };
+    return { changes, happenings: [{ name: 'domain.suspended', message }], affectsServing };
+  });
 }
-
-const suspended =
-  (atMs: number) =>
-  ({ hostname }: Domain): Revision => ({
-    changes: { suspendedAtMs: atMs, nextCheckAtMs: null },
-    happenings: [
-      {
-        name: 'domain.suspended',
-        message: `${hostname} is no longer served: the plan has no custom domains. The name stays yours.`,
-      },
-    ],
-    affectsServing: true,
-  });
-
-const resumed =
-  (atMs: number) =>
-  ({ hostname }: Domain): Revision => ({
-    changes: { suspendedAtMs: null, waitingSinceMs: atMs, nextCheckAtMs: atMs },
-    happenings: [{ name: 'domain.resumed', message: `${hostname} is no longer suspended.` }],
-    affectsServing: true,
-  });
