@@ -70,7 +70,7 @@ export class OrderFlow {
     }
   }
 
-  /** Starts the validation unless it is done. One name has one authorization, so the order has one challenge. D-69. */
+  /** Starts the validation unless it is done. An order for one name has one authorization, and so one challenge. D-69. */
   private async answer(placed: PlacedOrder, url: string, signal: AbortSignal): Promise<void> {
     const { signer, hostname, logId } = placed;
     const authorization = await this.client.authorization(signer, url, signal);
