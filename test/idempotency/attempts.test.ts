@@ -66,4 +66,13 @@ onEachDatabase((app) => {
     app().clock.now += 1;
     await expect(attempt(lost)).rejects.toThrow('the outcome is lost');
   });
+
+  test('Idempotency-27: attempts of two projects with the same key at the same time store their own results', async () => {
+    const [one, other] = [await newKey(), await newKey()];
+    await one(async () => {
+      await other(async () => 'other');
+      return 'one';
+    });
+    expect([await one(lost), await other(lost)]).toEqual(['one', 'other']);
+  });
 });

@@ -15,7 +15,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
     find: 'return { projectId, keyDigest, lockedUntilMs };',
     replace: 'return { keyDigest, lockedUntilMs };',
     breaks: 'Completing an attempt changes no row of another project.',
-    tests: ['Idempotency-20'],
+    tests: ['Idempotency-27'],
   },
   {
     id: 'operation-not-in-fingerprint',
@@ -55,7 +55,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
     find: 'this.table.update(held(known), row)',
     replace: 'this.table.update(held(known), { lockedUntilMs: row.lockedUntilMs })',
     breaks: 'A request after 24 hours stores its own answer and payload.',
-    tests: ['Idempotency-8'],
+    tests: ['Idempotency-8', 'Idempotency-25'],
   },
   {
     id: 'in-flight-runs-twice',
@@ -71,7 +71,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
     find: 'const LOCK_MS = 10_000;',
     replace: 'const LOCK_MS = 24 * 3_600_000;',
     breaks: 'A crashed attempt blocks its key for 10 s.',
-    tests: ['Idempotency-7'],
+    tests: ['Idempotency-7', 'Idempotency-24'],
   },
   {
     id: 'conflict-without-retry-after',
