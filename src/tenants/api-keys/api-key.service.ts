@@ -30,8 +30,8 @@ export interface IssuedApiKey {
 }
 
 /**
- * An operator, as an actor, changes any key. A caller changes the keys of its project, within the rights of its own key: for
- * it each change throws `AppError forbidden` without the scope `keys`, and keys of other projects are not found.
+ * An operator, as an actor, changes any key. A caller changes the keys of its project, within the rights of its own key. Its
+ * changes throw `AppError forbidden` without the scope `keys`. A key of another project is not found.
  */
 export type KeyChanger = Actor | ServiceCall;
 
