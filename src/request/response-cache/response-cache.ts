@@ -5,9 +5,7 @@ import type { Decision, Standing } from '../rate-limit/rules/limiter.js';
 const MAX_BYTES = 32 * 1024 * 1024;
 /** The memory of an entry without its texts. */
 const ENTRY_BYTES = 500;
-const SEEN_BYTES = 150;
-/** Of the texts that were requested before; about 8,000. */
-const MAX_SEEN_BYTES = 2 * 1024 * 1024;
+const DOORKEEPER_SLOTS = 1 << 16;
 
 /** A complete response with status 200. */
 export interface KeptResponse {
@@ -33,10 +31,7 @@ interface Request {
  */
 export class ResponseCache {
   private readonly kept: LRUCache<string, KeptResponse>;
-  private readonly seen = new LRUCache<string, true>({
-    maxSize: MAX_SEEN_BYTES,
-    sizeCalculation: (_, text) => textBytes(text) + SEEN_BYTES,
-  });
+  private readonly doorkeeper = new Doorkeeper();
   private readonly inFlight = new Map<string, Promise<Response>>();
   /** For metrics. */
   readonly counts = { hits: 0, shared: 0, misses: 0 };
@@ -74,8 +69,7 @@ export class ResponseCache {
       return shared;
     }
     this.counts.misses += 1;
-    const isRepeated = this.seen.has(text);
-    this.seen.set(text, true);
+    const isRepeated = this.doorkeeper.note(text);
     const finish = (response: Response) => {
       this.inFlight.delete(key);
       if (response && isRepeated) this.kept.set(key, response);
@@ -97,6 +91,32 @@ function keyOf({ caller, standing }: Request, text: string): string | null {
   if (standing.dataVersion === null) return null;
   const scopes = [...caller.scopes].join();
   return `${standing.dataVersion} ${caller.projectId} ${scopes} ${text}`;
+}
+
+/**
+ * Remembers approximately which texts were seen before: a fixed table of 256 KB with their hashes. A newer text may
+ * overwrite an older one.
+ */
+class Doorkeeper {
+  private readonly hashes = new Int32Array(DOORKEEPER_SLOTS);
+
+  /** Records the text. Returns whether it was seen before. */
+  note(text: string): boolean {
+    const hash = hashOf(text);
+    const slot = hash & (DOORKEEPER_SLOTS - 1);
+    const isKnown = this.hashes[slot] === hash;
+    this.hashes[slot] = hash;
+    return isKnown;
+  }
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash | 0;
 }
 
 /** The bytes that V8 needs for a text: one per character, or two if any character is outside Latin-1. */

@@ -12,12 +12,12 @@ import { answeredFields } from '../operations/operation-size.js';
 import { Entries } from '../operations/type-options.js';
 import {
   DeletedPetType,
-  ListedPets,
   NewPetInput,
   PetChangesInput,
   PetConnectionType,
   PetStatusEnum,
   PetType,
+  presentPage,
   presentPet,
 } from './pet.type.js';
 import { PetListArgs, parseListArgs } from './pet-list.args.js';
@@ -44,7 +44,7 @@ export class PetResolver {
     @Args(() => PetListArgs) args: PetListArgs,
   ): Promise<PetConnectionType> {
     const wanted = parseListArgs(args);
-    return new ListedPets(await this.service.list(serviceCallOf(context), wanted), wanted);
+    return presentPage(await this.service.list(serviceCallOf(context), wanted), wanted);
   }
 
   @Directive('@cacheControl(maxAge: 0, scope: PRIVATE)')

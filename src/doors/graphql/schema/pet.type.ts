@@ -96,44 +96,78 @@ export class PetChangesInput {
 }
 
 /** graphql's ID can't serialize a bigint, and a JavaScript client could not read one. */
-export function presentPet(pet: Pet | ListedPet): PetType {
+export function presentPet(pet: Pet): PetType {
   return {
     id: String(pet.id),
     name: pet.name,
     categoryId: String(pet.categoryId),
     status: pet.status,
-    createdAt: new Date(Number(pet.createdAtMs)),
+    createdAt: new Date(pet.createdAtMs),
   };
 }
 
-/**
- * Cursors are made only when they are read. The getters belong to a class. A getter in an object literal gives each object
- * its own hidden class. V8 keeps that class, with everything that the getter references, until the next full collection.
- * D-48.
+/*
+ * Values are created only when they are read: a page has up to a hundred pets. The getters belong to classes. A getter in
+ * an object literal gives each object its own hidden class. V8 keeps that class, with everything that the getter
+ * references, until the next full collection. D-48.
  */
-export class ListedPets implements PetConnectionType {
-  readonly nodes: PetType[];
-  private readonly cursors: PetCursors;
 
+class ListedPetType implements PetType {
   constructor(
-    private readonly page: PetPage,
-    private readonly list: PetListRequest,
-  ) {
-    this.nodes = page.pets.map(presentPet);
-    this.cursors = new PetCursors(list);
+    private readonly row: ListedPet,
+    private readonly cursors: PetCursors,
+  ) {}
+
+  get id() {
+    return this.row.id;
   }
 
-  get edges(): PetEdgeType[] {
-    return this.nodes.map((node) => ({ node, cursor: this.cursors.encode(node) }));
+  get name() {
+    return this.row.name;
   }
 
-  get pageInfo(): PageInfoType {
-    const [first, last] = [this.nodes[0], this.nodes.at(-1)];
-    return {
-      hasNextPage: this.page.hasNextPage,
-      hasPreviousPage: this.list.after !== null,
-      startCursor: first ? this.cursors.encode(first) : null,
-      endCursor: last ? this.cursors.encode(last) : null,
-    };
+  get categoryId() {
+    return this.row.categoryId;
   }
+
+  get status() {
+    return this.row.status;
+  }
+
+  get createdAt() {
+    return new Date(Number(this.row.createdAtMs));
+  }
+
+  /** Each pet is its own edge. */
+  get node() {
+    return this;
+  }
+
+  get cursor() {
+    return this.cursors.encode(this.row);
+  }
+}
+
+class ListedPageInfo implements PageInfoType {
+  constructor(
+    private readonly nodes: readonly ListedPetType[],
+    readonly hasPreviousPage: boolean,
+    readonly hasNextPage: boolean,
+  ) {}
+
+  get startCursor() {
+    return this.nodes[0]?.cursor ?? null;
+  }
+
+  get endCursor() {
+    return this.nodes.at(-1)?.cursor ?? null;
+  }
+}
+
+/** `list` is the page's request. */
+export function presentPage({ pets, hasNextPage }: PetPage, list: PetListRequest): PetConnectionType {
+  const cursors = new PetCursors(list);
+  const nodes = pets.map((row) => new ListedPetType(row, cursors));
+  const pageInfo = new ListedPageInfo(nodes, list.after !== null, hasNextPage);
+  return { nodes, edges: nodes, pageInfo };
 }
