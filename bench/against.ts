@@ -31,7 +31,7 @@ const FLOOR_AMOUNT = 3_000;
 const PETS = 200_000;
 /**
  * The limit of GraphQL's `createPet` is for each project: 300 a minute, and 60 in older builds. So pets are created for many
- * projects in turns; a process creates 11 for each of them.
+ * projects in turns; a process creates 8 for each of them.
  */
 const WRITTEN_PROJECTS = 160;
 
@@ -78,8 +78,8 @@ function list(door: Door, name: string, pages: 'first' | 'any', filter: Filter =
 function create(door: Door): Workload {
   return {
     name: `${NAMES[door]} createPet`,
-    warmUp: 500,
-    amount: 240,
+    warmUp: 400,
+    amount: 160,
     check: (contestants) => checkCreates(contestants, door),
     request: (contestant, { written }) => ({
       ...createRequest(contestant, door),
