@@ -40,8 +40,8 @@ interface OperationPluginOptions {
 }
 
 /**
- * What Apollo does not do for an operation: admission before it, the turn of a long read, and the headers, log lines and
- * memory after it. One plugin, because Apollo runs the hooks of several plugins concurrently.
+ * Adds to Apollo: admission before an operation, the turn of a long read, and after it the headers, log lines and memory.
+ * All of it is a single plugin, because Apollo runs the hooks of several plugins concurrently.
  *
  * Admission measures, refuses what is too large, charges, validates, stores. So a document that nobody paid for costs only
  * its parsing, and validation sees only documents of an allowed size. Apollo's own validation is off: it would run before
