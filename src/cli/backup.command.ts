@@ -58,23 +58,30 @@ Examples:
 
 async function writeBackup(database: string, path: string, isForced: boolean, output: Output): Promise<void> {
   const startedAtMs = performance.now();
-  const target = await newFile(path, { isForced, mode: PRIVATE });
   let isWritten = false;
+  const discard = () =>
+    creating.then(
+      (target) => target.discard(),
+      () => {},
+    );
+  // Before anything is created: an interrupt leaves nothing behind.
   const { signal, release } = stopSignal(async () => {
     if (isWritten) return;
-    await target.discard();
+    await discard();
     output.fail('conflict', 'Interrupted. No backup was written.');
     // libsql can't interrupt a statement, so the process would wait for it.
     process.exit(EXIT.refused);
   });
+  const creating = newFile(path, { isForced, mode: PRIVATE });
   try {
+    const target = await creating;
     const { backupSqlite } = await import('../ground/backup/backup.js');
     await backupSqlite(database, target.partial);
     if (signal.aborted) return;
     isWritten = true;
     await target.keep();
   } catch (error) {
-    await target.discard();
+    await discard();
     throw error;
   } finally {
     release();
