@@ -41,82 +41,95 @@ export function readHeader(line: Line | undefined): string[] {
 
 /** The header of a file of refused rows: the columns of the input, and the problem. */
 export function refusedCsvHeader(header: readonly string[]): string {
-  return csvLine(header.includes(PROBLEM) ? header : [...header, PROBLEM]);
+  return refusedRow(header, PROBLEM, header);
 }
 
-/**
- * The rows of a CSV file (RFC 4180), each with its first line number. An unreadable row costs only itself: a stray quote
- * seems to join several rows, so after it reading continues with the very next line.
- */
+/** The rows of a CSV file (RFC 4180), each with its first line number. Blank rows are skipped. */
 export async function* readCsv(
   source: AsyncIterable<Line[]>,
   header: readonly string[],
 ): AsyncGenerator<ReadRow[]> {
-  let open: Line[] = [];
-  for await (const lines of source) {
-    if (staysOpen(open, lines)) {
-      open.push(...lines);
-      continue;
-    }
-    const { rows, rest } = rowsOf([...open, ...lines], header, 'more follows');
-    open = rest;
-    yield rows;
-  }
-  yield rowsOf(open, header, 'end').rows;
+  const rows = new CsvRows(header);
+  for await (const lines of source) yield lines.flatMap((line) => rows.add(line));
+  yield rows.end();
 }
 
-/** Whether the open row continues through all these lines. To search it from its start for each group takes minutes. */
-function staysOpen([first]: readonly Line[], lines: readonly Line[]): boolean {
-  const last = lines.at(-1);
-  if (!first || !last || last.endBytes - first.endBytes > MAX_ROW_BYTES) return false;
-  return lines.every(({ bytes }) => bytes !== null && !bytes.includes(QUOTE));
-}
+/**
+ * Joins lines to rows, because a quoted field can span lines. An unreadable row costs only its first line: a stray quote
+ * seems to join several rows, so the lines after it are read again. A row ends where the number of quotes is even, as
+ * quotes in a field come in pairs.
+ */
+class CsvRows {
+  /** The lines of a row that has not ended. */
+  private lines: Line[] = [];
+  private totalBytes = 0;
+  private isQuoted = false;
 
-type Ending = 'more follows' | 'end';
+  constructor(private readonly header: readonly string[]) {}
 
-/** All complete rows, and the lines of the incomplete last one. Blank rows are skipped. */
-function rowsOf(lines: Line[], header: readonly string[], ending: Ending): { rows: ReadRow[]; rest: Line[] } {
-  const rows: ReadRow[] = [];
-  let next = 0;
-  for (let found = rowAt(lines, next, ending); found; found = rowAt(lines, next, ending)) {
-    const { problem } = found;
-    const [first] = found.lines as [Line];
-    const text = problem === null ? textOf(found.lines.map(({ bytes }) => bytes as Buffer)) : '';
-    const fields = problem === null ? fieldsOf(text) : null;
-    next += fields ? found.lines.length : 1;
-    if (!fields) rows.push(unreadable(first, problem ?? NOT_CLOSED, header));
-    else if (text.trim() !== '') rows.push(toRow(found.lines, { text, fields }, header));
-  }
-  return { rows, rest: lines.slice(next) };
-}
-
-/** Lines that belong to the same row, because a quoted field spans them. */
-interface FoundRow {
-  lines: Line[];
-  /** The reason why the first line can't be read; null = none. */
-  problem: string | null;
-}
-
-/** The next row: it ends where the number of quotes is even, as quotes in a field come in pairs. Null = no end yet. */
-function rowAt(lines: Line[], from: number, ending: Ending): FoundRow | null {
-  const alone = (problem: string) => ({ lines: lines.slice(from, from + 1), problem });
-  let isOpen = false;
-  let totalBytes = 0;
-  for (let at = from; at < lines.length; at += 1) {
-    const { bytes } = lines[at] as Line;
-    if (bytes === null) return alone(isOpen ? NOT_CLOSED : TOO_LONG);
-    totalBytes += bytes.length + 1;
-    if (totalBytes > MAX_ROW_BYTES + 1) return alone(NOT_CLOSED);
+  /** The rows that the line completes. */
+  add(line: Line): ReadRow[] {
+    const { bytes } = line;
+    this.lines.push(line);
+    if (bytes === null) return this.refuseFirst(this.lines.length === 1 ? TOO_LONG : NOT_CLOSED);
+    this.totalBytes += bytes.length + 1;
+    if (this.totalBytes > MAX_ROW_BYTES + 1) return this.refuseFirst(NOT_CLOSED);
     for (let quote = bytes.indexOf(QUOTE); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
-      isOpen = !isOpen;
+      this.isQuoted = !this.isQuoted;
     }
-    if (isOpen) continue;
-    const row = lines.slice(from, at + 1);
-    return row.every((line) => isUtf8(line.bytes as Buffer))
-      ? { lines: row, problem: null }
-      : alone(UNREADABLE_TEXT);
+    return this.isQuoted ? [] : this.complete();
   }
-  return from < lines.length && ending === 'end' ? alone(NOT_CLOSED) : null;
+
+  /** The rows of the lines that are left at the end of the file. */
+  end(): ReadRow[] {
+    return this.lines.length === 0 ? [] : [...this.refuseFirst(NOT_CLOSED), ...this.end()];
+  }
+
+  private complete(): ReadRow[] {
+    const bytes = this.lines.map((line) => line.bytes as Buffer);
+    if (!bytes.every(isUtf8)) return this.refuseFirst(UNREADABLE_TEXT);
+    const text = textOf(bytes);
+    const fields = fieldsOf(text);
+    if (!fields) return this.refuseFirst(NOT_CLOSED);
+    const lines = this.take();
+    return text.trim() === '' ? [] : [this.row(lines, text, fields)];
+  }
+
+  private row(lines: Line[], text: string, fields: readonly string[]): ReadRow {
+    const { header } = this;
+    const first = lines[0] as Line;
+    const last = lines.at(-1) as Line;
+    const isFull = fields.length === header.length;
+    const at = (column: string) => fields[header.indexOf(column)] ?? '';
+    const status = at('status');
+    return {
+      line: first.number,
+      end: { line: last.number, positionBytes: last.endBytes },
+      problem: isFull ? null : `has ${fields.length} fields, but the header has ${header.length}`,
+      input: {
+        name: at('name'),
+        categoryId: parseInt64(at('categoryId')) ?? at('categoryId'),
+        ...(status === '' ? {} : { status }),
+      },
+      withProblem: (problem) =>
+        isFull ? refusedRow(fields, problem, header) : refusedText(text, problem, header),
+    };
+  }
+
+  /** Reads each line again at most once: a line with an even number of quotes is then a complete row. */
+  private refuseFirst(problem: string): ReadRow[] {
+    const [first, ...others] = this.take() as [Line, ...Line[]];
+    const refused = (text: string, reason: string) => refusedText(text, reason, this.header);
+    return [unreadableRow(first, problem, refused), ...others.flatMap((line) => this.add(line))];
+  }
+
+  private take(): Line[] {
+    const { lines } = this;
+    this.lines = [];
+    this.totalBytes = 0;
+    this.isQuoted = false;
+    return lines;
+  }
 }
 
 function textOf(lines: Buffer[]): string {
@@ -139,41 +152,13 @@ function fieldsOf(text: string): string[] | null {
   }
 }
 
-interface RowContent {
-  text: string;
-  fields: readonly string[];
-}
-
-function toRow(lines: Line[], { text, fields }: RowContent, header: readonly string[]): ReadRow {
-  const first = lines[0] as Line;
-  const last = lines.at(-1) as Line;
-  const isFull = fields.length === header.length;
-  const at = (column: string) => fields[header.indexOf(column)] ?? '';
-  const status = at('status');
-  return {
-    line: first.number,
-    end: { line: last.number, positionBytes: last.endBytes },
-    problem: isFull ? null : `has ${fields.length} fields, but the header has ${header.length}`,
-    input: {
-      name: at('name'),
-      categoryId: parseInt64(at('categoryId')) ?? at('categoryId'),
-      ...(status === '' ? {} : { status }),
-    },
-    withProblem: (problem) =>
-      isFull ? refusedRow(fields, problem, header) : refusedText(text, problem, header),
-  };
-}
-
-function unreadable(line: Line, problem: string, header: readonly string[]): ReadRow {
-  return unreadableRow(line, problem, (text, reason) => refusedText(text, reason, header));
-}
-
 /** The whole text of a row becomes its name. Without a category the next import refuses it too. */
 function refusedText(text: string, problem: string, header: readonly string[]): string {
   const fields = header.map((column) => (column === 'name' ? text : ''));
   return refusedRow(fields, problem, header);
 }
 
+/** Replaces the column of the problem, or adds it. */
 function refusedRow(fields: readonly string[], problem: string, header: readonly string[]): string {
   const at = header.indexOf(PROBLEM);
   return csvLine(at === -1 ? [...fields, problem] : fields.with(at, problem));
