@@ -37,6 +37,7 @@ export function createServices(
   const domains = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
   const apiKeys = new ApiKeyService(db, ids, { audit, idempotency }, now);
+  const petStore = new PetStore(db, versions);
   const keyNames = new KeyNames(db);
   const usage = new UsageService(db, now);
   const requestWriter = new RequestWriter(db, now, isRequestLogOn);
@@ -48,9 +49,9 @@ export function createServices(
     projects,
     ownProject: new OwnProject(projects, idempotency),
     apiKeys,
-    pets: new PetService(new PetStore(db, versions), ids, idempotency, now),
+    pets: new PetService(petStore, ids, idempotency, now),
     petImports: new PetImportService(db, ids, audit, now),
-    petExports: new PetExportService(db),
+    petExports: new PetExportService(db, petStore),
     idempotency,
     keyUses: new KeyUses(db, now),
     usage,

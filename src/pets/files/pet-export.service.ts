@@ -1,16 +1,11 @@
 import type { Database } from '../../ground/database/database.js';
 import { patiently } from '../../ground/database/database-errors.js';
-import type { PetStatus } from '../pet.entity.js';
+import type { PetStore } from '../pet.store.js';
+import { type ListedPet, oldestFirst, type PetListRequest, type PetPosition } from '../pet-list.js';
 import { csvLine, type PetFormat } from './rows.js';
 
 const PAGE_PETS = 1_000;
-// Digits as text: mysql2 takes several times as long to read a 64-bit integer exactly.
-const PAGE = `SELECT CAST(id AS CHAR) AS id, name, CAST(category_id AS CHAR) AS categoryId, status FROM pets
-  WHERE project_id = ? AND id > ? AND id <= ? ORDER BY pets.id LIMIT ${PAGE_PETS}`;
-const LAST = 'SELECT CAST(MAX(id) AS CHAR) AS id FROM pets WHERE project_id = ?';
-const COUNT = 'SELECT CAST(COUNT(*) AS CHAR) AS pets FROM pets WHERE project_id = ?';
-/** Ids are never negative. */
-const BEFORE_ALL = '-1';
+const COUNT = 'SELECT COUNT(*) AS pets FROM pets WHERE project_id = ?';
 
 interface ExportOptions {
   /** Ends the export after the current page. */
@@ -21,11 +16,14 @@ interface ExportOptions {
 
 /** Reads all pets of a project for an export. Memory is bounded by one page. */
 export class PetExportService {
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly store: PetStore,
+  ) {}
 
   /** Returns the number of pets, or null when the database takes too long to count. */
   async count(projectId: bigint): Promise<number | null> {
-    const rows = await this.db.execute<{ pets: string }>(COUNT, [projectId]).catch(() => []);
+    const rows = await this.db.execute<{ pets: unknown }>(COUNT, [projectId]).catch(() => []);
     return rows[0] ? Number(rows[0].pets) : null;
   }
 
@@ -33,27 +31,27 @@ export class PetExportService {
    * Reads the pets in the order of their ids, one statement for each page. The newest id at the start is the last one, so
    * the export ends although pets are added meanwhile.
    */
-  async *pages(projectId: bigint, { signal, onWait }: ExportOptions): AsyncGenerator<ExportedPet[]> {
-    const read = <Row>(sql: string, values: unknown[]) =>
-      patiently(() => this.db.execute<Row>(sql, [projectId, ...values]), { signal, onWait });
-    const [last] = await read<{ id: string | null }>(LAST, []);
-    let afterId = BEFORE_ALL;
-    while (last?.id && afterId !== last.id && !signal.aborted) {
-      const pets = await read<ExportedPet>(PAGE, [afterId, last.id]);
-      if (pets.length > 0) yield pets;
-      if (pets.length < PAGE_PETS) return;
-      afterId = pets.at(-1)?.id as string;
+  async *pages(projectId: bigint, options: ExportOptions): AsyncGenerator<ListedPet[]> {
+    const read = (part: Partial<PetListRequest>) => {
+      const list = { ...oldestFirst(null), pageSize: PAGE_PETS, after: null, ...part };
+      return patiently(() => this.store.page(projectId, list), options);
+    };
+    const [newest] = (await read({ orderBy: 'NEWEST', pageSize: 1 })).pets;
+    const lastId = BigInt(newest?.id ?? -1);
+    let after: PetPosition | null = null;
+    while (!options.signal.aborted) {
+      const page = await read({ after });
+      const pets = page.pets.filter(({ id }) => BigInt(id) <= lastId);
+      const last = pets.at(-1);
+      if (last === undefined) return;
+      yield pets;
+      if (!page.hasNextPage) return;
+      after = { id: BigInt(last.id), name: null };
     }
   }
 }
 
-/** A pet to write. Its 64-bit integers are strings of digits. */
-export interface ExportedPet {
-  id: string;
-  name: string;
-  categoryId: string;
-  status: PetStatus | null;
-}
+type ExportedPet = Omit<ListedPet, 'createdAtMs'>;
 
 /** The first line of a file; empty = none. */
 export const FILE_START: Record<PetFormat, string> = { csv: 'id,name,categoryId,status\n', ndjson: '' };
