@@ -84,19 +84,14 @@ function compareIds({ id: a }: OrderedPet, { id: b }: OrderedPet): number {
   return (a.length === b.length ? a < b : a.length < b.length) ? -1 : 1;
 }
 
+/** By code points, as both databases compare. Units of UTF-16 have another order above U+FFFF. */
 function compareNames(a: OrderedPet, b: OrderedPet): number {
   const length = Math.min(a.name.length, b.name.length);
   for (let at = 0; at < length; at += 1) {
-    const difference = rank(a.name.charCodeAt(at)) - rank(b.name.charCodeAt(at));
+    const difference = (a.name.codePointAt(at) as number) - (b.name.codePointAt(at) as number);
     if (difference !== 0) return difference;
   }
   return a.name.length - b.name.length || compareIds(a, b);
-}
-
-/** Both databases compare code points. In UTF-16 the units of those above U+FFFF precede U+E000 to U+FFFF. */
-function rank(unit: number): number {
-  if (unit < 0xd800) return unit;
-  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
 /**

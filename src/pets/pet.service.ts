@@ -150,7 +150,8 @@ interface Creation {
   createdAtMs: number;
 }
 
-function rowsOf(projectId: bigint, pets: readonly NewPet[], { ids, createdAtMs }: Creation): Pet[] {
+/** The rows of new pets, which have these ids in their order. */
+export function rowsOf(projectId: bigint, pets: readonly NewPet[], { ids, createdAtMs }: Creation): Pet[] {
   return pets.map((pet, at) => ({ projectId, id: ids[at] as bigint, ...pet, createdAtMs }));
 }
 

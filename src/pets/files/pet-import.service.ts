@@ -10,6 +10,7 @@ import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { AuditLog } from '../../tenants/audit/audit-log.js';
 import { Pet } from '../pet.entity.js';
+import { rowsOf } from '../pet.service.js';
 import { PetBatch, type RefusedRow } from './pet-batch.js';
 import type { PetFile } from './pet-file.js';
 import { ImportedFile, PetImport } from './pet-import.entity.js';
@@ -167,9 +168,7 @@ export class PetImportService {
       reportBytes: refused.length > 0 ? work.report(refused) : progress.reportBytes,
     };
     await withDrawnIds(this.ids, pets.length, async (ids) => {
-      const { projectId } = progress;
-      const createdAtMs = this.now();
-      const rows = pets.map((pet, index) => ({ projectId, id: ids[index] as bigint, ...pet, createdAtMs }));
+      const rows = rowsOf(progress.projectId, pets, { ids, createdAtMs: this.now() });
       const attempt = () =>
         batches.store(async (manager) => {
           await insertRows(manager, Pet, rows);
