@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { ConfigError, type DatabaseTarget, databaseTarget, isInMemory } from '../ground/config/config.js';
 import { AppError } from '../ground/kernel/errors.js';
 import { newFile } from './file-target.js';
+import { LongRun } from './long-run.js';
 import { EXIT, grouped, type Output } from './output.js';
-import { ProgressBar, stopSignal } from './progress.js';
 import { sharedDatabase } from './session.js';
 
 /** The file has digests of keys and sealed private keys: only its owner may read it. */
@@ -57,7 +57,6 @@ Examples:
 }
 
 async function writeBackup(database: string, path: string, isForced: boolean, output: Output): Promise<void> {
-  const startedAtMs = performance.now();
   let isWritten = false;
   const discard = () =>
     creating.then(
@@ -65,28 +64,29 @@ async function writeBackup(database: string, path: string, isForced: boolean, ou
       () => {},
     );
   // Before anything is created: an interrupt leaves nothing behind.
-  const { signal, release } = stopSignal(async () => {
+  const onStop = async () => {
     if (isWritten) return;
     await discard();
     output.fail('conflict', 'Interrupted. No backup was written.');
     // libsql can't interrupt a statement, so the process would wait for it.
     process.exit(EXIT.refused);
-  });
-  const creating = newFile(path, { isForced, mode: PRIVATE });
+  };
+  const run = new LongRun(false, onStop);
+  const creating = newFile(path, isForced, PRIVATE);
   try {
     const target = await creating;
     const { backupSqlite } = await import('../ground/backup/backup.js');
     await backupSqlite(database, target.partial);
-    if (signal.aborted) return;
+    if (run.signal.aborted) return;
     isWritten = true;
     await target.keep();
   } catch (error) {
     await discard();
     throw error;
   } finally {
-    release();
+    run.end();
   }
-  const seconds = Number(((performance.now() - startedAtMs) / 1000).toFixed(3));
+  const { seconds } = run;
   const bytes = statSync(path).size;
   output.result(
     { file: path, complete: true, bytes, seconds },
@@ -164,30 +164,25 @@ async function runCopy(
     import('../ground/backup/copy.js'),
     import('../app/database-schema.js'),
   ]);
-  const startedAtMs = performance.now();
   const place = shownUrl(into);
-  const bar = new ProgressBar(process.stderr, { rows: 0, done: 0 }, process.stderr.isTTY && !output.isJson);
-  const { signal, release } = stopSignal();
+  const run = new LongRun(output.showsProgress);
   const rows = await copyDatabase(DATABASE_SCHEMA, {
     from,
     into,
     isForced,
     startedAt: new Date().toISOString(),
-    signal,
-    onProgress: (done, total) => bar.update({ rows: done, done, total }),
+    signal: run.signal,
+    onProgress: (done, total) => run.update(done, done, total),
   })
     .catch((error) => {
-      if (!signal.aborted) throw error;
+      if (!run.signal.aborted) throw error;
       throw new AppError(
         'conflict',
         `Interrupted. ${place} has a part of the rows. Use --force to begin again.`,
       );
     })
-    .finally(() => {
-      release();
-      bar.clear();
-    });
-  const seconds = Number(((performance.now() - startedAtMs) / 1000).toFixed(3));
+    .finally(() => run.end());
+  const { seconds } = run;
   output.result(
     { from: shownUrl(from), into: place, rows, seconds },
     `${grouped(sumOf(rows))} rows of ${Object.keys(rows).length} tables are copied into ${place} in ${seconds.toFixed(1)} s.`,

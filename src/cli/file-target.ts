@@ -7,7 +7,7 @@ import { AppError, invalidRequest } from '../ground/kernel/errors.js';
 import { printable } from './output.js';
 
 /** The place where a long output goes. */
-export interface FileTarget {
+interface FileTarget {
   write(data: string | Uint8Array): Promise<void>;
   /** Keeps what was written. */
   keep(): Promise<void>;
@@ -28,24 +28,17 @@ export function standardOutput(signal: AbortSignal): FileTarget {
   };
 }
 
-export interface NewFile extends FileTarget {
+interface NewFile extends FileTarget {
   /** The path of the file until it is complete. */
   partial: string;
 }
 
-interface NewFileOptions {
-  /** Replaces a regular file at the path. */
-  isForced: boolean;
-  /** The permissions, less the process's umask. */
-  mode?: number;
-}
-
 /**
- * A file that appears at `path` only when it is complete; until then it is in a hidden folder beside it. Throws
- * `AppError conflict` when something is at `path`, or with `isForced` something other than a regular file. Throws
- * `AppError invalid_request` when the file can't be written.
+ * A file that appears at `path` only when it is complete; until then it is in a hidden folder beside it. With `isForced`
+ * it replaces a regular file. `mode` = its permissions, less the process's umask. Throws `AppError conflict` when anything
+ * else is at `path`, and `AppError invalid_request` when the file can't be written.
  */
-export async function newFile(path: string, { isForced, mode = 0o666 }: NewFileOptions): Promise<NewFile> {
+export async function newFile(path: string, isForced: boolean, mode = 0o666): Promise<NewFile> {
   requireFree(path, isForced);
   const folder = join(dirname(path), `.petstore-${randomBytes(8).toString('hex')}.part`);
   const partial = join(folder, 'file');

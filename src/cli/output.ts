@@ -16,6 +16,10 @@ export class Output {
     private readonly streams: { stdout: TextSink; stderr: TextSink } = process,
   ) {}
 
+  get showsProgress(): boolean {
+    return process.stderr.isTTY && !this.isJson;
+  }
+
   /** Writes text to standard output as it is. */
   write(text: string): void {
     this.streams.stdout.write(text);
@@ -46,8 +50,9 @@ export function isoTime(atMs: number | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
 }
 
-/** Aligned columns with a header line. */
-export function table(rows: readonly Record<string, string | number | null>[]): string {
+/** Aligned columns with a header line; without a row the text `none`. */
+export function table(rows: readonly Record<string, string | number | null>[], none = ''): string {
+  if (rows.length === 0) return none;
   const columns = Object.keys(rows[0] ?? {});
   const lines = [
     columns.map((column) => column.toUpperCase()),

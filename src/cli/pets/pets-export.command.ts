@@ -3,8 +3,8 @@ import type { Services } from '../../app/services.js';
 import { FILE_START, PET_LINE, withoutFormulas } from '../../pets/files/pet-export.service.js';
 import { formatOfName, PET_FORMATS, type PetFormat } from '../../pets/files/rows.js';
 import { newFile, standardOutput } from '../file-target.js';
+import { LongRun, type Pace, paceText, sayWaiting } from '../long-run.js';
 import { EXIT, grouped, type Output } from '../output.js';
-import { ProgressBar, sayWaiting, stopSignal } from '../progress.js';
 import { withServices } from '../session.js';
 
 interface ExportOptions {
@@ -45,11 +45,11 @@ Examples:
       const problem = usageProblem(path, options, output);
       if (problem) command.error(`error: ${problem}`);
       const format = options.format ?? formatOfName(path ?? '') ?? 'csv';
-      const isForced = options.force === true;
-      const isSafe = options.safeForSpreadsheets === true;
-      if (isSafe && format !== 'csv') command.error('error: --safe-for-spreadsheets is for CSV');
+      if (options.safeForSpreadsheets && format !== 'csv') {
+        command.error('error: --safe-for-spreadsheets is for CSV');
+      }
       output.exitCode = await withServices((services) =>
-        runExport(services, { slug, path, format, isForced, isSafe, output }),
+        runExport(services, { slug, path, format, options, output }),
       );
     });
 }
@@ -75,30 +75,27 @@ interface Export {
   /** Undefined = standard output. */
   path: string | undefined;
   format: PetFormat;
-  isForced: boolean;
-  /** Whether no name is a formula for a spreadsheet. */
-  isSafe: boolean;
+  options: ExportOptions;
   output: Output;
 }
 
 async function runExport({ projects, petExports }: Services, wanted: Export): Promise<number> {
-  const { slug, path, format, isForced, isSafe, output } = wanted;
+  const { slug, path, format, options, output } = wanted;
   const { id: projectId } = await projects.getBySlug(slug);
-  const { signal, release } = stopSignal();
-  const target = path === undefined ? standardOutput(signal) : await newFile(path, { isForced });
-  const isBarShown = process.stderr.isTTY && !output.isJson && !(path === undefined && process.stdout.isTTY);
-  const total = isBarShown ? await petExports.count(projectId) : null;
-  const bar = new ProgressBar(process.stderr, { rows: 0, done: 0 }, isBarShown);
-  const startedAtMs = performance.now();
+  const isShown = output.showsProgress && !(path === undefined && process.stdout.isTTY);
+  const run = new LongRun(isShown);
+  const { signal } = run;
+  const target = path === undefined ? standardOutput(signal) : await newFile(path, options.force === true);
+  const total = isShown ? await petExports.count(projectId) : null;
   let exported = 0;
   let isKept = false;
   try {
     await target.write(FILE_START[format]);
     for await (const pets of petExports.pages(projectId, { signal, onWait: sayWaiting() })) {
-      const shown = isSafe ? pets.map(withoutFormulas) : pets;
+      const shown = options.safeForSpreadsheets ? pets.map(withoutFormulas) : pets;
       await target.write(shown.map(PET_LINE[format]).join(''));
       exported += pets.length;
-      bar.update({ rows: exported, done: exported, total });
+      run.update(exported, exported, total);
     }
     if (!signal.aborted) {
       await target.keep();
@@ -107,31 +104,21 @@ async function runExport({ projects, petExports }: Services, wanted: Export): Pr
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    release();
-    bar.clear();
+    run.end();
     if (!isKept) await target.discard();
   }
-  summarize(wanted, { exported, isComplete: isKept, seconds: (performance.now() - startedAtMs) / 1000 });
+  summarize(wanted, { exported, isComplete: isKept, pace: run.pace(exported) });
   return isKept ? EXIT.ok : EXIT.refused;
 }
 
 function summarize(
   { slug, path, format, output }: Export,
-  { exported, isComplete, seconds }: { exported: number; isComplete: boolean; seconds: number },
+  { exported, isComplete, pace }: { exported: number; isComplete: boolean; pace: Pace },
 ): void {
-  const rowsPerSecond = Math.round(exported / Math.max(seconds, 0.001));
   const end = isComplete
-    ? `${grouped(exported)} exported in ${seconds.toFixed(1)} s (${grouped(rowsPerSecond)} rows/s)`
+    ? `${grouped(exported)} exported in ${paceText(pace)}`
     : `Interrupted after ${grouped(exported)} pets.${path === undefined ? '' : ' No file was written.'}`;
-  const json = {
-    project: slug,
-    file: isComplete ? path : null,
-    format,
-    exported,
-    complete: isComplete,
-    seconds: Number(seconds.toFixed(3)),
-    rowsPerSecond,
-  };
+  const file = isComplete ? path : null;
   if (path === undefined) output.note(end);
-  else output.result(json, end);
+  else output.result({ project: slug, file, format, exported, complete: isComplete, ...pace }, end);
 }

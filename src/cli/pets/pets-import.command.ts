@@ -7,8 +7,8 @@ import { openPetFile, type PetFile } from '../../pets/files/pet-file.js';
 import type { PetImport } from '../../pets/files/pet-import.entity.js';
 import type { BeginMode } from '../../pets/files/pet-import.service.js';
 import { formatOfName } from '../../pets/files/rows.js';
+import { LongRun, type Pace, paceText, sayWaiting } from '../long-run.js';
 import { EXIT, grouped, type Output } from '../output.js';
-import { ProgressBar, sayWaiting, stopSignal } from '../progress.js';
 import { commandLineActor, withServices } from '../session.js';
 import { RefusedFile } from './refused-file.js';
 
@@ -93,60 +93,22 @@ interface Import {
 }
 
 async function runImport({ projects, petImports }: Services, wanted: Import): Promise<number> {
-  const { slug, options, file, output } = wanted;
-  const project = await projects.getBySlug(slug);
-  const mode = modeOf(options);
-  const progress = await begin(petImports, project.id, mode, wanted);
+  const project = await projects.getBySlug(wanted.slug);
+  const progress = await begin(petImports, project.id, wanted);
   const before = { ...progress };
-  if (progress.finishedAtMs !== null) {
-    summarizeImport(output, { ...wanted, before, progress, isComplete: true, seconds: 0 });
-    return progress.refused === 0 ? EXIT.ok : EXIT.refused;
-  }
-  const refusedFile = RefusedFile.open(progress.reportPath, file, progress.reportBytes);
-  const start = { rows: before.imported + before.refused, done: before.positionBytes };
-  const bar = new ProgressBar(process.stderr, start, process.stderr.isTTY && !output.isJson);
-  const tell = tellRefused(bar, output, progress.reportPath);
-  const { signal, release } = stopSignal(() => {
-    if (!file.identity) file.stop();
-  });
-  const startedAtMs = performance.now();
-  let isComplete = false;
-  try {
-    isComplete = await petImports.run(commandLineActor(), {
-      file,
-      progress,
-      signal,
-      onWait: wanted.onWait,
-      report: (refused) => {
-        tell(refused);
-        return refusedFile.append(refused);
-      },
-      onProgress: ({ imported, refused, positionBytes }) =>
-        bar.update({ rows: imported + refused, done: positionBytes, total: file.sizeBytes }),
-    });
-  } finally {
-    release();
-    bar.clear();
-    refusedFile.close();
-  }
-  const seconds = (performance.now() - startedAtMs) / 1000;
-  summarizeImport(output, { ...wanted, before, progress, isComplete, seconds });
-  return isComplete && progress.refused === 0 ? EXIT.ok : EXIT.refused;
-}
-
-function modeOf({ again, resume, restart }: ImportOptions): BeginMode {
-  if (again) return 'again';
-  if (resume) return 'resume';
-  return restart ? 'restart' : 'new';
+  const ended =
+    progress.finishedAtMs === null ? await importRows(petImports, progress, wanted) : NOTHING_LEFT;
+  summarize(wanted, { ...ended, before, progress });
+  return ended.isComplete && progress.refused === 0 ? EXIT.ok : EXIT.refused;
 }
 
 /** The import's state. Throws `AppError conflict` that says what the user can do. */
 async function begin(
   petImports: Services['petImports'],
   projectId: bigint,
-  mode: BeginMode,
   { options, file, onWait, ...names }: Import,
 ): Promise<PetImport> {
+  const mode = modeOf(options);
   const reportPath = resolve(options.refused ?? refusedPath(names.path, file));
   const mayBegin = (known: PetImport | null) => {
     const isGoingOn = mode === 'resume' && options.refused === undefined;
@@ -157,6 +119,52 @@ async function begin(
   return isElsewhere && begun.finishedAtMs === null ? { ...begun, reportPath, reportBytes: 0 } : begun;
 }
 
+function modeOf({ again, resume, restart }: ImportOptions): BeginMode {
+  if (again) return 'again';
+  if (resume) return 'resume';
+  return restart ? 'restart' : 'new';
+}
+
+interface Ended {
+  isComplete: boolean;
+  pace: Pace;
+}
+
+const NOTHING_LEFT: Ended = { isComplete: true, pace: { seconds: 0, rowsPerSecond: 0 } };
+
+async function importRows(
+  petImports: Services['petImports'],
+  progress: PetImport,
+  { file, output, onWait }: Import,
+): Promise<Ended> {
+  const refusedFile = RefusedFile.open(progress.reportPath, file, progress.reportBytes);
+  const rows = () => progress.imported + progress.refused;
+  const onStop = () => {
+    if (!file.identity) file.stop();
+  };
+  const before = { rows: rows(), done: progress.positionBytes };
+  const run = new LongRun(output.showsProgress, onStop, before);
+  const tell = tellRefused(run, output, progress.reportPath);
+  let isComplete = false;
+  try {
+    isComplete = await petImports.run(commandLineActor(), {
+      file,
+      progress,
+      signal: run.signal,
+      onWait,
+      report: (refused) => {
+        tell(refused);
+        return refusedFile.append(refused);
+      },
+      onProgress: ({ positionBytes }) => run.update(rows(), positionBytes, file.sizeBytes),
+    });
+  } finally {
+    run.end();
+    refusedFile.close();
+  }
+  return { isComplete, pace: run.pace(rows() - before.rows) };
+}
+
 /** `pets.refused.csv` for `pets.csv`, so that its import finds the format in its name. */
 function refusedPath(path: string, { identity, format }: PetFile): string {
   if (!identity) return `stdin.refused.${format}`;
@@ -164,43 +172,30 @@ function refusedPath(path: string, { identity, format }: PetFile): string {
   return formatOfName(path) ? `${path.slice(0, -ext.length)}.refused${ext}` : `${path}.refused.${format}`;
 }
 
-function tellRefused(bar: ProgressBar, output: Output, reportPath: string) {
+function tellRefused(run: LongRun, output: Output, reportPath: string) {
   let told = 0;
   return (refused: readonly RefusedRow[]): void => {
     if (output.isJson) return;
-    for (const { problem } of refused.slice(0, Math.max(0, SHOWN_REFUSED - told))) bar.print(problem);
+    for (const { problem } of refused.slice(0, Math.max(0, SHOWN_REFUSED - told))) run.print(problem);
     if (told <= SHOWN_REFUSED && told + refused.length > SHOWN_REFUSED) {
-      bar.print(`More refused rows are in ${reportPath}`);
+      run.print(`More refused rows are in ${reportPath}`);
     }
     told += refused.length;
   };
 }
 
-interface Ended {
-  slug: string;
-  path: string;
-  file: PetFile;
-  before: PetImport;
-  progress: PetImport;
-  isComplete: boolean;
-  seconds: number;
-}
-
 /** Prints what an import did, in this run and in all runs. `before` is its state at the start of this run. */
-function summarizeImport(
-  output: Output,
-  { slug, path, file, before, progress, isComplete, seconds }: Ended,
+function summarize(
+  { slug, path, file, output }: Import,
+  { before, progress, isComplete, pace }: Ended & { before: PetImport; progress: PetImport },
 ): void {
   const imported = progress.imported - before.imported;
   const refused = progress.refused - before.refused;
-  const rowsPerSecond = Math.round((imported + refused) / Math.max(seconds, 0.001));
   const { imported: allImported, refused: allRefused, line } = progress;
   const refusedFile = allRefused > 0 ? progress.reportPath : null;
   const isResumed = before.line > 0;
 
-  const lines = [
-    `${grouped(imported)} imported, ${grouped(refused)} refused in ${seconds.toFixed(1)} s (${grouped(rowsPerSecond)} rows/s)`,
-  ];
+  const lines = [`${grouped(imported)} imported, ${grouped(refused)} refused in ${paceText(pace)}`];
   if (before.finishedAtMs !== null) lines.unshift(`${path} was already imported completely.`);
   if (isResumed)
     lines.push(`Including earlier runs: ${grouped(allImported)} imported, ${grouped(allRefused)} refused`);
@@ -222,8 +217,7 @@ function summarizeImport(
     complete: isComplete,
     lastLine: line,
     total: { imported: allImported, refused: allRefused },
-    seconds: Number(seconds.toFixed(3)),
-    rowsPerSecond,
+    ...pace,
   };
   output.result(json, lines.join('\n'));
 }

@@ -117,6 +117,7 @@ function refusal(error: unknown): AppError {
   return invalidRequest([{ field: '--refused', message }]);
 }
 
+/** At its position, and not at the end: a process that has lost the import may still write the same rows there. */
 function writeAll(file: number, bytes: Buffer, position: number): number {
   for (let done = 0; done < bytes.length; ) {
     done += writeSync(file, bytes, done, bytes.length - done, position + done);
