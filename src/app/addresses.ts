@@ -13,8 +13,7 @@ export interface Addresses {
 
 /** `port` is the port that the server listens on; it is used where no address is configured. */
 export function addressesOf(config: Config, port: number): Addresses {
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const listening = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`;
+  const listening = listeningUrl({ host: config.host, port });
   const isStaging = config.environment === 'staging';
   const production = config.publicBaseUrl ?? listening;
   const staging = config.stagingBaseUrl ?? (isStaging ? listening : null);
@@ -29,6 +28,12 @@ export function addressesOf(config: Config, port: number): Addresses {
       return url.origin;
     },
   };
+}
+
+/** The URL at which this machine reaches a server that listens there. */
+export function listeningUrl({ host, port }: Pick<Config, 'host' | 'port'>): string {
+  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** The HTTPS port that clients use; null = unknown or none. */

@@ -4,7 +4,8 @@ import type { DataSource } from 'typeorm';
 import { DATABASE_SCHEMA } from '../app/database-schema.js';
 import { type Config, type DatabaseTarget, isInMemory } from '../ground/config/config.js';
 import { withDataSource } from '../ground/database/data-source.js';
-import { isTableMissing, openProblem } from '../ground/database/database-errors.js';
+import { openProblem } from '../ground/database/database-errors.js';
+import { appliedMigrations } from '../ground/database/migration-plan.js';
 import { connectRedis } from '../ground/redis/redis-connection.js';
 import { RedisLimiter } from '../request/rate-limit/redis/redis-limiter.js';
 
@@ -61,18 +62,13 @@ export async function checkMigrations({ database }: Config): Promise<CheckResult
   const remedy = 'Run `petstore migrate`; the gateway also does it when it starts.';
   if (isNew(database)) return problem('the database has not been set up yet', remedy);
   const { applied, known } = await ask(database, async (source) => ({
-    applied: await source.query('SELECT name FROM migrations').then((rows) => rows.length, emptyIfMissing),
+    applied: (await appliedMigrations(source))?.length ?? 0,
     known: source.migrations.length,
   })).catch(() => ({ applied: null, known: 0 }));
   if (applied === null) return null;
   const found = `${applied} of ${known} applied`;
   if (applied > known) return problem(found, 'The database belongs to a newer version: update this program.');
   return applied === known ? ok(found) : problem(found, remedy);
-}
-
-function emptyIfMissing(error: unknown): number {
-  if (isTableMissing(error)) return 0;
-  throw error;
 }
 
 /** Charges a probe: a Redis that answers can still be full, be a replica, or forbid scripts. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
+import { listeningUrl } from '../app/addresses.js';
 import { AcmeClient } from '../domains/certificates/acme/acme-client.js';
 import { DnsUnreachable, isDecisive, serverName, valuesOf } from '../domains/dns/dns-message.js';
 import { Resolver } from '../domains/dns/resolver.js';
@@ -80,13 +81,11 @@ function bindProblem(
   }
 }
 
-async function isGateway({ host, port }: Config): Promise<boolean> {
-  if (port === 0) return false;
-  const here =
-    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+async function isGateway(config: Config): Promise<boolean> {
+  if (config.port === 0) return false;
   try {
     const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
-    const answer = await fetch(`http://${here}:${port}/healthz`, { signal, redirect: 'manual' });
+    const answer = await fetch(`${listeningUrl(config)}/healthz`, { signal, redirect: 'manual' });
     return answer.ok && answer.headers.has('x-request-id');
   } catch {
     return false;

@@ -24,7 +24,7 @@ export function domainsCommands(program: Command, output: Output): void {
         (await domains.ofProject.list(call)).map((domain) => toJson(domain, domains)),
       );
       const none = `No domain yet. petstore domains add ${slug} <hostname>`;
-      output.result({ domains: all }, all.length > 0 ? table(all.map(toRow)) : none);
+      output.result({ domains: all }, table(all.map(toRow), none));
     });
 
   domains

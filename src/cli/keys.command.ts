@@ -36,17 +36,13 @@ Examples:
   $ petstore keys create shop --scopes pets:read --name storefront --expires 90d
   $ API_KEY=$(petstore keys create shop --json | jq -r .key)`,
     )
-    .action(async (slug: string, { scopes, name, expires, rehearse }: CreateOptions) => {
+    .action(async (slug: string, { scopes, name, expires, rehearse: rehearses = false }: CreateOptions) => {
       const { key, token } = await withServices(async ({ projects, apiKeys }) => {
-        const project = await projects.getBySlug(slug);
+        const { id: projectId } = await projects.getBySlug(slug);
         const expiresAtMs = expires === undefined ? null : Date.now() + expires;
-        const wanted = { projectId: project.id, name, scopes, expiresAtMs, rehearses: rehearse === true };
-        return apiKeys.create(commandLineActor(), wanted);
+        return apiKeys.create(commandLineActor(), { projectId, name, scopes, expiresAtMs, rehearses });
       });
-      output.result(
-        { ...toJson(key), key: token },
-        [`${token}`, '', 'This is the only time the key is shown.', '', table([toRow(key)])].join('\n'),
-      );
+      output.result({ ...toJson(key), key: token }, issuedText(token, key));
     });
 
   keys
@@ -54,23 +50,20 @@ Examples:
     .description("Show a project's keys with their bans and strikes. The keys themselves are not stored.")
     .addHelpText('after', '\nExample:\n  $ petstore keys list shop')
     .action(async (slug: string) => {
-      const { all, bans } = await withServices(async ({ projects, apiKeys }, storage) => {
+      const all = await withServices(async ({ projects, apiKeys }, storage) => {
         const { id } = await projects.getBySlug(slug);
-        const all = await apiKeys.list(id);
+        const keys = await apiKeys.list(id);
         const { readBans } = await import('../request/rate-limit/key-bans.js');
-        const ofProject = { subject: projectSubject(id), keyIds: all.map((key) => String(key.id)) };
+        const ofProject = { subject: projectSubject(id), keyIds: keys.map((key) => String(key.id)) };
         const bans = await readBans(storage, ofProject, Date.now()).catch((error) => {
           output.note(`Bans are not shown. ${error.message}`);
           return null;
         });
-        return { all, bans };
+        return keys.map((key) => ({ key, ban: bans && (bans.get(String(key.id)) ?? NO_BAN) }));
       });
-      const banOf = ({ id }: ApiKey) => bans && (bans.get(String(id)) ?? NO_BAN);
-      const text =
-        all.length > 0
-          ? table(all.map((key) => ({ ...toRow(key), ban: banInWords(banOf(key)) })))
-          : `No key yet. petstore keys create ${slug}`;
-      output.result({ keys: all.map((key) => ({ ...toJson(key), ban: banJson(banOf(key)) })) }, text);
+      const rows = all.map(({ key, ban }) => ({ ...toRow(key), ban: banInWords(ban) }));
+      const json = all.map(({ key, ban }) => ({ ...toJson(key), ban: banJson(ban) }));
+      output.result({ keys: json }, table(rows, `No key yet. petstore keys create ${slug}`));
     });
 
   keys
@@ -129,21 +122,18 @@ Examples:
     .action(async (id: bigint, { overlap: overlapMs }: { overlap: number }) => {
       const { key, token, old } = await withServices(async ({ apiKeys }) => {
         const issued = await apiKeys.roll(commandLineActor(), id, overlapMs);
-        const all = await apiKeys.list(issued.key.projectId);
-        return { ...issued, old: all.find((candidate) => candidate.id === id) ?? null };
+        return { ...issued, old: await apiKeys.get(id) };
       });
-      const oldEndsAt = isoTime(old?.expiresAtMs ?? null);
+      const expiresAt = isoTime(old.expiresAtMs);
       output.result(
-        { ...toJson(key), key: token, replaces: { id, expiresAt: oldEndsAt } },
-        [
-          token,
-          '',
-          `This is the only time the key is shown. API key ${id} stays valid until ${oldEndsAt}.`,
-          '',
-          table([toRow(key)]),
-        ].join('\n'),
+        { ...toJson(key), key: token, replaces: { id, expiresAt } },
+        issuedText(token, key, ` API key ${id} stays valid until ${expiresAt}.`),
       );
     });
+}
+
+function issuedText(token: string, key: ApiKey, more = ''): string {
+  return `${token}\n\nThis is the only time the key is shown.${more}\n\n${table([toRow(key)])}`;
 }
 
 const NO_BAN = { strikes: 0, untilSeconds: null };

@@ -26,15 +26,10 @@ Examples:
   $ petstore projects create shop --name "Pet shop" --plan pro
   $ petstore projects create big --plan enterprise --per-minute 5000 --per-day 1000000`,
     )
-    .action(async (slug: string, { name, plan, perMinute, perDay }: QuotaOptions & { name?: string }) => {
+    .action(async (slug: string, options: QuotaOptions & { name?: string }) => {
+      const { name = null, plan = 'FREE', perMinute = null, perDay = null } = options;
       const project = await withServices(({ projects }) =>
-        projects.create(commandLineActor(), {
-          slug,
-          name: name ?? null,
-          plan: plan ?? 'FREE',
-          perMinute: perMinute ?? null,
-          perDay: perDay ?? null,
-        }),
+        projects.create(commandLineActor(), { slug, name, plan, perMinute, perDay }),
       );
       printOne(project, `Project ${slug} is created. Next: petstore keys create ${slug}`);
     });
@@ -45,8 +40,8 @@ Examples:
     .addHelpText('after', '\nExample:\n  $ petstore projects list --json')
     .action(async () => {
       const all = await withServices(({ projects }) => projects.list());
-      const text = all.length > 0 ? table(all.map(toRow)) : 'No project yet. petstore projects create <slug>';
-      output.result({ projects: all.map(toJson) }, text);
+      const none = 'No project yet. petstore projects create <slug>';
+      output.result({ projects: all.map(toJson) }, table(all.map(toRow), none));
     });
 
   withQuotas(projects.command('set <slug>'))
@@ -59,16 +54,11 @@ Examples:
   $ petstore projects set big --per-minute 10000`,
     )
     .action(async (slug: string, changes: QuotaOptions, command: Command) => {
-      if (Object.keys(command.opts()).length === 0) {
+      if (Object.keys(changes).length === 0) {
         command.error('error: nothing to set: add --plan, --per-minute or --per-day');
       }
-      const { plan, perMinute, perDay } = changes;
       const project = await withServices(({ projects }) =>
-        projects.change(commandLineActor(), slug, {
-          ...(plan === undefined ? {} : { plan }),
-          ...(perMinute === undefined ? {} : { perMinute }),
-          ...(perDay === undefined ? {} : { perDay }),
-        }),
+        projects.change(commandLineActor(), slug, changes),
       );
       printOne(project, `Project ${slug} is changed.`);
     });

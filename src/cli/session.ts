@@ -28,7 +28,10 @@ export async function withServices<T>(
       if (isTableMissing(error)) return null;
       throw error;
     });
-    if (isReady === null) await setUp(database);
+    if (isReady === null) {
+      const { migrate } = await import('../ground/database/migrate.js');
+      await migrate(database, DATABASE_SCHEMA);
+    }
     // A newer program must not change the schema under a running server without a command.
     if (isReady === false) {
       throw new AppError(
@@ -74,12 +77,6 @@ export function sharedDatabase(): DatabaseTarget {
   throw new ConfigError(
     'DATABASE_URL names a database in memory, which no other process can use. Set it to a file or a server.',
   );
-}
-
-async function setUp(database: DatabaseTarget): Promise<void> {
-  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
-  const { migrate } = await import('../ground/database/migrate.js');
-  await migrate(database, DATABASE_SCHEMA);
 }
 
 /** The code and message for an unexpected error; most are errors of the database. */
