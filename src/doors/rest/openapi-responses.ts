@@ -74,9 +74,9 @@ const EVERY_RESPONSE: HeaderName[] = [
   'RateLimit',
 ];
 
-/** The response of a success with a body. `names` are its headers beside those of every response. */
-export function ok(description: string, schema: keyof typeof EXAMPLES, names: HeaderName[]): object {
-  return { description, headers: headers(names), content: json(schema) };
+/** A response without an error. `names` are its headers beside those of every response; without a schema it has no body. */
+export function response(description: string, names: HeaderName[], schema?: keyof typeof EXAMPLES): object {
+  return { description, headers: headers(names), ...(schema ? { content: json(schema) } : {}) };
 }
 
 /** A body of a schema, with examples. */
@@ -108,7 +108,7 @@ export function errorResponses(
 }
 
 /** The headers of every response and those of `names`, as references. */
-export function headers(names: HeaderName[]): object {
+function headers(names: HeaderName[]): object {
   const all: HeaderName[] = [...EVERY_RESPONSE, ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

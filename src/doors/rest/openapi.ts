@@ -2,7 +2,7 @@ import type { Scope } from '../../ground/kernel/caller.js';
 import type { ErrorCode } from '../../ground/kernel/errors.js';
 import { GET_PET_DEPRECATION, newPetSchema } from '../../pets/pet.rules.js';
 import { IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
-import { errorResponses, HEADERS, type HeaderName, headers, json, ok } from './openapi-responses.js';
+import { errorResponses, HEADERS, type HeaderName, json, response } from './openapi-responses.js';
 import { errorSchema, listQuerySchema, petSchema, petsSchema, rateLimitSchema } from './schemas.js';
 
 export interface ServerAddresses {
@@ -90,11 +90,8 @@ function listPets(): object {
       schema,
     })),
     responses: {
-      200: ok('A page of pets.', 'Pets', LIST_HEADERS),
-      304: {
-        description: 'Not modified: the client has this page.',
-        headers: headers(LIST_HEADERS),
-      },
+      200: response('A page of pets.', LIST_HEADERS, 'Pets'),
+      304: response('Not modified: the client has this page.', LIST_HEADERS),
       ...errorResponses('listPets', EVERY_OPERATION),
     },
   };
@@ -126,7 +123,11 @@ function createPet(): object {
     ],
     requestBody: { required: true, content: json('NewPet') },
     responses: {
-      201: ok('The created pet with its assigned `id`.', 'Pet', ['Location', REPLAYED, IGNORED_PARAMETERS]),
+      201: response(
+        'The created pet with its assigned `id`.',
+        ['Location', REPLAYED, IGNORED_PARAMETERS],
+        'Pet',
+      ),
       ...errorResponses('createPet', [
         ...EVERY_OPERATION,
         'conflict',
@@ -159,11 +160,8 @@ function getPet(): object {
       },
     ],
     responses: {
-      200: ok('The pet.', 'Pet', PET_HEADERS),
-      304: {
-        description: 'Not modified: the client has this pet.',
-        headers: headers(PET_HEADERS),
-      },
+      200: response('The pet.', PET_HEADERS, 'Pet'),
+      304: response('Not modified: the client has this pet.', PET_HEADERS),
       ...errorResponses('getPet', codes, SUNSET_HEADERS),
     },
   };
@@ -177,8 +175,12 @@ function getRateLimit(): object {
     'x-stability': 'beta',
     tags: ['animals'],
     responses: {
-      200: ok('Both windows and the ban state of the key.', 'RateLimit', ['Cache-Control', 'Vary', 'ETag']),
-      304: { description: 'Not modified.', headers: headers(READ_HEADERS) },
+      200: response(
+        'Both windows and the ban state of the key.',
+        ['Cache-Control', 'Vary', 'ETag'],
+        'RateLimit',
+      ),
+      304: response('Not modified.', READ_HEADERS),
       ...errorResponses('getRateLimit', [
         'invalid_request',
         'unauthorized',
@@ -201,11 +203,10 @@ function getOpenApi(): object {
     security: [],
     responses: {
       200: {
-        description: 'The OpenAPI document.',
-        headers: headers(READ_HEADERS),
+        ...response('The OpenAPI document.', READ_HEADERS),
         content: { 'application/json': { schema: { type: 'object' } } },
       },
-      304: { description: 'Not modified: the client has this document.', headers: headers(READ_HEADERS) },
+      304: response('Not modified: the client has this document.', READ_HEADERS),
       ...errorResponses('getOpenApi', [
         'invalid_request',
         'not_acceptable',

@@ -91,11 +91,7 @@ export function petsRoutes(
  */
 function parseListQuery(query: Record<string, unknown>): PetListRequest {
   const { limit, status, cursor } = query;
-  const values: Record<string, unknown> = {};
-  if (limit !== undefined) values.limit = wholeNumber(limit);
-  if (status !== undefined) values.status = status;
-  if (cursor !== undefined) values.cursor = cursor;
-  const problems = problemsOf(values);
+  const problems = problemsOf({ limit: wholeNumber(limit), status, cursor });
   const list = oldestFirst((status as PetStatus | undefined) ?? null);
   const after = typeof cursor === 'string' ? new PetCursors(list).decode(cursor) : null;
   if (cursor !== undefined && after === null && !problems.some(({ field }) => field === 'cursor')) {
