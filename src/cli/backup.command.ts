@@ -108,10 +108,8 @@ Example:
   $ petstore backup verify petstore-backup.sqlite --json | jq .schema`,
     )
     .action(async (path: string) => {
-      const [{ verifySqlite }, { DATABASE_SCHEMA }] = await Promise.all([
-        import('../ground/backup/backup.js'),
-        import('../app/database-schema.js'),
-      ]);
+      const { verifySqlite } = await import('../ground/backup/backup.js');
+      const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
       const schema = await verifySqlite(path, DATABASE_SCHEMA);
       output.result({ file: path, schema }, `${path} is complete and undamaged. Its schema is ${schema}.`);
     });
@@ -160,10 +158,8 @@ async function runCopy(
   isForced: boolean,
   output: Output,
 ): Promise<void> {
-  const [{ copyDatabase, shownUrl, sumOf }, { DATABASE_SCHEMA }] = await Promise.all([
-    import('../ground/backup/copy.js'),
-    import('../app/database-schema.js'),
-  ]);
+  const { copyDatabase, shownUrl, sumOf } = await import('../ground/backup/copy.js');
+  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
   const place = shownUrl(into);
   const run = new LongRun(output.showsProgress);
   const rows = await copyDatabase(DATABASE_SCHEMA, {

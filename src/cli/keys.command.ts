@@ -19,6 +19,7 @@ interface CreateOptions {
 
 export function keysCommands(program: Command, output: Output): void {
   const keys = program.command('keys').description('API keys of a project.');
+  const ofKey = (name: string) => keys.command(name).argument('<key-id>', 'from `keys list`', toKeyId);
 
   keys
     .command('create <slug>')
@@ -66,9 +67,7 @@ Examples:
       output.result({ keys: json }, table(rows, `No key yet. petstore keys create ${slug}`));
     });
 
-  keys
-    .command('revoke')
-    .argument('<key-id>', 'from `keys list`', toKeyId)
+  ofKey('revoke')
     .description('Revoke a key. All processes refuse it within a second.')
     .addHelpText('after', '\nExample:\n  $ petstore keys revoke 240518168576')
     .action(async (id: bigint) => {
@@ -76,9 +75,7 @@ Examples:
       output.result(toJson(key), `API key ${id} (${key.prefix}…) is revoked.`);
     });
 
-  keys
-    .command('rename')
-    .argument('<key-id>', 'from `keys list`', toKeyId)
+  ofKey('rename')
     .argument('<name>', 'the new name')
     .description('Give a key another name.')
     .addHelpText('after', '\nExample:\n  $ petstore keys rename 240518168576 storefront')
@@ -87,9 +84,7 @@ Examples:
       output.result(toJson(key), `API key ${id} (${key.prefix}…) is now named ${key.name}.`);
     });
 
-  keys
-    .command('unban')
-    .argument('<key-id>', 'from `keys list`', toKeyId)
+  ofKey('unban')
     .description('Lift the ban of a key and reset its strikes, within two seconds.')
     .addHelpText('after', '\nExample:\n  $ petstore keys unban 240518168576')
     .action(async (id: bigint) => {
@@ -109,9 +104,7 @@ Examples:
       output.result({ ...toJson(key), lifted: banJson(ban) }, liftedInWords(name, ban));
     });
 
-  keys
-    .command('roll')
-    .argument('<key-id>', 'from `keys list`', toKeyId)
+  ofKey('roll')
     .description('Replace a key with a new one that has the same rights. The new key is shown only once.')
     .addOption(
       new Option('--overlap <duration>', 'how long the old key stays valid; 0s = not at all')

@@ -52,15 +52,13 @@ async function change(revert: boolean, output: Output): Promise<void> {
 
 async function printPlan(database: DatabaseTarget, copy: string | undefined, output: Output): Promise<void> {
   const target = copy === undefined ? null : databaseTarget('--copy', copy);
-  const [{ isSameDatabase, pendingMigrations, timeOnCopy }, { DATABASE_SCHEMA }] = await Promise.all([
-    import('../ground/database/migration-plan.js'),
-    import('../app/database-schema.js'),
-  ]);
-  if (target && (isInMemory(target) || (await isSameDatabase(target, database)))) {
+  const plan = await import('../ground/database/migration-plan.js');
+  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
+  if (target && (isInMemory(target) || (await plan.isSameDatabase(target, database)))) {
     throw new ConfigError('--copy must name another database than DATABASE_URL, in a file or on a server.');
   }
-  const migrations = await pendingMigrations(database, DATABASE_SCHEMA);
-  const seconds = target && (await timeOnCopy(migrations, target, DATABASE_SCHEMA));
+  const migrations = await plan.pendingMigrations(database, DATABASE_SCHEMA);
+  const seconds = target && (await plan.timeOnCopy(migrations, target, DATABASE_SCHEMA));
   const pending = migrations.map(({ name, locks }) => ({
     name,
     locks,

@@ -17,11 +17,9 @@ export async function withServices<T>(
   const { redisUrl } = loadConfig(process.env);
   const database = sharedDatabase();
   // Imported here: loading the services and TypeORM takes three times as long as everything that `--help` needs.
-  const [{ createServices }, { DATABASE_SCHEMA }, { Database: OpenDatabase }] = await Promise.all([
-    import('../app/services.js'),
-    import('../app/database-schema.js'),
-    import('../ground/database/database.js'),
-  ]);
+  const { createServices } = await import('../app/services.js');
+  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
+  const { Database: OpenDatabase } = await import('../ground/database/database.js');
   const db = await OpenDatabase.open(database, DATABASE_SCHEMA, { queryTimeoutMs: QUERY_TIMEOUT_MS });
   try {
     const isReady = await db.isReady().catch((error) => {
