@@ -6,5 +6,4 @@ import { createDataSource } from './src/ground/database/data-source.js';
 export default await createDataSource(loadConfig(process.env).database, DATABASE_SCHEMA, {
   poolSize: 1,
   queryTimeoutMs: 60_000,
-  exactIntegers: false,
 });

@@ -124,7 +124,7 @@ export async function checkClock({ database }: Config): Promise<CheckResult | nu
 }
 
 function ask<T>(database: DatabaseTarget, question: (source: DataSource) => Promise<T>): Promise<T> {
-  const settings = { poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS, exactIntegers: false };
+  const settings = { poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS };
   return withDataSource(database, DATABASE_SCHEMA, settings, question);
 }
 

@@ -115,7 +115,7 @@ describe.each(databaseKinds())('from %s', (kind) => {
       const into = await backups.newDatabase(kind);
       await copy(source, into);
       await onDatabase(into, async (data) => {
-        const target = new CopyTarget(data, { source: 'sqlite:a', startedAt: '1' });
+        const target = new CopyTarget(data, 'sqlite:a', '1');
         await target.begin(true);
         await data.query(change, change.includes('?') ? ['another'] : []);
         const counts = Object.fromEntries(data.entityMetadatas.map(({ tableName }) => [tableName, 5]));
@@ -150,9 +150,9 @@ describe.each(databaseKinds())('from %s', (kind) => {
   test('Copy-8: a copy ends in a database that another copy has begun to fill', async () => {
     const into = await backups.migrated(kind);
     await onDatabase(into, async (data) => {
-      const first = new CopyTarget(data, { source: 'sqlite:a', startedAt: '1' });
+      const first = new CopyTarget(data, 'sqlite:a', '1');
       await first.begin(true);
-      await new CopyTarget(data, { source: 'sqlite:b', startedAt: '2' }).begin(true);
+      await new CopyTarget(data, 'sqlite:b', '2').begin(true);
       await expect(first.end({})).rejects.toMatchObject({
         code: 'conflict',
         message: expect.stringContaining('Another copy'),

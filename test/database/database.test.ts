@@ -17,7 +17,7 @@ import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
 import { startApp } from '../support/start-app.js';
 
-const SCHEMA_WORK = { poolSize: 1, queryTimeoutMs: 60_000, exactIntegers: false };
+const SCHEMA_WORK = { poolSize: 1, queryTimeoutMs: 60_000 };
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let database: TestDatabase;

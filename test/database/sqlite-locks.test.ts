@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 const stored = (table: string) =>
-  (other.prepare(`SELECT COUNT(*) AS rows FROM ${table}`).get() as { rows: number }).rows;
+  Number((other.prepare(`SELECT COUNT(*) AS rows FROM ${table}`).get() as { rows: bigint }).rows);
 
 /** Returns a prepared write of `mine` that was refused once, because `other` held the lock. */
 function refusedWrite() {
@@ -47,7 +47,7 @@ test('SQLite-2: after a write was refused for a lock, reads see what others wrot
   const insert = refusedWrite();
   mine.prepare('SELECT COUNT(*) FROM a').get();
   other.prepare('INSERT INTO b VALUES (?)').run(1);
-  expect(mine.prepare('SELECT COUNT(*) AS rows FROM b').get()).toMatchObject({ rows: 1 });
+  expect(mine.prepare('SELECT COUNT(*) AS rows FROM b').get()).toMatchObject({ rows: 1n });
   mine.prepare('INSERT INTO b VALUES (?)').run(2);
   insert.run(1);
   expect([stored('a'), stored('b')]).toEqual([1, 2]);

@@ -285,8 +285,8 @@ export const RECORDS: readonly Mutant[] = [
   {
     id: 'backup-of-another-release',
     file: 'ground/backup/backup.ts',
-    find: 'requireKnown(await appliedMigrations(file), { migrations })',
-    replace: '(await appliedMigrations(file) ?? [])',
+    find: '(await appliedMigrations(file, migrations)).at(-1)',
+    replace: "(await file.query('SELECT name FROM migrations ORDER BY id').catch(() => [])).at(-1)?.name",
     breaks: 'A file of a newer release is refused.',
     tests: ['Backup-11'],
   },

@@ -15,7 +15,7 @@ const PAGE_SIZE = 20;
 /** The row behind the page, and the row behind the range. */
 const MOST_ROWS = PAGE_SIZE + 2;
 const LISTS_AT_ONCE = 3;
-const SCHEMA_WORK = { poolSize: 1, queryTimeoutMs: 120_000, exactIntegers: false };
+const SCHEMA_WORK = { poolSize: 1, queryTimeoutMs: 120_000 };
 
 interface Statement {
   sql: string;

@@ -91,7 +91,6 @@ test.each(databaseKinds())(
       const source = await createDataSource(target, DATABASE_SCHEMA, {
         poolSize: 1,
         queryTimeoutMs: 5_000,
-        exactIntegers: false,
       });
       await source.initialize();
       const applied: { name: string }[] = await source.query('SELECT name FROM migrations');

@@ -3,7 +3,7 @@ import Libsql from 'libsql/promise';
 import type { DatabaseTarget } from '../config/config.js';
 import type { DatabaseSchema } from '../database/data-source.js';
 import { requireNoUnfinishedCopy } from '../database/migrate.js';
-import { appliedMigrations, requireKnown } from '../database/migration-plan.js';
+import { appliedMigrations } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
 
 const OPEN_WAIT_MS = 10_000;
@@ -33,7 +33,7 @@ export function verifySqlite(path: string, schema: DatabaseSchema): Promise<stri
     if (statSync(path).size % pageBytes !== 0) throw damaged(path, 'its last page is not complete');
     await requireNoUnfinishedCopy(file);
     const migrations = schema.migrations.map((Migration) => new Migration());
-    const newest = requireKnown(await appliedMigrations(file), { migrations }).at(-1);
+    const newest = (await appliedMigrations(file, migrations)).at(-1);
     if (newest !== undefined) return newest;
     throw new AppError('invalid_request', `${path} is not a database of the Petstore Gateway.`);
   });

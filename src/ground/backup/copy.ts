@@ -6,12 +6,12 @@ import { type DatabaseSchema, withDataSource } from '../database/data-source.js'
 import { openProblem } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
 import { migrate, requireNoUnfinishedCopy, UNFINISHED_COPY } from '../database/migrate.js';
-import { appliedMigrations, isSameDatabase, requireKnown } from '../database/migration-plan.js';
+import { appliedMigrations, isSameDatabase } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
 import { Snapshot } from './snapshot.js';
 
 /** Emptying a large table takes long. */
-const TARGET = { poolSize: 1, queryTimeoutMs: 3_600_000, exactIntegers: false };
+const TARGET = { poolSize: 1, queryTimeoutMs: 3_600_000 };
 /** At most 65 MB: below the limits of group replication and of TiDB. */
 const TRANSACTION_PAGES = 5;
 
@@ -39,7 +39,7 @@ export async function copyDatabase(schema: DatabaseSchema, copy: Copy): Promise<
       throw new AppError('invalid_request', '--from and --into name the same database.');
     }
     return await withDataSource(into, schema, TARGET, async (data) => {
-      const target = new CopyTarget(data, { source: shownUrl(from), startedAt });
+      const target = new CopyTarget(data, shownUrl(from), startedAt);
       await target.begin(isForced);
       await migrate(into, schema, { isCopy: true });
       // The migrations themselves add rows.
@@ -99,20 +99,16 @@ export function shownUrl(target: DatabaseTarget): string {
   return `${target.kind}://${host}${pathname}`;
 }
 
-interface Mark {
-  /** Without a password. */
-  source: string;
-  /** ISO 8601. */
-  startedAt: string;
-}
-
 /** The database that a copy fills. From `begin` to `end` it has a mark, with which nothing else uses it (D-202). */
 export class CopyTarget {
   private readonly mark: string[];
 
   constructor(
     private readonly data: DataSource,
-    { source, startedAt }: Mark,
+    /** Without a password. */
+    source: string,
+    /** ISO 8601. */
+    startedAt: string,
   ) {
     // A column of the mark has 255 characters.
     this.mark = [source.slice(0, 255), startedAt];
@@ -132,11 +128,9 @@ export class CopyTarget {
     });
   }
 
-  /** Deletes all rows of this program's tables. */
+  /** Deletes all rows of this program's tables, which exist. */
   async empty(): Promise<void> {
-    for (const table of await this.tables()) {
-      await this.data.query(`${this.isSqlite ? 'DELETE FROM' : 'TRUNCATE TABLE'} ${table}`);
-    }
+    for (const { target } of this.data.entityMetadatas) await this.data.getRepository(target).clear();
   }
 
   /** Ends the mark. Throws `AppError conflict` when a table has another number of rows, or when another copy has begun. */
@@ -159,7 +153,7 @@ export class CopyTarget {
 
   private async requireOurs(): Promise<void> {
     if (this.isSqlite) await this.data.query('PRAGMA busy_timeout = 10000');
-    const applied = requireKnown(await appliedMigrations(this.data), this.data);
+    const applied = await appliedMigrations(this.data, this.data.migrations);
     const [table] = applied.length === 0 ? await this.tables() : [];
     if (table === undefined) return;
     throw new AppError(

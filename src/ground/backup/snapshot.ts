@@ -5,8 +5,8 @@ import type { DatabaseTarget } from '../config/config.js';
 import { createDataSource, type DatabaseSchema } from '../database/data-source.js';
 import { openProblem } from '../database/database-errors.js';
 import { requireNoUnfinishedCopy } from '../database/migrate.js';
-import { appliedMigrations, requireKnown } from '../database/migration-plan.js';
-import { MYSQL, SQLITE } from '../database/sql-dialect.js';
+import { appliedMigrations } from '../database/migration-plan.js';
+import { MYSQL, SQLITE, type SqlPart } from '../database/sql-dialect.js';
 import { AppError } from '../kernel/errors.js';
 
 /** To count the rows of a large table. */
@@ -29,7 +29,7 @@ export class Snapshot {
     if (target.kind === 'sqlite' && !existsSync(target.path)) {
       throw new AppError('not_found', `There is no database at ${target.path}.`);
     }
-    const settings = { poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS, exactIntegers: true };
+    const settings = { poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS };
     const source = await createDataSource(target, schema, settings);
     await source.initialize().catch((error) => unreadable(target, error));
     const snapshot = new Snapshot(target, source, source.createQueryRunner());
@@ -64,7 +64,8 @@ export class Snapshot {
     const pageRows = table.columns.some(({ type }) => type === 'text') ? PAGE_ROWS_WITH_LONG_TEXT : PAGE_ROWS;
     await this.beginTable();
     for (let last: ObjectLiteral | undefined; ; ) {
-      const rows = await this.query(...this.page(table, last, pageRows));
+      const { sql, values } = this.page(table, last, pageRows);
+      const rows = await this.query(sql, values);
       if (rows.length > 0) yield rows;
       if (rows.length < pageRows) break;
       last = rows.at(-1);
@@ -77,7 +78,7 @@ export class Snapshot {
     { columns, primaryColumns, tableName }: EntityMetadata,
     last: ObjectLiteral | undefined,
     pageRows: number,
-  ): [sql: string, values: unknown[]] {
+  ): SqlPart {
     const quoted = (name: string) => this.source.driver.escape(name);
     const selected = columns.map(
       ({ databaseName, propertyName }) => `${quoted(databaseName)} AS ${quoted(propertyName)}`,
@@ -89,16 +90,16 @@ export class Snapshot {
     const dialect = isSqlite ? SQLITE : MYSQL;
     const position = last && primaryColumns.map((column) => keyOf(column, last));
     const behind = position ? dialect.behind(keys, '>', position) : { sql: 'TRUE', values: [] };
-    return [
-      `SELECT ${selected.join(', ')} FROM ${from} WHERE ${behind.sql} ORDER BY ${keys.join(', ')} LIMIT ${pageRows}`,
-      behind.values,
-    ];
+    return {
+      sql: `SELECT ${selected.join(', ')} FROM ${from} WHERE ${behind.sql} ORDER BY ${keys.join(', ')} LIMIT ${pageRows}`,
+      values: behind.values,
+    };
   }
 
   private async requireNewest(): Promise<void> {
     const queries = { query: (sql: string) => this.runner.query(sql) };
     await requireNoUnfinishedCopy(queries);
-    const applied = requireKnown(await appliedMigrations(queries), this.source);
+    const applied = await appliedMigrations(queries, this.source.migrations);
     if (applied.length === this.source.migrations.length) return;
     throw new AppError(
       'conflict',
@@ -116,8 +117,8 @@ export class Snapshot {
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: rows have many shapes.
-  private query(sql: string, values: unknown[] = []): Promise<any[]> {
-    return this.runner.query(sql, values).catch((error) => unreadable(this.target, error));
+  private query(sql: string, values: readonly unknown[] = []): Promise<any[]> {
+    return this.runner.query(sql, [...values]).catch((error) => unreadable(this.target, error));
   }
 
   close(): Promise<void> {

@@ -6,8 +6,6 @@ export interface DataSourceSettings {
   poolSize: number;
   /** The longest wait for a connection and, separately, for one statement. */
   queryTimeoutMs: number;
-  /** SQLite: 64-bit integers arrive as bigint. Off for schema work: TypeORM compares its pragmas with plain numbers. */
-  exactIntegers: boolean;
 }
 
 /** The waits of other statements while a migration runs on a large table; null = none that people notice. */
@@ -62,7 +60,6 @@ export async function createDataSource(
         connection.pragma('synchronous = FULL');
         // A long read by another program lets the WAL file grow; afterwards it shrinks to this size.
         connection.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
-        if (settings.exactIntegers) connection.defaultSafeIntegers(true);
       },
     });
   }

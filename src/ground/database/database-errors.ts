@@ -115,6 +115,12 @@ export function isTableMissing(error: unknown): boolean {
   return codeOf(error) === 'ER_NO_SUCH_TABLE' || /no such table/.test(messageOf(error));
 }
 
+/** For `catch`: a missing table has no rows. */
+export function emptyIfTableMissing(error: unknown): never[] {
+  if (isTableMissing(error)) return [];
+  throw error;
+}
+
 /** The client's error when the database is unavailable, full, overloaded or refuses access; otherwise null. */
 export function unavailableIfDatabaseAway(error: unknown): AppError | null {
   const code = codeOf(error);

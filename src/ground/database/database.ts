@@ -12,11 +12,10 @@ import {
 } from 'typeorm';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { FairSemaphore } from '../scheduling/fair-semaphore.js';
-import { createDataSource, type DatabaseSchema } from './data-source.js';
+import { createDataSource, type DatabaseSchema, type DataSourceSettings } from './data-source.js';
 import { isLocked, isQueueFull, noConnection } from './database-errors.js';
-import { migrateInMemory } from './migrate.js';
-import { type PoolLoad, PreparedStatements } from './prepared-statements.js';
-import { MYSQL, SQLITE, type SqlDialect } from './sql-dialect.js';
+import { PreparedStatements } from './prepared-statements.js';
+import { MYSQL, SQLITE, type SqlDialect, type SqlPart } from './sql-dialect.js';
 
 /**
  * Two waits of this length, for a connection and for an answer, fit into the 5 s limit of a request. A list that also
@@ -29,23 +28,8 @@ const READINESS_FRESH_MS = 250;
 const STEP_ROWS = 500;
 const MAX_STEPS = 400;
 
-interface OpenOptions {
-  poolSize?: number;
-  queryTimeoutMs?: number;
-}
-
 /** Runs a statement, and returns its result. */
 type StatementTrace = <T>(sql: string, run: () => Promise<T>) => Promise<T>;
-
-/** Operations with a different implementation for each kind of database. */
-interface Statements {
-  execute(sql: string, values: readonly unknown[]): Promise<unknown[]>;
-  read(group: string, select: string, values: readonly unknown[]): Promise<unknown[]>;
-  /** Null = there is no pool. */
-  load(): PoolLoad | null;
-  /** How many wait for a connection. */
-  waiting(): number;
-}
 
 /** The open database: repositories, transactions, and retries after locks. */
 export class Database {
@@ -54,40 +38,30 @@ export class Database {
    * loop. All other writes wait for it.
    */
   private readonly lockedWrites = new FairSemaphore({ most: 1 });
-  private readiness = { answer: Promise.resolve(false), freshUntilMs: 0 };
+  /** The answer of `isReady`, for as long as it is fresh. */
+  private readiness: Promise<boolean> | null = null;
   private wasReady = false;
 
   private constructor(
     private readonly source: DataSource,
     private readonly runTransaction: <T>(work: (manager: EntityManager) => Promise<T>) => Promise<T>,
-    private statements: Statements,
+    /** Null on SQLite, which has one connection and prepares each statement itself. */
+    private statements: Pick<PreparedStatements, 'execute' | 'read' | 'load' | 'waiting'> | null,
   ) {}
 
   static async open(
     target: DatabaseTarget,
     schema: DatabaseSchema,
-    options: OpenOptions = {},
+    { poolSize = 10, queryTimeoutMs = REQUEST_TIMEOUT_MS }: Partial<DataSourceSettings> = {},
   ): Promise<Database> {
-    const { poolSize = 10, queryTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-    const source = await createDataSource(target, schema, {
-      poolSize,
-      queryTimeoutMs,
-      exactIntegers: true,
-    });
+    const source = await createDataSource(target, schema, { poolSize, queryTimeoutMs });
     await source.initialize();
-    if (isInMemory(target)) await migrateInMemory(source);
+    if (isInMemory(target)) await source.runMigrations();
     if (target.kind === 'sqlite') {
       // The driver blocks the event loop while it waits; `sqliteTransactions` retries for longer waits.
       await source.query(`PRAGMA busy_timeout = ${SQLITE_WAIT_MS}`);
       const { sqliteTransactions } = await import('./sqlite-driver.js');
-      const execute: Statements['execute'] = (sql, values) => source.query(sql, [...values]);
-      const read: Statements['read'] = (_, select, values) => execute(select, values);
-      return new Database(source, sqliteTransactions(source), {
-        execute,
-        read,
-        load: () => null,
-        waiting: () => 0,
-      });
+      return new Database(source, sqliteTransactions(source), null);
     }
     const statements = new PreparedStatements(source, { poolSize, queryTimeoutMs });
     return new Database(source, (work) => source.transaction(work), statements);
@@ -103,8 +77,8 @@ export class Database {
   }
 
   /** How busy the connections to MySQL are; null on SQLite, which has one connection. */
-  get poolLoad(): PoolLoad | null {
-    return this.statements.load();
+  get poolLoad() {
+    return this.statements?.load() ?? null;
   }
 
   /** From now on `trace` is called around each statement. */
@@ -121,9 +95,7 @@ export class Database {
       runner.query = ((...args: [string]) => trace(args[0], () => query(...args))) as typeof runner.query;
       return runner;
     };
-    // SQLite runs them on its query runner.
-    if (this.isSqlite) return;
-    this.statements = {
+    this.statements = statements && {
       load: () => statements.load(),
       waiting: () => statements.waiting(),
       execute: (sql, values) => trace(sql, () => statements.execute(sql, values)),
@@ -144,7 +116,8 @@ export class Database {
    * arrive exact, as text or as bigint.
    */
   execute<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.statements.execute(sql, values) as Promise<Row[]>;
+    const rows = this.statements?.execute(sql, values) ?? this.source.query(sql, [...values]);
+    return rows as Promise<Row[]>;
   }
 
   /**
@@ -152,14 +125,15 @@ export class Database {
    * and SQL are joined into one statement. The rows come in any order, and may have an extra column `read_number`.
    */
   read<Row>(group: string, select: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.statements.read(group, select, values) as Promise<Row[]>;
+    const rows = this.statements?.read(group, select, values) ?? this.source.query(select, [...values]);
+    return rows as Promise<Row[]>;
   }
 
   /**
    * Runs selects of the same columns as one statement; each may have an ORDER BY and a LIMIT. The rows come in any order;
    * 64-bit integers arrive exact, as text or as bigint.
    */
-  union<Row>(selects: readonly { sql: string; values: readonly unknown[] }[]): Promise<Row[]> {
+  union<Row>(selects: readonly SqlPart[]): Promise<Row[]> {
     const parts = selects.map(({ sql }) => (this.isSqlite ? `SELECT * FROM (${sql})` : `(${sql})`));
     return this.source.query(
       parts.join(' UNION ALL '),
@@ -217,7 +191,7 @@ export class Database {
 
   /** Statements that wait for a connection now. On SQLite they run at once, and the event loop waits for them. */
   get waitingStatements(): number {
-    return this.statements.waiting();
+    return this.statements?.waiting() ?? 0;
   }
 
   /**
@@ -225,14 +199,11 @@ export class Database {
    * same time share a statement, because anybody may ask `/readyz` at any rate.
    */
   isReady(): Promise<boolean> {
-    if (performance.now() < this.readiness.freshUntilMs) return this.readiness.answer;
-    const asked = { answer: this.askReadiness(), freshUntilMs: Number.POSITIVE_INFINITY };
-    const settle = () => {
-      asked.freshUntilMs = performance.now() + READINESS_FRESH_MS;
+    const forget = () => {
+      this.readiness = null;
     };
-    asked.answer.then(settle, settle);
-    this.readiness = asked;
-    return asked.answer;
+    this.readiness ??= this.askReadiness().finally(() => setTimeout(forget, READINESS_FRESH_MS).unref());
+    return this.readiness;
   }
 
   private async askReadiness(): Promise<boolean> {

@@ -1,12 +1,11 @@
-import type libsql from 'libsql';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { AppError } from '../kernel/errors.js';
 import { type DatabaseSchema, withDataSource } from './data-source.js';
-import { isTableMissing } from './database-errors.js';
+import { emptyIfTableMissing } from './database-errors.js';
 
 const MIGRATION_TIMEOUT_MS = 3_600_000;
-const SETTINGS = { poolSize: 2, queryTimeoutMs: MIGRATION_TIMEOUT_MS, exactIntegers: false };
+const SETTINGS = { poolSize: 2, queryTimeoutMs: MIGRATION_TIMEOUT_MS };
 const SQLITE_WAIT_MS = 60_000;
 /** Of one database, because a server can have several gateways. A name has at most 64 characters. */
 const LOCK_NAME = "CONCAT('petstore_migrations.', LEFT(SHA2(DATABASE(), 256), 40))";
@@ -31,7 +30,7 @@ export async function migrate(
   schema: DatabaseSchema,
   { isCopy = false }: MigrateOptions = {},
 ): Promise<string[]> {
-  // The database would end with this connection, so `migrateInMemory` runs on the connection that uses it.
+  // The database would end with this connection, so `Database.open` migrates it.
   if (isInMemory(target)) return [];
   return withSchemaLock(target, schema, async (source) => {
     if (!isCopy) await requireNoUnfinishedCopy(source);
@@ -55,27 +54,15 @@ export function revertLastMigration(target: DatabaseTarget, schema: DatabaseSche
   );
 }
 
-/**
- * Applies every migration to a database that ends with this connection. TypeORM compares `PRAGMA table_info` with plain
- * numbers: with exact integers, a migration that alters a table would treat all its columns as NOT NULL.
- */
-export async function migrateInMemory(source: DataSource): Promise<void> {
-  const { databaseConnection } = source.driver as unknown as { databaseConnection: libsql.Database };
-  databaseConnection.defaultSafeIntegers(false);
-  await source.runMigrations();
-  databaseConnection.defaultSafeIntegers(true);
-}
-
 interface Queries {
   query(sql: string): Promise<unknown[]>;
 }
 
 /** Throws `AppError conflict` when a copy into the database did not end. */
 export async function requireNoUnfinishedCopy(queries: Queries): Promise<void> {
-  const rows = await queries.query(`SELECT source, started_at FROM ${UNFINISHED_COPY}`).catch((error) => {
-    if (isTableMissing(error)) return [];
-    throw error;
-  });
+  const rows = await queries
+    .query(`SELECT source, started_at FROM ${UNFINISHED_COPY}`)
+    .catch(emptyIfTableMissing);
   const [found] = rows as { source: string; started_at: string }[];
   if (!found) return;
   throw new AppError(

@@ -1,13 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { DataSource } from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
 import { AppError } from '../kernel/errors.js';
 import { type DatabaseSchema, withDataSource } from './data-source.js';
-import { isTableMissing } from './database-errors.js';
+import { emptyIfTableMissing } from './database-errors.js';
 import { migrate } from './migrate.js';
 
-const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000, exactIntegers: false };
+const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000 };
 
 export interface PendingMigration {
   name: string;
@@ -77,35 +76,27 @@ async function placeOf(target: DatabaseTarget): Promise<string> {
 async function appliedTo(target: DatabaseTarget, schema: DatabaseSchema): Promise<string[]> {
   // The driver would create the file.
   if (target.kind === 'sqlite' && !existsSync(target.path)) return [];
-  return withDataSource(target, schema, SETTINGS, async (source) =>
-    requireKnown(await appliedMigrations(source), source),
-  );
+  return withDataSource(target, schema, SETTINGS, (source) => appliedMigrations(source, source.migrations));
 }
 
 interface Queries {
   query(sql: string): Promise<{ name: string }[]>;
 }
 
-/** The applied migrations, oldest first; null = the database was never migrated. */
-export async function appliedMigrations(queries: Queries): Promise<string[] | null> {
-  const rows = await queries.query('SELECT name FROM migrations ORDER BY id').catch((error) => {
-    if (isTableMissing(error)) return null;
-    throw error;
-  });
-  return rows?.map(({ name }) => name) ?? null;
-}
-
-/** Throws `AppError conflict` when a newer release, or another program, has migrated the database. */
-export function requireKnown(
-  applied: string[] | null,
-  { migrations }: Pick<DataSource, 'migrations'>,
-): string[] {
-  const known = new Set(migrations.map(nameOf));
-  const unknown = (applied ?? []).find((name) => !known.has(name));
-  if (unknown === undefined) return applied ?? [];
+/**
+ * The applied migrations, oldest first; empty = the database was never migrated. Throws `AppError conflict` when a newer
+ * release, or another program, has migrated it.
+ */
+export async function appliedMigrations(queries: Queries, known: readonly object[]): Promise<string[]> {
+  const rows = await queries
+    .query('SELECT name FROM migrations ORDER BY id')
+    .catch<{ name: string }[]>(emptyIfTableMissing);
+  const knownNames = known.map(nameOf);
+  const unknown = rows.find(({ name }) => !knownNames.includes(name));
+  if (unknown === undefined) return rows.map(({ name }) => name);
   throw new AppError(
     'conflict',
-    `The database has the migration ${unknown}, which this release does not know. Use the release that migrated it.`,
+    `The database has the migration ${unknown.name}, which this release does not know. Use the release that migrated it.`,
   );
 }
 

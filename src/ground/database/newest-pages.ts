@@ -1,16 +1,11 @@
 import { INT64_MAX } from '../kernel/int64.js';
 import type { Database } from './database.js';
+import type { SqlPart } from './sql-dialect.js';
 
 /** A page of the newest rows, or of those before the row `beforeId`. */
 export interface WantedPage {
   pageSize: number;
   beforeId: bigint | null;
-}
-
-/** SQL that follows other conditions of a row. */
-interface Condition {
-  sql: string;
-  values: readonly unknown[];
 }
 
 export interface NewestPage<Row> {
@@ -24,7 +19,8 @@ export async function newestPages<Row extends { id: bigint }>(
   db: Database,
   entity: new () => Row,
   projectId: bigint,
-  wanted: readonly (WantedPage & { condition: Condition })[],
+  /** The condition follows others of a row. */
+  wanted: readonly (WantedPage & { condition: SqlPart })[],
 ): Promise<NewestPage<Row>[]> {
   const { columns, connection, tableName } = db.repository(entity).metadata;
   const names = columns.map(({ databaseName, propertyName }) => `${databaseName} AS ${propertyName}`);

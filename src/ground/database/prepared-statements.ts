@@ -1,6 +1,7 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
 import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
+import type { DataSourceSettings } from './data-source.js';
 import { noConnection, tooManyWaiting } from './database-errors.js';
 
 /** Statements join 1, 2, 4 or 8 reads, so that few different statements are prepared. */
@@ -10,37 +11,24 @@ const MOST_STATEMENTS = 4;
 /** Waiting reads of a group. More could not be read in time. */
 const MOST_WAITING = 500;
 
-/** How busy the pool of database connections is. */
-export interface PoolLoad {
-  readonly used: number;
-  readonly idle: number;
-  /** Requests that wait for a connection. */
-  readonly waiting: number;
-  readonly max: number;
-}
-
-interface Bounds {
-  poolSize: number;
-  /** Bounds the wait for earlier reads. The pool bounds the waits for a connection and for an answer, each with it too. */
-  queryTimeoutMs: number;
-}
-
 /**
  * Runs statements on the connections of TypeORM's pool, without its query runner; each is prepared once per connection.
  * With callbacks, because mysql2 captures a stack trace for each promise.
  */
 export class PreparedStatements {
-  private readonly pool: Pool;
+  readonly pool: Pool;
   private readonly groups = new Map<string, JointReads>();
 
   constructor(
     private readonly source: DataSource,
-    readonly bounds: Bounds,
+    /** The timeout bounds the wait for earlier reads, too. */
+    readonly bounds: DataSourceSettings,
   ) {
     this.pool = (source.driver as MysqlDriver).pool as Pool;
   }
 
-  load(): PoolLoad {
+  /** How busy the pool is; `waiting` = requests that wait for a connection. */
+  load() {
     const {
       _allConnections: all,
       _freeConnections: free,
@@ -60,7 +48,7 @@ export class PreparedStatements {
   /** The rows of a read. */
   execute(sql: string, values: readonly unknown[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
-      this.connect((error, connection) => {
+      this.pool.getConnection((error, connection) => {
         if (!connection) return reject(error);
         this.run(connection, [sql, values], (failure, rows) => (failure ? reject(failure) : resolve(rows)));
       });
@@ -75,10 +63,6 @@ export class PreparedStatements {
     const made = new JointReads(this, select, () => this.groups.delete(key));
     this.groups.set(key, made);
     return made.read(values);
-  }
-
-  connect(done: (error: unknown, connection?: PoolConnection) => void): void {
-    this.pool.getConnection(done);
   }
 
   /** Runs the statement and always returns the connection to the pool. */
@@ -147,7 +131,7 @@ class JointReads {
     if (this.waiting.length === 0 || this.underWay === MOST_STATEMENTS) return;
     this.underWay += 1;
     const beganAtMs = performance.now();
-    this.statements.connect((error, connection) => {
+    this.statements.pool.getConnection((error, connection) => {
       if (!connection) {
         // Later reads get their own attempt, because the network may have recovered.
         this.giveUp(beganAtMs, () => error);

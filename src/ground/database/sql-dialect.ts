@@ -1,7 +1,7 @@
 /** Part of a statement, with the values of its placeholders. */
 export interface SqlPart {
   sql: string;
-  values: unknown[];
+  values: readonly unknown[];
 }
 
 /** SQL that SQLite and MySQL write differently. */

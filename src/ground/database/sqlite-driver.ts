@@ -6,10 +6,12 @@ import type { DataSource, EntityManager } from 'typeorm';
 type Prepare = libsql.Database['prepare'];
 
 const BOUNDARY = /^\s*(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
+const PRAGMA = /^\s*PRAGMA\b/i;
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|CREATE|ALTER|DROP)\b/i;
 
 /**
- * libsql with a safe wait for the write lock, and with new files that only their owner can read.
+ * libsql with a safe wait for the write lock, with exact 64-bit integers as bigint, and with new files that only their
+ * owner can read.
  *
  * In libsql 0.5 a prepared statement that fails with SQLITE_BUSY stays half open (tursodatabase/libsql-js#238). Until it
  * runs again, other statements on the connection report success but are never committed, or fail forever. `exec` keeps no
@@ -19,10 +21,13 @@ export class SqliteDriver extends libsql {
   constructor(path: string, options?: libsql.Options) {
     if (path !== ':memory:') createPrivate(path);
     super(path, options);
+    this.defaultSafeIntegers(true);
     const prepare = this.prepare.bind(this);
     const prepareSafely = (sql: string) => {
       if (BOUNDARY.test(sql)) return this.boundary(sql);
       const statement = prepare(sql);
+      // TypeORM compares them with plain numbers: as bigint, it would treat each column as NOT NULL.
+      if (PRAGMA.test(sql)) return statement.safeIntegers(false);
       if (!WRITE.test(sql)) return statement;
       const run = statement.run.bind(statement);
       const all = statement.all.bind(statement);

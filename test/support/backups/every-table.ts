@@ -47,7 +47,7 @@ export function readEveryTable(databaseUrl: string): Promise<Record<string, stri
 
 export function onDatabase<T>(databaseUrl: string, work: (source: DataSource) => Promise<T>): Promise<T> {
   const { database } = loadConfig({ DATABASE_URL: databaseUrl });
-  const settings = { poolSize: 1, queryTimeoutMs: 60_000, exactIntegers: true };
+  const settings = { poolSize: 1, queryTimeoutMs: 60_000 };
   return withDataSource(database, DATABASE_SCHEMA, settings, work);
 }
 
