@@ -269,10 +269,25 @@ test.each([
   'SQLITE_FULL',
   'SQLITE_READONLY_DBMOVED',
   'SQLITE_BUSY_SNAPSHOT',
-  'ER_DISK_FULL',
-  'ER_RECORD_FILE_FULL',
 ])('a full, broken or read-only disk (%s) is 503 with Retry-After, not 500', (code) => {
   const driverError = Object.assign(new Error('disk I/O error'), { code });
   const answer = unavailableIfDatabaseAway(new QueryFailedError('INSERT', [], driverError));
   expect(answer).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+});
+
+test.each([
+  ['ER_DISK_FULL', 'HY000', true],
+  ['ER_LOCK_DEADLOCK', '40001', true],
+  ['ER_SERVER_SHUTDOWN', '08S01', true],
+  ['ER_QUERY_INTERRUPTED', '70100', true],
+  ['ER_USER_LIMIT_REACHED', '42000', true],
+  [undefined, '', true],
+  ['ER_BAD_FIELD_ERROR', '42S22', false],
+  ['ER_DATA_TOO_LONG', '22001', false],
+  ['ER_DUP_ENTRY', '23000', false],
+  ['ER_SIGNAL_EXCEPTION', '45000', false],
+])('an error of MySQL (%s, SQLSTATE %s) is 503 unless the statement is wrong', (code, sqlState, isAway) => {
+  const driverError = Object.assign(new Error('refused'), { code, sqlState });
+  const answer = unavailableIfDatabaseAway(new QueryFailedError('INSERT', [], driverError));
+  expect(answer !== null).toBe(isAway);
 });

@@ -83,7 +83,7 @@ describe.each(DOORS)('at $door', ({ ask }) => {
       onQuery: (sql) => {
         if (!sql.match(LIST)) return;
         sent.push(sql);
-        if (fail.next) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
+        if (fail.next) throw Object.assign(new Error('lost'), { code: 'ECONNRESET', fatal: true });
       },
     });
     await work(running, sent, fail).finally(() => running.stop());

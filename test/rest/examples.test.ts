@@ -118,7 +118,9 @@ async function provoke(operationId: string, code: ErrorCode): Promise<unknown> {
     case 'internal':
       return errorBody(toAppError(new Error('a bug')));
     case 'unavailable':
-      return errorBody(toAppError(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })));
+      return errorBody(
+        toAppError(Object.assign(new Error('refused'), { code: 'ECONNREFUSED', fatal: true })),
+      );
     default:
       return send(path, asOwner);
   }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2';
-import { FATAL_FOR_CONNECTION, noConnection, UNPREPARED } from './database-errors.js';
+import { noConnection } from './database-errors.js';
 
 type GetConnection = (
   callback: (error: NodeJS.ErrnoException | null, connection?: PoolConnection) => void,
@@ -10,6 +10,26 @@ type Query = (sql: string, ...more: [done: Done] | [values: unknown, done: Done]
 
 /** mysql2's code for a statement without an answer in time. */
 const SILENT = 'PROTOCOL_SEQUENCE_TIMEOUT';
+
+/** The server has executed nothing, and must prepare the statement again: perhaps a proxy has changed the server. */
+const UNPREPARED: ReadonlySet<unknown> = new Set(['ER_NEED_REPREPARE', 'ER_UNKNOWN_STMT_HANDLER']);
+
+/** After these errors the connection must not return to the pool: it is out of step, or has the wrong server or rights. */
+const FATAL_FOR_CONNECTION: ReadonlySet<unknown> = new Set([
+  'ER_MALFORMED_PACKET',
+  'ER_NET_PACKETS_OUT_OF_ORDER',
+  // A node of a Galera cluster that is not in step with the others.
+  'ER_UNKNOWN_COM_ERROR',
+  ...UNPREPARED,
+  // The server became a replica or read-only: only a new connection can find the new primary.
+  'ER_OPTION_PREVENTS_STATEMENT',
+  'ER_READ_ONLY_MODE',
+  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
+  // The server checks the rights that the user had when the connection was opened.
+  'ER_DBACCESS_DENIED_ERROR',
+  'ER_MUST_CHANGE_PASSWORD',
+  'ER_TABLEACCESS_DENIED_ERROR',
+]);
 
 /** Of all answers that arrive at a pool. A page of a backup has 13 MB. */
 const MOST_ANSWER_BYTES = 16_000_000;
@@ -103,12 +123,12 @@ function boundStatements(
         onEnd(error);
         if (error) {
           const { code, sqlState } = error as { code?: unknown; sqlState?: unknown };
-          // The server has sent no error: its answer is late, malformed or incomplete, and the rest would answer the next
-          // statement.
-          if (sqlState === undefined) Object.assign(error, { fatal: true });
+          // Without a state the server has sent no error: its answer is late, malformed or incomplete, and the rest would
+          // answer the next statement.
+          const isLost = sqlState === undefined || FATAL_FOR_CONNECTION.has(code);
+          if (isLost) Object.assign(error, { fatal: true });
           // A statement after a failed ROLLBACK would join the open transaction, and be lost with it.
-          const isLost = sqlState === undefined || FATAL_FOR_CONNECTION.has(code) || /^ROLLBACK/.test(sql);
-          if (isLost) discard(connection);
+          if (isLost || /^ROLLBACK/.test(sql)) discard(connection);
         }
         done(error, ...rest);
       };
