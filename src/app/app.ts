@@ -48,7 +48,7 @@ function createLifecycle(
     expectProxyHeaders(tls.server, networkTest(config.trustedProxies));
     reception.receive(tls.server, shedder?.guard(http.routing) ?? http.routing);
   }
-  const chores = startChores(choresOf(parts), logger, (work) => metrics?.observeFailure(work));
+  const chores = startChores(choresOf(parts), logger, (work) => metrics?.failures.inc({ work }));
   let endMetrics: () => void = () => {};
   let tlsEnded: Promise<void> | undefined;
 

@@ -110,7 +110,7 @@ function shedderOf(options: AppOptions, { admission, metrics }: Parts): Shedder 
     graphqlBody: refusalBody,
     originHeaders: (origin) => originHeaders(isAllowedOrigin, origin),
     onShed: (shed, limit) => {
-      for (const [plan, requests] of Object.entries(shed)) metrics?.observeShed(plan, requests);
+      for (const [plan, requests] of Object.entries(shed)) metrics?.shedRequests.inc({ plan }, requests);
       if (limit === null) logger.info({ shed }, 'no longer overloaded');
       else logger.warn({ shed, limit }, 'overloaded: requests are refused');
     },

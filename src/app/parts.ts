@@ -61,12 +61,12 @@ export async function createParts(options: AppOptions) {
       traced ? traced.tracing.tracer.withinTask(name, attributes, run) : run(),
     log: {
       warn(details, message) {
-        metrics?.observeFailure('work on domains' satisfies Work);
+        metrics?.failures.inc({ work: 'work on domains' satisfies Work });
         logger.warn(details, message);
       },
     },
     onEvent: (event) => {
-      metrics?.observeDomain(event.name);
+      metrics?.domainEvents.inc({ event: event.name });
       // In log lines `hostname` is the machine's name, so the domain goes under `domain`.
       const { name, hostname, message } = event;
       logger.info({ event: name, domain: hostname, detail: message }, 'domain event');

@@ -11,14 +11,16 @@ interface LabelValues {
   shedPlans: readonly string[];
 }
 
-export interface Reading {
-  /** That of a counter ends in `_total`. */
-  name: string;
-  help: string;
-  label?: string;
-  /** Values by the value of the only label, or one value without a label; null = there is none. */
-  read(): Values | Promise<Values>;
-}
+/**
+ * A metric that is read when Prometheus asks; a counter's name ends in `_total`. It returns values by the value of the label,
+ * or one value without a label; null = there is none.
+ */
+export type Reading = readonly [
+  name: string,
+  help: string,
+  read: () => Values | Promise<Values>,
+  label?: string,
+];
 
 type Values = number | Record<string, number> | null;
 
@@ -38,47 +40,39 @@ export class Metrics {
     buckets: SECONDS,
     registers: [this.registry],
   });
-  private readonly decisions: Counter<'decision'>;
-  private readonly managementDecisions: Counter<'decision'>;
-  private readonly domainEvents: Counter<'event'>;
-  private readonly failures: Counter<'work'>;
-  private readonly shedRequests: Counter<'plan'>;
+  private readonly decisions = this.counter('decision', DECISIONS, {
+    name: 'petstore_rate_limit_decisions_total',
+    help: "Requests charged to a plan or an address, by the limiter's decision.",
+  });
+  private readonly managementDecisions = this.counter('decision', DECISIONS, {
+    name: 'petstore_management_decisions_total',
+    help: "Requests that spend nothing of a plan, by the limiter's decision: everything except pets, and reading the schema.",
+  });
+  readonly domainEvents: Counter<'event'>;
+  readonly failures: Counter<'work'>;
+  readonly shedRequests: Counter<'plan'>;
 
   constructor({ domainEvents, works, shedPlans }: LabelValues) {
-    this.decisions = this.counter({
-      name: 'petstore_rate_limit_decisions_total',
-      help: "Requests charged to a plan or an address, by the limiter's decision.",
-      label: 'decision',
-      values: DECISIONS,
-    });
-    this.managementDecisions = this.counter({
-      name: 'petstore_management_decisions_total',
-      help: "Requests that spend nothing of a plan, by the limiter's decision: everything except pets, and reading the schema.",
-      label: 'decision',
-      values: DECISIONS,
-    });
-    this.domainEvents = this.counter({
+    this.domainEvents = this.counter('event', domainEvents, {
       name: 'petstore_domain_events_total',
       help: 'Events of custom domains, by name.',
-      label: 'event',
-      values: domainEvents,
     });
-    this.failures = this.counter({
+    this.failures = this.counter('work', works, {
       name: 'petstore_background_failures_total',
       help: 'Background work that failed; it is repeated. By name of the work.',
-      label: 'work',
-      values: works,
     });
-    this.shedRequests = this.counter({
+    this.shedRequests = this.counter('plan', shedPlans, {
       name: 'petstore_requests_shed_total',
       help: 'Requests refused during an overload, by the plan of their project; unknown = no key, or one this process does not remember.',
-      label: 'plan',
-      values: shedPlans,
     });
     collectDefaultMetrics({ register: this.registry });
   }
 
-  private counter<Label extends string>({ name, help, label, values }: FixedCounter<Label>): Counter<Label> {
+  private counter<Label extends string>(
+    label: Label,
+    values: readonly string[],
+    { name, help }: { name: string; help: string },
+  ): Counter<Label> {
     const counter = new Counter({ name, help, labelNames: [label], registers: [this.registry] });
     for (const value of values) counter.inc({ [label]: value } as Record<Label, string>, 0);
     return counter;
@@ -86,7 +80,7 @@ export class Metrics {
 
   /** Adds the metrics that are read when Prometheus asks. */
   addReadings(readings: readonly Reading[]): void {
-    for (const { name, help, label, read } of readings) {
+    for (const [name, help, read, label] of readings) {
       const Metric = name.endsWith('_total') ? Counter : Gauge;
       new Metric({
         name,
@@ -112,18 +106,6 @@ export class Metrics {
     decisions.inc({ decision: outcome === 'refused' ? 'refused' : 'admitted' });
   }
 
-  observeDomain(event: string): void {
-    this.domainEvents.inc({ event });
-  }
-
-  observeFailure(work: string): void {
-    this.failures.inc({ work });
-  }
-
-  observeShed(plan: string, requests: number): void {
-    this.shedRequests.inc({ plan }, requests);
-  }
-
   /** `GET /metrics`, for a server on a separate port. */
   readonly answer = async (
     { method = '', url }: IncomingMessage,
@@ -138,11 +120,4 @@ export class Metrics {
       response.writeHead(500).end();
     }
   };
-}
-
-interface FixedCounter<Label extends string> {
-  name: string;
-  help: string;
-  label: Label;
-  values: readonly string[];
 }
