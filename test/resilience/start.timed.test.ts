@@ -95,7 +95,7 @@ test.each(databaseKinds())(
       await source.initialize();
       const applied: { name: string }[] = await source.query('SELECT name FROM migrations');
       expect(applied.map(({ name }) => name).sort()).toEqual(
-        source.migrations.map((migration) => migration.name ?? '').sort(),
+        source.migrations.map((migration) => migration.constructor.name).sort(),
       );
       await source.destroy();
       await createTenant(database.url);

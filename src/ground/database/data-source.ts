@@ -8,15 +8,12 @@ export interface DataSourceSettings {
   queryTimeoutMs: number;
 }
 
-/** The waits of other statements while a migration runs on a large table; null = none that people notice. */
-interface MigrationLocks {
-  readonly mysql: string | null;
-  /** Every migration is a write transaction, so other writes wait for it. */
-  readonly sqlite: string | null;
-}
-
 interface Migration extends MigrationInterface {
-  readonly locks: MigrationLocks;
+  /**
+   * The waits of other statements while it runs on a large table; null = none that people notice. On SQLite every migration
+   * is a write transaction, so other writes wait for it. D-133.
+   */
+  readonly locks: { readonly mysql: string | null; readonly sqlite: string | null };
 }
 
 /** The tables and migrations of all nouns. */

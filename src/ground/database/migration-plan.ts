@@ -10,7 +10,7 @@ const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000 };
 
 export interface PendingMigration {
   name: string;
-  /** The waits of other statements while it runs on a large table; null = none that people notice. D-133. */
+  /** The waits of other statements while it runs. */
   locks: string | null;
 }
 
@@ -21,10 +21,9 @@ export async function pendingMigrations(
 ): Promise<PendingMigration[]> {
   const applied = new Set(await appliedTo(target, schema));
   return schema.migrations
-    .map((Migration) => new Migration())
-    .map((migration) => ({
-      name: nameOf(migration),
-      locks: target.kind === 'sqlite' ? migration.locks.sqlite : migration.locks.mysql,
+    .map((Migration) => ({
+      name: Migration.name,
+      locks: new Migration().locks[target.kind === 'sqlite' ? 'sqlite' : 'mysql'],
     }))
     .filter(({ name }) => !applied.has(name));
 }
@@ -47,8 +46,7 @@ export async function timeOnCopy(
     );
   }
   const seconds = new Map<string, number>();
-  for (const [at, Migration] of schema.migrations.entries()) {
-    const name = nameOf(new Migration());
+  for (const [at, { name }] of schema.migrations.entries()) {
     if (!pending.some((migration) => migration.name === name)) continue;
     const startedAtMs = performance.now();
     await migrate(copy, { ...schema, migrations: schema.migrations.slice(0, at + 1) });
@@ -91,15 +89,11 @@ export async function appliedMigrations(queries: Queries, known: readonly object
   const rows = await queries
     .query('SELECT name FROM migrations ORDER BY id')
     .catch<{ name: string }[]>(emptyIfTableMissing);
-  const knownNames = known.map(nameOf);
+  const knownNames = known.map((migration) => migration.constructor.name);
   const unknown = rows.find(({ name }) => !knownNames.includes(name));
   if (unknown === undefined) return rows.map(({ name }) => name);
   throw new AppError(
     'conflict',
     `The database has the migration ${unknown.name}, which this release does not know. Use the release that migrated it.`,
   );
-}
-
-function nameOf(migration: object): string {
-  return (migration as { name?: string }).name ?? migration.constructor.name;
 }

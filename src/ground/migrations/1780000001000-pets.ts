@@ -1,63 +1,6 @@
 import { type QueryRunner, Table } from 'typeorm';
 import { int64, isSqlite, long, NewTables, optional, primary, text } from './tables.js';
 
-const TABLES = [
-  new Table({
-    name: 'pets',
-    withoutRowid: true,
-    columns: [
-      primary(int64('project_id')),
-      primary(int64('id')),
-      text('name', 255),
-      int64('category_id'),
-      optional(text('status', 16)),
-      int64('created_at_ms'),
-    ],
-    // All columns, so that a page is one range of one index and reads no row of the table (D-186).
-    indices: [
-      {
-        name: 'pets_status',
-        columnNames: ['project_id', 'status', 'id', 'name', 'category_id', 'created_at_ms'],
-      },
-      {
-        name: 'pets_name',
-        columnNames: ['project_id', 'name', 'id', 'category_id', 'status', 'created_at_ms'],
-      },
-      {
-        name: 'pets_status_name',
-        columnNames: ['project_id', 'status', 'name', 'id', 'category_id', 'created_at_ms'],
-      },
-    ],
-  }),
-  new Table({
-    name: 'pet_imports',
-    withoutRowid: true,
-    columns: [
-      primary(int64('project_id')),
-      primary(text('path_digest', 64)),
-      text('fingerprint', 64),
-      text('run_id', 36),
-      int64('line'),
-      int64('position_bytes'),
-      int64('imported'),
-      int64('refused'),
-      int64('report_bytes'),
-      long('report_path'),
-      optional(int64('finished_at_ms')),
-    ],
-  }),
-  new Table({
-    name: 'imported_files',
-    withoutRowid: true,
-    columns: [
-      primary(int64('project_id')),
-      primary(text('fingerprint', 64)),
-      int64('imported'),
-      int64('finished_at_ms'),
-    ],
-  }),
-];
-
 /**
  * Collations that compare all bytes, of MySQL and of MariaDB. `utf8mb4_bin` ignores trailing spaces: `Rex` and `Rex ` would
  * be equal, and `Rex` with a tab would precede `Rex`. SQLite compares all bytes.
@@ -66,8 +9,62 @@ const EXACT_COLLATIONS = ['utf8mb4_0900_bin', 'utf8mb4_nopad_bin'];
 
 /** Pets, the orders of their lists, and the state of imports. */
 export class Pets1780000001000 extends NewTables {
-  readonly name = 'Pets1780000001000';
-  protected readonly tables = TABLES;
+  protected readonly tables = [
+    new Table({
+      name: 'pets',
+      withoutRowid: true,
+      columns: [
+        primary(int64('project_id')),
+        primary(int64('id')),
+        text('name', 255),
+        int64('category_id'),
+        optional(text('status', 16)),
+        int64('created_at_ms'),
+      ],
+      // All columns, so that a page is one range of one index and reads no row of the table (D-186).
+      indices: [
+        {
+          name: 'pets_status',
+          columnNames: ['project_id', 'status', 'id', 'name', 'category_id', 'created_at_ms'],
+        },
+        {
+          name: 'pets_name',
+          columnNames: ['project_id', 'name', 'id', 'category_id', 'status', 'created_at_ms'],
+        },
+        {
+          name: 'pets_status_name',
+          columnNames: ['project_id', 'status', 'name', 'id', 'category_id', 'created_at_ms'],
+        },
+      ],
+    }),
+    new Table({
+      name: 'pet_imports',
+      withoutRowid: true,
+      columns: [
+        primary(int64('project_id')),
+        primary(text('path_digest', 64)),
+        text('fingerprint', 64),
+        text('run_id', 36),
+        int64('line'),
+        int64('position_bytes'),
+        int64('imported'),
+        int64('refused'),
+        int64('report_bytes'),
+        long('report_path'),
+        optional(int64('finished_at_ms')),
+      ],
+    }),
+    new Table({
+      name: 'imported_files',
+      withoutRowid: true,
+      columns: [
+        primary(int64('project_id')),
+        primary(text('fingerprint', 64)),
+        int64('imported'),
+        int64('finished_at_ms'),
+      ],
+    }),
+  ];
 
   override async up(runner: QueryRunner): Promise<void> {
     await super.up(runner);

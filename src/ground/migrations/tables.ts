@@ -2,7 +2,6 @@ import type { MigrationInterface, QueryRunner, Table, TableColumnOptions } from 
 
 /** A migration that only adds tables, and drops them when it is undone. D-4. */
 export abstract class NewTables implements MigrationInterface {
-  abstract readonly name: string;
   readonly locks = { mysql: null, sqlite: null };
   protected abstract readonly tables: readonly Table[];
 
