@@ -1,5 +1,4 @@
-import { randomInt } from 'node:crypto';
-import { IdGenerator, MOST_AT_START } from '../kernel/ids.js';
+import type { IdGenerator } from '../kernel/ids.js';
 import { isDuplicateId } from './database-errors.js';
 
 /** Each draw skips about 1,000 ids, so many collisions in a row are a fault, not chance. */
@@ -26,21 +25,6 @@ export function withDrawnIds<T>(
   return withDrawnId(ids, (first) =>
     insert(Array.from({ length: count }, (_, index) => (index === 0 ? first : ids.next()))),
   );
-}
-
-/** Draws an id for each time; times rise, and so do the ids. Another call can draw the same ids: see `untilFree`. */
-export function drawIdsAt(times: readonly number[]): bigint[] {
-  let atMs = 0;
-  // Random for all of them together: many draws of a millisecond would all end near the largest random number.
-  const start = randomInt(MOST_AT_START);
-  const ids = new IdGenerator(
-    () => atMs,
-    () => start,
-  );
-  return times.map((time) => {
-    atMs = time;
-    return ids.next();
-  });
 }
 
 /** Runs `insert` with the first ids, and repeats it with others while one is taken. */

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 const EPOCH_MS = Date.UTC(2025, 0, 1);
 const SEQUENCE_BITS = 12n;
 /** The bits that start at random begin below it, so that as many ids follow in the same millisecond. */
-export const MOST_AT_START = 2 ** 11;
+const MOST_AT_START = 2 ** 11;
 
 /** The smallest id of a time: ids of later times are larger. */
 export function firstIdAt(atMs: number): bigint {
@@ -36,4 +36,16 @@ export class IdGenerator {
     this.last = this.next() + BigInt(this.random(MOST_AT_START));
     return this.last;
   }
+}
+
+/** Draws an id for each time; times rise, and so do the ids. Another call can draw the same ids: see `untilFree`. */
+export function drawIdsAt(times: readonly number[]): bigint[] {
+  // Random for all of them together: many draws of a millisecond would all end near the largest random number.
+  const start = BigInt(randomInt(MOST_AT_START));
+  let last = 0n;
+  return times.map((atMs) => {
+    const id = firstIdAt(atMs) + start;
+    last = id > last ? id : last + 1n;
+    return last;
+  });
 }

@@ -1,9 +1,10 @@
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { Batches } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
-import { drawIdsAt, untilFree } from '../../ground/database/drawn-id.js';
+import { untilFree } from '../../ground/database/drawn-id.js';
 import { insertRows } from '../../ground/database/insert-rows.js';
 import type { CountedRequest } from '../../ground/kernel/answered-request.js';
+import { drawIdsAt } from '../../ground/kernel/ids.js';
 import { LoggedRequest } from './logged-request.entity.js';
 import { type NewRow, secondOf, UnstoredRequests } from './unstored-requests.js';
 
