@@ -17,6 +17,7 @@ import type { OnDomainEvent } from '../domains/store/timeline.js';
 import type { Config } from '../ground/config/config.js';
 import type { Database } from '../ground/database/database.js';
 import type { Tracer } from '../request/tracing/tracer.js';
+import { platformNames } from './addresses.js';
 import type { Services } from './services.js';
 
 interface CustomDomainParts {
@@ -91,9 +92,10 @@ export function createCustomDomains({
     );
   const removed = new RemovedDomains(db, now);
   const worker = new DomainWorker({ db, check, issuance }, log, now);
+  const { aliases } = platformNames(config);
   const claims = new DomainClaims(
     { store, projects, inspector, ownerChecks, certificates, audit },
-    ownHosts(config),
+    [platformHost, ...aliases],
     now,
   );
   return {
@@ -112,12 +114,4 @@ export function createCustomDomains({
       authority?.close();
     },
   };
-}
-
-/** Host names that no project can attach, including their subdomains. */
-function ownHosts({ platformHost, publicBaseUrl, stagingBaseUrl }: Config): string[] {
-  const ofBases = [publicBaseUrl, stagingBaseUrl].flatMap((url) =>
-    url === null ? [] : [new URL(url).hostname],
-  );
-  return [platformHost, ...ofBases];
 }
