@@ -48,7 +48,8 @@ type Fields = Record<string, unknown>;
 function textLine(json: string): string {
   const { level, time, pid: _, hostname: __, msg, err, ...fields } = JSON.parse(json) as Fields;
   const said = msg === 'request' ? requestText(fields) : messageText(String(msg ?? ''), fields);
-  const line = `${clock(Number(time))} ${LEVELS[Number(level)] ?? ''}${said}`;
+  const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+  const line = `${clock} ${LEVELS[Number(level)] ?? ''}${said}`;
   return [line, ...faultLines(err)].map(escaped).join('\n').concat('\n');
 }
 
@@ -76,13 +77,6 @@ function faultLines(err: unknown): string[] {
   const { stack, message, cause } = err as Fields;
   const lines = String(stack ?? message).split('\n');
   return [...lines.map((line) => `    ${line}`), ...faultLines(cause)];
-}
-
-function clock(atMs: number): string {
-  const at = new Date(atMs);
-  return [at.getHours(), at.getMinutes(), at.getSeconds()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join(':');
 }
 
 /** A client must not be able to control the terminal or to forge a line. */
