@@ -9,16 +9,29 @@ export interface Deadline {
   cancelWork(): void;
 }
 
-/** A time limit shared by several operations. */
+/**
+ * A time limit shared by several operations.
+ *
+ * Avoids `AbortSignal.any` and `AbortSignal.timeout`: Node 20 references their signals weakly. A collected signal never
+ * fires, and a long-lived signal keeps all signals derived from it.
+ */
 export function startDeadline(
   ms: number,
   signal?: AbortSignal,
   monotonicNow: () => number = () => performance.now(),
+  onTimeout?: () => Error,
 ): Deadline {
   const endsAtMs = monotonicNow() + ms;
-  const { controller, disarm } = arm(ms, signal);
+  const controller = new AbortController();
+  // Dozens of queries listen to one signal; this is not a leak.
+  setMaxListeners(0, controller.signal);
+  const follow = () => controller.abort(signal?.reason);
+  const timer = setTimeout(() => controller.abort(onTimeout?.()), ms);
+  if (signal?.aborted) follow();
+  else signal?.addEventListener('abort', follow, { once: true });
   const cancelWork = () => {
-    disarm();
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', follow);
     controller.abort();
   };
   const isOver = () => controller.signal.aborted || monotonicNow() >= endsAtMs;
@@ -30,8 +43,9 @@ export async function withTimeLimit<T>(
   ms: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
+  onTimeout?: () => Error,
 ): Promise<T> {
-  const deadline = startDeadline(ms, signal);
+  const deadline = startDeadline(ms, signal, undefined, onTimeout);
   try {
     return await work(deadline.signal);
   } finally {
@@ -39,42 +53,19 @@ export async function withTimeLimit<T>(
   }
 }
 
-/**
- * Runs `work` with a signal that aborts with `signal` or after `timeoutMs`. Then rejects with the reason of `signal`, or
- * with the error from `onTimeout`.
- */
+/** As `withTimeLimit`. Rejects with the reason of `signal`, or with the error from `onTimeout`, when one ended the work. */
 export async function withinDeadline<T>(
   signal: AbortSignal,
   { timeoutMs, onTimeout }: { timeoutMs: number; onTimeout: () => Error },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  const { controller, disarm } = arm(timeoutMs, signal, onTimeout);
-  try {
-    return await work(controller.signal);
-  } catch (error) {
-    if (controller.signal.aborted) throw controller.signal.reason;
-    throw error;
-  } finally {
-    disarm();
-  }
-}
-
-/**
- * Avoids `AbortSignal.any` and `AbortSignal.timeout`: Node 20 references their signals weakly. A collected signal never
- * fires, and a long-lived signal keeps all signals derived from it.
- */
-function arm(ms: number, signal: AbortSignal | undefined, onTimeout?: () => Error) {
-  const controller = new AbortController();
-  // Dozens of queries listen to one signal; this is not a leak.
-  setMaxListeners(0, controller.signal);
-  const follow = () => controller.abort(signal?.reason);
-  const timer = setTimeout(() => controller.abort(onTimeout?.()), ms);
-  if (signal?.aborted) follow();
-  else signal?.addEventListener('abort', follow, { once: true });
-  const disarm = () => {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', follow);
+  const limited = async (deadline: AbortSignal) => {
+    try {
+      return await work(deadline);
+    } catch (error) {
+      throw deadline.aborted ? deadline.reason : error;
+    }
   };
-  return { controller, disarm };
+  return withTimeLimit(timeoutMs, signal, limited, onTimeout);
 }
