@@ -8,12 +8,8 @@ const MAX_DRAWS = 20;
  * Runs `insert` with a drawn id, and retries with another id while the primary key is taken: another process drew it in the
  * same millisecond. In a transaction, `insert` must be one statement, because the database undoes only that. D-2.
  */
-export function withDrawnId<T>(
-  ids: IdGenerator,
-  insert: (id: bigint) => Promise<T>,
-  firstId = ids.next(),
-): Promise<T> {
-  return untilFree(insert, firstId, () => ids.nextFurther());
+export function withDrawnId<T>(ids: IdGenerator, insert: (id: bigint) => Promise<T>): Promise<T> {
+  return untilFree(insert, ids.next(), () => ids.nextFurther());
 }
 
 /** As `withDrawnId`, for rows that are inserted together: a retry draws new ids for all of them. */
