@@ -180,13 +180,13 @@ export class CopyTarget {
 
   /** The tables of this program that exist. */
   private async tables(): Promise<string[]> {
-    const rows: { name: string }[] = await this.data.query(
-      this.isSqlite
-        ? "SELECT name FROM sqlite_master WHERE type = 'table'"
-        : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
-    );
-    const there = new Set(rows.map(({ name }) => name));
-    return this.data.entityMetadatas.map(({ tableName }) => tableName).filter((name) => there.has(name));
+    const runner = this.data.createQueryRunner();
+    const found: string[] = [];
+    for (const { tableName } of this.data.entityMetadatas) {
+      if (await runner.hasTable(tableName)) found.push(tableName);
+    }
+    await runner.release();
+    return found;
   }
 
   private get isSqlite(): boolean {
