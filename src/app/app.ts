@@ -18,11 +18,11 @@ export async function createApp(options: AppOptions) {
   let addresses = addressesOf(config, config.port);
   const parts = await createParts(options);
   const doors = await openDoors(options, parts, () => addresses);
-  const lifecycle = createLifecycle(options, parts, doors);
+  const start = prepareStart(options, parts, doors);
   const { http, drain, pages } = doors;
   /** Starts listening. Returns the addresses for clients. */
   const listen = async () => {
-    addresses = addressesOf(config, await lifecycle.listen());
+    addresses = addressesOf(config, await start());
     return addresses;
   };
   const { services, hosts, customDomains } = parts;
@@ -35,12 +35,12 @@ const STORE_COUNTERS_MS = 2_000;
 const STORE_USAGE_MS = 5_000;
 const STORE_REQUESTS_MS = 1_000;
 
-/** Starts and ends the server's ports, its chores, and the work on custom domains. */
-function createLifecycle(
+/** Starts the chores. Returns what starts the ports and the work on custom domains, and resolves with the port of HTTP. */
+function prepareStart(
   { config, logger, now }: AppOptions,
   parts: Parts,
   { http, connections, reception, shedder, closeGraphQL }: Doors,
-): { listen(): Promise<number> } {
+): () => Promise<number> {
   const { customDomains, hosts, metrics } = parts;
   const contexts = new SecureContexts(customDomains.certificates, customDomains.sealer);
   const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, contexts, logger, now);
@@ -71,22 +71,19 @@ function createLifecycle(
     await parts.tracing?.close();
   });
 
-  return {
-    /** Resolves with the port of HTTP. */
-    async listen() {
-      if (metrics) {
-        const server = reception.receive(createServer(HTTP_LIMITS), metrics.answer);
-        server.listen(config.metricsPort, config.metricsHost);
-        await once(server, 'listening');
-        endMetrics = () => server.close();
-      }
-      await hosts.start({ isPolling: tls !== null });
-      await tls?.listen(config.host, config.httpsPort);
-      await http.listen({ host: config.host, port: config.port });
-      customDomains.start();
-      const address = http.server.address();
-      return typeof address === 'object' && address ? address.port : config.port;
-    },
+  return async () => {
+    if (metrics) {
+      const server = reception.receive(createServer(HTTP_LIMITS), metrics.answer);
+      server.listen(config.metricsPort, config.metricsHost);
+      await once(server, 'listening');
+      endMetrics = () => server.close();
+    }
+    await hosts.start({ isPolling: tls !== null });
+    await tls?.listen(config.host, config.httpsPort);
+    await http.listen({ host: config.host, port: config.port });
+    customDomains.start();
+    const address = http.server.address();
+    return typeof address === 'object' && address ? address.port : config.port;
   };
 }
 
