@@ -20,32 +20,31 @@ import { Project } from '../tenants/projects/project.entity.js';
 import { LoggedRequest } from '../tenants/request-log/logged-request.entity.js';
 import { UsageCount } from '../tenants/usage/usage-count.entity.js';
 
-const MIGRATIONS = [
-  Projects1780000000000,
-  Pets1780000001000,
-  RateLimits1780000002000,
-  Domains1780000003000,
-  Usage1780000004000,
-];
-
-const ENTITIES = [
-  Project,
-  ApiKey,
-  Pet,
-  PetImport,
-  ImportedFile,
-  IdempotencyKey,
-  AuditEvent,
-  RateCounter,
-  ChangeSequence,
-  Domain,
-  DomainEvent,
-  Certificate,
-  AcmeAccount,
-  AcmeOrder,
-  UsageCount,
-  LoggedRequest,
-];
-
 /** The tables of every noun. Spec: the database's schema is what its migrations make of it. */
-export const DATABASE_SCHEMA: DatabaseSchema = { entities: ENTITIES, migrations: MIGRATIONS };
+export const DATABASE_SCHEMA: DatabaseSchema = {
+  entities: [
+    Project,
+    ApiKey,
+    Pet,
+    PetImport,
+    ImportedFile,
+    IdempotencyKey,
+    AuditEvent,
+    RateCounter,
+    ChangeSequence,
+    Domain,
+    DomainEvent,
+    Certificate,
+    AcmeAccount,
+    AcmeOrder,
+    UsageCount,
+    LoggedRequest,
+  ],
+  migrations: [
+    Projects1780000000000,
+    Pets1780000001000,
+    RateLimits1780000002000,
+    Domains1780000003000,
+    Usage1780000004000,
+  ],
+};

@@ -58,12 +58,10 @@ function refuse(name: string, shouldBe: string, value: string): never {
 
 /** Values separated by commas. */
 export function each<T>(parse: Parser<T>): Parser<T[]> {
-  return (name, value) => list(value).map((entry) => parse(name, entry));
-}
-
-function list(value: string): string[] {
-  const entries = value.split(',').map((entry) => entry.trim());
-  return entries.filter((entry) => entry !== '');
+  return (name, value) => {
+    const entries = value.split(',').map((entry) => entry.trim());
+    return entries.filter((entry) => entry !== '').map((entry) => parse(name, entry));
+  };
 }
 
 export function wholeNumber(min: number, max: number): Parser<number> {
