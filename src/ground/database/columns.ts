@@ -29,7 +29,7 @@ export const json = <T>() =>
     type: 'text',
     transformer: {
       to: (value: T | null | undefined) => value && JSON.stringify(value),
-      from: (value: string | null) => (value === null ? null : jsonFrom<T>(value)),
+      from: (value: string | null) => (value === null ? null : (JSON.parse(value) as T)),
     },
   }) satisfies ColumnOptions;
 
@@ -38,11 +38,6 @@ export const text = (length: number) => ({ type: 'varchar', length }) satisfies 
 /** A boolean in the form of either driver, for SQL that TypeORM does not map. */
 export function booleanFrom(value: string | number | bigint): boolean {
   return Number(value) === 1;
-}
-
-/** The value of a JSON column, for SQL that TypeORM does not map. */
-export function jsonFrom<T>(text: string): T {
-  return JSON.parse(text);
 }
 
 /** A number in the form of either driver. */

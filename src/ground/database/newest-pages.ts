@@ -14,7 +14,7 @@ export interface NewestPage<Row> {
   hasNextPage: boolean;
 }
 
-/** The wanted pages of a project's rows, in their order: one statement. Ids are drawn in the order of time. */
+/** The wanted pages of a project's rows, in their order: one statement. */
 export async function newestPages<Row extends { id: bigint }>(
   db: Database,
   entity: new () => Row,
@@ -22,13 +22,33 @@ export async function newestPages<Row extends { id: bigint }>(
   /** The condition follows others of a row. */
   wanted: readonly (WantedPage & { condition: SqlPart })[],
 ): Promise<NewestPage<Row>[]> {
+  const { tableName } = db.repository(entity).metadata;
+  const selects = wanted.map(({ pageSize, beforeId, condition }) => ({
+    sql: `WHERE project_id = ? AND id < ?${condition.sql} ORDER BY ${tableName}.id DESC LIMIT ?`,
+    values: [projectId, beforeId ?? INT64_MAX, ...condition.values, pageSize + 1],
+  }));
+  const found = await newestRows(db, entity, selects);
+  return wanted.map(({ pageSize }, at) => {
+    const rows = found[at] ?? [];
+    return { rows: rows.slice(0, pageSize), hasNextPage: rows.length > pageSize };
+  });
+}
+
+/**
+ * The rows of each select, newest first: one statement. A select is what follows the name of the table. Ids are drawn in the
+ * order of time.
+ */
+export async function newestRows<Row extends { id: bigint }>(
+  db: Database,
+  entity: new () => Row,
+  selects: readonly SqlPart[],
+): Promise<Row[][]> {
   const { columns, connection, tableName } = db.repository(entity).metadata;
   const names = columns.map(({ databaseName, propertyName }) => `${databaseName} AS ${propertyName}`);
   const found = await db.union<Record<string, unknown>>(
-    wanted.map(({ pageSize, beforeId, condition }, page) => ({
-      sql: `SELECT ${page} AS page, ${names.join(', ')} FROM ${tableName}
-        WHERE project_id = ? AND id < ?${condition.sql} ORDER BY ${tableName}.id DESC LIMIT ?`,
-      values: [projectId, beforeId ?? INT64_MAX, ...condition.values, pageSize + 1],
+    selects.map(({ sql, values }, at) => ({
+      sql: `SELECT ${at} AS select_number, ${names.join(', ')} FROM ${tableName} ${sql}`,
+      values,
     })),
   );
   const read = (row: Record<string, unknown>) =>
@@ -38,9 +58,8 @@ export async function newestPages<Row extends { id: bigint }>(
         return [propertyName, connection.driver.prepareHydratedValue(row[propertyName], column)];
       }),
     ) as Row;
-  return wanted.map(({ pageSize }, at) => {
-    const rows = found.filter(({ page }) => Number(page) === at).map(read);
-    rows.sort((a, b) => (a.id < b.id ? 1 : -1));
-    return { rows: rows.slice(0, pageSize), hasNextPage: rows.length > pageSize };
-  });
+  const results: Row[][] = selects.map(() => []);
+  for (const row of found) results[Number(row.select_number)]?.push(read(row));
+  for (const rows of results) rows.sort((a, b) => (a.id < b.id ? 1 : -1));
+  return results;
 }
