@@ -44,7 +44,7 @@ function isCounted(answered: AnsweredRequest): answered is CountedRequest {
 }
 
 /** Writes the one line that the log has of each request. */
-export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
+function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const { caller, standing, paidBy, trace } = request;
   request.server.log.info(
     {

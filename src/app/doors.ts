@@ -24,7 +24,7 @@ import { HostRouter, Ingress } from '../request/ingress/ingress.js';
 import { Shedder } from '../request/overload/shedder.js';
 import { ProjectSlugs } from '../tenants/projects/project-slugs.js';
 import { type Addresses, isLocalDemo, platformNames } from './addresses.js';
-import { doorOf, logAnswer, recordEnds } from './answer-record.js';
+import { doorOf, recordEnds } from './answer-record.js';
 import { openSchema } from './graphql-schema.js';
 import {
   addDashboardHooks,
@@ -49,14 +49,11 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
     config.maxConnections ?? defaultMaxConnections(config.databasePoolSize),
   );
   const reception = new Reception(connections, logger, (address) => parts.meter.headersOf(address));
-  const earlyRefusals = earlyRefusalsOf(options, parts);
   const shedder = config.shedsLoad ? shedderOf(options, parts) : null;
   const http = createHttpServer({
     trustedProxies: config.trustedProxies,
     reception,
     guard: (handler) => shedder?.guard(handler) ?? handler,
-    earlyRefusals,
-    onUnhookedAnswer: logAnswer,
     logger,
   });
   const drain = new Drain(http, connections);
@@ -64,7 +61,7 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   addServerHooks(http, {
     connections,
     isAllowedOrigin: originRule(options),
-    earlyRefusals,
+    earlyRefusals: earlyRefusalsOf(options, parts),
     recordEnd: recordEnds(parts, options.now),
     tracing: parts.tracing,
   });

@@ -36,9 +36,8 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'redirect-loses-query',
     file: 'request/ingress/ingress.ts',
-    find: "return this.addresses.originOf(hostname) + (url.startsWith('/') ? url : '/');",
-    replace:
-      "return this.addresses.originOf(hostname) + (url.startsWith('/') ? (url.split('?')[0] ?? '/') : '/');",
+    find: 'return this.addresses.originOf(hostname) + pathOf(originalUrl);',
+    replace: "return this.addresses.originOf(hostname) + (pathOf(originalUrl).split('?')[0] ?? '/');",
     breaks: 'A redirect keeps path and query.',
     tests: ['Domains-Host-16'],
   },

@@ -10,8 +10,6 @@ const OF_FASTIFY: Record<string, [ErrorCode, string]> = {
     'invalid_request',
     'The length of the body differs from Content-Length.',
   ],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty.'],
-  FST_ERR_BAD_URL: ['invalid_request', 'The path is not a valid URL path.'],
 };
 
 /** The deadline for the response has passed. */

@@ -10,8 +10,7 @@ import Fastify, {
   type onResponseHookHandler,
 } from 'fastify';
 import type { OpenConnections } from './connections/open-connections.js';
-import type { EarlyRefusals } from './early-refusals.js';
-import { originForm, routable } from './early-refusals.js';
+import { routable } from './early-refusals.js';
 import { AnswerTooLate, logFault, replyWithError, toAppError } from './error-reply.js';
 import { HTTP_LIMITS, type Reception } from './reception.js';
 
@@ -55,9 +54,6 @@ export interface HttpSettings {
   reception: Reception;
   /** Wraps the handler of all requests: it may answer them itself. */
   guard: (handler: RequestListener) => RequestListener;
-  earlyRefusals: EarlyRefusals;
-  /** Called for responses for which the hooks do not run. */
-  onUnhookedAnswer: (request: FastifyRequest, reply: FastifyReply) => void;
   logger: FastifyBaseLogger;
 }
 
@@ -66,8 +62,6 @@ export function createHttpServer({
   trustedProxies,
   reception,
   guard,
-  earlyRefusals,
-  onUnhookedAnswer,
   logger,
 }: HttpSettings): FastifyInstance {
   const app = Fastify({
@@ -81,12 +75,7 @@ export function createHttpServer({
       reception.receive(createServer(HTTP_LIMITS), guard(handler as RequestListener)),
     // Every path that fits into a request line reaches its route.
     routerOptions: { maxParamLength: HTTP_LIMITS.maxHeaderSize },
-    rewriteUrl: (request) => routable(originForm(request.url ?? '/', request.headers.host)),
-    frameworkErrors: async (error, request, reply) => {
-      reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
-      await earlyRefusals.refuse(error, request, reply);
-      onUnhookedAnswer(request, reply);
-    },
+    rewriteUrl: ({ url = '/' }) => routable(url),
     // `Reception` handles these, for every server.
     clientErrorHandler() {},
   });

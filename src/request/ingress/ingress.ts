@@ -5,7 +5,7 @@ import type { Host } from '../../domains/hosts/host.js';
 import type { HostIndex } from '../../domains/hosts/host-index.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { ProjectSlugs } from '../../tenants/projects/project-slugs.js';
-import { originForm } from '../http/early-refusals.js';
+import { pathOf } from '../http/early-refusals.js';
 import type { HostAddresses } from './host-addresses.js';
 
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/;
@@ -97,9 +97,8 @@ export class Ingress {
   }
 
   /** The same path and query on another host, byte for byte. The path begins with `/`, so it can't change the host. */
-  private addressOf(hostname: string, { originalUrl, headers }: FastifyRequest): string {
-    const url = originForm(originalUrl, headers.host);
-    return this.addresses.originOf(hostname) + (url.startsWith('/') ? url : '/');
+  private addressOf(hostname: string, { originalUrl }: FastifyRequest): string {
+    return this.addresses.originOf(hostname) + pathOf(originalUrl);
   }
 
   private async challenge(token: string, hostname: string, reply: FastifyReply): Promise<void> {
