@@ -37,13 +37,13 @@ const STORE_REQUESTS_MS = 1_000;
 
 /** Starts the chores. Returns what starts the ports and the work on custom domains, and resolves with the port of HTTP. */
 function prepareStart(
-  { config, logger, now }: AppOptions,
+  { config, logger }: AppOptions,
   parts: Parts,
   { http, connections, reception, shedder, closeGraphQL }: Doors,
 ): () => Promise<number> {
-  const { customDomains, hosts, metrics } = parts;
+  const { customDomains, hosts, hostAddresses, metrics } = parts;
   const contexts = new SecureContexts(customDomains.certificates, customDomains.sealer);
-  const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, contexts, logger, now);
+  const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, hostAddresses, contexts, logger);
   if (tls) {
     expectProxyHeaders(tls.server, networkTest(config.trustedProxies));
     reception.receive(tls.server, shedder?.guard(http.routing) ?? http.routing);

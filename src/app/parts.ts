@@ -8,7 +8,7 @@ import { version } from '../ground/kernel/package.js';
 import { Admission } from '../request/admission/admission.js';
 import { Meter } from '../request/admission/meter.js';
 import { Visits } from '../request/admission/visits.js';
-import { HostAddresses } from '../request/ingress/host-addresses.js';
+import { HostAddresses } from '../request/ingress/ingress.js';
 import { SHED_PLANS } from '../request/overload/shedder.js';
 import { type RunningLimiter, startLimiter } from '../request/rate-limit/start-limiter.js';
 import { ResponseCache } from '../request/response-cache/response-cache.js';

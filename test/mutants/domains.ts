@@ -83,7 +83,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'expired-certificate-is-ready',
-    file: 'request/ingress/host-addresses.ts',
+    file: 'request/ingress/ingress.ts',
     find: 'certificateEndsAtMs > this.now()',
     replace: 'certificateEndsAtMs > 0',
     breaks: 'A host with an expired certificate is not served.',

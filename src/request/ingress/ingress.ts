@@ -6,10 +6,10 @@ import type { HostIndex } from '../../domains/hosts/host-index.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { ProjectSlugs } from '../../tenants/projects/project-slugs.js';
 import { pathOf } from '../http/early-refusals.js';
-import type { HostAddresses } from './host-addresses.js';
 
 const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/;
 const CHALLENGE = /^\/\.well-known\/acme-challenge\/([^?]*)(?:\?|$)/;
+const HTTPS_PORT = 443;
 /** RFC 9110 §15.4.9: the client repeats the request with its method and body. */
 const TO_HTTPS = 308;
 const PLATFORM = 'platform';
@@ -136,6 +136,42 @@ export class HostRouter {
     }
     if (this.index.isCurrent()) return this.index.findHost(hostname);
     return this.index.current().then(() => this.index.findHost(hostname));
+  }
+}
+
+interface HostSettings {
+  /** This process terminates TLS, so hosts need a valid certificate here. Otherwise a proxy has the certificates. */
+  endsTls: boolean;
+  /** The HTTPS port that clients use; null = unknown or none. */
+  publicHttpsPort: number | null;
+}
+
+/** The HTTPS addresses of attached hosts. */
+export class HostAddresses {
+  constructor(
+    private readonly index: HostIndex,
+    private readonly settings: HostSettings,
+    private readonly now: () => number,
+  ) {}
+
+  /** Requests over HTTP are redirected to HTTPS. Otherwise they are refused: the port of HTTPS is unknown. */
+  get redirectsToHttps(): boolean {
+    return this.settings.publicHttpsPort !== null;
+  }
+
+  isReady({ certificateEndsAtMs, isVerified }: Host): boolean {
+    return this.settings.endsTls ? certificateEndsAtMs > this.now() : isVerified;
+  }
+
+  originOf(hostname: string): string {
+    const port = this.settings.publicHttpsPort ?? HTTPS_PORT;
+    return `https://${hostname}${port === HTTPS_PORT ? '' : `:${port}`}`;
+  }
+
+  /** The project's primary domain, if it is served now. */
+  primaryOf(projectId: bigint): Host | null {
+    const primary = this.index.primaryOf(projectId);
+    return primary && this.isReady(primary) ? primary : null;
   }
 }
 

@@ -11,7 +11,7 @@ import type { HostIndex } from '../../domains/hosts/host-index.js';
 import { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
 import { HTTP_LIMITS } from '../http/reception.js';
-import { hostnameOf } from './ingress.js';
+import { type HostAddresses, hostnameOf } from './ingress.js';
 
 const TICKET_KEY_BYTES = 48;
 /** Groups that cost at most milliseconds. OpenSSL also accepts ffdhe8192: 150 ms here, and no computation for the client. */
@@ -32,15 +32,15 @@ const PATIENCE_MS = 2_000;
  */
 export class TlsServer {
   readonly server;
-  private readonly sockets = new Map<string, Set<TLSSocket>>();
+  private readonly sockets = new Set<TLSSocket>();
   /** A signature and a key agreement take milliseconds, and a client can have hundreds of handshakes ready at once. */
   private readonly turns = new EventLoopTurns();
 
   constructor(
     private readonly index: HostIndex,
+    private readonly addresses: HostAddresses,
     private readonly contexts: SecureContexts,
     private readonly log: FastifyBaseLogger,
-    private readonly now: () => number,
   ) {
     this.server = createServer({
       ...HTTP_LIMITS,
@@ -86,31 +86,25 @@ export class TlsServer {
 
   private served(name: string): Host | null {
     const host = this.index.findHost(hostnameOf(name));
-    return host && host.certificateEndsAtMs > this.now() ? host : null;
+    return host && this.addresses.isReady(host) ? host : null;
   }
 
   private keep(socket: TLSSocket): void {
     // A resumed session asks for no certificate. The host or the server may also have ended during the handshake.
-    const name = this.served(socket.servername || '')?.hostname;
-    if (name === undefined || !this.server.listening) {
+    if (!this.served(socket.servername || '') || !this.server.listening) {
       socket.destroy();
       return;
     }
-    const others = this.sockets.get(name) ?? new Set();
-    this.sockets.set(name, others.add(socket));
-    socket.once('close', () => {
-      others.delete(socket);
-      if (others.size === 0 && this.sockets.get(name) === others) this.sockets.delete(name);
-    });
+    this.sockets.add(socket);
+    socket.once('close', () => this.sockets.delete(socket));
   }
 
   private cut(hosts: readonly Host[]): void {
     // New ticket keys end the session resumption of all hosts, because all share one key. D-71.
     this.server.setTicketKeys(randomBytes(TICKET_KEY_BYTES));
-    for (const host of hosts) {
-      this.contexts.forget(host);
-      for (const socket of this.sockets.get(host.hostname) ?? []) socket.destroy();
-    }
+    for (const host of hosts) this.contexts.forget(host);
+    const names = new Set(hosts.map(({ hostname }) => hostname));
+    for (const socket of this.sockets) if (names.has(hostnameOf(socket.servername || ''))) socket.destroy();
   }
 }
 
