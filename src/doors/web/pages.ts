@@ -26,7 +26,8 @@ interface PagesSettings {
 /** The pages for people, as the build has made them: for the hosts of the platform, and for those of projects. */
 export class Pages {
   readonly demoKey = new DemoKey();
-  private readonly names: ProjectNames;
+  /** Display names of projects: readers of a page put no load on the database. */
+  private readonly names: LRUCache<bigint, string>;
   private schemaBody: Promise<KeptBody> | undefined;
 
   private constructor(
@@ -34,7 +35,13 @@ export class Pages {
     readonly files: BuiltFiles,
     private readonly settings: PagesSettings,
   ) {
-    this.names = new ProjectNames(settings.projects);
+    this.names = new LRUCache({
+      max: MAX_NAMES,
+      ttl: NAME_KNOWN_MS,
+      // A name reaches its readers although others have evicted it meanwhile.
+      ignoreFetchAbort: true,
+      fetchMethod: async (projectId) => (await settings.projects.get(projectId)).name,
+    });
   }
 
   /** Throws `AppError internal` if there is no build. */
@@ -66,7 +73,7 @@ export class Pages {
 
   /** The facts of a host that its built pages lack. */
   async siteFacts({ site: { projectId } }: FastifyRequest, reply: FastifyReply): Promise<object> {
-    const project = projectId === null ? null : await this.names.nameOf(projectId);
+    const project = projectId === null ? null : await this.names.fetch(projectId);
     // The pages ask each time, and a new name need not show at once.
     reply.headers({ ...PAGE_HEADERS, 'cache-control': 'private, max-age=60' });
     return { project, servers: projectId === null ? this.settings.servers() : [] };
@@ -109,22 +116,5 @@ export class Pages {
     const file = this.files.get(path);
     if (!file) throw new AppError('not_found', 'The reference has no such page. See /v1/docs.');
     return file;
-  }
-}
-
-/** Display names of projects, cached for seconds, so that readers of a page put no load on the database. */
-class ProjectNames {
-  private readonly known = new LRUCache<bigint, Promise<string>>({ max: MAX_NAMES, ttl: NAME_KNOWN_MS });
-
-  constructor(private readonly projects: Pick<ProjectService, 'get'>) {}
-
-  /** Throws `AppError not_found`, `AppError unavailable`. */
-  nameOf(projectId: bigint): Promise<string> {
-    const known = this.known.get(projectId);
-    if (known) return known;
-    const name = this.projects.get(projectId).then((project) => project.name);
-    this.known.set(projectId, name);
-    name.catch(() => this.known.delete(projectId));
-    return name;
   }
 }
