@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { type TLSSocket, Server as TlsServer } from 'node:tls';
@@ -15,6 +16,13 @@ const ALWAYS_HELD = 16;
 const MAX_UNREAD_BYTES = 64 * 1_024 * 1_024;
 /** Several connections are closed at a time: finding the oldest costs as much as for one. */
 const SHARE_CLOSED = 1 / 64;
+
+/** For systems that do not report a limit: the default of most systems. */
+const USUAL_DESCRIPTORS = 1_024;
+/** Descriptors for files, DNS, Redis, certificate authorities, and the runtime itself. */
+const OTHER_DESCRIPTORS = 100;
+const FEWEST_CONNECTIONS = 16;
+const MOST_CONNECTIONS = 10_000;
 
 /**
  * The states whose connections are closed to make room for a new one, in this order. A connection that is being answered
@@ -178,5 +186,24 @@ export class OpenConnections implements Totals {
     this.open.delete(connection);
     this.unreadBytes -= connection.countedBytes;
     connection.countedBytes = 0;
+  }
+}
+
+/**
+ * How many client connections may be open: the descriptors of the process minus those for its database and everything
+ * else.
+ */
+export function defaultMaxConnections(databasePoolSize: number): number {
+  const left = descriptorLimit() - databasePoolSize - OTHER_DESCRIPTORS;
+  return Math.max(FEWEST_CONNECTIONS, Math.min(MOST_CONNECTIONS, left));
+}
+
+/** How many files and sockets this process may open. Node raises the soft limit to the hard one at start. */
+function descriptorLimit(): number {
+  try {
+    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
+    return limit === undefined ? USUAL_DESCRIPTORS : Number(limit);
+  } catch {
+    return USUAL_DESCRIPTORS;
   }
 }

@@ -40,11 +40,6 @@ export class KeptBody {
     return this.encoded.identity.toString();
   }
 
-  /** The total of all encodings. */
-  get bytes(): number {
-    return ENCODINGS.reduce((sum, name) => sum + (this.encoded[name]?.length ?? 0), 0);
-  }
-
   /** Responds to GET and HEAD; sends 304 to a client that already has these bytes. The caller sets `Vary`. */
   sendNegotiated(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const accepted = new Negotiator(request.raw).encodings([...ENCODINGS]);
