@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readTraceParent } from '../../src/request/tracing/sampling.js';
+import { readTraceParent } from '../../src/request/tracing/start-tracing.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { samplingRule } from '../../src/request/tracing/sampling.js';
+import { samplingRule } from '../../src/request/tracing/start-tracing.js';
 import { querySummary } from '../../src/request/tracing/traced-work.js';
 import { anyDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';

@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { SpanContext } from '@opentelemetry/api';
+import { type SpanContext, TraceFlags } from '@opentelemetry/api';
+import { parseTraceParent } from '@opentelemetry/core';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import type { TracingSettings } from '../../ground/config/tracing-settings.js';
 import { networkTest } from '../../ground/kernel/networks.js';
 import { spanSender } from './collector.js';
-import { readTraceParent, samplingRule } from './sampling.js';
 import { SpanQueue } from './span-queue.js';
 import { Tracer } from './tracer.js';
 
-/** With this limit a span has at most about 3 KB. */
+/**
+ * Of an attribute and of a `traceparent`, so that a span has at most about 3 KB: the ids are parts of the header, and keep
+ * the whole header in memory.
+ */
 const MOST_CHARACTERS = 200;
 
 interface TracedProcess {
@@ -60,4 +63,29 @@ export function startTracing({
     counts: queue.counts,
     close: () => queue.shutdown(),
   };
+}
+
+/** The client's span, which a `traceparent` header names; null = the header is missing, malformed or too long. */
+export function readTraceParent(header: string | string[] | undefined): SpanContext | null {
+  if (typeof header !== 'string' || header.length > MOST_CHARACTERS) return null;
+  return parseTraceParent(header);
+}
+
+/** Returns whether a trace is recorded; null = the request begins one. It decides before a span is made. D-143. */
+export function samplingRule({
+  sampler,
+  sampledShare,
+}: Pick<TracingSettings, 'sampler' | 'sampledShare'>): (remote: SpanContext | null) => boolean {
+  const [, parent, rule] = /^(parentbased_)?(.+)$/.exec(sampler) ?? [];
+  const share = rule === 'traceidratio' ? sampledShare : Number(rule === 'always_on');
+  return (remote) => {
+    // The id of a new trace is random, and so is the decision.
+    if (remote === null) return Math.random() < share;
+    return parent ? (remote.traceFlags & TraceFlags.SAMPLED) !== 0 : isInShare(remote.traceId, share);
+  };
+}
+
+/** By the last 64 bits, as in OpenTelemetry for Go, Python and .NET, so that all services record the same traces. */
+function isInShare(traceId: string, share: number): boolean {
+  return Number.parseInt(traceId.slice(16), 16) < share * 2 ** 64;
 }
