@@ -25,7 +25,7 @@ test('Proxy-1: both versions of the header name the client, and what follows is 
   expect(parseProxyHeader(v2(0x21, 0x11, ofV4))).toEqual(v4);
   expect(parseProxyHeader(Buffer.concat([v2(0x21, 0x11, ofV4), bytes('\x16')]))).toEqual(v4);
   expect(parseProxyHeader(v2(0x21, 0x11, [...ofV4, 4, 0, 1, 9]))).toMatchObject({ bytes: 32 });
-  expect(parseProxyHeader(v2(0x21, 0x21, ofV6))).toEqual({ bytes: 52, address: '2001:db8:0:0:0:0:0:7' });
+  expect(parseProxyHeader(v2(0x21, 0x21, ofV6))).toEqual({ bytes: 52, address: '2001:db8::7' });
   // A health check of the proxy, and a family without addresses.
   expect(parseProxyHeader(v2(0x20, 0x00, []))).toEqual({ bytes: 16, address: null });
   expect(parseProxyHeader(v2(0x21, 0x00, []))).toEqual({ bytes: 16, address: null });

@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
+import ipaddr from 'ipaddr.js';
 
 /** A proxy sends the header at once, in its first packet. */
 const HEADER_MS = 2_000;
@@ -9,8 +10,8 @@ const MOST_BYTES_OF_LINE = 107;
 const MOST_BYTES = 536;
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const LINE = /^PROXY (?:UNKNOWN(?: [^\r\n]*)?|TCP([46]) ([^ ]+) [^ ]+ \d{1,5} \d{1,5})\r\n$/;
-const PREFIX = Buffer.from('PROXY ', 'latin1');
-const HANDSHAKE = 0x16;
+/** The first bytes of a handshake, and of a header of either version. */
+const [HANDSHAKE, VERSION_1, VERSION_2] = [0x16, 0x50, 0x0d];
 const [LOCAL, PROXIED] = [0x20, 0x21];
 const [TCP_4, TCP_6] = [0x11, 0x21];
 
@@ -73,14 +74,8 @@ function readProxyHeader(socket: Socket, done: () => void): void {
 /** Versions 1 and 2: https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt */
 export function parseProxyHeader(bytes: Buffer): ProxyHeader | 'incomplete' | 'malformed' {
   if (bytes[0] === HANDSHAKE) return { bytes: 0, address: null };
-  if (startsWith(bytes, SIGNATURE)) return parseVersion2(bytes);
-  return startsWith(bytes, PREFIX) ? parseVersion1(bytes) : 'malformed';
-}
-
-/** Whether the bytes, however few, can be those. */
-function startsWith(bytes: Buffer, start: Buffer): boolean {
-  const length = Math.min(bytes.length, start.length);
-  return bytes.subarray(0, length).equals(start.subarray(0, length));
+  if (bytes[0] === VERSION_1) return parseVersion1(bytes);
+  return bytes[0] === VERSION_2 ? parseVersion2(bytes) : 'malformed';
 }
 
 function parseVersion1(bytes: Buffer): ReturnType<typeof parseProxyHeader> {
@@ -95,16 +90,13 @@ function parseVersion1(bytes: Buffer): ReturnType<typeof parseProxyHeader> {
 
 function parseVersion2(bytes: Buffer): ReturnType<typeof parseProxyHeader> {
   if (bytes.length < 16) return 'incomplete';
+  if (!bytes.subarray(0, 12).equals(SIGNATURE)) return 'malformed';
   const [command, family] = [bytes[12], bytes[13]];
   const end = 16 + bytes.readUInt16BE(14);
   if (end > MOST_BYTES || (command !== LOCAL && command !== PROXIED)) return 'malformed';
   if (bytes.length < end) return 'incomplete';
   if (command === LOCAL || (family !== TCP_4 && family !== TCP_6)) return { bytes: end, address: null };
-  const ofClient = bytes.subarray(16, Math.min(end, family === TCP_4 ? 20 : 32));
   if (end < (family === TCP_4 ? 28 : 52)) return 'malformed';
-  return { bytes: end, address: family === TCP_4 ? ofClient.join('.') : textOf(ofClient) };
-}
-
-function textOf(address: Buffer): string {
-  return Array.from({ length: 8 }, (_, at) => address.readUInt16BE(2 * at).toString(16)).join(':');
+  const ofClient = bytes.subarray(16, family === TCP_4 ? 20 : 32);
+  return { bytes: end, address: ipaddr.fromByteArray([...ofClient]).toString() };
 }
