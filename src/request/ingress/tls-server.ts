@@ -61,11 +61,8 @@ export class TlsServer {
   }
 
   /** Stops accepting connections; resolves when the last one has ended. */
-  async close(): Promise<void> {
-    if (!this.server.listening) return;
-    const closed = once(this.server, 'close');
-    this.server.close();
-    await closed;
+  close(): Promise<void> {
+    return new Promise((resolve) => this.server.close(() => resolve()));
   }
 
   /** Passes no context instead of an error: the client then gets a TLS alert, not a connection reset. */
