@@ -1,5 +1,5 @@
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { refusalBody } from '../doors/graphql/execution/errors.js';
 import { openGraphQLDoor } from '../doors/graphql/graphql.door.js';
@@ -14,7 +14,7 @@ import { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
 import { KeptBody } from '../request/http/content/kept-body.js';
 import { isLocalOrigin, originHeaders } from '../request/http/cors.js';
 import { Drain } from '../request/http/drain.js';
-import { EarlyRefusals } from '../request/http/early-refusals.js';
+import { refuseEarly } from '../request/http/early-refusals.js';
 import { healthRoutes } from '../request/http/health.routes.js';
 import { Reception } from '../request/http/reception.js';
 import { createHttpServer } from '../request/http/server.js';
@@ -60,8 +60,8 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   addServerHooks(http, {
     connections,
     isAllowedOrigin: originRule(options),
-    earlyRefusals: earlyRefusalsOf(options, parts),
     recordEnd: recordEnds(parts, options.now),
+    refuseEarly: earlyRefusals(options, parts),
     tracing: parts.tracing,
   });
 
@@ -80,7 +80,7 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   return { http, connections, reception, shedder, drain, pages, closeGraphQL };
 }
 
-function earlyRefusalsOf({ config, db }: AppOptions, parts: Parts): EarlyRefusals {
+function earlyRefusals({ config, db }: AppOptions, parts: Parts): onRequestHookHandler {
   const { visits, admission, hosts, hostAddresses, customDomains } = parts;
   const onEarlyRefusal = async (request: FastifyRequest, reply: FastifyReply) => {
     await visits.admit(request, reply);
@@ -91,7 +91,7 @@ function earlyRefusalsOf({ config, db }: AppOptions, parts: Parts): EarlyRefusal
     hostAddresses,
     customDomains.challengeAnswer,
   );
-  return new EarlyRefusals({ hasProxies: config.trustedProxies.length > 0, ingress, onEarlyRefusal });
+  return refuseEarly({ hasProxies: config.trustedProxies.length > 0, ingress, onEarlyRefusal });
 }
 
 function shedderOf(options: AppOptions, { admission, metrics }: Parts): Shedder {

@@ -14,7 +14,6 @@ import { limitVisits, type Visits } from '../request/admission/visits.js';
 import type { OpenConnections } from '../request/http/connections/open-connections.js';
 import type { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
 import { allowNoOrigin, allowOrigins } from '../request/http/cors.js';
-import type { EarlyRefusals } from '../request/http/early-refusals.js';
 import { labelAnswer, startAnswerTimer, stopAnswerTimer, UNANSWERED } from '../request/http/server.js';
 import type { Tracing } from '../request/tracing/start-tracing.js';
 import type { Parts } from './parts.js';
@@ -33,15 +32,15 @@ import {
 interface ServerHooks {
   connections: OpenConnections;
   isAllowedOrigin: (origin: string) => boolean;
-  earlyRefusals: EarlyRefusals;
   recordEnd: onRequestHookHandler;
+  refuseEarly: onRequestHookHandler;
   /** Null = nothing is traced. */
   tracing: Tracing | null;
 }
 
 export function addServerHooks(
   server: FastifyInstance,
-  { connections, isAllowedOrigin, earlyRefusals, recordEnd, tracing }: ServerHooks,
+  { connections, isAllowedOrigin, recordEnd, refuseEarly, tracing }: ServerHooks,
 ): void {
   const notes: Record<string, unknown> = {
     ...UNADMITTED,
@@ -67,7 +66,7 @@ export function addServerHooks(
   // Before anything refuses: pages of allowed origins may read refusals.
   server.addHook('onRequest', allowOrigins(isAllowedOrigin));
   // Sets the project of the host, which admission asks for; answers redirects and ACME challenges.
-  server.addHook('onRequest', earlyRefusals.check);
+  server.addHook('onRequest', refuseEarly);
 
   // The timer of an answer that is on its way must not fire.
   server.addHook('onResponse', stopAnswerTimer);

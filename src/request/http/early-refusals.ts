@@ -21,26 +21,9 @@ interface Entrance {
 }
 
 /** Refuses requests before a door sees them: heads that cannot be trusted, hosts that are not served, impossible paths. */
-export class EarlyRefusals {
-  constructor(private readonly entrance: Entrance) {}
-
-  readonly check: onRequestHookHandler = (request, reply, done) => {
-    const refuse = (problem: unknown) =>
-      this.entrance.onEarlyRefusal(request, reply).then(() => done(problem as Error), done);
-    let entering: Promise<void> | undefined;
-    try {
-      entering = this.enter(request, reply);
-    } catch (problem) {
-      refuse(problem);
-      return;
-    }
-    if (entering) entering.then(() => proceed(request, reply, done), refuse);
-    else proceed(request, reply, done);
-  };
-
+export function refuseEarly({ hasProxies, ingress, onEarlyRefusal }: Entrance): onRequestHookHandler {
   /** Throws, or rejects with, `AppError`. */
-  private enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-    const { hasProxies, ingress } = this.entrance;
+  const enter = (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
     const problem = headProblem(request);
     if (problem) {
       // The framing of the request can't be trusted, so nothing after it is read.
@@ -56,7 +39,20 @@ export class EarlyRefusals {
       // A redirect has answered already, with the same path, byte for byte.
       if (!reply.sent) throw invalid('The path has a "%" that encodes nothing.');
     });
-  }
+  };
+  return (request, reply, done) => {
+    const refuse = (problem: unknown) =>
+      onEarlyRefusal(request, reply).then(() => done(problem as Error), done);
+    let entering: Promise<void> | undefined;
+    try {
+      entering = enter(request, reply);
+    } catch (problem) {
+      refuse(problem);
+      return;
+    }
+    if (entering) entering.then(() => proceed(request, reply, done), refuse);
+    else proceed(request, reply, done);
+  };
 }
 
 function proceed(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
