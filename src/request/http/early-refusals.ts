@@ -41,17 +41,15 @@ export function refuseEarly({ hasProxies, ingress, onEarlyRefusal }: Entrance): 
     });
   };
   return (request, reply, done) => {
-    const refuse = (problem: unknown) =>
-      onEarlyRefusal(request, reply).then(() => done(problem as Error), done);
     let entering: Promise<void> | undefined;
     try {
       entering = enter(request, reply);
     } catch (problem) {
-      refuse(problem);
-      return;
+      entering = Promise.reject(problem);
     }
-    if (entering) entering.then(() => proceed(request, reply, done), refuse);
-    else proceed(request, reply, done);
+    if (!entering) return proceed(request, reply, done);
+    const refuse = (problem: Error) => onEarlyRefusal(request, reply).then(() => done(problem), done);
+    entering.then(() => proceed(request, reply, done), refuse);
   };
 }
 
