@@ -11,8 +11,8 @@ import { SpanQueue } from './span-queue.js';
 import { Tracer } from './tracer.js';
 
 /**
- * Of an attribute and of a `traceparent`, so that a span has at most about 3 KB: the ids are parts of the header, and keep
- * the whole header in memory.
+ * Of an attribute and of a `traceparent`: a span has at most about 3 KB. The ids are parts of the header, and keep the
+ * whole header in memory.
  */
 const MOST_CHARACTERS = 200;
 

@@ -45,8 +45,8 @@ export class OpenConnections implements Totals {
   private readonly watching = setInterval(() => this.watchAll(), WATCH_MS).unref();
   private heldRequests = 0;
   /**
-   * Waiting requests of closed connections count a little longer, so that a sequence of connections can't add as many
-   * again.
+   * Waiting requests of closed connections count a little longer. Otherwise 600 connections of 1,500 pipelined requests
+   * cost 400 MB.
    */
   private heldByClosed = 0;
   private unreadBytes = 0;
