@@ -81,9 +81,9 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
 }
 
 function earlyRefusals({ config, db }: AppOptions, parts: Parts): onRequestHookHandler {
-  const { visits, admission, hosts, hostAddresses, customDomains } = parts;
+  const { meter, admission, hosts, hostAddresses, customDomains } = parts;
   const onEarlyRefusal = async (request: FastifyRequest, reply: FastifyReply) => {
-    await visits.admit(request, reply);
+    await meter.chargeVisit(request, reply);
     if (doorOf(request.url) !== 'other') await admission.lookAhead(request, reply);
   };
   const ingress = new Ingress(
@@ -154,9 +154,9 @@ async function openGraphQL(
   return () => graphql.close();
 }
 
-async function openKeylessDoors(http: FastifyInstance, { visits }: Parts, pages: Pages): Promise<void> {
+async function openKeylessDoors(http: FastifyInstance, { admission }: Parts, pages: Pages): Promise<void> {
   await http.register(async (keyless) => {
-    addKeylessHooks(keyless, visits);
+    addKeylessHooks(keyless, admission);
     refuseUnknownPaths(keyless);
     notFoundForPeople(keyless, pages);
     await keyless.register(async (door) => {

@@ -9,8 +9,7 @@ import {
 } from '../doors/rest/rest.hooks.js';
 import { requirePlatformHost } from '../doors/web/dashboard.door.js';
 import { varyByEncoding } from '../doors/web/pages.door.js';
-import { UNADMITTED } from '../request/admission/admission.js';
-import { limitVisits, type Visits } from '../request/admission/visits.js';
+import { type Admission, UNADMITTED } from '../request/admission/admission.js';
 import type { OpenConnections } from '../request/http/connections/open-connections.js';
 import type { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
 import { allowNoOrigin, allowOrigins } from '../request/http/cors.js';
@@ -113,9 +112,9 @@ export function addGraphQLHooks(
   door.addHook('onSend', endOperationTrace);
 }
 
-export function addKeylessHooks(part: FastifyInstance, visits: Visits): void {
+export function addKeylessHooks(part: FastifyInstance, admission: Admission): void {
   // Pages and unknown paths ask for no key, so their address is counted.
-  part.addHook('onRequest', limitVisits(visits));
+  part.addHook('onRequest', admission.limitVisits());
 }
 
 export function addPageHooks(door: FastifyInstance): void {

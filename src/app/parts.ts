@@ -7,7 +7,6 @@ import type { Database } from '../ground/database/database.js';
 import { version } from '../ground/kernel/package.js';
 import { Admission } from '../request/admission/admission.js';
 import { Meter } from '../request/admission/meter.js';
-import { Visits } from '../request/admission/visits.js';
 import { HostAddresses } from '../request/ingress/ingress.js';
 import { SHED_PLANS } from '../request/overload/shedder.js';
 import { type RunningLimiter, startLimiter } from '../request/rate-limit/start-limiter.js';
@@ -41,7 +40,6 @@ export async function createParts(options: AppOptions) {
   const charging = traced?.limiter ?? limiter;
   const createMeter = traced?.createMeter ?? ((...parts: MeterParts) => new Meter(...parts));
   const meter = createMeter(charging, services.apiKeys, config.environment === 'staging', now);
-  const visits = new Visits(charging);
   const cache = traced?.cache ?? new ResponseCache();
   // The metrics module is loaded only when metrics are switched on.
   const metrics =
@@ -83,8 +81,7 @@ export async function createParts(options: AppOptions) {
     closeLimiter: () => running.close(),
     services,
     meter,
-    visits,
-    admission: new Admission(services.apiKeys, meter, visits),
+    admission: new Admission(services.apiKeys, meter),
     cache,
     metrics,
     hosts,

@@ -110,7 +110,7 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'ban-not-audited',
     file: 'request/admission/meter.ts',
-    find: 'if (decision.startsBan && request.caller) this.recordBan(request.caller, request, decision);',
+    find: 'if (startsBan) this.recordBan(caller, request, decision);',
     replace: '',
     breaks: 'A ban is in the audit log.',
     tests: ['Limits-8'],
@@ -221,9 +221,9 @@ export const LIMITS: readonly Mutant[] = [
   },
   {
     id: 'visits-unlimited',
-    file: 'request/admission/visits.ts',
-    find: 'if (decision.admitted) return;',
-    replace: 'if (decision.admitted || decision.retryAfterSeconds < 60) return;',
+    file: 'request/admission/meter.ts',
+    find: 'if (decision.admitted) return;\n  reply',
+    replace: 'if (decision.admitted || decision.retryAfterSeconds < 60) return;\n  reply',
     breaks: 'An address over its limit of pages gets 429.',
     tests: ['Limits-Visits-1'],
   },

@@ -10,7 +10,6 @@ import type { Decision, Standing } from '../rate-limit/rules/limiter.js';
 import { ONE_UNIT, type Payer } from './cost.js';
 import type { Meter } from './meter.js';
 import { unauthorized } from './refusal-errors.js';
-import type { Visits } from './visits.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,7 +38,7 @@ interface Door {
 
 /** The last `Authorization` header of a connection, and the digest of its token; null = the header has no token. */
 interface SentKey {
-  authorization: string | undefined;
+  authorization: string;
   digest: string | null;
 }
 
@@ -54,7 +53,6 @@ export class Admission {
   constructor(
     private readonly apiKeys: ApiKeyService,
     private readonly meter: Meter,
-    private readonly visits: Visits,
   ) {}
 
   /** Identifies callers and charges requests, for every route of a door, unknown paths included. */
@@ -69,21 +67,18 @@ export class Admission {
       if (request.routeOptions.config.admission === 'free') return this.meter.showStanding(request, reply);
       return isChargedByDoor ? undefined : this.meter.charge(request, reply, ONE_UNIT);
     };
-    const admit = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> | undefined => {
-      // A preflight carries no credentials and spends nothing.
-      if (request.method === 'OPTIONS') return undefined;
+    return admissionHook((request, reply) => {
       const isFree = request.routeOptions.config.admission === 'public' || isPublic(request);
       if (isFree) return this.visit(request, reply);
       const caller = this.identify(request);
       if (!(caller instanceof Promise)) return enter(caller, request, reply);
       return this.whenIdentified(caller, request, reply).then((known) => enter(known, request, reply));
-    };
-    // Returns no promise when nothing has to wait: a cached key counted in memory is decided synchronously.
-    return (request, reply, done) => {
-      const waiting = admit(request, reply);
-      if (waiting) waiting.then(() => done(), done);
-      else done();
-    };
+    });
+  }
+
+  /** Limits the requests of an address to routes that need no key, unknown paths included. */
+  limitVisits(): onRequestHookHandler {
+    return admissionHook((request, reply) => this.meter.chargeVisit(request, reply));
   }
 
   /** Shows the quota before admission: of the request's key, or of its address without a valid key. */
@@ -97,24 +92,16 @@ export class Admission {
     await this.meter.showStanding(request, reply, caller);
   }
 
-  /** The caller with this `Authorization` header; null without a valid key. RFC 6750 §2.1. */
-  callerOf(
-    authorization: string | undefined,
-    sent: SentKey = { authorization: undefined, digest: null },
-  ): Caller | null | Promise<Caller | null> {
-    const digest = digestIn(authorization, sent);
-    return digest === null ? null : this.apiKeys.callers.identify(digest);
-  }
-
   /** The key of the request, as this process remembers it; null = not known here. Waits for nothing. */
-  rememberedKeyOf({ headers, socket }: IncomingMessage): KnownKey | null {
-    const digest = digestIn(headers.authorization, this.sentKeyOf(socket));
+  rememberedKeyOf(message: IncomingMessage): KnownKey | null {
+    const digest = this.digestIn(message);
     return digest === null ? null : this.apiKeys.callers.remembered(digest);
   }
 
   /** The caller of the request; null without a valid key. On a project's host only the project's own keys are valid. */
-  private identify({ headers, site, raw }: FastifyRequest): Caller | null | Promise<Caller | null> {
-    const caller = this.callerOf(headers.authorization, this.sentKeyOf(raw.socket));
+  private identify({ site, raw }: FastifyRequest): Caller | null | Promise<Caller | null> {
+    const digest = this.digestIn(raw);
+    const caller = digest === null ? null : this.apiKeys.callers.identify(digest);
     // A request refused before host routing has no site.
     const projectId = site?.projectId ?? null;
     if (projectId === null) return caller;
@@ -122,12 +109,15 @@ export class Admission {
     return caller instanceof Promise ? caller.then(ownOnly) : ownOnly(caller);
   }
 
-  private sentKeyOf(socket: Socket): SentKey {
+  /** The digest of the message's bearer token; null = it has none. RFC 6750 §2.1. */
+  private digestIn({ headers: { authorization }, socket }: IncomingMessage): string | null {
+    if (authorization === undefined) return null;
     const known = this.sentKeys.get(socket);
-    if (known) return known;
-    const none = { authorization: undefined, digest: null };
-    this.sentKeys.set(socket, none);
-    return none;
+    if (known?.authorization === authorization) return known.digest;
+    const [, token] = /^bearer +([^ ]+)$/i.exec(authorization) ?? [];
+    const digest = token !== undefined && isToken(token) ? digestOf(token) : null;
+    this.sentKeys.set(socket, { authorization, digest });
+    return digest;
   }
 
   private whenIdentified(
@@ -147,19 +137,21 @@ export class Admission {
   }
 
   private async visit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await this.visits.admit(request, reply);
+    await this.meter.chargeVisit(request, reply);
     await this.meter.showStanding(request, reply);
   }
 }
 
-/** The digest of the token in the header; null = it has none. */
-function digestIn(authorization: string | undefined, sent: SentKey): string | null {
-  if (authorization !== sent.authorization) {
-    const [, token] = /^bearer +([^ ]+)$/i.exec(authorization ?? '') ?? [];
-    sent.digest = token !== undefined && isToken(token) ? digestOf(token) : null;
-    sent.authorization = authorization;
-  }
-  return sent.digest;
+type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | undefined;
+
+/** The hook waits for no promise unless `admit` returns one: a cached key counted in memory is decided synchronously. */
+function admissionHook(admit: Admit): onRequestHookHandler {
+  return (request, reply, done) => {
+    // A preflight carries no credentials and spends nothing.
+    const waiting = request.method === 'OPTIONS' ? undefined : admit(request, reply);
+    if (waiting) waiting.then(() => done(), done);
+    else done();
+  };
 }
 
 /** The arguments for services: the caller, the actor and the Idempotency-Key of a request after admission. */

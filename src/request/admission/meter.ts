@@ -12,15 +12,17 @@ import {
   type Standing,
   shownWindow,
 } from '../rate-limit/rules/limiter.js';
-import { addressSubject, projectSubject } from '../rate-limit/rules/subjects.js';
+import { addressSubject, projectSubject, visitSubject } from '../rate-limit/rules/subjects.js';
 import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/rules/windows.js';
 import { allowanceOf, type Cost, documentAllowance } from './cost.js';
 import { RefusedKeys } from './rate-limited-keys.js';
-import { parseRehearsal, rateLimited, rehearsed } from './refusal-errors.js';
+import { parseRehearsal, rateLimited, rehearsed, visitRefused } from './refusal-errors.js';
 
 const REHEARSE = 'petstore-rehearse';
 /** Quota of a client address for requests without a valid key. */
 const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
+/** Stops floods of an address, not readers: a page causes at most twenty requests. */
+const VISIT_QUOTA = { perMinute: 600, perDay: null };
 const EMPTY_ALLOWANCE = { name: 'nothing', perMinute: 0, cost: 1 } as const;
 
 /** Charges the requests of both doors, and writes the remaining quota into their responses. */
@@ -67,8 +69,12 @@ export class Meter {
   private settle(request: FastifyRequest, reply: FastifyReply, decision: Decision): void {
     tell(request, reply, decision);
     if (decision.admitted) return;
-    if (request.caller) this.note(request.caller, decision);
-    if (decision.startsBan && request.caller) this.recordBan(request.caller, request, decision);
+    const { caller } = request;
+    if (caller) {
+      const { isOfAllowance, retryAfterSeconds, startsBan } = decision;
+      this.refusedKeys.note(caller.keyId, isOfAllowance ? 'allowance' : 'plan', retryAfterSeconds);
+      if (startsBan) this.recordBan(caller, request, decision);
+    }
     throw rateLimited(decision);
   }
 
@@ -76,10 +82,6 @@ export class Meter {
     const untilMs = (ban?.untilSeconds ?? 0) * 1000;
     const recorded = this.apiKeys.recordBan({ name: 'limiter', requestId: id }, caller, untilMs);
     recorded.catch((error) => log.error({ err: error }, 'a ban could not be audited'));
-  }
-
-  private note({ keyId }: Caller, { isOfAllowance, retryAfterSeconds }: Refused): void {
-    this.refusedKeys.note(keyId, isOfAllowance ? 'allowance' : 'plan', retryAfterSeconds);
   }
 
   /** Whether this process has refused the request's key, and its Retry-After has not passed yet. */
@@ -123,6 +125,19 @@ export class Meter {
     if (decision.admitted) return;
     request.paidBy = 'management';
     this.settle(request, reply, decision);
+  }
+
+  /**
+   * Counts a request that needs no key: for a page or its files, an unknown path or host. It spends nothing of any plan, and
+   * its response shows no quota until the limit refuses. Returns no promise if nothing has to wait. Throws, or rejects with,
+   * `AppError` 429. D-85.
+   */
+  chargeVisit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    const account = { subject: visitSubject(request.ip), keyId: null, quota: VISIT_QUOTA };
+    const decision = this.limiter.charge({ ...account, cost: 1, connection: null });
+    if (decision instanceof Promise) return decision.then((known) => settleVisit(reply, known));
+    settleVisit(reply, decision);
+    return undefined;
   }
 
   /** Reads the remaining quota without charging. */
@@ -181,6 +196,12 @@ export class Meter {
   }
 }
 
+function settleVisit(reply: FastifyReply, decision: Decision): void {
+  if (decision.admitted) return;
+  reply.headers(rateLimitHeaders(decision));
+  throw visitRefused(decision, VISIT_QUOTA.perMinute);
+}
+
 function tell(request: FastifyRequest, reply: FastifyReply, standing: Standing): void {
   request.standing = standing;
   reply.headers(rateLimitHeaders(standing));
@@ -190,7 +211,7 @@ function tell(request: FastifyRequest, reply: FastifyReply, standing: Standing):
  * The remaining quota as headers, for every API response of both doors. SPEC's three headers show one window: the
  * violated one, otherwise the one with less left. The headers of the IETF draft list both. Spec: Limits 1.
  */
-export function rateLimitHeaders(standing: Standing): Record<string, string> {
+function rateLimitHeaders(standing: Standing): Record<string, string> {
   const { limit, remaining, resetAtSeconds } = shownWindow(standing);
   const { minute, day, atMs } = standing;
   return {

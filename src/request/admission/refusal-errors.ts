@@ -31,6 +31,13 @@ export function rateLimited(refused: Refused): AppError {
   return new AppError(code, `${reason} ${advice}`, { retryAfterSeconds });
 }
 
+/** The 429 for an address that sends too many requests without a key. */
+export function visitRefused({ code, retryAfterSeconds }: Refused, perMinute: number): AppError {
+  const rule = `An address may send ${perMinute} requests a minute (UTC) that need no API key.`;
+  const message = `${rule} Try again in ${durationInWords(retryAfterSeconds)}.`;
+  return new AppError(code, message, { retryAfterSeconds });
+}
+
 const REHEARSALS = ['429 minute', '429 day', 'banned', 'sunset'] as const;
 type Rehearsal = (typeof REHEARSALS)[number];
 
