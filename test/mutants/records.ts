@@ -116,17 +116,17 @@ export const RECORDS: readonly Mutant[] = [
   {
     id: 'log-errors-not-preferred',
     file: 'tenants/request-log/unstored-requests.ts',
-    find: 'if (!isError || collected.replaceable === 0) return;',
-    replace: 'return;',
+    find: 'this.release(others.splice(MAX_PER_SECOND - errors.length));',
+    replace: 'this.release(errors.splice(MAX_PER_SECOND - others.length));',
     breaks: 'Errors replace requests without an error.',
     tests: ['Requests-5'],
   },
   {
     id: 'log-current-second-stored-early',
     file: 'tenants/request-log/unstored-requests.ts',
-    find: 'collected.rows = collected.rows.filter(stays);',
-    replace: 'if (!isCurrent) collected.rows = [];',
-    breaks: 'A row of the current second is stored once.',
+    find: 'if (second === this.second) return;',
+    replace: '',
+    breaks: 'Rows wait for the end of their second.',
     tests: ['RequestWriter-1'],
   },
   {

@@ -46,7 +46,8 @@ export class RequestWriter {
   }
 
   private async store(isLast: boolean): Promise<void> {
-    const rows = withIds(this.unstored.drain(secondOf(this.now()), isLast));
+    const second = isLast ? Number.POSITIVE_INFINITY : secondOf(this.now());
+    const rows = withIds(this.unstored.drain(second));
     for (let at = 0; at < rows.length; at += BATCH_ROWS) this.waiting.push(rows.slice(at, at + BATCH_ROWS));
     for (let batch = this.waiting[0]; batch; batch = this.waiting[0]) {
       await this.insert(batch);

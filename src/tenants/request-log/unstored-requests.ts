@@ -6,14 +6,10 @@ import type { LoggedRequest } from './logged-request.entity.js';
 /** A row whose id is drawn when it is stored. */
 export type NewRow = Omit<LoggedRequest, 'id'>;
 
-/** Rows of a project until they are drained. */
-interface Collected {
-  rows: NewRow[];
-  /** The second of the newest request, and how many of its requests have a row. */
-  second: number;
-  kept: number;
-  /** Rows without an error, which an error may replace until they are drained. */
-  replaceable: number;
+/** The rows of a project in the current second. */
+interface CurrentRows {
+  errors: NewRow[];
+  others: NewRow[];
 }
 
 /** Of each process. */
@@ -24,84 +20,84 @@ const MAX_OF_PROJECT = 500;
 const MAX_IN_ALL = 10_000;
 
 /**
- * Collects the rows of the request log in memory. Of each second it keeps 50 rows of a project, errors first. Drained rows
- * count until they are released, so memory stays bounded while the database is away.
+ * Collects the rows of the request log in memory. Of each second it keeps 50 rows of a project, errors first: when the
+ * second has ended, its errors replace the newest other rows. Drained rows count until they are released, so memory stays
+ * bounded while the database is away.
  */
 export class UnstoredRequests {
-  private readonly projects = new Map<bigint, Collected>();
+  /** The current second, numbered from 1970. */
+  private second = 0;
+  private readonly current = new Map<bigint, CurrentRows>();
+  /** The rows of past seconds. */
+  private decided: NewRow[] = [];
   /** Unreleased rows by project. */
   private readonly held = new Map<bigint, number>();
   private heldInAll = 0;
 
-  /** The number of rows of a project that are not released. */
+  /** The number of rows of a project that are kept and not released. */
   countOf(projectId: bigint): number {
-    return this.held.get(projectId) ?? 0;
+    const current = this.current.get(projectId);
+    const total = current ? current.errors.length + current.others.length : 0;
+    return this.heldOf(projectId) - Math.max(0, total - MAX_PER_SECOND);
   }
 
   note(request: CountedRequest): void {
-    const { projectId, atMs } = request;
-    const isError = request.outcome !== 'ok';
-    const collected = this.collectedAt(projectId, secondOf(atMs));
-    const isFull = collected.kept >= MAX_PER_SECOND;
-    if (isFull || !this.hasRoom(projectId, isError)) {
-      // Either this request is left out, or the one that it replaces.
-      if (!isError || collected.replaceable === 0) return;
-      collected.rows[newestOk(collected.rows)] = rowOf(request);
-      collected.replaceable -= 1;
-    } else {
-      collected.rows.push(rowOf(request));
-      collected.kept += 1;
-      if (!isError) collected.replaceable += 1;
-      this.hold(projectId, 1);
-    }
+    const { projectId, atMs, outcome } = request;
+    this.beginSecond(secondOf(atMs));
+    const { errors, others } = this.currentOf(projectId);
+    const isError = outcome !== 'ok';
+    const rows = isError ? errors : others;
+    if (rows.length >= MAX_PER_SECOND || !this.hasRoom(projectId, isError)) return;
+    rows.push(rowOf(request));
+    this.hold(projectId, 1);
   }
 
-  /**
-   * Removes and returns the rows, oldest first. Unless they are the last ones, rows of the current second stay, because an
-   * error may replace them.
-   */
-  drain(currentSecond: number, isLast = false): NewRow[] {
-    const drained: NewRow[] = [];
-    for (const [projectId, collected] of this.projects) {
-      const isCurrent = collected.second === currentSecond;
-      const stays = (row: NewRow) => isCurrent && !isLast && secondOf(row.atMs) === currentSecond;
-      drained.push(...collected.rows.filter((row) => !stays(row)));
-      collected.rows = collected.rows.filter(stays);
-      if (isLast) collected.replaceable = 0;
-      if (!isCurrent) this.projects.delete(projectId);
-    }
+  /** Removes and returns the rows of other seconds than `second`, oldest first. */
+  drain(second: number): NewRow[] {
+    this.beginSecond(second);
+    const drained = this.decided;
+    this.decided = [];
     return drained.sort((a, b) => a.atMs - b.atMs);
   }
 
-  /** Frees the room of drained rows, which are stored or given up. */
+  /** Frees the room of rows, which are stored or given up. */
   release(rows: readonly NewRow[]): void {
     for (const { projectId } of rows) this.hold(projectId, -1);
   }
 
-  private collectedAt(projectId: bigint, second: number): Collected {
-    const known = this.projects.get(projectId);
-    if (known?.second === second) return known;
-    const collected = { rows: known?.rows ?? [], second, kept: 0, replaceable: 0 };
-    this.projects.set(projectId, collected);
-    return collected;
+  private beginSecond(second: number): void {
+    if (second === this.second) return;
+    for (const { errors, others } of this.current.values()) {
+      this.release(others.splice(MAX_PER_SECOND - errors.length));
+      this.decided.push(...errors, ...others);
+    }
+    this.current.clear();
+    this.second = second;
+  }
+
+  private currentOf(projectId: bigint): CurrentRows {
+    const known = this.current.get(projectId);
+    if (known) return known;
+    const rows = { errors: [], others: [] };
+    this.current.set(projectId, rows);
+    return rows;
   }
 
   private hasRoom(projectId: bigint, isError: boolean): boolean {
     const share = isError ? 2 : 1;
-    return this.countOf(projectId) < share * MAX_OF_PROJECT && this.heldInAll < share * MAX_IN_ALL;
+    return this.heldOf(projectId) < share * MAX_OF_PROJECT && this.heldInAll < share * MAX_IN_ALL;
+  }
+
+  private heldOf(projectId: bigint): number {
+    return this.held.get(projectId) ?? 0;
   }
 
   private hold(projectId: bigint, count: number): void {
-    const held = this.countOf(projectId) + count;
+    const held = this.heldOf(projectId) + count;
     if (held > 0) this.held.set(projectId, held);
     else this.held.delete(projectId);
     this.heldInAll += count;
   }
-}
-
-/** The position of the newest row without an error. */
-function newestOk(rows: readonly NewRow[]): number {
-  return rows.findLastIndex(({ outcome }) => outcome === 'ok');
 }
 
 function rowOf(request: CountedRequest): NewRow {
