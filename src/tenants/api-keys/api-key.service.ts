@@ -4,6 +4,7 @@ import { withDrawnId } from '../../ground/database/drawn-id.js';
 import { type Actor, type Caller, requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
+import type { AuditDetail } from '../audit/audit-event.entity.js';
 import type { AuditLog } from '../audit/audit-log.js';
 import {
   type Attempt,
@@ -34,6 +35,13 @@ export interface IssuedApiKey {
  * changes throw `AppError forbidden` without the scope `keys`. A key of another project is not found.
  */
 export type KeyChanger = Actor | ServiceCall;
+
+/** An act on a key, for the audit log. */
+interface KeyAct {
+  action: string;
+  key: Pick<ApiKey, 'id' | 'projectId'>;
+  detail?: AuditDetail;
+}
 
 export class ApiKeyService {
   readonly callers: CallerCache;
@@ -81,7 +89,7 @@ export class ApiKeyService {
       const latestEndMs = await this.admit(manager, caller);
       if (caller) await requireRoom(manager, caller, { added: 1, nowMs: this.now() });
       const endsAtMs = earlier(expiresAtMs, latestEndMs);
-      return this.issue(manager, actorOf(by), { ...checked, expiresAtMs: endsAtMs });
+      return this.issue(manager, by, { ...checked, expiresAtMs: endsAtMs });
     });
   }
 
@@ -116,14 +124,10 @@ export class ApiKeyService {
       const endsAtMs = earlier(this.now() + overlapMs, old.expiresAtMs);
       const expiresAtMs = earlier(old.expiresAtMs, latestEndMs);
       const wanted = { ...old, scopes: scopesOf(old), expiresAtMs };
-      const successor = await this.issue(manager, actorOf(by), wanted);
+      const successor = await this.issue(manager, by, wanted);
       await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs, successorId: successor.key.id });
-      await this.records.audit.record(manager, actorOf(by), {
-        action: 'key.roll',
-        projectId: old.projectId,
-        subject: String(id),
-        detail: { endsAtMs, successor: String(successor.key.id) },
-      });
+      const detail = { endsAtMs, successor: String(successor.key.id) };
+      await this.record(manager, by, { action: 'key.roll', key: old, detail });
       return successor;
     });
     this.callers.clear();
@@ -139,11 +143,7 @@ export class ApiKeyService {
       if (key.revokedAtMs !== null) return key;
       key.revokedAtMs = this.now();
       await manager.update(ApiKey, { id }, { revokedAtMs: key.revokedAtMs });
-      await this.records.audit.record(manager, actorOf(by), {
-        action: 'key.revoke',
-        projectId: key.projectId,
-        subject: String(id),
-      });
+      await this.record(manager, by, { action: 'key.revoke', key });
       return key;
     });
     this.callers.clear();
@@ -158,37 +158,27 @@ export class ApiKeyService {
     const caller = callerOf(by);
     checkName(name);
     let renamed: ApiKey | null = null;
-    const work = async () => {
+    await this.once(by, 'renameApiKey', [id, name], async () => {
       renamed = await this.db.transaction(async (manager) => {
         await this.admit(manager, caller);
         const key = await this.locked(manager, caller, id);
         if (key.name === name) return key;
-        const from = key.name;
+        const detail = { from: key.name, to: name };
         await manager.update(ApiKey, { id }, { name });
-        await this.records.audit.record(manager, actorOf(by), {
-          action: 'key.rename',
-          projectId: key.projectId,
-          subject: String(id),
-          detail: { from, to: name },
-        });
+        await this.record(manager, by, { action: 'key.rename', key, detail });
         return Object.assign(key, { name });
       });
       return id;
-    };
-    await this.once(by, 'renameApiKey', [id, name], work);
+    });
     return renamed ?? { ...(await this.get(id)), name };
   }
 
   /** Records in the audit log that a key was banned until `untilMs`, or that its ban was lifted (null). */
-  recordBan(actor: Actor, key: { keyId: bigint; projectId: bigint }, untilMs: number | null): Promise<void> {
-    return this.db.transaction((manager) =>
-      this.records.audit.record(manager, actor, {
-        action: untilMs === null ? 'key.unban' : 'key.ban',
-        projectId: key.projectId,
-        subject: String(key.keyId),
-        ...(untilMs === null ? {} : { detail: { untilMs } }),
-      }),
-    );
+  recordBan(actor: Actor, { keyId, projectId }: Pick<Caller, 'keyId' | 'projectId'>, untilMs: number | null) {
+    const key = { id: keyId, projectId };
+    const act =
+      untilMs === null ? { action: 'key.unban', key } : { action: 'key.ban', key, detail: { untilMs } };
+    return this.db.transaction((manager) => this.record(manager, actor, act));
   }
 
   /** Creates one key per Idempotency-Key. Stores only the key's id, as a token must not be stored anywhere. */
@@ -229,6 +219,12 @@ export class ApiKeyService {
     return this.records.idempotency.once({ caller, key, operation, input }, work, ID_CODEC);
   }
 
+  private record(manager: EntityManager, by: KeyChanger, { key, action, detail }: KeyAct): Promise<void> {
+    const { id, projectId } = key;
+    const actor = 'caller' in by ? by.actor : by;
+    return this.records.audit.record(manager, actor, { action, projectId, subject: String(id), detail });
+  }
+
   /**
    * Serializes the changes to a project's keys, and refuses a caller's key that is no longer valid: a key revoked at this
    * moment must not leave another key behind. A key that expires makes none that outlives it: returns the latest end of a
@@ -244,7 +240,7 @@ export class ApiKeyService {
     return own.expiresAtMs;
   }
 
-  private async issue(manager: EntityManager, actor: Actor, wanted: NewApiKey): Promise<IssuedApiKey> {
+  private async issue(manager: EntityManager, by: KeyChanger, wanted: NewApiKey): Promise<IssuedApiKey> {
     const token = newToken();
     const values = {
       projectId: wanted.projectId,
@@ -265,12 +261,8 @@ export class ApiKeyService {
       await manager.createQueryBuilder().insert().into(ApiKey).values(row).updateEntity(false).execute();
       return row;
     });
-    await this.records.audit.record(manager, actor, {
-      action: 'key.create',
-      projectId: key.projectId,
-      subject: String(key.id),
-      detail: { scopes: key.scopes, expiresAtMs: key.expiresAtMs },
-    });
+    const detail = { scopes: key.scopes, expiresAtMs: key.expiresAtMs };
+    await this.record(manager, by, { action: 'key.create', key, detail });
     return { key, token };
   }
 
@@ -286,10 +278,6 @@ function callerOf(by: KeyChanger): Caller | null {
   if (!('caller' in by)) return null;
   requireScope(by.caller, 'keys');
   return by.caller;
-}
-
-function actorOf(by: KeyChanger): Actor {
-  return 'caller' in by ? by.actor : by;
 }
 
 /** Null = never. */

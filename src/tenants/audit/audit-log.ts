@@ -10,7 +10,7 @@ export interface Act {
   projectId: bigint;
   subject: string;
   /** Never a secret. */
-  detail?: AuditDetail;
+  detail?: AuditDetail | undefined;
 }
 
 /** The append-only log of acts. */
