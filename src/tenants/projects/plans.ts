@@ -16,16 +16,15 @@ export function allowsCustomDomains(plan: Plan): boolean {
 /** The largest quota that both databases can store. */
 export const MAX_QUOTA = 2_147_483_647;
 
-/** A project's quota: the plan's, or the agreed one. */
-export function quotaOf({
-  plan,
-  perMinute,
-  perDay,
-}: {
+/** A plan, and the quota that was agreed for an Enterprise project. */
+export interface AgreedPlan {
   plan: Plan;
   perMinute: number | null;
   perDay: number | null;
-}): Quota {
+}
+
+/** A project's quota: the plan's, or the agreed one. */
+export function quotaOf({ plan, perMinute, perDay }: AgreedPlan): Quota {
   // An Enterprise project always has its own quota. Missing data must not mean unlimited requests.
   return PLANS[plan] ?? { perMinute: perMinute ?? 0, perDay: perDay ?? 0 };
 }

@@ -1,12 +1,6 @@
 import { type FieldProblem, invalidRequest } from '../../ground/kernel/errors.js';
 import { NAME, validator } from '../../ground/kernel/validation.js';
-import { MAX_QUOTA, type Plan } from './plans.js';
-
-interface Quotas {
-  plan: Plan;
-  perMinute: number | null;
-  perDay: number | null;
-}
+import { type AgreedPlan, MAX_QUOTA } from './plans.js';
 
 /** A label of the project's generated host name. */
 export const SLUG = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
@@ -25,16 +19,16 @@ const problemsOf = validator({
 });
 
 /** Throws `AppError invalid_request` with every invalid field. */
-export function checkNewProject(wanted: Quotas & { slug: string; name: string }): void {
+export function checkNewProject(wanted: AgreedPlan & { slug: string; name: string }): void {
   refuse([...problemsOf({ slug: wanted.slug, name: wanted.name }), ...quotaProblems(wanted)]);
 }
 
 /** Only ENTERPRISE has individual quotas. Throws `AppError invalid_request`. */
-export function checkQuotas(wanted: Quotas): void {
+export function checkQuotas(wanted: AgreedPlan): void {
   refuse(quotaProblems(wanted));
 }
 
-function quotaProblems({ plan, perMinute, perDay }: Quotas): FieldProblem[] {
+function quotaProblems({ plan, perMinute, perDay }: AgreedPlan): FieldProblem[] {
   const isAgreed = plan === 'ENTERPRISE';
   const message = isAgreed
     ? `must be a whole number from 1 to ${MAX_QUOTA} on the ENTERPRISE plan`

@@ -7,19 +7,15 @@ import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { AuditLog } from '../audit/audit-log.js';
 import { type IdempotencyService, objectCodec } from '../idempotency/idempotency.service.js';
-import type { Plan } from './plans.js';
+import type { AgreedPlan } from './plans.js';
 import { Project } from './project.entity.js';
 import { checkNewProject, checkQuotas } from './project.rules.js';
 
-export interface NewProject {
+interface NewProject extends AgreedPlan {
   slug: string;
+  /** Null = the slug. */
   name: string | null;
-  plan: Plan;
-  perMinute: number | null;
-  perDay: number | null;
 }
-
-export type ProjectChanges = Partial<Pick<NewProject, 'plan' | 'perMinute' | 'perDay'>>;
 
 /** Adapts what depends on the project's plan, in the transaction that changes it. */
 type FollowPlan = (manager: EntityManager, project: Project) => Promise<void>;
@@ -40,8 +36,9 @@ export class ProjectService {
   }
 
   /** Throws `AppError invalid_request`, `AppError conflict` for a taken slug. */
-  async create(actor: Actor, { slug, plan, perMinute, perDay, ...wanted }: NewProject): Promise<Project> {
-    const named = { slug, name: wanted.name ?? slug, plan, perMinute, perDay };
+  async create(actor: Actor, wanted: NewProject): Promise<Project> {
+    const { slug } = wanted;
+    const named = { ...wanted, name: wanted.name ?? slug };
     checkNewProject(named);
     const values = { ...named, publishedAtMs: null, createdAtMs: this.now() };
     try {
@@ -84,7 +81,7 @@ export class ProjectService {
   }
 
   /** Changes plan and quotas. Throws `AppError not_found`, `AppError invalid_request`. */
-  change(actor: Actor, slug: string, changes: ProjectChanges): Promise<Project> {
+  change(actor: Actor, slug: string, changes: Partial<AgreedPlan>): Promise<Project> {
     return this.db.transaction(async (manager) => {
       const project = await manager.findOneBy(Project, { slug });
       if (!project) return refuseUnknown(slug);
