@@ -213,8 +213,8 @@ export const RECORDS: readonly Mutant[] = [
   {
     id: 'usage-latency-of-refusals',
     file: 'tenants/usage/usage-counters.ts',
-    find: "if (outcome !== 'refused') this.add(tally.latency",
-    replace: 'this.add(tally.latency',
+    find: "if (outcome !== 'refused') this.add(counts.latency",
+    replace: 'this.add(counts.latency',
     breaks: 'Latency counts only admitted requests.',
     tests: ['Usage-25'],
   },

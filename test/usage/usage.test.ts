@@ -294,9 +294,9 @@ for (const kind of databaseKinds().filter((name) => name !== 'sqlite')) {
 test('Usage-25: latency counts admitted requests only, and the windows are 60 minutes, 24 hours and 30 days', () => {
   const counters = new UsageCounters(100);
   counters.count(countedRequest({ projectId: 1n, outcome: 'refused' }));
-  expect(counters.of(1n)[0]?.latency.size).toBe(0);
+  expect(counters.of(1n)[0]?.counts.latency.size).toBe(0);
   counters.count(countedRequest({ projectId: 1n }));
-  expect(counters.of(1n)[0]?.latency.size).toBe(1);
+  expect(counters.of(1n)[0]?.counts.latency.size).toBe(1);
   expect(Object.values(USAGE_WINDOWS)).toEqual([
     { bucket: 'minute', points: 60 },
     { bucket: 'hour', points: 24 },
@@ -321,7 +321,7 @@ test('Usage-8: memory holds at most its limit of counts, and of the operations o
     counters.count(countedRequest({ projectId: 1n, operation: `operation${at}` }));
   }
   expect(counters.size).toBe(1_001 + 4);
-  expect(counters.take(1)[0]?.operation.get('other')).toEqual({
+  expect(counters.take(1)[0]?.counts.operation.get('other')).toEqual({
     admitted: 2_000,
     refused: 0,
     failed: 0,

@@ -28,25 +28,19 @@ function markedName(name: Name): string {
 /** A project's minute with more operations counts further ones as `other`, so that no project fills the memory. */
 const MAX_OPERATIONS = 1_000;
 
-export interface Outcomes {
-  admitted: number;
-  refused: number;
-  /** A part of `admitted`. */
-  failed: number;
-  /** Units of the plan that they spent. */
-  units: number;
-}
-
-export const OUTCOMES = ['admitted', 'refused', 'failed', 'units'] as const satisfies (keyof Outcomes)[];
+/** Counts of requests: `failed` is a part of `admitted`, and `units` are those of the plan that they spent. */
+export const OUTCOMES = ['admitted', 'refused', 'failed', 'units'] as const;
+export type Outcomes = Record<(typeof OUTCOMES)[number], number>;
 
 /** Ids and numbers become text only when they are stored or read. */
 type Name = string | number | bigint;
 
 /** The requests of a project in a UTC minute, by dimension and name. */
-export interface Tally extends Readonly<Record<Dimension, Map<Name, Outcomes>>> {
+export interface Tally {
   readonly projectId: bigint;
   /** Numbered from 1970. */
   readonly minute: number;
+  readonly counts: Readonly<Record<Dimension, Map<Name, Outcomes>>>;
 }
 
 /** Counts requests in memory until they are stored. Bounded: above `maxCounts`, the oldest tallies are evicted. */
@@ -69,15 +63,15 @@ export class UsageCounters {
   count(request: CountedRequest): void {
     const { projectId, atMs, keyId, door, operation, status, outcome, durationMs, paidBy } = request;
     const named = (name: Name) => (request.isDashboardRead ? markedName(name) : name);
-    const tally = this.tallyOf(projectId, numberOf('minute', atMs));
-    if (paidBy === null) this.add(tally.free, door, request);
+    const { counts } = this.tallyOf(projectId, numberOf('minute', atMs));
+    if (paidBy === null) this.add(counts.free, door, request);
     else {
-      this.add(tally.door, named(door), request);
-      this.add(tally.key, named(keyId), request);
-      this.add(tally.operation, heldName(tally, named(operation)), request);
-      this.add(tally.status, named(status), request);
-      if (paidBy !== 'plan') this.add(tally.payer, named(OFF_PLAN), request);
-      if (outcome !== 'refused') this.add(tally.latency, named(latencyBucket(durationMs)), request);
+      this.add(counts.door, named(door), request);
+      this.add(counts.key, named(keyId), request);
+      this.add(counts.operation, heldName(counts.operation, named(operation)), request);
+      this.add(counts.status, named(status), request);
+      if (paidBy !== 'plan') this.add(counts.payer, named(OFF_PLAN), request);
+      if (outcome !== 'refused') this.add(counts.latency, named(latencyBucket(durationMs)), request);
     }
     if (this.held > this.maxCounts) this.take(1);
   }
@@ -117,7 +111,10 @@ export class UsageCounters {
 
   private tallyOf(projectId: bigint, minute: number): Tally {
     const key = `${projectId}/${minute}`;
-    const tally = this.tallies.get(key) ?? newTally(projectId, minute);
+    const known = this.tallies.get(key);
+    if (known) return known;
+    const counts = Object.fromEntries(DIMENSIONS.map((name) => [name, new Map()])) as Tally['counts'];
+    const tally = { projectId, minute, counts };
     this.tallies.set(key, tally);
     return tally;
   }
@@ -133,26 +130,12 @@ export function addOutcomes(to: Outcomes, added: Outcomes): void {
 }
 
 /** The number of counts in a tally. */
-function sizeOf(tally: Tally): number {
-  return DIMENSIONS.reduce((sum, dimension) => sum + tally[dimension].size, 0);
+function sizeOf({ counts }: Tally): number {
+  return DIMENSIONS.reduce((sum, dimension) => sum + counts[dimension].size, 0);
 }
 
-function heldName({ operation: known }: Tally, operation: Name): Name {
+function heldName(known: ReadonlyMap<Name, Outcomes>, operation: Name): Name {
   return known.size < MAX_OPERATIONS || known.has(operation) ? operation : OTHER_OPERATION;
-}
-
-function newTally(projectId: bigint, minute: number): Tally {
-  return {
-    projectId,
-    minute,
-    door: new Map(),
-    free: new Map(),
-    key: new Map(),
-    latency: new Map(),
-    operation: new Map(),
-    payer: new Map(),
-    status: new Map(),
-  };
 }
 
 /** The upper end of the first bucket. */

@@ -55,7 +55,7 @@ function keyOf({ projectId, number, dimension }: DayOfDimension): string {
 export function rowsOf(tallies: readonly Tally[], nowMs: number, stored: Names | null = null): UsageCount[] {
   const rows = new Map<string, UsageCount>();
   for (const tally of tallies) {
-    const { projectId, minute } = tally;
+    const { projectId, minute, counts } = tally;
     const number = (bucket: Bucket) => numberOf(bucket, minute * MINUTE_MS);
     // After a long wait for the database, a tally can be too old to keep.
     const kept = BUCKET_NAMES.map((bucket) => ({ bucket, number: number(bucket) })).filter(
@@ -64,7 +64,7 @@ export function rowsOf(tallies: readonly Tally[], nowMs: number, stored: Names |
     for (const dimension of DIMENSIONS) {
       const isLimited = stored !== null && LIMITED.has(dimension);
       const names = isLimited ? namesIn(stored, { projectId, number: number('day'), dimension }) : null;
-      for (const [given, outcomes] of tally[dimension]) {
+      for (const [given, outcomes] of counts[dimension]) {
         const name = names ? nameWithin(names, String(given)) : String(given);
         for (const bucket of kept) add(rows, { projectId, dimension, name, ...bucket, ...outcomes });
       }
