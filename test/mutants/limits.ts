@@ -134,8 +134,8 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'ipv6-by-full-address',
     file: 'request/rate-limit/rules/subjects.ts',
-    find: "return `${all.slice(0, 4).join(':')}::/64`;",
-    replace: "return all.join(':');",
+    find: "return `${groups.slice(0, 4).join(':')}::/64`;",
+    replace: "return groups.join(':');",
     breaks: 'An IPv6 customer counts by /64.',
     tests: ['Limits-15'],
   },

@@ -37,17 +37,14 @@ export function isAddress(subject: string): boolean {
   return subject.startsWith('address:');
 }
 
+/** The /64 of an IPv6 address, or the IPv4 address that it contains. */
 function network(address: string): string {
   // A zone (`%eth0`) is not part of the address; the URL parser writes each address in its canonical form.
   const canonical = new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
-  if (mapped) {
-    const bits = (Number.parseInt(mapped[1] ?? '', 16) << 16) | Number.parseInt(mapped[2] ?? '', 16);
-    return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join('.');
-  }
-  const [left = '', right] = canonical.split('::');
-  const groups = left === '' ? [] : left.split(':');
-  const zeros = right === undefined ? 0 : 8 - groups.length - (right === '' ? 0 : right.split(':').length);
-  const all = [...groups, ...Array<string>(zeros).fill('0'), ...(right ? right.split(':') : [])];
-  return `${all.slice(0, 4).join(':')}::/64`;
+  const [left = [], right = []] = canonical.split('::').map((half) => half.split(':').filter(Boolean));
+  const zeros = Array<string>(8 - left.length - right.length).fill('0');
+  const groups = [...left, ...zeros, ...right];
+  if (groups.slice(0, 6).join(':') !== '0:0:0:0:0:ffff') return `${groups.slice(0, 4).join(':')}::/64`;
+  const bytes = groups.slice(6).map((group) => Buffer.from(group.padStart(4, '0'), 'hex'));
+  return Buffer.concat(bytes).join('.');
 }
