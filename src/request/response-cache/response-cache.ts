@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../ground/kernel/caller.js';
 import type { Decision, Standing } from '../rate-limit/rules/limiter.js';
@@ -98,25 +99,16 @@ function keyOf({ caller, standing }: Request, text: string): string | null {
  * overwrite an older one.
  */
 class Doorkeeper {
-  private readonly hashes = new Int32Array(DOORKEEPER_SLOTS);
+  private readonly hashes = new Uint32Array(DOORKEEPER_SLOTS);
 
   /** Records the text. Returns whether it was seen before. */
   note(text: string): boolean {
-    const hash = hashOf(text);
+    const hash = crc32(text);
     const slot = hash & (DOORKEEPER_SLOTS - 1);
     const isKnown = this.hashes[slot] === hash;
     this.hashes[slot] = hash;
     return isKnown;
   }
-}
-
-/** FNV-1a. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  return hash | 0;
 }
 
 /** The bytes that V8 needs for a text: one per character, or two if any character is outside Latin-1. */
