@@ -107,22 +107,12 @@ interface DetailPair {
   value: string | null;
 }
 
-const TIME = /Ms$/;
-
 /** The details of an act in their stored order. A time `endsAtMs` becomes `endsAt`, in ISO 8601. */
 function detailPairs(detail: AuditDetail): DetailPair[] {
   return Object.entries(detail).map(([name, value]) => {
-    const isTime = TIME.test(name);
-    if (value === null) return { name: name.replace(TIME, ''), value };
-    if (isTime && typeof value === 'number') return { name: name.replace(TIME, ''), value: isoTime(value) };
-    return { name, value: String(value) };
+    const text = name.endsWith('Ms') && value !== null ? new Date(value).toISOString() : value;
+    return { name: name.replace(/Ms$/, ''), value: text === null ? null : String(text) };
   });
-}
-
-/** Text also for a time that a date cannot hold. */
-function isoTime(atMs: number): string {
-  const at = new Date(atMs);
-  return Number.isNaN(at.getTime()) ? String(atMs) : at.toISOString();
 }
 
 interface KeyName {
