@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../../ground/database/database.js';
 import { type NewestPage, newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
-import type { RequestOutcome } from '../../ground/kernel/answered-request.js';
 import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { HOUR_MS } from '../../ground/kernel/duration.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
@@ -10,7 +9,7 @@ import { INT32_MAX } from '../../ground/kernel/int64.js';
 import type { KeyName, KeyNames } from '../api-keys/key-names.js';
 import { numberOf, oldestKept } from '../usage/buckets.js';
 import type { UsageService } from '../usage/usage.service.js';
-import { type LoggedDoor, LoggedRequest, REQUEST_RETENTION } from './logged-request.entity.js';
+import { LoggedRequest, REQUEST_RETENTION } from './logged-request.entity.js';
 import type { RequestWriter } from './request-writer.js';
 
 const { keptMs: KEPT_MS, maxOfProject: MAX_LOGGED } = REQUEST_RETENTION;
@@ -124,16 +123,7 @@ function shown(
   return { ...request, keyId: String(keyId), keyName, keyPrefix, durationMs: durationUs / 1_000 };
 }
 
-/** A request must have all the given values. */
-export interface RequestFilter {
-  keyId?: bigint;
-  door?: LoggedDoor;
-  operation?: string;
-  status?: number;
-  outcome?: RequestOutcome;
-  requestId?: string;
-}
-
+/** The columns that a filter can select by. */
 const COLUMNS = {
   keyId: 'key_id',
   door: 'door',
@@ -141,7 +131,10 @@ const COLUMNS = {
   status: 'status',
   outcome: 'outcome',
   requestId: 'request_id',
-} as const satisfies Record<keyof RequestFilter, string>;
+} as const;
+
+/** A request must have all the given values. */
+export type RequestFilter = Partial<Pick<LoggedRequest, keyof typeof COLUMNS>>;
 
 type Condition = [name: keyof RequestFilter, value: bigint | number | string];
 
