@@ -31,13 +31,13 @@ export function readingsOf(
     [
       'petstore_rate_limit_degraded',
       '1 while Redis is unavailable and this process limits alone.',
-      () => Number(sharing().isDegraded),
+      () => Number(sharing.isDegraded),
     ],
-    ['petstore_rate_limit_outages_total', 'Outages of Redis.', () => sharing().outages],
+    ['petstore_rate_limit_outages_total', 'Outages of Redis.', () => sharing.counts.outages],
     [
       'petstore_rate_limit_local_decisions_total',
       'Requests decided without Redis.',
-      () => sharing().localDecisions,
+      () => sharing.counts.localDecisions,
     ],
     [
       'petstore_response_cache_lookups_total',

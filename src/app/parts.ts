@@ -76,7 +76,7 @@ export async function createParts(options: AppOptions) {
   return {
     limiter,
     tracing: traced?.tracing ?? null,
-    sharing: () => running.sharing(),
+    sharing: running.sharing,
     storeCounters: () => running.storeCounters(),
     closeLimiter: () => running.close(),
     services,
@@ -110,7 +110,7 @@ async function traceParts(
   const tracing = startTracing({ settings, version: version(), environment, trustedProxies, now });
   const { tracer } = tracing;
   db.traceStatements(traceStatements(tracer, config.database.kind));
-  const place = () => (redisUrl === null || running.sharing().isDegraded ? 'memory' : 'redis');
+  const place = () => (redisUrl === null || running.sharing.isDegraded ? 'memory' : 'redis');
   return {
     tracing,
     limiter: new TracedLimiter(running.limiter, tracer, place),

@@ -206,7 +206,7 @@ describe('with Redis', () => {
     const nowhere = await connectRedis('redis://127.0.0.1:1');
     const limiter = new RedisLimiter(nowhere);
     await expect(limiter.charge(charge())).rejects.toMatchObject({ name: 'SharedCountersAway' });
-    expect(await limiter.isUsable()).toBe(false);
+    expect(await limiter.problem()).not.toBeNull();
     await limiter.close();
   });
 });

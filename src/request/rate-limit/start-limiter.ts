@@ -17,19 +17,14 @@ interface LimiterParts {
 }
 
 /** For metrics: the state of counting in Redis. */
-interface Sharing {
-  /** Redis is unavailable, and this process decides alone. */
-  isDegraded: boolean;
-  outages: number;
-  localDecisions: number;
-}
+type Sharing = Pick<ResilientLimiter, 'isDegraded' | 'counts'>;
 
-const ALONE: Sharing = { isDegraded: false, outages: 0, localDecisions: 0 };
+const ALONE: Sharing = { isDegraded: false, counts: { outages: 0, localDecisions: 0 } };
 
 export interface RunningLimiter {
   limiter: Limiter;
   versions: DataVersions;
-  sharing(): Sharing;
+  sharing: Sharing;
   /** Stores the counters of a process that counts alone. To be called every two seconds: a restart forgets the rest. */
   storeCounters(): Promise<void>;
   close(): Promise<void>;
@@ -43,12 +38,12 @@ export async function startLimiter({ redisUrl, db, log, now }: LimiterParts): Pr
     const store = new CounterStore(db, limiter, now);
     await store.restore();
     const close = async () => {};
-    return { limiter, versions, sharing: () => ALONE, storeCounters: () => store.flush(), close };
+    return { limiter, versions, sharing: ALONE, storeCounters: () => store.flush(), close };
   }
   const mirror = new MemoryLimiter(now);
   const shared = new RedisLimiter(await connectRedis(redisUrl), { mirror, hasVersions: true });
   const limiter = new ResilientLimiter(shared, mirror, log);
-  const sharing = () => ({ isDegraded: limiter.isDegraded, ...limiter.counts });
   const versions = new SharedVersions(limiter);
-  return { limiter, versions, sharing, storeCounters: async () => {}, close: () => limiter.close() };
+  const close = () => limiter.close();
+  return { limiter, versions, sharing: limiter, storeCounters: async () => {}, close };
 }

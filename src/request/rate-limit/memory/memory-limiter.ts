@@ -98,16 +98,17 @@ export class MemoryLimiter implements Limiter {
       if (cost === 0) return admitted(decided);
       copy(usage, counter ?? this.addCounter(subject, nowMs));
       this.noteChange(subject);
-      if (known === null || known === NO_RECORD) return admitted(decided);
-      const record = afterAdmission(known);
-      if (record !== known) this.keep(keyId as string, record, nowMs);
-      return admitted({ ...decided, record });
+      if (known !== null) {
+        decided.record = afterAdmission(known);
+        if (decided.record !== known) this.keep(keyId as string, decided.record, nowMs);
+      }
+      return admitted(decided);
     }
     const isOfAllowance = !isAllowed && (cost === 0 || fits(usage, quota, cost));
     if (known === null || isOfAllowance) return refused(decided, false);
-    const record = afterRefusal(known, { nowMs, retryAtMs: retryAtMs(usage, quota, cost), connection });
-    this.keep(keyId as string, record, nowMs);
-    return refused({ ...decided, record }, isBanned(record, nowMs));
+    decided.record = afterRefusal(known, { nowMs, retryAtMs: retryAtMs(usage, quota, cost), connection });
+    this.keep(keyId as string, decided.record, nowMs);
+    return refused(decided, isBanned(decided.record, nowMs));
   }
 
   peek({ subject, keyId, quota }: Account): Standing {

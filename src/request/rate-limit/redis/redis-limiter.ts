@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { VERSION_MS } from '../../../ground/kernel/data-versions.js';
 import { type RedisConnection, reasonOf, sendTogether } from '../../../ground/redis/redis-connection.js';
-import type { KeyBan, SubjectUsage } from '../memory/memory-limiter.js';
+import type { MemoryLimiter } from '../memory/memory-limiter.js';
 import { type BanRecord, NO_RECORD } from '../rules/bans.js';
 import {
   type Account,
@@ -26,18 +26,14 @@ const SILENT_TICKS = 8;
 /** For a single command while others get replies: otherwise a Redis that replies now and then delays all requests. */
 const SLOW_TICKS = 50;
 
-/** Receives a copy of the shared counters, so that a process that loses Redis continues from there. */
-interface Mirror {
-  adopt(counted: SubjectUsage | null, ban: KeyBan | null): void;
-}
-
 /** Redis could not decide: unreachable, frozen, full, or only a replica. The message says why. */
 export class SharedCountersAway extends Error {
   override name = 'SharedCountersAway';
 }
 
 interface Options {
-  mirror?: Mirror;
+  /** Receives a copy of the shared counters, so that a process that loses Redis continues from there. */
+  mirror?: Pick<MemoryLimiter, 'adopt'>;
   /** For tests: a clock instead of Redis's own. */
   now?: () => number;
   /** Whether charges of a project return the version of its data. */
@@ -103,22 +99,16 @@ export class RedisLimiter implements Limiter {
   }
 
   /**
-   * Whether Redis can decide. Tries a charge, because a full Redis, a replica, and a server that forbids scripts still
-   * answer PING. If it can't, reconnects.
+   * The reason why Redis can't decide; null = it can. Tries a charge, because a full Redis, a replica, and a server that
+   * forbids scripts still answer PING. If Redis can't decide, reconnects.
    */
-  async isUsable(): Promise<boolean> {
-    if ((await this.problem()) === null) return true;
-    // After a failover the same name resolves to the new primary.
-    if (this.redis.status === 'ready') this.redis.disconnect(true);
-    return false;
-  }
-
-  /** The reason why Redis can't decide; null = it can. */
   async problem(): Promise<string | null> {
     try {
       await this.charge(PROBE);
       return null;
     } catch (error) {
+      // After a failover the same name resolves to the new primary.
+      if (this.redis.status === 'ready') this.redis.disconnect(true);
       return (error as Error).message;
     }
   }
@@ -260,14 +250,9 @@ function versionKey(subject: string): string {
 }
 
 function decodeRecord(text: string): BanRecord {
-  const [strikes, step, quietSinceMs, untilMs, refusedAtMs, retryAtMs, connection] = text.split(' ');
-  return {
-    strikes: Number(strikes),
-    step: Number(step),
-    quietSinceMs: Number(quietSinceMs),
-    untilMs: Number(untilMs),
-    refusedAtMs: Number(refusedAtMs),
-    retryAtMs: Number(retryAtMs),
-    connection: connection || null,
-  };
+  const parts = text.split(' ');
+  const [strikes = 0, step = 0, quietSinceMs = 0, untilMs = 0, refusedAtMs = 0, retryAtMs = 0] =
+    parts.map(Number);
+  const connection = parts[6] || null;
+  return { strikes, step, quietSinceMs, untilMs, refusedAtMs, retryAtMs, connection };
 }

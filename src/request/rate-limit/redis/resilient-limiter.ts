@@ -82,9 +82,9 @@ export class ResilientLimiter implements Limiter {
 
   private probeLater(): void {
     this.probing = setTimeout(async () => {
-      const isBack = await this.shared.isUsable();
+      const problem = await this.shared.problem();
       if (this.isClosed) return;
-      if (!isBack) return this.probeLater();
+      if (problem !== null) return this.probeLater();
       this.probing = null;
       this.log.info({}, 'Redis is back: limits are shared again');
     }, PROBE_EVERY_MS).unref();

@@ -69,11 +69,7 @@ export interface Standing {
   /** Null without a key: addresses are not banned. */
   readonly ban: BanStatus | null;
   /** The allowance that the request was to spend; null = it has none. */
-  readonly allowance: AllowanceStanding | null;
-}
-
-interface AllowanceStanding extends WindowStanding {
-  readonly name: string;
+  readonly allowance: (WindowStanding & { readonly name: string }) | null;
 }
 
 export interface Admitted extends Standing {
@@ -82,12 +78,10 @@ export interface Admitted extends Standing {
   readonly dataVersion: string | null;
 }
 
-type RefusalCode = 'rate_limited_minute' | 'rate_limited_day' | 'key_banned';
-
 export interface Refused extends Standing {
   readonly admitted: false;
   /** The code of the quota or the ban, regardless of the allowance; `rate_limited_minute` if only the allowance refused. */
-  readonly code: RefusalCode;
+  readonly code: 'rate_limited_minute' | 'rate_limited_day' | 'key_banned';
   /** Only the allowance refused the request; the quota and the ban would have admitted it. */
   readonly isOfAllowance: boolean;
   /**
