@@ -3,10 +3,10 @@ import { CertificateAuthority } from '../domains/certificates/certificate-author
 import { CertificateStore } from '../domains/certificates/store/certificate.store.js';
 import { Challenges } from '../domains/certificates/store/challenges.js';
 import { Sealer } from '../domains/certificates/store/sealer.js';
-import { Inspector } from '../domains/diagnosis/inspector.js';
+import { inspect } from '../domains/diagnosis/diagnose.js';
 import { NameServers } from '../domains/dns/name-servers.js';
 import { Resolver } from '../domains/dns/resolver.js';
-import { DomainCheck, OwnerChecks } from '../domains/lifecycle/domain-check.js';
+import { DomainCheck } from '../domains/lifecycle/domain-check.js';
 import { DomainClaims } from '../domains/lifecycle/domain-claims.js';
 import { DomainIssuance } from '../domains/lifecycle/domain-issuance.js';
 import { DomainWorker } from '../domains/lifecycle/domain-worker.js';
@@ -53,17 +53,12 @@ export function createCustomDomains({
   const store = new DomainStore(db, ids, { onEvent, syncHosts }, now);
   const resolver = new Resolver(config.dnsServers, now);
   const nameServers = new NameServers(resolver, config, now);
-  const inspector = new Inspector({ resolver, nameServers, platformHost, now });
-
-  const ownerChecks = new OwnerChecks();
+  const dns = { resolver, nameServers, platformHost, now };
   const check = new DomainCheck(
     {
       store,
       inspect: (subject, signal) =>
-        withinTask('DNS check', { 'petstore.domain': subject.hostname }, () =>
-          inspector.inspect(subject, signal),
-        ),
-      ownerChecks,
+        withinTask('DNS check', { 'petstore.domain': subject.hostname }, () => inspect(dns, subject, signal)),
       onDue: () => worker.kick(),
     },
     now,
@@ -94,7 +89,7 @@ export function createCustomDomains({
   const worker = new DomainWorker({ db, check, issuance }, log, now);
   const { aliases } = platformNames(config);
   const claims = new DomainClaims(
-    { store, projects, inspector, ownerChecks, certificates, audit },
+    { store, projects, check, certificates, audit },
     [platformHost, ...aliases],
     now,
   );

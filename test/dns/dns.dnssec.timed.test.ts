@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkCaa } from '../../src/domains/diagnosis/caa.js';
-import { Inspector } from '../../src/domains/diagnosis/inspector.js';
+import { inspect } from '../../src/domains/diagnosis/diagnose.js';
 import type { Answer, Question, ResourceRecord } from '../../src/domains/dns/dns-message.js';
 import { NameServers } from '../../src/domains/dns/name-servers.js';
 import { Resolver } from '../../src/domains/dns/resolver.js';
@@ -129,17 +129,17 @@ test('CAA-13: on real servers a broken chain of trust blocks, and the finding sa
   ]);
 });
 
-describe('the inspector with these real servers', () => {
+describe('an inspection with these real servers', () => {
   const inspectWith = (resolver: DnsServer) => {
-    const dns = new Resolver([resolver], Date.now);
+    const asked = new Resolver([resolver], Date.now);
     const settings = { nameServerPort: rig.authoritative.port, privateNameServers: true };
-    const inspector = new Inspector({
-      resolver: dns,
-      nameServers: new NameServers(dns, settings, Date.now),
+    const dns = {
+      resolver: asked,
+      nameServers: new NameServers(asked, settings, Date.now),
       platformHost: 'shops.platform.test',
       now: Date.now,
-    });
-    return inspector.inspect({ projectId: 1n, hostname: 'www.signed.test', isApex: false, ownership: null });
+    };
+    return inspect(dns, { projectId: 1n, hostname: 'www.signed.test', isApex: false, ownership: null });
   };
 
   test('Domains-DNS-1: DNSSEC_BROKEN: a broken chain of trust is reported in the words of the resolver', async () => {

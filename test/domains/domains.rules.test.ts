@@ -53,7 +53,9 @@ function diagnosis(code: DiagnosisCode, changes: Partial<Diagnosis> = {}): Diagn
 function inspection(leadsHere: boolean | null, diagnoses: Diagnosis[] = []): Inspection {
   return {
     leadsHere,
+    isReachingUs: leadsHere,
     isOwnershipProved: null,
+    proofs: [],
     isApex: false,
     isUnderWildcard: false,
     diagnoses,

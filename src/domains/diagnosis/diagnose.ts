@@ -1,10 +1,11 @@
+import { withTimeLimit } from '../../ground/kernel/deadline.js';
 import { DnsUnreachable, isDecisive } from '../dns/dns-message.js';
 import type { Diagnosis } from './diagnosis.js';
 import { finding, forgottenAtMs, shown, timeInWords } from './evidence.js';
 import { addressesIn, type Judgement, judge, leadsTo } from './judge.js';
 import { isAuthority, type Lookup, tellingReplies, wildcardParentOf } from './lookup.js';
-import type { Observation } from './observation.js';
-import { ownershipVerdict } from './ownership.js';
+import { type Dns, type Observation, observe, type Subject } from './observation.js';
+import { ownershipVerdict, proofsOf } from './ownership.js';
 import {
   brokenDnssec,
   failingServers,
@@ -16,26 +17,41 @@ import {
 
 /** The result of a check of a host name. */
 export interface Inspection {
-  /** Null = DNS could not be asked. */
+  /** Whether the records are those shown to the owner. Null = DNS could not be asked. */
   leadsHere: boolean | null;
+  /** Whether any record brings visitors of the name here. Null = DNS could not be asked. */
+  isReachingUs: boolean | null;
   /**
    * False = the required proof is missing, or another project's proof is there. Null = no proof is required, or DNS could
    * not be asked.
    */
   isOwnershipProved: boolean | null;
-  isUnderWildcard: boolean;
+  /** The proofs of any project in DNS. A cache's copy counts only when no name server could be asked. */
+  proofs: string[];
+  /** Whether a wildcard record next to the name points here. Null = DNS could not be asked. */
+  isUnderWildcard: boolean | null;
   isApex: boolean;
   diagnoses: Diagnosis[];
 }
 
 const SEVERITIES = ['ERROR', 'WARNING', 'INFO'];
+/** Below the 1.5 s in which the caller must have the answer, even when DNS hangs. */
+const INSPECTION_MS = 1_300;
+
+/**
+ * Whether the name points here, and if not, why. Answers within 1.5 s. Only resolvers and name servers get packets, never
+ * the host.
+ */
+export async function inspect(dns: Dns, subject: Subject, signal?: AbortSignal): Promise<Inspection> {
+  return diagnose(await withTimeLimit(INSPECTION_MS, signal, (end) => observe(dns, subject, end)));
+}
 
 /** The findings of an observation, with errors first. Pure. */
 export function diagnose(seen: Observation): Inspection {
-  const { sibling, hostname } = seen;
+  const { host, sibling, hostname } = seen;
   const { leadsHere, findings } = whereItLeads(seen);
   const ownership = ownershipVerdict(seen);
-  const isWild = leadsTo(sibling, seen);
+  const isWild = isReaching(sibling, seen);
   const parent = wildcardParentOf(hostname);
   const wildcard = finding('WILDCARD_DNS', tellingReplies(sibling), {
     severity: 'WARNING',
@@ -45,11 +61,19 @@ export function diagnose(seen: Observation): Inspection {
   const all = [...findings, ...wrongDelegation(seen), ...ownership.findings, ...(isWild ? [wildcard] : [])];
   return {
     leadsHere,
+    isReachingUs: isReaching(host, seen),
     isOwnershipProved: ownership.isProved,
-    isUnderWildcard: isWild && parent !== hostname,
+    proofs: proofsOf(seen),
+    isUnderWildcard: parent === hostname ? false : isWild,
     isApex: seen.isApex,
     diagnoses: all.sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity)),
   };
+}
+
+/** Whether the records point here in any way. Null = they may: an answer is missing. */
+function isReaching(lookup: Lookup, seen: Observation): boolean | null {
+  if (leadsTo(lookup, seen)) return true;
+  return [...lookup, ...seen.platform].every(isDecisive) ? false : null;
 }
 
 type Leading = Pick<Judgement, 'leadsHere' | 'findings'>;

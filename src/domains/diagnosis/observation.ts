@@ -121,17 +121,17 @@ export async function observe(
  * Whether the name is the apex of a zone; null = unknown. A registry's zone can't deny it: it does not know unregistered
  * domains, nor a registered domain that breaks the rules with a CNAME.
  */
-export function isApexOf(cut: ZoneCut): boolean | null {
+function isApexOf(cut: ZoneCut): boolean | null {
   return cut.isApex === false && ownZone(cut) === null ? null : cut.isApex;
 }
 
 /** Null = not found, or the zone of a registry. */
-export function ownZone({ zone }: ZoneCut): Zone | null {
+function ownZone({ zone }: ZoneCut): Zone | null {
   return zone && !isPublicSuffix(zone.name) ? zone : null;
 }
 
 /** A random name, which only a wildcard record answers. */
-export function nameBelow(name: string): string {
+function nameBelow(name: string): string {
   return `probe-${randomBytes(6).toString('hex')}.${name}`;
 }
 

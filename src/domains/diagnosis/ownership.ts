@@ -50,17 +50,28 @@ export function ownershipVerdict({ hostname, ownership, nameServers, atMs }: Obs
   return { isProved: false, findings: [missing] };
 }
 
+/** The proofs of all projects at the TXT record's name. */
+export function proofsOf({ ownership, nameServers }: Observation): string[] {
+  if (ownership === null) return [];
+  const direct = nameServers.flatMap(({ txt }) => txt ?? []);
+  // Other projects can use up the questions to a server. That must not make a cache's old proof count.
+  const skipped = direct.find((reply) => reply instanceof DnsUnreachable && reply.reason === 'not asked');
+  return repliesThatCount(direct, skipped ?? ownership.txt)
+    .flatMap(textsOf)
+    .filter(isProof);
+}
+
 /**
  * The answers of the zone's name servers, because a cache keeps a deleted proof; the resolver's when none of them decides.
  * A name server does not follow a CNAME to another zone.
  */
-export function repliesThatCount(direct: readonly Answer[], cached: Answer): Answer[] {
+function repliesThatCount(direct: readonly Answer[], cached: Answer): Answer[] {
   const own = direct.filter((reply) => isAuthority(reply) && valuesOf([reply], 'CNAME').length === 0);
   return own.length > 0 ? own : [cached].filter(isDecisive);
 }
 
 /** The TXT records of a reply, without the typed quotes that some providers keep. */
-export function textsOf(reply: Answer): string[] {
+function textsOf(reply: Answer): string[] {
   const texts = valuesOf([reply], 'TXT').map((value) => value.trim());
   return texts.map((text) => /^"(.*)"$/.exec(text)?.[1] ?? text);
 }

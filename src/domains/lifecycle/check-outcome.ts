@@ -12,12 +12,13 @@ const NOT_DONE_YET: ReadonlySet<string> = new Set([
   'APEX_NEEDS_ALIAS',
 ]);
 
-/** The change of a domain after an inspection. Pure. */
+/** The change of a domain after an inspection. The back-off of checks begins anew when the owner asked for it. Pure. */
 export function outcomeOf(
-  domain: Domain,
+  stored: Domain,
   inspection: Inspection,
   check: { isAsked: boolean; atMs: number },
 ): Revision {
+  const domain = check.isAsked ? { ...stored, waitingSinceMs: check.atMs } : stored;
   const outcome = ofRecords(domain, inspection, check);
   if (!isContested(domain, inspection)) return outcome;
   const { diagnoses } = inspection;

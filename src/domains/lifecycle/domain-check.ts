@@ -1,8 +1,8 @@
 import { AppError } from '../../ground/kernel/errors.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
+import type { Inspection } from '../diagnosis/diagnose.js';
 import { ownershipRecord } from '../diagnosis/dns-records.js';
-import type { Inspector } from '../diagnosis/inspector.js';
-import type { Proof } from '../diagnosis/observation.js';
+import type { Proof, Subject } from '../diagnosis/observation.js';
 import { EXCHANGES } from '../dns/ask-server.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { DomainStore } from '../store/domain.store.js';
@@ -10,14 +10,22 @@ import { orderAnew, outcomeOf } from './check-outcome.js';
 
 interface CheckParts {
   store: DomainStore;
-  inspect: Inspector['inspect'];
-  ownerChecks: OwnerChecks;
+  inspect(subject: Subject, signal?: AbortSignal): Promise<Inspection>;
   /** Called when an order may be due. */
   onDue(): void;
 }
 
-/** Checks the DNS of domains and stores the result. */
+/** Each check sends up to a hundred questions to servers that the owner chose. */
+const OWNER_CHECKS = { most: 16, mostOfKey: 8 };
+/** This wait plus the check itself stays below the 5 s limit of a request. */
+const PATIENCE_MS = 3_000;
+/** More than for background checks, which must not use up what an owner may ask for. */
+const MAX_EXCHANGES = 9_000;
+
+/** Checks the DNS of domains and stores the result. Limits the checks that owners request. */
 export class DomainCheck {
+  private readonly ownerChecks = new FairSemaphore<bigint>(OWNER_CHECKS);
+
   constructor(
     private readonly parts: CheckParts,
     private readonly now: () => number,
@@ -27,7 +35,8 @@ export class DomainCheck {
   async verify(projectId: bigint, id: bigint): Promise<Domain> {
     const domain = await this.parts.store.get(projectId, id);
     if (domain.suspendedAtMs !== null) throw planRequired();
-    return this.parts.ownerChecks.runCheck(projectId, () => this.run(domain, { isAsked: true }));
+    const inspection = await this.inspectForOwner(subjectOf(domain));
+    return this.store(domain, inspection, { isAsked: true });
   }
 
   /**
@@ -40,26 +49,45 @@ export class DomainCheck {
     return anew ?? checked;
   }
 
-  /** Returns the updated domain; unchanged when it was removed meanwhile. Throws the reason of an aborted signal. */
-  async run(
-    domain: Domain,
-    { isAsked, signal }: { isAsked: boolean; signal?: AbortSignal },
-  ): Promise<Domain> {
-    const { projectId, hostname, isApex } = domain;
-    const subject = { projectId, hostname, isApex, ownership: proofOf(domain) };
-    const inspection = await this.parts.inspect(subject, signal);
+  /**
+   * Inspects a name at an owner's request. Throws `AppError unavailable` when the project gets no slot within 3 s, or has
+   * spent its exchanges.
+   */
+  async inspectForOwner(subject: Subject): Promise<Inspection> {
+    const { projectId } = subject;
+    if (EXCHANGES.of(projectId) >= MAX_EXCHANGES) refuseBusy(EXCHANGES.leftMs(projectId));
+    const inspect = () => this.parts.inspect(subject);
+    const done = await this.ownerChecks.runWithin(PATIENCE_MS, projectId, inspect);
+    return done?.result ?? refuseBusy(0);
+  }
+
+  /** Checks in the background, as `verify`. Throws the reason of an aborted signal. */
+  async run(domain: Domain, signal: AbortSignal): Promise<Domain> {
+    const inspection = await this.parts.inspect(subjectOf(domain), signal);
     // An interrupted inspection says nothing about the records.
-    signal?.throwIfAborted();
-    const revised = await this.parts.store.revise(domain.id, (newest) =>
-      outcomeOf(isAsked ? { ...newest, waitingSinceMs: this.now() } : newest, inspection, {
-        isAsked,
-        atMs: this.now(),
-      }),
+    signal.throwIfAborted();
+    return this.store(domain, inspection, { isAsked: false });
+  }
+
+  /** Returns the updated domain; unchanged when it was removed meanwhile. */
+  private async store(
+    domain: Domain,
+    inspection: Inspection,
+    { isAsked }: { isAsked: boolean },
+  ): Promise<Domain> {
+    const { store, onDue } = this.parts;
+    const revised = await store.revise(domain.id, (newest) =>
+      outcomeOf(newest, inspection, { isAsked, atMs: this.now() }),
     );
-    await this.parts.store.prune([domain.id]);
-    this.parts.onDue();
+    await store.prune([domain.id]);
+    onDue();
     return revised ?? domain;
   }
+}
+
+function subjectOf(domain: Domain): Subject {
+  const { projectId, hostname, isApex } = domain;
+  return { projectId, hostname, isApex, ownership: proofOf(domain) };
 }
 
 /** Null = the TXT record does not matter: ownership is proved, or assumed since DNS pointed here. */
@@ -69,29 +97,9 @@ function proofOf({ projectId, hostname, ownership, verifiedAtMs }: Domain): Proo
   return { ...ownershipRecord(projectId, hostname), isAssumed };
 }
 
-/** Each check sends up to a hundred questions to servers that the owner chose. */
-const CHECKS = { most: 16, mostOfKey: 8 };
-/** This wait plus the check itself stays below the 5 s limit of a request. */
-const PATIENCE_MS = 3_000;
-/** More than for background checks, which must not use up what an owner may ask for. */
-const MAX_EXCHANGES = 9_000;
-
-/** Limits the DNS checks that owners request: how many run at once, in all and for each project. */
-export class OwnerChecks {
-  private readonly semaphore = new FairSemaphore(CHECKS);
-
-  /** Throws `AppError unavailable` when the project gets no slot within 3 s, or has spent its exchanges. */
-  async runCheck<T>(projectId: bigint, check: () => Promise<T>): Promise<T> {
-    if (EXCHANGES.of(projectId) >= MAX_EXCHANGES) throw tooMany(EXCHANGES.leftMs(projectId));
-    const done = await this.semaphore.runWithin(PATIENCE_MS, projectId, check);
-    if (done !== null) return done.result;
-    throw tooMany(0);
-  }
-}
-
-function tooMany(restMs: number): AppError {
+function refuseBusy(restMs: number): never {
   const message = 'Too many DNS checks are running. Try again shortly.';
-  return new AppError('unavailable', message, { retryAfterSeconds: Math.max(1, Math.ceil(restMs / 1_000)) });
+  throw new AppError('unavailable', message, { retryAfterSeconds: Math.max(1, Math.ceil(restMs / 1_000)) });
 }
 
 /** Spec: Custom domains 1. */

@@ -9,14 +9,13 @@ import { allowsCustomDomains, type Plan } from '../../tenants/projects/plans.js'
 import { Project } from '../../tenants/projects/project.entity.js';
 import type { ProjectService } from '../../tenants/projects/project.service.js';
 import type { CertificateStore } from '../certificates/store/certificate.store.js';
-import { ownershipRecord } from '../diagnosis/dns-records.js';
-import type { Inspector } from '../diagnosis/inspector.js';
+import { type OwnershipRecord, ownershipRecord } from '../diagnosis/dns-records.js';
 import { KNOWLEDGE_MS } from '../hosts/host-index.js';
 import { parseHostname } from '../names/hostname.js';
 import { Domain } from '../store/domain.entity.js';
 import { type DomainStore, refuseUnknownDomain } from '../store/domain.store.js';
 import type { Happening } from '../store/timeline.js';
-import { type OwnerChecks, planRequired } from './domain-check.js';
+import { type DomainCheck, planRequired } from './domain-check.js';
 import { CLAIM_MS } from './removed-domains.js';
 
 export const MAX_DOMAINS = 100;
@@ -36,8 +35,7 @@ export interface StoppedDomain {
 interface ClaimParts {
   store: DomainStore;
   projects: ProjectService;
-  inspector: Inspector;
-  ownerChecks: OwnerChecks;
+  check: DomainCheck;
   certificates: CertificateStore;
   audit: AuditLog;
 }
@@ -57,8 +55,8 @@ export class DomainClaims {
    * Throws `AppError invalid_request`, `plan_required`, `not_published`, `conflict`. Spec: Custom domains 1–5.
    */
   async add(actor: Actor, projectId: bigint, input: string, alongside: Alongside): Promise<Domain> {
-    const { store, projects, inspector, ownerChecks } = this.parts;
-    const name = parseHostname(input, this.ownHosts);
+    const { store, projects, check } = this.parts;
+    const { hostname, registrableDomain, isApexByList } = parseHostname(input, this.ownHosts);
     const project = await projects.get(projectId);
     if (!allowsCustomDomains(project.plan)) throw planRequired();
     if (project.publishedAtMs === null) {
@@ -67,23 +65,24 @@ export class DomainClaims {
         'The project has never been deployed. Publish it first, then add its domain.',
       );
     }
-    const holder = await store.findAttached(name.hostname);
-    if (holder?.projectId === projectId) throw attachedHere(name.hostname);
+    const holder = await store.findAttached(hostname);
+    if (holder?.projectId === projectId) throw attachedHere(hostname);
     const { attached, removed } = await store.counts(projectId, this.now() - DAY_MS);
     if (attached >= MAX_DOMAINS) throw tooMany();
     if (removed >= MAX_REMOVED_A_DAY)
       throw conflict(`The project has removed ${MAX_REMOVED_A_DAY} domains in a day. Try again tomorrow.`);
-    if (holder) await this.requireProof(projectId, holder);
-    const survey = await ownerChecks.runCheck(projectId, () => inspector.survey(projectId, name.hostname));
-    const wasClaimed =
-      !holder && (await store.wasHeldByAnother(name.hostname, projectId, this.now() - CLAIM_MS));
+    const proof = ownershipRecord(projectId, hostname);
+    const subject = { projectId, hostname, isApex: isApexByList, ownership: proof };
+    const { isApex, isReachingUs, isUnderWildcard, proofs } = await check.inspectForOwner(subject);
+    if (holder) requireProof(holder, proof, proofs);
+    const wasClaimed = !holder && (await store.wasHeldByAnother(hostname, projectId, this.now() - CLAIM_MS));
     // Null = could not be asked, so the name may point here.
-    const mustProve = survey.leadsHere !== false || survey.isUnderWildcard !== false || wasClaimed;
+    const mustProve = isReachingUs !== false || isUnderWildcard !== false || wasClaimed;
     const wanted = {
       projectId,
-      hostname: name.hostname,
-      registrableDomain: name.registrableDomain,
-      isApex: survey.isApex ?? name.isApexByList,
+      hostname,
+      registrableDomain,
+      isApex,
       ownership: holder ? ('PROVED' as const) : mustProve ? ('REQUIRED' as const) : ('ASSUMED' as const),
       nextCheckAtMs: this.now() + FIRST_CHECK_MS,
     };
@@ -117,7 +116,9 @@ export class DomainClaims {
     } catch (error) {
       if (!isDuplicate(error)) throw error;
       const winner = await store.findAttached(hostname);
-      throw winner?.projectId === projectId ? attachedHere(hostname) : attachedElsewhere(projectId, hostname);
+      throw winner?.projectId === projectId
+        ? attachedHere(hostname)
+        : attachedElsewhere(hostname, ownershipRecord(projectId, hostname));
     }
   }
 
@@ -161,22 +162,19 @@ export class DomainClaims {
     await certificates.destroy(manager, domain);
     return true;
   }
+}
 
-  /**
-   * The name moves here when DNS has this project's proof and not the holder's proof. If both counted, two projects could
-   * take the name from each other again and again, with an order each time. A request without a proof changes nothing.
-   */
-  private async requireProof(projectId: bigint, { hostname, ...holder }: Domain): Promise<void> {
-    const { name, value } = ownershipRecord(projectId, hostname);
-    const { inspector, ownerChecks } = this.parts;
-    const proofs = await ownerChecks.runCheck(projectId, () => inspector.proofs(projectId, hostname, name));
-    if (!proofs.includes(value)) throw attachedElsewhere(projectId, hostname);
-    const other = ownershipRecord(holder.projectId, hostname).value;
-    if (proofs.includes(other)) {
-      throw conflict(
-        `${hostname} is attached to another project, and the TXT record ${name} proves ownership for both. To move it here, delete the value ${other} there and add the domain again.`,
-      );
-    }
+/**
+ * The name moves when DNS has the new project's proof and not the holder's. If both counted, two projects could take the
+ * name from each other again and again, with an order each time. A request without a proof changes nothing.
+ */
+function requireProof({ hostname, ...holder }: Domain, wanted: OwnershipRecord, proofs: string[]): void {
+  if (!proofs.includes(wanted.value)) throw attachedElsewhere(hostname, wanted);
+  const other = ownershipRecord(holder.projectId, hostname).value;
+  if (proofs.includes(other)) {
+    throw conflict(
+      `${hostname} is attached to another project, and the TXT record ${wanted.name} proves ownership for both. To move it here, delete the value ${other} there and add the domain again.`,
+    );
   }
 }
 
@@ -197,8 +195,7 @@ const conflict = (message: string) => new AppError('conflict', message);
 const tooMany = () => conflict(`A project has at most ${MAX_DOMAINS} domains. Remove one first.`);
 const attachedHere = (hostname: string) => conflict(`${hostname} is already attached to this project.`);
 
-function attachedElsewhere(projectId: bigint, hostname: string): AppError {
-  const { name, value } = ownershipRecord(projectId, hostname);
+function attachedElsewhere(hostname: string, { name, value }: OwnershipRecord): AppError {
   return conflict(
     `${hostname} is attached to another project. Remove it there. To move it here instead, create the TXT record ${name} with the value ${value} and add the domain again.`,
   );

@@ -105,7 +105,7 @@ export class DomainIssuance {
       return null;
     }
     const isFresh = domain.checkedAtMs !== null && this.now() - domain.checkedAtMs < FRESH_MS;
-    const checked = isFresh ? domain : await check.run(domain, { isAsked: false, signal: lease.signal });
+    const checked = isFresh ? domain : await check.run(domain, lease.signal);
     if (checked.dns === 'MATCHES' && checked.mismatchSinceMs === null) return checked;
     if (checked.certificateId !== null) await this.fail(lease, []);
     // The next successful check plans an order.

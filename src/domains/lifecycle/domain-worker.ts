@@ -91,7 +91,7 @@ export class DomainWorker {
     if (!(await this.claimCheck(domain))) return;
     const { check, issuance } = this.parts;
     const { signal } = this.stopping;
-    const checked = await check.run(domain, { isAsked: false, signal });
+    const checked = await check.run(domain, signal);
     await issuance?.planRenewal(checked, signal);
   }
 

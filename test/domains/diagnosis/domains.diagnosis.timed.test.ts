@@ -32,7 +32,9 @@ test.each(servers)(
     publish(SHOP, 'CNAME', 'PetStore.Test');
     expect(await inspect(SHOP)).toEqual({
       leadsHere: true,
+      isReachingUs: true,
       isOwnershipProved: null,
+      proofs: [],
       isUnderWildcard: false,
       isApex: false,
       diagnoses: [],
@@ -471,7 +473,7 @@ test('Domains-DNS-35: DNS_UNREACHABLE: a silent resolver gives no result, within
 });
 
 test('Domains-DNS-36: DNS_UNREACHABLE: the check waits 1.5 s for slow DNS, with name servers too', async () => {
-  const { inspect, inspector, publish, dns, nameServers } = await start({ nameServers: 2 });
+  const { inspect, publish, dns, nameServers } = await start({ nameServers: 2 });
   publish(SHOP, 'CNAME', PLATFORM_HOST);
   for (const server of [dns, ...nameServers]) server.fault({ delayMs: 400 });
   const slow = await inOwnTicks(() => inspect(SHOP));
@@ -481,10 +483,7 @@ test('Domains-DNS-36: DNS_UNREACHABLE: the check waits 1.5 s for slow DNS, with 
   const late = await inOwnTicks(() => inspect(SHOP));
   expect(late.result).toMatchObject({ leadsHere: true });
   expect(late.tookMs).toBeLessThan(1_500);
-  const givenUp = await inspector.inspect(
-    { projectId: 1n, hostname: SHOP, isApex: false, ownership: null },
-    AbortSignal.timeout(30),
-  );
+  const givenUp = await inspect(SHOP, {}, AbortSignal.timeout(30));
   expect(givenUp.leadsHere).toBeNull();
   expect(codes(givenUp)).toEqual(['DNS_UNREACHABLE']);
 });
@@ -527,10 +526,11 @@ test.each(['notimp', 'refused', 'servfail', 'drop'] as const)(
 );
 
 test('Domains-DNS-40: WILDCARD_DNS: any name below the zone points here', async () => {
-  const { inspect, inspector, dns } = await start();
+  const { inspect, dns } = await start();
   dns.set('*.customer.test', 'CNAME', PLATFORM_HOST);
   expect(await inspect(SHOP)).toMatchObject({
     leadsHere: true,
+    isReachingUs: true,
     isUnderWildcard: true,
     diagnoses: [
       {
@@ -540,7 +540,6 @@ test('Domains-DNS-40: WILDCARD_DNS: any name below the zone points here', async 
       },
     ],
   });
-  expect(await inspector.survey(1n, SHOP)).toEqual({ isApex: false, leadsHere: true, isUnderWildcard: true });
   dns.set(APEX, 'A', OURS);
   expect(await inspect(APEX)).toMatchObject({
     isUnderWildcard: false,
@@ -584,51 +583,56 @@ test('Domains-DNS-43: a name server with the TXT record proves ownership before 
 });
 
 test("Domains-DNS-48: a proof that only caches still have proves nothing, unless it is a CNAME's or no name server answers", async () => {
-  const { inspect, inspector, dns, nameServers } = await start({ nameServers: 2 });
-  const proofs = () => inspector.proofs(1n, SHOP, TOKEN.name);
-  const isProved = async () => (await inspect(SHOP, { ownership: TOKEN })).isOwnershipProved;
+  const { inspect, dns, nameServers } = await start({ nameServers: 2 });
+  const found = async () => {
+    const { isOwnershipProved, proofs } = await inspect(SHOP, { ownership: TOKEN });
+    return [isOwnershipProved, proofs];
+  };
   dns.set(TOKEN.name, 'TXT', TOKEN.value);
-  expect([await isProved(), await proofs()]).toEqual([false, []]);
+  expect(await found()).toEqual([false, []]);
   nameServers[1]?.set(TOKEN.name, 'TXT', TOKEN.value);
-  expect([await isProved(), await proofs()]).toEqual([true, [TOKEN.value]]);
+  expect(await found()).toEqual([true, [TOKEN.value]]);
   nameServers[1]?.remove(TOKEN.name);
   for (const server of nameServers) server.set(TOKEN.name, 'CNAME', 'proof.elsewhere.test');
-  expect([await isProved(), await proofs()]).toEqual([true, [TOKEN.value]]);
+  expect(await found()).toEqual([true, [TOKEN.value]]);
   for (const server of nameServers) server.fault('drop');
-  expect([await isProved(), await proofs()]).toEqual([true, [TOKEN.value]]);
+  expect(await found()).toEqual([true, [TOKEN.value]]);
 });
 
 test('Domains-DNS-49: an old proof in a cache does not count while the name servers have had too many questions', async () => {
-  const { inspector, dns } = await start({ nameServers: 1 });
+  const { inspect, dns } = await start({ nameServers: 1 });
   dns.set(TOKEN.name, 'TXT', TOKEN.value);
-  const many = Array.from({ length: 44 }, () => inspector.proofs(1n, SHOP, TOKEN.name));
-  expect((await Promise.all(many)).flat()).toEqual([]);
+  const many = Array.from({ length: 44 }, () => inspect(SHOP, { ownership: TOKEN }));
+  expect((await Promise.all(many)).flatMap(({ proofs }) => proofs)).toEqual([]);
 });
 
-test('Domains-DNS-44: a survey says where the zone begins and whether the name already points here', async () => {
-  const { inspector, dns } = await start();
-  expect(await inspector.survey(1n, SHOP)).toEqual({
+test('Domains-DNS-44: an inspection says where the zone begins and whether visitors of the name already arrive here', async () => {
+  const { inspect, dns } = await start();
+  expect(await inspect(SHOP, { isApex: true })).toMatchObject({
     isApex: false,
-    leadsHere: false,
+    isReachingUs: false,
     isUnderWildcard: false,
   });
   dns.zone('sub.customer.test');
   dns.set('sub.customer.test', 'A', [OURS, FOREIGN]);
-  expect(await inspector.survey(1n, 'sub.customer.test')).toEqual({
+  expect(await inspect('sub.customer.test')).toMatchObject({
     isApex: true,
-    leadsHere: true,
+    leadsHere: false,
+    isReachingUs: true,
     isUnderWildcard: false,
   });
   dns.fault('drop');
-  const { result, tookMs } = await inOwnTicks(() => inspector.survey(1n, SHOP));
-  expect(result).toEqual({ isApex: null, leadsHere: null, isUnderWildcard: null });
+  const { result, tookMs } = await inOwnTicks(() => inspect(SHOP));
+  expect(result).toMatchObject({ isApex: false, isReachingUs: null, isUnderWildcard: null });
   expect(tookMs).toBeLessThan(1_500);
 });
 
 test('Domains-DNS-45: the zone of a registry does not tell whether an unregistered domain is an apex', async () => {
-  const { inspector, inspect, dns } = await start();
+  const { inspect, dns } = await start();
   dns.zone('test');
-  expect((await inspector.survey(1n, 'unregistered.test')).isApex).toBeNull();
+  for (const isApex of [true, false]) {
+    expect(await inspect('unregistered.test', { isApex })).toMatchObject({ isApex });
+  }
   for (const hostname of ['unregistered.test', 'www.unregistered.test']) {
     const [finding] = (await inspect(hostname, { isApex: hostname === 'unregistered.test' })).diagnoses;
     expect(finding).toMatchObject({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Inspector } from '../../../src/domains/diagnosis/inspector.js';
+import { inspect } from '../../../src/domains/diagnosis/diagnose.js';
 import { EXCHANGES } from '../../../src/domains/dns/ask-server.js';
 import { NameServers } from '../../../src/domains/dns/name-servers.js';
 import { Resolver } from '../../../src/domains/dns/resolver.js';
@@ -90,13 +90,13 @@ test('Attack-54: a zone with 100 name servers costs a bounded number of question
   const resolver = new Resolver([{ address: dns.address, port }], now);
   const settings = { nameServerPort: port, privateNameServers: true };
   const nameServers = new NameServers(resolver, settings, now);
-  const inspector = new Inspector({ resolver, nameServers, platformHost: PLATFORM_HOST, now });
+  const parts = { resolver, nameServers, platformHost: PLATFORM_HOST, now };
   const names = Array.from({ length: 100 }, (_, index) => [`ns${index}.elsewhere.test`, null] as const);
   dns.zone('many.test', Object.fromEntries(names));
   // The names lead to four machines, which are not the attacker's.
   for (const [index, [name]] of names.entries()) dns.set(name, 'A', `127.0.7.${1 + (index % 4)}`);
   dns.log.splice(0);
-  await inspector.inspect({ projectId: 1n, hostname: 'shop.many.test', isApex: false, ownership: null });
+  await inspect(parts, { projectId: 1n, hostname: 'shop.many.test', isApex: false, ownership: null });
   expect(dns.log.length).toBeLessThan(80);
   for (const { log } of servers) {
     expect(log.length).toBeGreaterThan(0);

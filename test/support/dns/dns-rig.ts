@@ -1,4 +1,4 @@
-import { Inspector } from '../../../src/domains/diagnosis/inspector.js';
+import { type Inspection, inspect } from '../../../src/domains/diagnosis/diagnose.js';
 import type { Subject } from '../../../src/domains/diagnosis/observation.js';
 import { NameServers } from '../../../src/domains/dns/name-servers.js';
 import { Resolver } from '../../../src/domains/dns/resolver.js';
@@ -12,14 +12,13 @@ export interface DnsRig {
   dns: DnsServerDouble;
   /** The name servers of customer.test: ns1, ns2, … on 127.0.0.2, 127.0.0.3, … */
   nameServers: DnsServerDouble[];
-  inspector: Inspector;
   /** Sets a record at the resolver and at all name servers. */
   publish: DnsServerDouble['set'];
-  inspect(hostname: string, more?: Partial<Subject>): ReturnType<Inspector['inspect']>;
+  inspect(hostname: string, more?: Partial<Subject>, signal?: AbortSignal): Promise<Inspection>;
   stop(): Promise<void>;
 }
 
-/** Starts an inspector whose resolver knows petstore.test, and customer.test with the given number of name servers. */
+/** Starts inspections whose resolver knows petstore.test, and customer.test with the given number of name servers. */
 export async function startDnsRig({ nameServers: count = 0, areAsked = true } = {}): Promise<DnsRig> {
   const dns = await startDnsServer();
   const nameServers = await Promise.all(
@@ -36,16 +35,15 @@ export async function startDnsRig({ nameServers: count = 0, areAsked = true } = 
   const resolver = new Resolver([{ address: dns.address, port: dns.port }], now);
   const settings = { nameServerPort: dns.port, privateNameServers: areAsked };
   const asked = new NameServers(resolver, settings, now);
-  const inspector = new Inspector({ resolver, nameServers: asked, platformHost: PLATFORM_HOST, now });
+  const parts = { resolver, nameServers: asked, platformHost: PLATFORM_HOST, now };
   return {
     dns,
     nameServers,
-    inspector,
     publish: (...record) => {
       for (const server of [dns, ...nameServers]) server.set(...record);
     },
-    inspect: (hostname, more = {}) =>
-      inspector.inspect({ projectId: 1n, hostname, isApex: false, ownership: null, ...more }),
+    inspect: (hostname, more = {}, signal = undefined) =>
+      inspect(parts, { projectId: 1n, hostname, isApex: false, ownership: null, ...more }, signal),
     async stop() {
       await Promise.all([dns, ...nameServers].map((server) => server.stop()));
     },

@@ -6,7 +6,7 @@ import { AcmeOrder } from '../../../src/domains/certificates/store/acme-order.en
 import { CertificateStore } from '../../../src/domains/certificates/store/certificate.store.js';
 import { Sealer } from '../../../src/domains/certificates/store/sealer.js';
 import type { Inspection } from '../../../src/domains/diagnosis/diagnose.js';
-import { DomainCheck, OwnerChecks } from '../../../src/domains/lifecycle/domain-check.js';
+import { DomainCheck } from '../../../src/domains/lifecycle/domain-check.js';
 import { DomainIssuance } from '../../../src/domains/lifecycle/domain-issuance.js';
 import { DomainStore } from '../../../src/domains/store/domain.store.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
@@ -41,10 +41,16 @@ export async function startSimulatedIssuance(startMs: number) {
   const authority = new CertificateAuthority(client, { db, ids, sealer }, { now, random, wait });
   const store = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   const certificates = new CertificateStore(db, ids);
-  const right = { leadsHere: true, isOwnershipProved: null, isUnderWildcard: false, isApex: false };
-  const inspect = async (): Promise<Inspection> => ({ ...right, diagnoses: [] });
-  const ownerChecks = new OwnerChecks();
-  const check = new DomainCheck({ store, inspect, ownerChecks, onDue() {} }, now);
+  const inspect = async (): Promise<Inspection> => ({
+    leadsHere: true,
+    isReachingUs: true,
+    isOwnershipProved: null,
+    proofs: [],
+    isUnderWildcard: false,
+    isApex: false,
+    diagnoses: [],
+  });
+  const check = new DomainCheck({ store, inspect, onDue() {} }, now);
   // No CAA record.
   const ask = async () => ({ rcode: 'NOERROR', records: [] }) as never;
   const issuance = new DomainIssuance(
