@@ -10,7 +10,6 @@ import { DomainCheck } from '../domains/lifecycle/domain-check.js';
 import { DomainClaims } from '../domains/lifecycle/domain-claims.js';
 import { DomainIssuance } from '../domains/lifecycle/domain-issuance.js';
 import { DomainWorker } from '../domains/lifecycle/domain-worker.js';
-import { RemovedDomains } from '../domains/lifecycle/removed-domains.js';
 import { ProjectDomains } from '../domains/project-domains.js';
 import { DomainStore } from '../domains/store/domain.store.js';
 import type { OnDomainEvent } from '../domains/store/timeline.js';
@@ -85,7 +84,6 @@ export function createCustomDomains({
       },
       now,
     );
-  const removed = new RemovedDomains(db, now);
   const worker = new DomainWorker({ db, check, issuance }, log, now);
   const { aliases } = platformNames(config);
   const claims = new DomainClaims(
@@ -101,7 +99,7 @@ export function createCustomDomains({
     sealer,
     challengeAnswer: (token: string, hostname: string) => challenges.answer(token, hostname),
     /** Deletes some of the rows that are no longer needed. */
-    deleteOldRows: () => Promise.all([removed.deleteOldDomains(), authority?.deleteExpiredRows()]),
+    deleteOldRows: () => Promise.all([store.deleteRemoved(), authority?.deleteExpiredRows()]),
     /** Runs due work. */
     start: () => worker.start(),
     stop: async () => {

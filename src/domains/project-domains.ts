@@ -207,5 +207,5 @@ function configured(domain: Domain, { hostname, to, status, isPrimary }: DomainE
     to === null
       ? `${hostname} serves the project${isPrimary ? ' as its primary domain' : ''}.`
       : `${hostname} redirects to ${to} with ${status}.`;
-  return { changes, happenings: [{ name: 'domain.configured', message }], affectsServing: true };
+  return { changes, happenings: [{ name: 'domain.configured', message }] };
 }

@@ -4,7 +4,8 @@ import { type Diagnosis, type DiagnosisCode, fitForStorage } from '../../src/dom
 import { HEALTH_CHECK_MS, nextCheckAtMs, nextOrderAtMs } from '../../src/domains/lifecycle/back-off.js';
 import { outcomeOf } from '../../src/domains/lifecycle/check-outcome.js';
 import { failedOrder, issuedOrder } from '../../src/domains/lifecycle/order-outcome.js';
-import { Domain } from '../../src/domains/store/domain.entity.js';
+import { Domain, SERVED_COLUMNS } from '../../src/domains/store/domain.entity.js';
+import type { Revision } from '../../src/domains/store/domain.store.js';
 import { isServing, statusOf } from '../../src/domains/store/domain-status.js';
 
 const MINUTE_MS = 60_000;
@@ -60,6 +61,11 @@ function inspection(leadsHere: boolean | null, diagnoses: Diagnosis[] = []): Ins
     isUnderWildcard: false,
     diagnoses,
   };
+}
+
+/** The changes that every process must read. */
+function servedChanges({ changes }: Revision): string[] {
+  return Object.keys(changes).filter((column) => column in SERVED_COLUMNS);
 }
 
 const LIVE = { dns: 'MATCHES', orderState: 'ISSUED', certificateId: 5n, verifiedAtMs: T0 } as const;
@@ -237,10 +243,11 @@ describe('the outcome of a DNS check', () => {
     expect(changes).not.toHaveProperty('nextOrderAtMs');
   });
 
-  test('the first verification reports that the domain is served: behind a proxy that ends TLS it is served from now on', () => {
-    expect(outcomeOf(domain(), inspection(true), byItself).affectsServing).toBe(true);
-    const again = domain({ dns: 'FAILED', verifiedAtMs: T0 });
-    expect(outcomeOf(again, inspection(true), byItself).affectsServing).toBe(false);
+  test('every process reads a verification: behind a proxy that ends TLS the domain is served from now on', () => {
+    expect(servedChanges(outcomeOf(domain(), inspection(true), byItself))).toEqual(['verifiedAtMs']);
+    const verified = domain({ dns: 'MATCHES', verifiedAtMs: T0 });
+    expect(servedChanges(outcomeOf(verified, inspection(true), byItself))).toEqual([]);
+    expect(servedChanges(outcomeOf(domain(), inspection(false), byItself))).toEqual([]);
   });
 
   test('a served domain has drifted only after two checks ten minutes apart', () => {
@@ -296,9 +303,9 @@ describe('the outcome of an order', () => {
   };
 
   test('a certificate is installed, and its renewal scheduled', () => {
-    const { changes, affectsServing } = issuedOrder(domain({ dns: 'MATCHES', failedOrders: 3 }), certificate);
-    expect(affectsServing).toBe(true);
-    expect(changes).toMatchObject({
+    const issued = issuedOrder(domain({ dns: 'MATCHES', failedOrders: 3 }), certificate);
+    expect(servedChanges(issued)).toEqual(['certificateId', 'certificateEndsAtMs']);
+    expect(issued.changes).toMatchObject({
       certificateId: 9n,
       certificateEndsAtMs: certificate.notAfterMs,
       nextOrderAtMs: certificate.renewAtMs,
@@ -310,9 +317,9 @@ describe('the outcome of an order', () => {
 
   test('a failed renewal keeps the valid certificate and warns', () => {
     const live = domain({ ...LIVE, certificateEndsAtMs: T0 + 30 * DAY_MS });
-    const { changes, happenings, affectsServing } = failedOrder(live, [diagnosis('CA_DOWN')], T0);
-    expect(affectsServing ?? false).toBe(false);
-    expect(changes).not.toHaveProperty('certificateId');
+    const failed = failedOrder(live, [diagnosis('CA_DOWN')], T0);
+    const { changes, happenings } = failed;
+    expect(servedChanges(failed)).toEqual([]);
     expect(changes.orderDiagnoses?.map(({ code, severity }) => [code, severity])).toEqual([
       ['CA_DOWN', 'WARNING'],
       ['RENEWAL_AT_RISK', 'WARNING'],

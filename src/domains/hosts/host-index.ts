@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Equal, type FindOptionsWhere, IsNull, MoreThan, Not } from 'typeorm';
+import { Equal, type FindOptionsWhere, IsNull, MoreThan } from 'typeorm';
 import { newestChange } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import { INT64_MAX } from '../../ground/kernel/int64.js';
-import { Domain } from '../store/domain.entity.js';
-import { HOST_COLUMNS, type Host, type HostRow, servedHost } from './host.js';
+import { Domain, SERVED_COLUMNS } from '../store/domain.entity.js';
+import { type Host, type HostRow, servedHost } from './host.js';
 
 /**
  * The maximum age of a host table that a process serves from. After this time no process serves a removed host, even a
@@ -120,7 +120,7 @@ export class HostIndex {
 
   private async load(): Promise<void> {
     const attached = new Set<string>();
-    for await (const rows of this.changedAfter(-1n, { attachedHostname: Not(IsNull()) })) {
+    for await (const rows of this.changedAfter(-1n, { removedAtMs: IsNull() })) {
       this.put(rows);
       for (const { hostname } of rows) attached.add(hostname);
     }
@@ -161,7 +161,7 @@ export class HostIndex {
     for (let rows: HostRow[] | null = null; rows === null || rows.length === PAGE_ROWS; ) {
       const { changeNumber, id } = last;
       rows = await this.db.repository(Domain).find({
-        select: HOST_COLUMNS,
+        select: SERVED_COLUMNS,
         where: [
           { ...which, changeNumber: MoreThan(changeNumber) },
           { ...which, changeNumber: Equal(changeNumber), id: MoreThan(id) },

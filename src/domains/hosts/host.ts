@@ -1,4 +1,4 @@
-import type { Domain } from '../store/domain.entity.js';
+import type { Domain, SERVED_COLUMNS } from '../store/domain.entity.js';
 
 /** An attached host name, with the facts that serving needs. */
 export interface Host {
@@ -16,28 +16,12 @@ export interface Host {
 }
 
 /** The columns of a domain that serving needs. */
-export const HOST_COLUMNS = {
-  id: true,
-  projectId: true,
-  hostname: true,
-  attachedHostname: true,
-  verifiedAtMs: true,
-  certificateId: true,
-  certificateEndsAtMs: true,
-  isPrimary: true,
-  redirectTo: true,
-  redirectStatus: true,
-  suspendedAtMs: true,
-  removedAtMs: true,
-  changeNumber: true,
-} as const satisfies Partial<Record<keyof Domain, true>>;
-
-export type HostRow = Pick<Domain, keyof typeof HOST_COLUMNS>;
+export type HostRow = Pick<Domain, keyof typeof SERVED_COLUMNS>;
 
 /** Null = the host is not served. */
 export function servedHost(row: HostRow): Host | null {
-  const { attachedHostname, removedAtMs, suspendedAtMs } = row;
-  const isServed = attachedHostname !== null && removedAtMs === null && suspendedAtMs === null;
+  const { removedAtMs, suspendedAtMs } = row;
+  const isServed = removedAtMs === null && suspendedAtMs === null;
   if (!isServed) return null;
   return {
     hostname: row.hostname,

@@ -81,8 +81,6 @@ function right(domain: Domain, seen: DomainChanges, { diagnoses }: Inspection, a
   return {
     changes: { ...changes, verifiedAtMs: atMs, nextOrderAtMs },
     happenings: [happening],
-    // When a proxy terminates TLS, the domain is served as soon as it is verified.
-    affectsServing: domain.verifiedAtMs === null,
   };
 }
 

@@ -13,10 +13,9 @@ import { type OwnershipRecord, ownershipRecord } from '../diagnosis/dns-records.
 import { KNOWLEDGE_MS } from '../hosts/host-index.js';
 import { parseHostname } from '../names/hostname.js';
 import { Domain } from '../store/domain.entity.js';
-import { type DomainStore, refuseUnknownDomain } from '../store/domain.store.js';
+import { CLAIM_MS, type DomainStore, refuseUnknownDomain } from '../store/domain.store.js';
 import type { Happening } from '../store/timeline.js';
 import { type DomainCheck, planRequired } from './domain-check.js';
-import { CLAIM_MS } from './removed-domains.js';
 
 export const MAX_DOMAINS = 100;
 /** Each removed domain leaves a row and a timeline for `CLAIM_MS`. */
@@ -152,11 +151,11 @@ export class DomainClaims {
       nextOrderAtMs: null,
     };
     const revised = await store.reviseIn(manager, { projectId }, (each) => {
-      if (each.id === id) return { changes: ended, happenings: [happening], affectsServing: true };
+      if (each.id === id) return { changes: ended, happenings: [happening] };
       if (each.redirectTo !== hostname) return null;
       const message = `${each.hostname} no longer redirects to ${hostname}, which was removed.`;
       const happenings = [{ name: 'domain.configured' as const, message }];
-      return { changes: unled, happenings, affectsServing: true };
+      return { changes: unled, happenings };
     });
     if (!revised.some((each) => each.id === id)) return false;
     await certificates.destroy(manager, domain);

@@ -19,14 +19,13 @@ export async function followPlan(
   const isAllowed = allowsCustomDomains(plan);
   const suspendedAtMs = isAllowed ? Not(IsNull()) : IsNull();
   await store.reviseIn(manager, { projectId, suspendedAtMs }, ({ hostname }): Revision => {
-    const affectsServing = true;
     if (isAllowed) {
       const message = `${hostname} is no longer suspended.`;
       const changes = { suspendedAtMs: null, waitingSinceMs: atMs, nextCheckAtMs: atMs };
-      return { changes, happenings: [{ name: 'domain.resumed', message }], affectsServing };
+      return { changes, happenings: [{ name: 'domain.resumed', message }] };
     }
     const message = `${hostname} is no longer served: the plan has no custom domains. The name stays yours.`;
     const changes = { suspendedAtMs: atMs, nextCheckAtMs: null };
-    return { changes, happenings: [{ name: 'domain.suspended', message }], affectsServing };
+    return { changes, happenings: [{ name: 'domain.suspended', message }] };
   });
 }

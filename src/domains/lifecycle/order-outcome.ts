@@ -25,7 +25,6 @@ export function issuedOrder({ certificateId, hostname }: Domain, certificate: Ce
         message: `${certificate.issuer} issued a certificate for ${hostname}, valid until ${until}.`,
       },
     ],
-    affectsServing: true,
   };
 }
 

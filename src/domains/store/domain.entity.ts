@@ -119,8 +119,24 @@ export class Domain {
   @Column({ ...TIME_MS, name: 'created_at_ms' })
   createdAtMs!: number;
 
-  /** Number of the last change that affects serving (`nextChange`). */
+  /** Number of the last change of `SERVED_COLUMNS` (`nextChange`). */
   @Index('domains_change')
   @Column({ ...ID, name: 'change_number' })
   changeNumber!: bigint;
 }
+
+/** The columns that serving needs. Every process must read a change of one. */
+export const SERVED_COLUMNS = {
+  id: true,
+  projectId: true,
+  hostname: true,
+  verifiedAtMs: true,
+  certificateId: true,
+  certificateEndsAtMs: true,
+  isPrimary: true,
+  redirectTo: true,
+  redirectStatus: true,
+  suspendedAtMs: true,
+  removedAtMs: true,
+  changeNumber: true,
+} as const satisfies Partial<Record<keyof Domain, true>>;

@@ -11,10 +11,12 @@ import { nextChange } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { noConnection } from '../../ground/database/database-errors.js';
 import { withDrawnId, withDrawnIds } from '../../ground/database/drawn-id.js';
+import { DAY_MS } from '../../ground/kernel/duration.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
+import { INT64_MIN } from '../../ground/kernel/int64.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
-import { Domain } from './domain.entity.js';
+import { Domain, SERVED_COLUMNS } from './domain.entity.js';
 import { DomainEvent, eventRow, type Happening, newestEvents, type OnDomainEvent } from './timeline.js';
 
 export type DomainChanges = Partial<Omit<Domain, 'id' | 'projectId' | 'hostname' | 'changeNumber'>>;
@@ -23,8 +25,6 @@ export type DomainChanges = Partial<Omit<Domain, 'id' | 'projectId' | 'hostname'
 export interface Revision {
   changes: DomainChanges;
   happenings?: readonly Happening[];
-  /** True = serving depends on the change, so every process must read it. */
-  affectsServing?: boolean;
 }
 
 /** The change of a domain, in the transaction of `manager`; null = none. */
@@ -36,11 +36,6 @@ interface DomainHooks {
   syncHosts(): Promise<void>;
 }
 
-interface Entry {
-  domain: Domain;
-  happening: Happening;
-}
-
 type NewDomain = Pick<
   Domain,
   'projectId' | 'hostname' | 'registrableDomain' | 'isApex' | 'ownership' | 'nextCheckAtMs'
@@ -48,6 +43,11 @@ type NewDomain = Pick<
 
 /** Stored events per domain: twice as many as one request can read. */
 const MAX_EVENTS = 200;
+/** How long a removed domain is kept: its DNS may still point here, so another project must prove the name. */
+export const CLAIM_MS = 90 * DAY_MS;
+const SCANNED_ROWS = 1_000;
+/** Each has up to `MAX_EVENTS` events. */
+const MAX_DELETED = 50;
 /** Most transactions wait for the row of the change numbers. With two, one runs while the other commits. */
 const MAX_TRANSACTIONS = 2;
 /** Within the 5 s in which a request is answered. */
@@ -59,6 +59,8 @@ export class DomainStore {
   private readonly recorded = new WeakMap<EntityManager, Parameters<OnDomainEvent>[0][]>();
   /** Transactions that changed what is served. */
   private readonly serving = new WeakSet<EntityManager>();
+  /** The last id that `deleteRemoved` has seen. */
+  private scannedId = INT64_MIN;
 
   constructor(
     private readonly db: Database,
@@ -121,18 +123,15 @@ export class DomainStore {
    * After 4 s it throws as a pool without a free connection does.
    */
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    // A transaction that is repeated gets another manager: the events of a rolled-back one are never reported.
-    let committed = undefined as EntityManager | undefined;
     const done = await this.transactions.runWithin(TRANSACTION_PATIENCE_MS, null, () =>
-      this.db.transaction((manager) => {
-        committed = manager;
-        return work(manager);
-      }),
+      // A transaction that is repeated gets another manager: the events of a rolled-back one are never reported.
+      this.db.transaction(async (manager) => ({ manager, result: await work(manager) })),
     );
     if (done === null) throw noConnection(TRANSACTION_PATIENCE_MS);
-    for (const event of (committed && this.recorded.get(committed)) ?? []) this.hooks.onEvent(event);
-    if (committed && this.serving.has(committed)) await this.hooks.syncHosts();
-    return done.result;
+    const { manager, result } = done.result;
+    for (const event of this.recorded.get(manager) ?? []) this.hooks.onEvent(event);
+    if (this.serving.has(manager)) await this.hooks.syncHosts();
+    return result;
   }
 
   /** Deletes all but the newest events of these domains, because an owner can cause any number. At most two statements. */
@@ -152,13 +151,35 @@ export class DomainStore {
     await this.db.write(() => events.createQueryBuilder().delete().where(old).execute());
   }
 
+  /**
+   * Deletes a batch of the domains that were removed more than `CLAIM_MS` ago, with their timelines; returns its size. Scans
+   * by id: an index on the removal time would mislead SQLite's query plans for due work.
+   */
+  async deleteRemoved(): Promise<number> {
+    const rows = await this.table.find({
+      select: { id: true, removedAtMs: true },
+      where: { id: MoreThan(this.scannedId) },
+      order: { id: 'ASC' },
+      take: SCANNED_ROWS,
+    });
+    const beforeMs = this.now() - CLAIM_MS;
+    const old = rows.filter(({ removedAtMs }) => removedAtMs !== null && removedAtMs < beforeMs);
+    const ids = old.slice(0, MAX_DELETED).map(({ id }) => id);
+    if (ids.length > 0) {
+      await this.db.write(() => this.db.repository(DomainEvent).delete({ domainId: In(ids) }));
+      await this.db.write(() => this.table.delete({ id: In(ids) }));
+    }
+    this.scannedId = ids[MAX_DELETED - 1] ?? rows[SCANNED_ROWS - 1]?.id ?? INT64_MIN;
+    return ids.length;
+  }
+
   /** Throws the database's error when the name is already attached (`isDuplicate`). */
   async insert(manager: EntityManager, wanted: NewDomain): Promise<Domain> {
     const domain = newDomain(wanted, this.now());
     domain.changeNumber = await nextChange(manager);
     await withDrawnId(this.ids, (id) => manager.insert(Domain, Object.assign(domain, { id })));
     const message = `${domain.hostname} was attached to the project.`;
-    await this.record(manager, [{ domain, happening: { name: 'domain.added', message } }]);
+    await this.record(manager, [{ domain, happenings: [{ name: 'domain.added', message }] }]);
     return domain;
   }
 
@@ -180,30 +201,27 @@ export class DomainStore {
       const revision = await decide(domain, manager);
       if (revision) revised.push({ domain, ...revision });
     }
-    const entries = revised.flatMap(({ domain, happenings = [] }) =>
-      happenings.map((happening) => ({ domain, happening })),
-    );
-    await this.record(manager, entries);
+    await this.record(manager, revised);
     // As late as possible: all processes wait for the row of the numbers until this transaction ends.
-    const isNumbered = revised.some(({ affectsServing }) => affectsServing);
-    const numbered = isNumbered ? { changeNumber: await nextChange(manager) } : {};
-    if (isNumbered) this.serving.add(manager);
     const changed = revised.filter(({ changes }) => Object.keys(changes).length > 0);
+    const isServed = changed.some(({ changes }) => Object.keys(changes).some((key) => key in SERVED_COLUMNS));
+    const numbered = isServed ? { changeNumber: await nextChange(manager) } : {};
+    if (isServed) this.serving.add(manager);
     for (const { domain, changes } of changed) Object.assign(domain, changes, numbered);
-    const [first, ...others] = changed;
+    const rows = changed.map(({ domain }) => domain);
     // Whole rows are safe, because the rows are locked.
-    if (others.length > 0)
-      await manager.upsert(
-        Domain,
-        changed.map(({ domain }) => domain),
-        ['id'],
-      );
-    else if (first) await manager.update(Domain, { id: first.domain.id }, { ...first.changes, ...numbered });
+    if (rows.length > 0) await manager.upsert(Domain, rows, ['id']);
     return revised.map(({ domain }) => domain);
   }
 
   /** Joins the caller's transaction, so that every change has its event. One statement. */
-  private async record(manager: EntityManager, entries: readonly Entry[]): Promise<void> {
+  private async record(
+    manager: EntityManager,
+    revised: readonly (Pick<Revision, 'happenings'> & { domain: Domain })[],
+  ): Promise<void> {
+    const entries = revised.flatMap(({ domain, happenings = [] }) =>
+      happenings.map((happening) => ({ domain, happening })),
+    );
     if (entries.length === 0) return;
     const atMs = this.now();
     const rows = entries.map(({ domain, happening }) => eventRow(domain.id, happening, atMs));

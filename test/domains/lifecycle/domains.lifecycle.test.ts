@@ -3,8 +3,8 @@ import { Agent } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { In, IsNull } from 'typeorm';
 import { Certificate } from '../../../src/domains/certificates/store/certificate.store.js';
-import { RemovedDomains } from '../../../src/domains/lifecycle/removed-domains.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
+import { DomainStore } from '../../../src/domains/store/domain.store.js';
 import { DomainEvent } from '../../../src/domains/store/timeline.js';
 import { databaseKinds } from '../../support/databases.js';
 import {
@@ -359,7 +359,8 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     await domains.insert(rows);
     const texts = { atMs: 0, name: 'domain.added', message: '', diagnoses: [] };
     await events.insert(rows.map(({ id }) => ({ id, domainId: id, ...texts })));
-    await new RemovedDomains(rig.db, () => rig.clock.now).deleteOldDomains();
+    const hooks = { onEvent() {}, async syncHosts() {} };
+    await new DomainStore(rig.db, rig.app.services.ids, hooks, () => rig.clock.now).deleteRemoved();
     const ids = rows.map(({ id }) => id);
     expect(await domains.countBy({ id: In(ids) })).toBe(2);
     expect(await events.countBy({ domainId: In(ids) })).toBe(2);
