@@ -12,59 +12,52 @@ const NOT_DONE_YET: ReadonlySet<string> = new Set([
   'APEX_NEEDS_ALIAS',
 ]);
 
-/** The change of a domain after an inspection. The back-off of checks begins anew when the owner asked for it. Pure. */
-export function outcomeOf(
-  stored: Domain,
-  inspection: Inspection,
-  check: { isAsked: boolean; atMs: number },
-): Revision {
-  const domain = check.isAsked ? { ...stored, waitingSinceMs: check.atMs } : stored;
-  const outcome = ofRecords(domain, inspection, check);
-  if (!isContested(domain, inspection)) return outcome;
-  const { diagnoses } = inspection;
-  const message = `Another project has proved ownership of ${domain.hostname} by TXT. Prove that the name is yours.`;
-  return { ...outcome, happenings: [{ name: 'domain.ownership_contested', message, diagnoses }] };
+interface Check {
+  /** The owner asked for it, which starts the back-off of checks anew. */
+  isAsked: boolean;
+  atMs: number;
 }
 
-/** An assumed claim whose DNS never pointed here gives way to a proof of another project. */
-function isContested({ ownership, verifiedAtMs }: Domain, { isOwnershipProved }: Inspection): boolean {
-  return ownership === 'ASSUMED' && verifiedAtMs === null && isOwnershipProved === false;
-}
-
-function ofRecords(
-  domain: Domain,
-  inspection: Inspection,
-  { isAsked, atMs }: { isAsked: boolean; atMs: number },
-): Revision {
-  const { leadsHere, isOwnershipProved, isUnderWildcard } = inspection;
+/** The change of a domain after an inspection. Pure. */
+export function outcomeOf(domain: Domain, inspection: Inspection, check: Check): Revision {
+  const { isOwnershipProved, isUnderWildcard, isApex, diagnoses } = inspection;
+  const { isAsked, atMs } = check;
+  const isUnseen = domain.ownership === 'ASSUMED' && domain.verifiedAtMs === null;
+  // An assumed claim whose DNS never pointed here gives way to a proof of another project.
+  const isContested = isUnseen && isOwnershipProved === false;
   // A wildcard record was made for its owner's names. It does not prove a name that a project claims below it.
-  const isBelow = isUnderWildcard && domain.ownership === 'ASSUMED' && domain.verifiedAtMs === null;
-  const isDoubtful = isBelow || isContested(domain, inspection);
-  const ownership = isOwnershipProved ? 'PROVED' : isDoubtful ? 'REQUIRED' : domain.ownership;
-  const seen: DomainChanges = {
-    ownership,
-    isApex: inspection.isApex,
-    dnsDiagnoses: fitForStorage(inspection.diagnoses),
-    checkedAtMs: atMs,
-    waitingSinceMs: domain.waitingSinceMs,
+  const isDoubtful = isContested || (isUnseen && isUnderWildcard);
+  const seen = {
+    ownership: isOwnershipProved ? 'PROVED' : isDoubtful ? 'REQUIRED' : domain.ownership,
+    waitingSinceMs: isAsked ? atMs : domain.waitingSinceMs,
+  } as const;
+  const { changes, ...outcome } = ofRecords({ ...domain, ...seen }, inspection, check);
+  const message = `Another project has proved ownership of ${domain.hostname} by TXT. Prove that the name is yours.`;
+  const contest: Happening = { name: 'domain.ownership_contested', message, diagnoses };
+  return {
+    changes: { ...seen, isApex, dnsDiagnoses: fitForStorage(diagnoses), checkedAtMs: atMs, ...changes },
+    ...outcome,
+    ...(isContested ? { happenings: [contest] } : {}),
   };
-  if (domain.suspendedAtMs !== null) return { changes: { ...seen, nextCheckAtMs: null } };
-  if (leadsHere === null) return notAsked(domain, seen, atMs);
-  if (leadsHere && ownership !== 'REQUIRED') return right(domain, seen, inspection, atMs);
+}
+
+function ofRecords(domain: Domain, inspection: Inspection, check: Check): Revision {
+  const { leadsHere } = inspection;
+  const { atMs } = check;
+  if (domain.suspendedAtMs !== null) return { changes: { nextCheckAtMs: null } };
+  if (leadsHere === null) {
+    // DNS could not be asked. That says nothing about the records, so only the next check is planned.
+    const nextMs = nextCheckAtMs(domain.waitingSinceMs, atMs) ?? atMs + HEALTH_CHECK_MS;
+    return { changes: { nextCheckAtMs: nextMs } };
+  }
+  if (leadsHere && domain.ownership !== 'REQUIRED') return right(domain, inspection, atMs);
   const isLive = domain.certificateEndsAtMs !== null && domain.certificateEndsAtMs > atMs;
-  if (isLive && domain.dns !== 'PENDING') return ledAway(domain, seen, inspection, atMs);
-  return notYet(domain, seen, inspection, { isAsked, atMs });
+  if (isLive && domain.dns !== 'PENDING') return ledAway(domain, inspection, atMs);
+  return notYet(domain, inspection, check);
 }
 
-/** DNS could not be asked. That says nothing about the records, so only the next check is planned. */
-function notAsked(domain: Domain, seen: DomainChanges, atMs: number): Revision {
-  const nextMs = nextCheckAtMs(domain.waitingSinceMs, atMs) ?? atMs + HEALTH_CHECK_MS;
-  return { changes: { ...seen, nextCheckAtMs: nextMs } };
-}
-
-function right(domain: Domain, seen: DomainChanges, { diagnoses }: Inspection, atMs: number): Revision {
+function right(domain: Domain, { diagnoses }: Inspection, atMs: number): Revision {
   const changes: DomainChanges = {
-    ...seen,
     dns: 'MATCHES',
     mismatchSinceMs: null,
     nextCheckAtMs: atMs + HEALTH_CHECK_MS,
@@ -85,37 +78,28 @@ function right(domain: Domain, seen: DomainChanges, { diagnoses }: Inspection, a
 }
 
 /** The domain is served, but DNS points elsewhere. It counts as moved only after two checks, minutes apart. */
-function ledAway(domain: Domain, seen: DomainChanges, { diagnoses }: Inspection, atMs: number): Revision {
+function ledAway(domain: Domain, { diagnoses }: Inspection, atMs: number): Revision {
   const mismatchSinceMs = domain.mismatchSinceMs ?? atMs;
-  const changes: DomainChanges = { ...seen, mismatchSinceMs };
-  if (domain.dns === 'DRIFTED' || atMs - mismatchSinceMs < DRIFT_MS) {
-    return { changes: { ...changes, nextCheckAtMs: atMs + DRIFT_MS } };
-  }
+  const changes: DomainChanges = { mismatchSinceMs, nextCheckAtMs: atMs + DRIFT_MS };
+  if (domain.dns === 'DRIFTED' || atMs - mismatchSinceMs < DRIFT_MS) return { changes };
   const message = `The DNS of ${domain.hostname} no longer points here. It is served until its certificate expires.`;
   return {
-    changes: { ...changes, dns: 'DRIFTED', waitingSinceMs: atMs, nextCheckAtMs: atMs + DRIFT_MS },
+    changes: { ...changes, dns: 'DRIFTED', waitingSinceMs: atMs },
     happenings: [{ name: 'domain.drifted', message, diagnoses }],
   };
 }
 
-function notYet(
-  domain: Domain,
-  seen: DomainChanges,
-  { diagnoses }: Inspection,
-  { isAsked, atMs }: { isAsked: boolean; atMs: number },
-): Revision {
-  const isUntouched = diagnoses.filter(isBlocking).every(({ code }) => NOT_DONE_YET.has(code));
+function notYet(domain: Domain, { diagnoses }: Inspection, { isAsked, atMs }: Check): Revision {
+  const problems = diagnoses.filter(isBlocking);
+  const isUntouched = problems.every(({ code }) => NOT_DONE_YET.has(code));
   const dns = domain.dns === 'PENDING' && isUntouched && !isAsked ? 'PENDING' : 'FAILED';
   const changes: DomainChanges = {
-    ...seen,
     dns,
     nextOrderAtMs: null,
     nextCheckAtMs: nextCheckAtMs(domain.waitingSinceMs, atMs),
   };
-  const known = codesOf(domain.dnsDiagnoses);
-  if (domain.dns === dns && known === codesOf(diagnoses)) return { changes };
-  const [first] = diagnoses.filter(isBlocking);
-  const message = first?.cause ?? `The DNS of ${domain.hostname} does not point here yet.`;
+  if (domain.dns === dns && codesOf(domain.dnsDiagnoses) === codesOf(diagnoses)) return { changes };
+  const message = problems[0]?.cause ?? `The DNS of ${domain.hostname} does not point here yet.`;
   return { changes, happenings: [{ name: 'domain.check_failed', message, diagnoses }] };
 }
 
