@@ -44,7 +44,7 @@ export function checkConfig(wanted: DomainConfig, attached: readonly Attached[])
       status,
     })),
   };
-  const problems = [...primaryProblems(config, hosts), ...redirectProblems(config.redirects, hosts)];
+  const problems = problemsOf(config, hosts);
   return problems.length > 0 ? { problems } : { config };
 }
 
@@ -75,42 +75,36 @@ export function exampleOf({ hostname, to, status }: DomainEffect): string {
 export const MAX_REDIRECTS = 100;
 const TOO_MANY = [{ field: 'redirects', message: `must have at most ${MAX_REDIRECTS} entries` }];
 const REDIRECT_STATUSES = [301, 302, 307, 308];
+const WRONG_STATUS = 'must be 301, 302, 307 or 308';
 
 const asCompared = (name: string) => normalizeHostname(name) ?? name;
 
-const isUnknown = (name: string, hosts: ReadonlySet<string>) => !hosts.has(name);
 const UNKNOWN = 'must be a domain attached to this project: add it first, or use another domain';
 
-function primaryProblems({ primary, redirects }: DomainConfig, hosts: ReadonlySet<string>): FieldProblem[] {
-  if (primary === null) return [];
-  const field = 'primary';
-  if (isUnknown(primary, hosts)) return [{ field, message: UNKNOWN }];
-  const redirect = redirects.find(({ from }) => from === primary);
-  if (!redirect) return [];
-  return [{ field, message: `must serve the project: remove the redirect from ${primary}` }];
-}
-
-/** Checks each entry against the entries before it. Of several entries that contradict, the last one gets the problem. */
-function redirectProblems(redirects: DomainRedirect[], hosts: ReadonlySet<string>): FieldProblem[] {
+/** Checks each redirect against those before it. Of several that contradict, the last one gets the problem. */
+function problemsOf({ primary, redirects }: DomainConfig, hosts: ReadonlySet<string>): FieldProblem[] {
   const problems: FieldProblem[] = [];
+  const note = (field: string, message: string | null) => {
+    if (message !== null) problems.push({ field, message });
+  };
+  const unknown = (name: string) => (hosts.has(name) ? null : UNKNOWN);
+  if (primary !== null) {
+    const isRedirected = redirects.some(({ from }) => from === primary);
+    const redirected = isRedirected ? `must serve the project: remove the redirect from ${primary}` : null;
+    note('primary', unknown(primary) ?? redirected);
+  }
   const targets = new Map<string, string>();
   for (const [index, redirect] of redirects.entries()) {
     const { from, to, status } = redirect;
-    const found = {
-      from: isUnknown(from, hosts) ? UNKNOWN : repetition(from, targets),
-      to: isUnknown(to, hosts) ? UNKNOWN : circle(redirect, targets),
-      status: REDIRECT_STATUSES.includes(status) ? null : 'must be 301, 302, 307 or 308',
-    };
-    for (const [part, message] of Object.entries(found)) {
-      if (message !== null) problems.push({ field: `redirects[${index}].${part}`, message });
-    }
-    if (found.from === null && found.to === null) targets.set(from, to);
+    const repeated = targets.has(from) ? `must be unique: ${from} already redirects` : null;
+    const ofFrom = unknown(from) ?? repeated;
+    const ofTo = unknown(to) ?? circle(redirect, targets);
+    note(`redirects[${index}].from`, ofFrom);
+    note(`redirects[${index}].to`, ofTo);
+    note(`redirects[${index}].status`, REDIRECT_STATUSES.includes(status) ? null : WRONG_STATUS);
+    if (ofFrom === null && ofTo === null) targets.set(from, to);
   }
   return problems;
-}
-
-function repetition(from: string, targets: ReadonlyMap<string, string>): string | null {
-  return targets.has(from) ? `must be unique: ${from} already redirects` : null;
 }
 
 function circle({ from, to }: DomainRedirect, targets: ReadonlyMap<string, string>): string | null {
@@ -154,7 +148,7 @@ export function readDomainConfig(json: string): DomainConfig {
     const { from, to, status = 301 } = objectOf(item) ?? {};
     need(typeof from === 'string', `redirects[${at}].from`, 'must be a domain');
     need(typeof to === 'string', `redirects[${at}].to`, 'must be a domain');
-    need(Number.isInteger(status), `redirects[${at}].status`, 'must be 301, 302, 307 or 308');
+    need(Number.isInteger(status), `redirects[${at}].status`, WRONG_STATUS);
     return { from, to, status } as DomainRedirect;
   });
   if (entries.length > MAX_REDIRECTS) throw invalidRequest(TOO_MANY);
