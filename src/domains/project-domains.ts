@@ -9,7 +9,7 @@ import {
 } from '../tenants/idempotency/idempotency.service.js';
 import type { CertificateFacts, CertificateStore } from './certificates/store/certificate.store.js';
 import { isBlocking } from './diagnosis/diagnosis.js';
-import { type DnsRecord, ownershipRecord, recordsFor } from './diagnosis/dns-records.js';
+import { type DnsRecord, ownershipRecord, TTL_SECONDS } from './diagnosis/dns-records.js';
 import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
 import type { DomainCheck } from './lifecycle/domain-check.js';
 import type { DomainClaims, StoppedDomain } from './lifecycle/domain-claims.js';
@@ -88,21 +88,15 @@ export class ProjectDomains {
     return this.parts.certificates.factsOf(domains);
   }
 
-  /** The records that the owner must still create. */
-  instructions(domain: Domain): RecordToCreate[] {
-    const { hostname, isApex, projectId, ownership, dns, dnsDiagnoses } = domain;
-    const mustProve = ownership === 'REQUIRED';
+  /** The records that the owner must still create; the check verifies exactly these values. Spec: Custom domains 4, 5. */
+  instructions({ hostname, isApex, projectId, ownership, dns, dnsDiagnoses }: Domain): RecordToCreate[] {
     const problems = dnsDiagnoses.filter(isBlocking);
     const lacksOnlyProof = problems.length > 0 && problems.every(({ code }) => code.startsWith('OWNERSHIP_'));
-    const records = recordsFor({
-      hostname,
-      isApex,
-      platformHost: this.platformHost,
-      ownership: mustProve ? ownershipRecord(projectId, hostname) : null,
-    });
     const leadsHere = dns === 'MATCHES' || lacksOnlyProof;
-    const missing = leadsHere ? records.filter(({ type }) => type === 'TXT') : records;
-    return missing.map((record) => ({ ...record, label: labelOf(record.name) }));
+    const target = { type: isApex ? 'ALIAS' : 'CNAME', name: hostname, value: this.platformHost } as const;
+    const proof = { type: 'TXT', ...ownershipRecord(projectId, hostname) } as const;
+    const missing = [...(leadsHere ? [] : [target]), ...(ownership === 'REQUIRED' ? [proof] : [])];
+    return missing.map((record) => ({ ...record, ttlSeconds: TTL_SECONDS, label: labelOf(record.name) }));
   }
 
   /** Adds a domain; a repeated Idempotency-Key returns its current state. Throws what `DomainClaims.add` throws. */

@@ -1,6 +1,5 @@
 import { type Answer, DnsUnreachable, isDecisive, type Question } from '../dns/dns-message.js';
-import type { Diagnosis, DiagnosisCode } from './diagnosis.js';
-import { evidenceOf, finding, listed, shown } from './evidence.js';
+import { type Diagnosis, type DiagnosisCode, evidenceOf, finding, listed, shown } from './diagnosis.js';
 
 /** The certificate that CAA records must allow. */
 export interface CaaRule {

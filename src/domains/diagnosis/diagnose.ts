@@ -1,10 +1,17 @@
 import { withTimeLimit } from '../../ground/kernel/deadline.js';
 import { DnsUnreachable, isDecisive } from '../dns/dns-message.js';
-import type { Diagnosis } from './diagnosis.js';
-import { finding, forgottenAtMs, shown, timeInWords } from './evidence.js';
+import { type Diagnosis, finding, forgottenAtMs, shown, timeInWords } from './diagnosis.js';
 import { addressesIn, type Judgement, judge, leadsTo } from './judge.js';
-import { isAuthority, type Lookup, tellingReplies, wildcardParentOf } from './lookup.js';
-import { type Dns, type Observation, observe, type Subject } from './observation.js';
+import {
+  type Dns,
+  isAuthority,
+  type Lookup,
+  type Observation,
+  observe,
+  type Subject,
+  tellingReplies,
+  wildcardParentOf,
+} from './observation.js';
 import { ownershipVerdict, proofsOf } from './ownership.js';
 import {
   brokenDnssec,

@@ -13,25 +13,10 @@ export interface DnsRecord {
 /** A TXT record that proves control of the name's DNS. */
 export type OwnershipRecord = Pick<DnsRecord, 'name' | 'value'>;
 
-interface Attachment {
-  hostname: string;
-  /** The apex of a zone can't have a CNAME. */
-  isApex: boolean;
-  platformHost: string;
-  /** Null = no proof is required. */
-  ownership: OwnershipRecord | null;
-}
-
 /** A CNAME or ALIAS, and a TXT. */
 export const MAX_RECORDS_TO_CREATE = 2;
-
-/** Every record that the owner must create; the check verifies exactly these values. Spec: Custom domains 4 and 5. */
-export function recordsFor({ hostname, isApex, platformHost, ownership }: Attachment): DnsRecord[] {
-  const ttlSeconds = TTL_SECONDS;
-  const type = isApex ? 'ALIAS' : 'CNAME';
-  const proof: DnsRecord[] = ownership ? [{ type: 'TXT', ...ownership, ttlSeconds }] : [];
-  return [{ type, name: hostname, value: platformHost, ttlSeconds }, ...proof];
-}
+/** Spec: Custom domains 4. */
+export const TTL_SECONDS = 3600;
 
 /**
  * The proof of ownership. The value is valid for one project and one host only, so it is no secret: a copy from DNS proves
@@ -47,8 +32,6 @@ export function isProof(text: string): boolean {
   return text.startsWith(PROOF);
 }
 
-/** Spec: Custom domains 4. */
-const TTL_SECONDS = 3600;
 /** 128 bits: nobody finds a second project with the same token. */
 const TOKEN_LENGTH = 32;
 const PREFIX = '_petstore-verify.';

@@ -1,9 +1,7 @@
 import { type Answer, isDecisive, valuesOf } from '../dns/dns-message.js';
 import { isPrivateAddress } from '../dns/private-addresses.js';
-import type { Diagnosis } from './diagnosis.js';
-import { finding, listed, shown } from './evidence.js';
-import { ADDRESSES, isMissing, type Lookup, tellingReplies } from './lookup.js';
-import type { Observation } from './observation.js';
+import { type Diagnosis, finding, listed, shown } from './diagnosis.js';
+import { ADDRESSES, isMissing, type Lookup, type Observation, tellingReplies } from './observation.js';
 
 /** The meaning of a server's answers. */
 export interface Judgement {
@@ -52,12 +50,10 @@ export function judge(lookup: Lookup, seen: Observation): Judgement {
   return { leadsHere: false, findings, found };
 }
 
-type Platform = Pick<Observation, 'platformHost' | 'platform'>;
-
 /** Whether replies point here in any way. */
-export function leadsTo(replies: Lookup, { platformHost, platform }: Platform): boolean {
-  const addresses = addressesIn(replies, { platform });
-  return valuesOf(replies, 'CNAME').includes(platformHost) || addresses.some(({ isOurs }) => isOurs === true);
+export function leadsTo(replies: Lookup, seen: Observation): boolean {
+  const hasCname = valuesOf(replies, 'CNAME').includes(seen.platformHost);
+  return hasCname || addressesIn(replies, seen).some(({ isOurs }) => isOurs === true);
 }
 
 interface Address {
@@ -68,11 +64,7 @@ interface Address {
 }
 
 /** The addresses in replies; with `name` only those at this name. */
-export function addressesIn(
-  replies: Lookup,
-  { platform }: Pick<Platform, 'platform'>,
-  name?: string,
-): Address[] {
+export function addressesIn(replies: Lookup, { platform }: Observation, name?: string): Address[] {
   return ADDRESSES.flatMap((type) => {
     const known = platform.find(({ question }) => question.type === type);
     const ours = known && isDecisive(known) ? valuesOf([known], type) : null;

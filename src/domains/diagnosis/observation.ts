@@ -1,16 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { getDomain } from 'tldts';
+import { getDomain, getPublicSuffix } from 'tldts';
 import { withTimeLimit } from '../../ground/kernel/deadline.js';
 import { delegationOf } from '../dns/delegation.js';
-import { valuesOf } from '../dns/dns-message.js';
-import { isSendable } from '../dns/dns-packets.js';
+import {
+  type Answer,
+  DnsUnreachable,
+  isDecisive,
+  type Question,
+  type RecordType,
+  valuesOf,
+} from '../dns/dns-message.js';
 import type { NameServers, Zone, ZoneCut } from '../dns/name-servers.js';
 import type { Resolver } from '../dns/resolver.js';
 import type { OwnershipRecord } from './dns-records.js';
-import { ADDRESSES, type Ask, followCnames, isPublicSuffix, lookUp, wildcardParentOf } from './lookup.js';
 
 /** The delegation takes the most round trips, and is not worth the whole time of an inspection. */
 const DELEGATION_MS = 900;
+const MAX_CHAIN = 8;
 
 /** The domain to observe. */
 export interface Subject {
@@ -33,6 +39,14 @@ export interface Dns {
   platformHost: string;
   now: () => number;
 }
+
+/** A server's replies about the target of a name. */
+export type Lookup = readonly Answer[];
+
+type Ask = (question: Question) => Promise<Answer>;
+
+export const ADDRESSES = ['A', 'AAAA'] as const;
+const TARGETS = ['CNAME', ...ADDRESSES] as const;
 
 export type Observation = Awaited<ReturnType<typeof observe>>;
 
@@ -57,8 +71,8 @@ export async function observe(
     const [found, host] = await Promise.all([zoning, looking]);
     const zone = found?.name ?? registrable;
     const name = `${hostname}.${zone}`;
+    if (valuesOf(host, 'CNAME', hostname).includes(platformHost)) return null;
     const random = nameBelow(name);
-    if (valuesOf(host, 'CNAME', hostname).includes(platformHost) || !isSendable(random)) return null;
     const [there, below] = await Promise.all([ask({ name, type: 'A' }), ask({ name: random, type: 'A' })]);
     return { name, zone, there, below };
   };
@@ -133,6 +147,69 @@ function ownZone({ zone }: ZoneCut): Zone | null {
 /** A random name, which only a wildcard record answers. */
 function nameBelow(name: string): string {
   return `probe-${randomBytes(6).toString('hex')}.${name}`;
+}
+
+function lookUp(name: string, ask: Ask, types: readonly RecordType[] = TARGETS): Promise<Lookup> {
+  return Promise.all(types.map((type) => ask({ name, type })));
+}
+
+/**
+ * The names of a chain of CNAMEs; the last name of a loop occurs twice. `replies` has the steps that the resolver did not
+ * follow. A resolver answers a loop with SERVFAIL; a resolver that does not follow CNAMEs answers with the first step only.
+ */
+async function followCnames(
+  name: string,
+  lookup: Lookup,
+  ask: Ask,
+): Promise<{ names: string[]; replies: Answer[] }> {
+  const isFollowed = lookup.some(isMissing) || ADDRESSES.some((type) => valuesOf(lookup, type).length > 0);
+  const names = [name];
+  const replies: Answer[] = [];
+  const targetOf = async (last: string) => {
+    const [target] = valuesOf([...lookup, ...replies], 'CNAME', last);
+    if (target || last === name || isFollowed || replies.length === MAX_CHAIN) return target;
+    replies.push(await ask({ name: last, type: 'CNAME' }));
+    return valuesOf(replies.slice(-1), 'CNAME', last)[0];
+  };
+  let target = await targetOf(name);
+  while (target && !names.includes(target)) {
+    names.push(target);
+    target = await targetOf(target);
+  }
+  return { names: target ? [...names, target] : names, replies };
+}
+
+/** The replies of a lookup that have records; all replies when none has. */
+export function tellingReplies(lookup: Lookup): Lookup {
+  const full = lookup.filter(({ records }) => records.length > 0);
+  return full.length > 0 ? full : lookup;
+}
+
+/** Whether the name, or the end of its chain of CNAMEs, does not exist. */
+export function isMissing({ rcode }: Answer): boolean {
+  return rcode === 'NXDOMAIN';
+}
+
+export function isAuthority(reply: Answer): boolean {
+  return isDecisive(reply) && reply.isAuthoritative;
+}
+
+/** Whether a server answered without saying which records exist. */
+export function isRefusal(reply: Answer): boolean {
+  return !isDecisive(reply) && !(reply instanceof DnsUnreachable);
+}
+
+/**
+ * The name whose wildcard record would answer for `hostname`: its parent. For a registrable domain the name itself, because
+ * the names next to that belong to others.
+ */
+export function wildcardParentOf(hostname: string): string {
+  const parent = hostname.slice(hostname.indexOf('.') + 1);
+  return isPublicSuffix(parent) || parent === hostname ? hostname : parent;
+}
+
+function isPublicSuffix(name: string): boolean {
+  return getPublicSuffix(name) === name;
 }
 
 async function allOf<T extends object>(parts: T): Promise<{ [Name in keyof T]: Awaited<T[Name]> }> {

@@ -1,9 +1,7 @@
 import { type Answer, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
-import type { Diagnosis } from './diagnosis.js';
+import { type Diagnosis, finding, shown } from './diagnosis.js';
 import { isProof } from './dns-records.js';
-import { finding, shown } from './evidence.js';
-import { isAuthority } from './lookup.js';
-import type { Observation } from './observation.js';
+import { isAuthority, type Observation } from './observation.js';
 import { failing, unreachable } from './servers.js';
 
 const MAX_TEXTS = 5;
@@ -15,10 +13,7 @@ export function ownershipVerdict({ hostname, ownership, nameServers, atMs }: Obs
 } {
   if (ownership === null) return { isProved: null, findings: [] };
   const { name, value, txt, atHost, isAssumed = false } = ownership;
-  const replies = repliesThatCount(
-    nameServers.flatMap((server) => server.txt ?? []),
-    txt,
-  );
+  const replies = repliesThatCount(nameServers, txt);
   const texts = [...new Set(replies.flatMap(textsOf))];
   if (texts.includes(value)) return { isProved: true, findings: [] };
   if (isAssumed) {
@@ -53,21 +48,22 @@ export function ownershipVerdict({ hostname, ownership, nameServers, atMs }: Obs
 /** The proofs of all projects at the TXT record's name. */
 export function proofsOf({ ownership, nameServers }: Observation): string[] {
   if (ownership === null) return [];
-  const direct = nameServers.flatMap(({ txt }) => txt ?? []);
   // Other projects can use up the questions to a server. That must not make a cache's old proof count.
-  const skipped = direct.find((reply) => reply instanceof DnsUnreachable && reply.reason === 'not asked');
-  return repliesThatCount(direct, skipped ?? ownership.txt)
-    .flatMap(textsOf)
-    .filter(isProof);
+  const isSkipped = nameServers.some(
+    ({ txt }) => txt instanceof DnsUnreachable && txt.reason === 'not asked',
+  );
+  const replies = repliesThatCount(nameServers, isSkipped ? null : ownership.txt);
+  return replies.flatMap(textsOf).filter(isProof);
 }
 
 /**
  * The answers of the zone's name servers, because a cache keeps a deleted proof; the resolver's when none of them decides.
  * A name server does not follow a CNAME to another zone.
  */
-function repliesThatCount(direct: readonly Answer[], cached: Answer): Answer[] {
+function repliesThatCount(nameServers: Observation['nameServers'], cached: Answer | null): Answer[] {
+  const direct = nameServers.flatMap(({ txt }) => txt ?? []);
   const own = direct.filter((reply) => isAuthority(reply) && valuesOf([reply], 'CNAME').length === 0);
-  return own.length > 0 ? own : [cached].filter(isDecisive);
+  return own.length > 0 || cached === null ? own : [cached].filter(isDecisive);
 }
 
 /** The TXT records of a reply, without the typed quotes that some providers keep. */

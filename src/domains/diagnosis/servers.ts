@@ -1,8 +1,6 @@
 import { type Answer, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
-import type { Diagnosis } from './diagnosis.js';
-import { finding, listed, shown, timeInWords } from './evidence.js';
-import { isAuthority, isRefusal } from './lookup.js';
-import type { Observation } from './observation.js';
+import { type Diagnosis, finding, listed, shown, timeInWords } from './diagnosis.js';
+import { isAuthority, isRefusal, type Observation } from './observation.js';
 
 const ASK_AGAIN_MS = 30_000;
 const OUR_REPAIR = { actor: 'PLATFORM', remedy: 'Nothing: we must repair it.' } as const;

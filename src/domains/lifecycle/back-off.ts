@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../ground/kernel/duration.js';
+import type { Domain } from '../store/domain.entity.js';
 
 /** The interval between DNS checks while DNS is wrong. It grows with the time since the wait began. */
 const CHECKS: readonly { untilMs: number; everyMs: number }[] = [
@@ -24,15 +25,11 @@ export function nextCheckAtMs(waitingSinceMs: number, atMs: number): number | nu
   return step ? atMs + step.everyMs : null;
 }
 
-interface FailedOrder {
+interface FailedOrder extends Pick<Domain, 'verifiedAtMs' | 'certificateEndsAtMs'> {
   /** Consecutive failed orders, including this one. */
   failures: number;
   /** An order before this time can't succeed, as the CA says; null = no known time. */
   retryAtMs: number | null;
-  /** When DNS became right. */
-  verifiedAtMs: number | null;
-  /** The end of the current certificate; null = no certificate. */
-  certificateEndsAtMs: number | null;
 }
 
 /** The time of the next order after a failure. */

@@ -5,7 +5,7 @@ import type { CertificateAuthority } from '../certificates/certificate-authority
 import { CertificateOrderError } from '../certificates/orders/order-failure.js';
 import type { CertificateStore, NewCertificate } from '../certificates/store/certificate.store.js';
 import { checkCaa } from '../diagnosis/caa.js';
-import type { Diagnosis } from '../diagnosis/diagnosis.js';
+import { type Diagnosis, finding } from '../diagnosis/diagnosis.js';
 import type { Asker } from '../dns/ask-server.js';
 import type { Answer, Question } from '../dns/dns-message.js';
 import type { Domain } from '../store/domain.entity.js';
@@ -126,31 +126,20 @@ export class DomainIssuance {
   private async order(lease: DomainLease, domain: Domain): Promise<NewCertificate> {
     const { certificates } = this.parts;
     const { id, projectId, hostname, registrableDomain, certificateId } = domain;
-    const replaced =
-      certificateId === null ? null : await certificates.findCertificate(certificateId, hostname);
-    return this.parts.order(
-      {
-        domainId: id,
-        projectId,
-        hostname,
-        registrableDomain,
-        replaces: replaced?.renewalId ?? null,
-        isCertified: certificateId !== null,
+    const isCertified = certificateId !== null;
+    const replaced = isCertified ? await certificates.findCertificate(certificateId, hostname) : null;
+    const replaces = replaced?.renewalId ?? null;
+    const request = { domainId: id, projectId, hostname, registrableDomain, replaces, isCertified };
+    const what = isCertified ? 'The renewal of the certificate' : 'A certificate';
+    const message = `${what} for ${hostname} is being ordered.`;
+    const happenings = [{ name: 'certificate.ordered' as const, message }];
+    return this.parts.order(request, {
+      signal: lease.signal,
+      onOrdered: async () => {
+        const stored = await this.store(lease, () => ({ changes: {}, happenings }));
+        if (!stored) throw new Error('the domain was removed or taken over');
       },
-      {
-        signal: lease.signal,
-        onOrdered: async () => {
-          const what = certificateId === null ? 'A certificate' : 'The renewal of the certificate';
-          const stored = await this.store(lease, () => ({
-            changes: {},
-            happenings: [
-              { name: 'certificate.ordered', message: `${what} for ${hostname} is being ordered.` },
-            ],
-          }));
-          if (!stored) throw new Error('the domain was removed or taken over');
-        },
-      },
-    );
+    });
   }
 
   private async succeed(lease: DomainLease, issued: NewCertificate): Promise<void> {
@@ -178,13 +167,10 @@ export class DomainIssuance {
 
 /** A fault of the platform, so that the owner knows that no action is needed. */
 function fault(atMs: number): Diagnosis {
-  return {
-    code: 'CA_DOWN',
-    severity: 'ERROR',
+  return finding('CA_DOWN', [], {
     actor: 'PLATFORM',
     cause: 'The order failed because of a fault on our side.',
     remedy: 'Nothing: we retry automatically.',
     retryAtMs: atMs + MINUTE_MS,
-    evidence: [],
-  };
+  });
 }

@@ -1,6 +1,12 @@
 import { MINUTE_MS } from '../../ground/kernel/duration.js';
 import type { Certificate } from '../certificates/store/certificate.store.js';
-import { type Diagnosis, fitForStorage, MAX_DIAGNOSES } from '../diagnosis/diagnosis.js';
+import {
+  type Diagnosis,
+  type DiagnosisCode,
+  finding,
+  fitForStorage,
+  MAX_DIAGNOSES,
+} from '../diagnosis/diagnosis.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { Revision } from '../store/domain.store.js';
 import type { Happening } from '../store/timeline.js';
@@ -34,12 +40,13 @@ export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: n
   const failures = domain.failedOrders + 1;
   const retryAtMs = Math.max(0, ...found.map((diagnosis) => diagnosis.retryAtMs ?? 0)) || null;
   const nextMs = nextOrderAtMs({ failures, retryAtMs, verifiedAtMs, certificateEndsAtMs }, atMs);
-  const delayed = delayedCertificate(domain, found, atMs, { retryAtMs: nextMs, acts: ACTS });
-  const warning = certificateEndsAtMs === null ? delayed : atRisk(certificateEndsAtMs, found, nextMs);
+  const failed = { ...domain, orderDiagnoses: [...found], nextOrderAtMs: nextMs };
+  const delayed = delayedCertificate(failed, atMs, ACTS);
+  const risk = certificateEndsAtMs === null ? delayed : renewalAtRisk(failed, certificateEndsAtMs);
   // The older certificate is still served, so nothing is broken yet.
   const isCertificateValid = certificateEndsAtMs !== null && certificateEndsAtMs > atMs;
   const reasons = isCertificateValid ? found.map((one) => ({ ...one, severity: 'WARNING' as const })) : found;
-  const diagnoses = warning ? [...reasons, warning] : [...reasons];
+  const diagnoses = risk ? [...reasons, risk] : [...reasons];
   const reason = found[0]?.cause ?? 'DNS does not point here.';
   const happenings: Happening[] = [
     certificateId === null
@@ -65,44 +72,38 @@ export function failedOrder(domain: Domain, found: readonly Diagnosis[], atMs: n
   };
 }
 
-/** The warning for a domain that has waited 30 minutes or longer for its first certificate; otherwise null. */
-function delayedCertificate(
-  domain: Domain,
-  found: readonly Diagnosis[],
-  atMs: number,
-  { retryAtMs = domain.nextOrderAtMs, acts = '' } = {},
-): Diagnosis | null {
-  if (domain.dns !== 'MATCHES' || domain.certificateId !== null || domain.suspendedAtMs !== null) return null;
-  const { verifiedAtMs } = domain;
-  if (verifiedAtMs === null || atMs - verifiedAtMs < OVERDUE_MS) return null;
-  const minutes = Math.round((atMs - verifiedAtMs) / MINUTE_MS);
-  const cause = `There is no certificate ${minutes} minutes after DNS was right.${acts}`;
-  return { ...adviceOf(found, retryAtMs), code: 'CERTIFICATE_DELAYED', cause };
-}
-
 /** Spec: Custom domains 9. */
 const ACTS = ' DNS and CAA were checked again, and a new attempt was made.';
 
-function atRisk(certificateEndsAtMs: number, found: readonly Diagnosis[], retryAtMs: number): Diagnosis {
-  const ends = new Date(certificateEndsAtMs).toISOString();
-  const cause = `The current certificate expires at ${ends} and could not be renewed.`;
-  return { ...adviceOf(found, retryAtMs), code: 'RENEWAL_AT_RISK', cause };
+/** The warning for a domain that has waited 30 minutes or longer for its first certificate; otherwise null. */
+function delayedCertificate(domain: Domain, atMs: number, acts = ''): Diagnosis | null {
+  const { dns, certificateId, suspendedAtMs, verifiedAtMs } = domain;
+  if (dns !== 'MATCHES' || certificateId !== null || suspendedAtMs !== null) return null;
+  if (verifiedAtMs === null || atMs - verifiedAtMs < OVERDUE_MS) return null;
+  const minutes = Math.round((atMs - verifiedAtMs) / MINUTE_MS);
+  const cause = `There is no certificate ${minutes} minutes after DNS was right.${acts}`;
+  return warning('CERTIFICATE_DELAYED', cause, domain);
 }
 
-function adviceOf([first]: readonly Diagnosis[], retryAtMs: number | null) {
-  return {
-    severity: 'WARNING' as const,
-    actor: first?.actor ?? ('PLATFORM' as const),
-    remedy: first?.remedy ?? 'Nothing: we retry automatically.',
-    retryAtMs,
-    evidence: [],
-  };
+function renewalAtRisk(domain: Domain, certificateEndsAtMs: number): Diagnosis {
+  const ends = new Date(certificateEndsAtMs).toISOString();
+  const cause = `The current certificate expires at ${ends} and could not be renewed.`;
+  return warning('RENEWAL_AT_RISK', cause, domain);
 }
+
+/** The warning has the advice of the first reason. */
+function warning(code: DiagnosisCode, cause: string, domain: Domain): Diagnosis {
+  const { orderDiagnoses, nextOrderAtMs: retryAtMs } = domain;
+  const { actor, remedy } = orderDiagnoses[0] ?? NO_ADVICE;
+  return finding(code, [], { severity: 'WARNING', actor, cause, remedy, retryAtMs });
+}
+
+const NO_ADVICE = { actor: 'PLATFORM', remedy: 'Nothing: we retry automatically.' } as const;
 
 /** The findings about a domain, DNS first; at most `MAX_DIAGNOSES`. */
 export function diagnosesOf(domain: Domain, atMs: number): Diagnosis[] {
   const { dnsDiagnoses, orderDiagnoses } = domain;
   const isTold = orderDiagnoses.some(({ code }) => code === 'CERTIFICATE_DELAYED');
-  const delayed = isTold ? null : delayedCertificate(domain, orderDiagnoses, atMs);
+  const delayed = isTold ? null : delayedCertificate(domain, atMs);
   return [...dnsDiagnoses, ...orderDiagnoses, ...(delayed ? [delayed] : [])].slice(0, MAX_DIAGNOSES);
 }

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { diagnose } from '../../../src/domains/diagnosis/diagnose.js';
-import type { Lookup } from '../../../src/domains/diagnosis/lookup.js';
-import type { Observation } from '../../../src/domains/diagnosis/observation.js';
+import type { Lookup, Observation } from '../../../src/domains/diagnosis/observation.js';
 import { type Answer, DnsUnreachable, type RecordType } from '../../../src/domains/dns/dns-message.js';
 
 const HOST = 'shop.customer.test';

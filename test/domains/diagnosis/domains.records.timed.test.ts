@@ -1,34 +1,39 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ownershipRecord, recordsFor } from '../../../src/domains/diagnosis/dns-records.js';
+import { ownershipRecord } from '../../../src/domains/diagnosis/dns-records.js';
 import { normalizeHostname } from '../../../src/domains/names/hostname.js';
+import { ProjectDomains } from '../../../src/domains/project-domains.js';
+import { Domain } from '../../../src/domains/store/domain.entity.js';
 
 const PLATFORM_HOST = 'petstore.example';
 
+/** The records shown for a domain that was attached now. */
+function recordsFor(domain: Partial<Domain>) {
+  const attached = Object.assign(new Domain(), { projectId: 7n, ownership: 'ASSUMED' }, domain);
+  return new ProjectDomains({} as never, PLATFORM_HOST).instructions(attached);
+}
+
 test('Domains-4: a subdomain needs a CNAME to the platform, with a TTL of 3600', () => {
-  const hostname = 'shop.example.com';
-  expect(recordsFor({ hostname, isApex: false, platformHost: PLATFORM_HOST, ownership: null })).toEqual([
-    { type: 'CNAME', name: 'shop.example.com', value: 'petstore.example', ttlSeconds: 3600 },
+  expect(recordsFor({ hostname: 'shop.example.com', isApex: false })).toEqual([
+    { type: 'CNAME', name: 'shop.example.com', label: 'shop', value: 'petstore.example', ttlSeconds: 3600 },
   ]);
 });
 
 test('Domains-5: an apex needs an ALIAS instead', () => {
-  expect(
-    recordsFor({ hostname: 'example.com', isApex: true, platformHost: PLATFORM_HOST, ownership: null }),
-  ).toEqual([{ type: 'ALIAS', name: 'example.com', value: 'petstore.example', ttlSeconds: 3600 }]);
+  expect(recordsFor({ hostname: 'example.com', isApex: true })).toEqual([
+    { type: 'ALIAS', name: 'example.com', label: '@', value: 'petstore.example', ttlSeconds: 3600 },
+  ]);
 });
 
 test('Domains-Records-1: a TXT record is shown only when ownership must be proved, and at its own name', () => {
-  const ownership = ownershipRecord(7n, 'shop.example.com');
-  expect(ownership).toEqual({
+  const proof = ownershipRecord(7n, 'shop.example.com');
+  expect(proof).toEqual({
     name: '_petstore-verify.shop.example.com',
     value: expect.stringMatching(/^petstore-verify=[0-9a-f]{32}$/),
   });
-  expect(
-    recordsFor({ hostname: 'shop.example.com', isApex: false, platformHost: PLATFORM_HOST, ownership }),
-  ).toEqual([
-    { type: 'CNAME', name: 'shop.example.com', value: 'petstore.example', ttlSeconds: 3600 },
-    { type: 'TXT', ...ownership, ttlSeconds: 3600 },
+  expect(recordsFor({ hostname: 'shop.example.com', isApex: false, ownership: 'REQUIRED' })).toEqual([
+    { type: 'CNAME', name: 'shop.example.com', label: 'shop', value: 'petstore.example', ttlSeconds: 3600 },
+    { type: 'TXT', ...proof, label: '_petstore-verify.shop', ttlSeconds: 3600 },
   ]);
 });
 
