@@ -48,22 +48,16 @@ export function checkConfig(wanted: DomainConfig, attached: readonly Attached[])
   return problems.length > 0 ? { problems } : { config };
 }
 
-/** The effect of a checked configuration on each attached host. */
-export function effectOf(
-  { primary, redirects }: DomainConfig,
-  attached: readonly Attached[],
-): DomainEffect[] {
-  const redirectOf = new Map(redirects.map((redirect) => [redirect.from, redirect]));
-  return attached.map(({ hostname }) => {
-    const redirect = redirectOf.get(hostname);
-    return {
-      hostname,
-      action: redirect ? 'REDIRECTS' : 'SERVES',
-      to: redirect?.to ?? null,
-      status: redirect?.status ?? null,
-      isPrimary: hostname === primary,
-    };
-  });
+/** The effect of a checked configuration on an attached host. */
+export function effectOf({ primary, redirects }: DomainConfig, hostname: string): DomainEffect {
+  const redirect = redirects.find(({ from }) => from === hostname);
+  return {
+    hostname,
+    action: redirect ? 'REDIRECTS' : 'SERVES',
+    to: redirect?.to ?? null,
+    status: redirect?.status ?? null,
+    isPrimary: hostname === primary,
+  };
 }
 
 /** An example request and its result, for people. */

@@ -9,7 +9,7 @@ import {
 } from '../tenants/idempotency/idempotency.service.js';
 import type { CertificateFacts, CertificateStore } from './certificates/store/certificate.store.js';
 import { isBlocking } from './diagnosis/diagnosis.js';
-import { type DnsRecord, ownershipRecord, TTL_SECONDS } from './diagnosis/dns-records.js';
+import { type OwnershipRecord, ownershipRecord, TTL_SECONDS } from './diagnosis/dns-records.js';
 import { checkConfig, type DomainConfig, type DomainEffect, effectOf } from './domain-config.js';
 import type { DomainCheck } from './lifecycle/domain-check.js';
 import type { DomainClaims, StoppedDomain } from './lifecycle/domain-claims.js';
@@ -34,9 +34,13 @@ export interface ConfiguredDomains {
   isApplied: boolean;
 }
 
-export interface RecordToCreate extends DnsRecord {
+/** A record that the owner creates at their DNS provider. */
+export interface RecordToCreate extends OwnershipRecord {
+  /** `ALIAS` is also called ANAME. */
+  type: 'CNAME' | 'ALIAS' | 'TXT';
   /** The name as most DNS providers want it: without the registrable domain, `@` for that domain itself. */
   label: string;
+  ttlSeconds: number;
 }
 
 /**
@@ -134,14 +138,12 @@ export class ProjectDomains {
     const checked = checkConfig(wanted, attached);
     if ('problems' in checked) throw invalidRequest(checked.problems);
     const { config } = checked;
-    const effects = effectOf(config, attached);
+    const effects = attached.map(({ hostname }) => effectOf(config, hostname));
     if (isDryRun) return { config, effects, isApplied: false };
     await store.transaction(async (manager) => {
-      const effectOn = new Map(effects.map((effect) => [effect.hostname, effect]));
-      const revised = await store.reviseIn(manager, { projectId }, (newest) => {
-        const effect = effectOn.get(newest.hostname);
-        return effect ? configured(newest, effect) : null;
-      });
+      const revised = await store.reviseIn(manager, { projectId }, (newest) =>
+        configured(newest, effectOf(config, newest.hostname)),
+      );
       const left = new Set(revised.map(({ id }) => id));
       const removed = attached.find(({ id }) => !left.has(id));
       if (removed)

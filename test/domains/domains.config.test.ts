@@ -174,7 +174,7 @@ test('Domains-Config-9: a dry run says for each attached domain what would happe
     ],
   };
   const serves = { action: 'SERVES', to: null, status: null };
-  expect(effectOf(config, attached)).toEqual([
+  expect(attached.map(({ hostname }) => effectOf(config, hostname))).toEqual([
     { hostname: 'example.com', ...serves, isPrimary: true },
     { hostname: 'www.example.com', action: 'REDIRECTS', to: 'example.com', status: 301, isPrimary: false },
     {

@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** A record that the owner creates at their DNS provider. */
-export interface DnsRecord {
-  /** `ALIAS` is also called ANAME. */
-  type: 'CNAME' | 'ALIAS' | 'TXT';
+/** A TXT record that proves control of the name's DNS. */
+export interface OwnershipRecord {
   /** The full name, without a trailing dot. */
   name: string;
   value: string;
-  ttlSeconds: number;
 }
-
-/** A TXT record that proves control of the name's DNS. */
-export type OwnershipRecord = Pick<DnsRecord, 'name' | 'value'>;
 
 /** A CNAME or ALIAS, and a TXT. */
 export const MAX_RECORDS_TO_CREATE = 2;
