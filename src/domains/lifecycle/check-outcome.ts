@@ -13,7 +13,7 @@ const NOT_DONE_YET: ReadonlySet<string> = new Set([
 ]);
 
 interface Check {
-  /** The owner asked for it, which starts the back-off of checks anew. */
+  /** The owner asked for the check, so the back-off of checks restarts. */
   isAsked: boolean;
   atMs: number;
 }

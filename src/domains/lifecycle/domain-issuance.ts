@@ -83,7 +83,10 @@ export class DomainIssuance {
       await this.store(lease, () => ({ changes: { orderState: 'ORDERING' } }));
       const caa = await this.caaFindings(domain, lease.signal);
       if (caa.length > 0) return await this.fail(lease, caa);
-      await this.succeed(lease, await this.order(lease, domain));
+      const issued = await this.order(lease, domain);
+      await this.store(lease, async (newest, manager) =>
+        issuedOrder(newest, await this.parts.certificates.insert(manager, issued)),
+      );
     } catch (error) {
       if (lease.signal.aborted) return this.release(lease);
       if (!(error instanceof CertificateOrderError)) {
@@ -140,12 +143,6 @@ export class DomainIssuance {
         if (!stored) throw new Error('the domain was removed or taken over');
       },
     });
-  }
-
-  private async succeed(lease: DomainLease, issued: NewCertificate): Promise<void> {
-    await this.store(lease, async (newest, manager) =>
-      issuedOrder(newest, await this.parts.certificates.insert(manager, issued)),
-    );
   }
 
   private async fail(lease: DomainLease, found: readonly Diagnosis[]): Promise<void> {

@@ -15,6 +15,8 @@ const MARGIN_MS = 3_000;
  */
 export class DomainLease {
   private readonly lost = new AbortController();
+  /** Aborted when another process may have the lease, or the domain was removed. */
+  readonly signal = this.lost.signal;
   private readonly timer = setInterval(() => void this.beat(), HEARTBEAT_MS).unref();
   private heldAtMs = performance.now();
   private isExtending = false;
@@ -45,11 +47,6 @@ export class DomainLease {
       const held = { id, leaseNumber: taken.leaseNumber, leaseUntilMs: MoreThan(0), removedAtMs: IsNull() };
       return (await domains.update(held, { leaseUntilMs: now() + LEASE_MS })).affected === 1;
     });
-  }
-
-  /** Aborted when another process may have the lease, or the domain was removed. */
-  get signal(): AbortSignal {
-    return this.lost.signal;
   }
 
   /** Aborts the work at once. */

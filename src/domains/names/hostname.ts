@@ -30,10 +30,11 @@ export function parseHostname(input: string, platformHosts: readonly string[]): 
       `must be a domain of your own: ${hostname} belongs to this platform. Enter a name from your DNS provider, e.g. ${EXAMPLE}`,
     );
   }
-  const specialUse = specialUseOf(hostname);
-  if (specialUse !== null) {
+  const reserved = RESERVED.find(([zone]) => isBelow(hostname, [zone]));
+  if (reserved) {
+    const [zone, reason] = reserved;
     refuse(
-      `must be a name of the public DNS: ${specialUse}, so no certificate authority issues a certificate for it. Enter a name that you registered, e.g. ${EXAMPLE}`,
+      `must be a name of the public DNS: .${zone} ${reason}, so no certificate authority issues a certificate for it. Enter a name that you registered, e.g. ${EXAMPLE}`,
     );
   }
   const registrableDomain = getDomain(hostname, AS_IT_STANDS);
@@ -148,17 +149,11 @@ function refuseMalformed(name: string): void {
   }
 }
 
-/** The reason why the name can't exist in public DNS, as the end of a sentence; null = it may be public. */
-function specialUseOf(hostname: string): string | null {
-  const zone = RESERVED.find(([name]) => hostname === name || hostname.endsWith(`.${name}`));
-  return zone ? `.${zone[0]} ${zone[1]}` : null;
-}
-
 /**
- * IANA's special-use domain names and ICANN's reserved names. `test` and `example` are omitted: nobody can own names there,
+ * Names that can't exist in public DNS: IANA's special-use domain names and ICANN's reserved names. `test` and `example` are omitted: nobody can own names there,
  * but test networks use them. A longer name comes before its suffix.
  */
-const RESERVED: readonly (readonly [name: string, reason: string])[] = [
+const RESERVED: readonly (readonly [zone: string, reason: string])[] = [
   ['onion', 'names exist only in the Tor network (RFC 7686)'],
   ['internal', 'is reserved for private networks (ICANN, 29 July 2024)'],
   ['local', 'names exist only on one local network (RFC 6762)'],
