@@ -33,7 +33,7 @@ export interface Inspection {
    * not be asked.
    */
   isOwnershipProved: boolean | null;
-  /** The proofs of any project in DNS. A cache's copy counts only when no name server could be asked. */
+  /** The proofs of all projects that the name servers have. A cache decides only if all were asked and none has answered. */
   proofs: string[];
   /** Whether a wildcard record next to the name points here. Null = DNS could not be asked. */
   isUnderWildcard: boolean | null;

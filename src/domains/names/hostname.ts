@@ -150,8 +150,8 @@ function refuseMalformed(name: string): void {
 }
 
 /**
- * Names that can't exist in public DNS: IANA's special-use domain names and ICANN's reserved names. `test` and `example` are omitted: nobody can own names there,
- * but test networks use them. A longer name comes before its suffix.
+ * Names that can't exist in public DNS: IANA's special-use domain names and ICANN's reserved names. `test` and `example` are
+ * omitted: nobody can own names there, but test networks use them. A longer name comes before its suffix.
  */
 const RESERVED: readonly (readonly [zone: string, reason: string])[] = [
   ['onion', 'names exist only in the Tor network (RFC 7686)'],
