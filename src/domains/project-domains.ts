@@ -117,10 +117,11 @@ export class ProjectDomains {
     return this.once(call, 'verifyDomain', String(id), () => this.parts.check.verify(projectId, id));
   }
 
-  /** Checks DNS and orders without the back-off. Throws what `DomainCheck.reverify` throws. Spec: Custom domains 9. */
+  /** Checks DNS and orders without the back-off. Throws what `DomainCheck.verify` throws. Spec: Custom domains 9. */
   async reverify(call: ServiceCall, id: bigint): Promise<Domain> {
     const { projectId } = call.caller;
-    return this.once(call, 'reverifyDomain', String(id), () => this.parts.check.reverify(projectId, id));
+    const work = () => this.parts.check.verify(projectId, id, { isOrdering: true });
+    return this.once(call, 'reverifyDomain', String(id), work);
   }
 
   /**

@@ -12,30 +12,32 @@ const NOT_DONE_YET: ReadonlySet<string> = new Set([
   'APEX_NEEDS_ALIAS',
 ]);
 
-interface Check {
+export interface Check {
   /** The owner asked for the check, so the back-off of checks restarts. */
   isAsked: boolean;
+  /** The owner asked for a new order, without the back-off of orders. */
+  isOrdering?: boolean;
   atMs: number;
 }
 
 /** The change of a domain after an inspection. Pure. */
 export function outcomeOf(domain: Domain, inspection: Inspection, check: Check): Revision {
   const { isOwnershipProved, isUnderWildcard, isApex, diagnoses } = inspection;
-  const { isAsked, atMs } = check;
+  const { isAsked, isOrdering = false, atMs } = check;
   const isUnseen = domain.ownership === 'ASSUMED' && domain.verifiedAtMs === null;
   // An assumed claim whose DNS never pointed here gives way to a proof of another project.
   const isContested = isUnseen && isOwnershipProved === false;
   // A wildcard record was made for its owner's names. It does not prove a name that a project claims below it.
   const isDoubtful = isContested || (isUnseen && isUnderWildcard);
-  const seen = {
-    ownership: isOwnershipProved ? 'PROVED' : isDoubtful ? 'REQUIRED' : domain.ownership,
-    waitingSinceMs: isAsked ? atMs : domain.waitingSinceMs,
-  } as const;
-  const { changes, ...outcome } = ofRecords({ ...domain, ...seen }, inspection, check);
+  const ownership = isOwnershipProved ? 'PROVED' : isDoubtful ? 'REQUIRED' : domain.ownership;
+  const waitingSinceMs = isAsked ? atMs : domain.waitingSinceMs;
+  const { changes, ...outcome } = ofRecords({ ...domain, ownership, waitingSinceMs }, inspection, check);
+  const order = isOrdering ? orderAnew({ ...domain, ...changes }, atMs) : {};
+  const seen = { isApex, dnsDiagnoses: fitForStorage(diagnoses), checkedAtMs: atMs };
   const message = `Another project has proved ownership of ${domain.hostname} by TXT. Prove that the name is yours.`;
   const contest: Happening = { name: 'domain.ownership_contested', message, diagnoses };
   return {
-    changes: { ...seen, isApex, dnsDiagnoses: fitForStorage(diagnoses), checkedAtMs: atMs, ...changes },
+    changes: { ownership, waitingSinceMs, ...seen, ...changes, ...order },
     ...outcome,
     ...(isContested ? { happenings: [contest] } : {}),
   };
@@ -110,11 +112,11 @@ function codesOf(diagnoses: readonly Diagnosis[]): string {
     .join();
 }
 
-/** The change that plans a new order, within the CA's rate limits; null = no order is possible or needed. Pure. */
-export function orderAnew(domain: Domain, atMs: number): Revision | null {
+/** Plans a new order, within the CA's rate limits. Empty = no order is possible or needed. */
+function orderAnew(domain: Domain, atMs: number): DomainChanges {
   const isLive = domain.certificateEndsAtMs !== null && domain.certificateEndsAtMs > atMs;
-  if (domain.dns !== 'MATCHES' || (isLive && domain.failedOrders === 0)) return null;
-  return { changes: { failedOrders: 0, nextOrderAtMs: allowedAtMs(domain, atMs) } };
+  if (domain.dns !== 'MATCHES' || (isLive && domain.failedOrders === 0)) return {};
+  return { failedOrders: 0, nextOrderAtMs: allowedAtMs(domain, atMs) };
 }
 
 /** The earliest time for an order: a rate limit of the CA outlasts a change of DNS. */

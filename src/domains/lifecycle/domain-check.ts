@@ -6,7 +6,7 @@ import type { Proof, Subject } from '../diagnosis/observation.js';
 import { EXCHANGES } from '../dns/ask-server.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { DomainStore } from '../store/domain.store.js';
-import { orderAnew, outcomeOf } from './check-outcome.js';
+import { type Check, outcomeOf } from './check-outcome.js';
 
 interface CheckParts {
   store: DomainStore;
@@ -31,22 +31,15 @@ export class DomainCheck {
     private readonly now: () => number,
   ) {}
 
-  /** Checks at the owner's request, within 2 s. Throws `AppError not_found`, `plan_required`. Spec: Custom domains 7, 8. */
-  async verify(projectId: bigint, id: bigint): Promise<Domain> {
+  /**
+   * Checks at the owner's request, within 2 s. With `isOrdering` it also plans a new order without the back-off; only a rate
+   * limit of the CA delays it. Throws `AppError not_found`, `plan_required`. Spec: Custom domains 7, 8, 9.
+   */
+  async verify(projectId: bigint, id: bigint, { isOrdering = false } = {}): Promise<Domain> {
     const domain = await this.parts.store.get(projectId, id);
     if (domain.suspendedAtMs !== null) throw planRequired();
     const inspection = await this.inspectForOwner(subjectOf(domain));
-    return this.store(domain, inspection, { isAsked: true });
-  }
-
-  /**
-   * As `verify`, and plans a new order without the back-off; only a rate limit of the CA delays it. Spec: Custom domains 9.
-   */
-  async reverify(projectId: bigint, id: bigint): Promise<Domain> {
-    const checked = await this.verify(projectId, id);
-    const anew = await this.parts.store.revise(id, (newest) => orderAnew(newest, this.now()));
-    this.parts.onDue();
-    return anew ?? checked;
+    return this.store(domain, inspection, { isAsked: true, isOrdering });
   }
 
   /**
@@ -70,14 +63,10 @@ export class DomainCheck {
   }
 
   /** Returns the updated domain; unchanged when it was removed meanwhile. */
-  private async store(
-    domain: Domain,
-    inspection: Inspection,
-    { isAsked }: { isAsked: boolean },
-  ): Promise<Domain> {
+  private async store(domain: Domain, inspection: Inspection, request: Omit<Check, 'atMs'>): Promise<Domain> {
     const { store, onDue } = this.parts;
     const revised = await store.revise(domain.id, (newest) =>
-      outcomeOf(newest, inspection, { isAsked, atMs: this.now() }),
+      outcomeOf(newest, inspection, { ...request, atMs: this.now() }),
     );
     await store.prune([domain.id]);
     onDue();
