@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AcmeAccount } from '../../src/domains/certificates/orders/acme-accounts.js';
-import { certificatesOf } from '../../src/domains/certificates/orders/x509.js';
 import { AcmeOrder } from '../../src/domains/certificates/store/acme-order.entity.js';
 import { certificateKeyContext, Sealer } from '../../src/domains/certificates/store/sealer.js';
 import { databaseKinds } from '../support/databases.js';
@@ -15,6 +14,8 @@ import {
   startAcmeRig,
 } from '../support/domains/acme-rig.js';
 import { atMachineSpeed } from '../support/own-time.js';
+
+const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let rig: AcmeRig;
@@ -40,6 +41,12 @@ describe.each(databaseKinds())('on %s', (kind) => {
     throw new Error('there is no order');
   }
 
+  /** Returns for each issued order whether it counts as a renewal. The CA has refused the others. */
+  async function renewalsIssued(hostname: string): Promise<boolean[]> {
+    const orders = await rig.orders(hostname);
+    return orders.filter(({ outcome }) => outcome === 'issued').map(({ isRenewal }) => isRenewal);
+  }
+
   test('Domains-7: a certificate is issued within seconds, and its names, chain, key and renewal time are right', async () => {
     const authority = rig.authority();
     const hostname = 'shop.issue.test';
@@ -48,7 +55,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
     );
     expect(tookMs).toBeLessThan(1_500);
 
-    const [leaf, intermediate] = certificatesOf(certificate.chainPem).map((pem) => new X509Certificate(pem));
+    const [leaf, intermediate] = (certificate.chainPem.match(PEM) ?? []).map(
+      (pem) => new X509Certificate(pem),
+    );
     const root = new X509Certificate(await rig.pebble.rootsPem());
     expect(leaf?.verify(intermediate?.publicKey ?? root.publicKey)).toBe(true);
     expect(intermediate?.verify(root.publicKey)).toBe(true);
@@ -170,7 +179,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const second = await issue(authority, hostname, { replaces: first.renewalId });
     const third = await issue(authority, hostname, { replaces: first.renewalId });
     expect(new Set([first, second, third].map(({ serialNumber }) => serialNumber)).size).toBe(3);
-    expect((await rig.orders(hostname)).map(({ isRenewal }) => isRenewal)).toEqual([false, true, false]);
+    expect(await renewalsIssued(hostname)).toEqual([false, true, false]);
     const placed = rig.proxy.calls.filter(
       (call) => call.hostname === hostname && call.resource === 'newOrder',
     );
@@ -190,7 +199,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     const { renewalId } = await issue(rig.authority(), hostname);
     await issue(rig.authority(), hostname, { replaces: renewalId });
     stop();
-    expect((await rig.orders(hostname)).map(({ isRenewal }) => isRenewal)).toEqual([false, false]);
+    expect(await renewalsIssued(hostname)).toEqual([false, false]);
   });
 
   test('an order above a limit is refused here, and the CA is not asked', async () => {

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, sign, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 
 /** The CA issued a certificate that can't be served. */
 export class UnusableCertificate extends Error {}
@@ -16,7 +17,6 @@ const SHORT_BYTES = 0x80;
 /** The lengths of database columns. */
 const CHAIN_CHARACTERS = 60_000;
 const SERIAL_CHARACTERS = 64;
-const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 const EXTENSION_REQUEST = Buffer.from('06092a864886f70d01090e', 'hex');
 const DNS_NAME = 0x82;
 const ATTRIBUTES = 0xa0;
@@ -68,47 +68,36 @@ export function readChain(
   };
 }
 
-/** The certificates of a chain, each as PEM. */
-export function certificatesOf(chainPem: string): string[] {
-  return chainPem.match(PEM) ?? [];
-}
-
 function leafOf(chainPem: string): X509Certificate {
   try {
-    const certificates = certificatesOf(chainPem).map((pem) => new X509Certificate(pem));
-    if (certificates[0]) return certificates[0];
+    // Reads the whole chain, as each TLS server will.
+    createSecureContext({ cert: chainPem });
+    return new X509Certificate(chainPem);
   } catch (error) {
     throw new UnusableCertificate('the CA sent a chain that cannot be read', { cause: error });
   }
-  throw new UnusableCertificate('the CA sent no certificate');
 }
 
-function issuerName({ issuer }: X509Certificate): string {
-  const fields = new Map(
-    issuer.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]),
-  );
-  const [organization = '', name = ''] = [fields.get('O'), fields.get('CN')];
+function issuerName(leaf: X509Certificate): string {
+  const { O, CN } = leaf.toLegacyObject().issuer;
+  const [organization, name] = [String(O ?? ''), String(CN ?? '')];
   const readable = name.includes(organization) ? name : `${organization} ${name}`.trim();
-  return (readable || issuer.replaceAll('\n', ', ')).slice(0, ISSUER_CHARACTERS);
+  return (readable || leaf.issuer.replaceAll('\n', ', ')).slice(0, ISSUER_CHARACTERS);
 }
 
 /**
  * The authority's key identifier and the serial number, as DER contents; null = not readable. RFC 9773 §4.1. Its extension
  * is found by its name, and has a key identifier only (RFC 5280 §4.2.1.1): each of the elements around that is short.
  */
-export function renewalId({ raw }: X509Certificate): string | null {
+export function renewalId({ raw, serialNumber }: X509Certificate): string | null {
   const at = raw.indexOf(AUTHORITY_KEY) + AUTHORITY_KEY.length;
   const [octets, , sequence, , tag, length = SHORT_BYTES] = raw.subarray(at, at + 6);
   if (octets !== OCTETS || sequence !== SEQUENCE || tag !== KEY_ID || length >= SHORT_BYTES) return null;
-  try {
-    const serial = Buffer.from(new X509Certificate(raw).serialNumber, 'hex');
-    // A positive integer begins with a zero bit.
-    const sign = (serial[0] ?? 0) < 0x80 ? [] : [0];
-    const keyId = raw.subarray(at + 6, at + 6 + length);
-    return `${keyId.toString('base64url')}.${Buffer.from([...sign, ...serial]).toString('base64url')}`;
-  } catch {
-    return null;
-  }
+  const keyId = raw.subarray(at + 6, at + 6 + length);
+  const serial = Buffer.from(serialNumber, 'hex');
+  // A positive integer begins with a zero bit.
+  const sign = (serial[0] ?? 0) < 0x80 ? [] : [0];
+  return `${keyId.toString('base64url')}.${Buffer.from([...sign, ...serial]).toString('base64url')}`;
 }
 
 /** One element, encoded. Its parts have less than 64 KB. */
