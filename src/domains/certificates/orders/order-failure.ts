@@ -1,4 +1,4 @@
-import type { Diagnosis, Evidence } from '../../diagnosis/diagnosis.js';
+import type { Diagnosis } from '../../diagnosis/diagnosis.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
 import { UnusableCertificate } from './x509.js';
 
@@ -28,32 +28,19 @@ interface Circumstances {
 
 /** The failure that an error of an order means for the domain's owner; null = the error did not come from the CA. Pure. */
 export function orderFailure(error: unknown, circumstances: Circumstances): OrderFailure | null {
-  const { hostname, nowMs } = circumstances;
-  const failure = (code: OrderFailureCode, said: string, retryAtMs: number | null): OrderFailure => ({
-    code,
-    severity: 'ERROR',
-    ...ADVICE[code](said, circumstances),
-    retryAtMs,
-    evidence: [],
-  });
-  const evidence = (url: string, answer: string): Evidence => {
-    const question = hostname === null ? 'ACME request' : `certificate for ${hostname}`;
-    return { server: url, question, answer, ttlSeconds: null, atMs: nowMs };
+  const failure = (code: OrderFailureCode, said: string): OrderFailure => {
+    const advice = ADVICE[code](said, circumstances);
+    return { code, severity: 'ERROR', ...advice, retryAtMs: null, evidence: [] };
   };
   if (error instanceof AcmeProblem) {
-    const { url, status } = error;
-    const { type, detail } = mostSpecific(error, hostname);
-    return {
-      ...failure(codeOf(type, detail, error), detail, retryAtMs(error, nowMs)),
-      evidence: [evidence(url, `HTTP ${status} ${type}: ${detail}`)],
-    };
+    const { type, detail } = mostSpecific(error, circumstances.hostname);
+    const answer = `HTTP ${error.status} ${type}: ${detail}`;
+    return { ...failure(codeOf(type, detail, error), detail), ...answered(error, answer, circumstances) };
   }
   if (error instanceof AcmeUnreachable) {
-    const { retryAfterSeconds, url, message } = error;
-    const retryMs = retryAfterSeconds === null ? null : nowMs + retryAfterSeconds * 1_000;
-    return { ...failure('CA_DOWN', message, retryMs), evidence: [evidence(url, message)] };
+    return { ...failure('CA_DOWN', error.message), ...answered(error, error.message, circumstances) };
   }
-  return error instanceof UnusableCertificate ? failure('CA_DOWN', error.message, null) : null;
+  return error instanceof UnusableCertificate ? failure('CA_DOWN', error.message) : null;
 }
 
 type Advice = (said: string, circumstances: Circumstances) => Pick<Diagnosis, 'actor' | 'cause' | 'remedy'>;
@@ -158,8 +145,17 @@ function mostSpecific(problem: AcmeProblem, hostname: string | null): { type: st
   return about ? { type: about.type, detail: about.detail || detail } : problem;
 }
 
-function retryAtMs({ retryAfterSeconds, detail }: AcmeProblem, nowMs: number): number | null {
-  if (retryAfterSeconds !== null) return nowMs + retryAfterSeconds * 1_000;
-  const [, date, time] = /retry after (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/.exec(detail) ?? [];
-  return date && time ? Date.parse(`${date}T${time}Z`) : null;
+/** The answer of the CA as evidence, and the time for a retry that it names. */
+function answered(
+  { url, message, retryAfterSeconds }: AcmeProblem | AcmeUnreachable,
+  answer: string,
+  { hostname, nowMs }: Circumstances,
+): Pick<Diagnosis, 'retryAtMs' | 'evidence'> {
+  const question = hostname === null ? 'ACME request' : `certificate for ${hostname}`;
+  const [, date, time] = /retry after (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/.exec(message) ?? [];
+  const namedMs = date && time ? Date.parse(`${date}T${time}Z`) : null;
+  return {
+    retryAtMs: retryAfterSeconds === null ? namedMs : nowMs + retryAfterSeconds * 1_000,
+    evidence: [{ server: url, question, answer, ttlSeconds: null, atMs: nowMs }],
+  };
 }
