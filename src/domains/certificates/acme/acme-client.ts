@@ -34,7 +34,8 @@ const TIMEOUT_MS = 10_000;
 /** Attempts with a fresh nonce: a CA can refuse an old one, and each refusal contains a fresh one. RFC 8555 §6.5. */
 const NONCE_ATTEMPTS = 25;
 const NONCES_KEPT = 32;
-const DIRECTORY_KEPT_MS = 3_600_000;
+/** A CA that moves its resources is away for as long. */
+const DIRECTORY_KEPT_MS = 60_000;
 /** The length of the database columns for URLs. */
 const LONGEST_URL = 512;
 
@@ -60,7 +61,7 @@ export class AcmeClient {
     this.timeoutMs = timeoutMs;
   }
 
-  /** The CA's directory, which is read again after an hour, and after a failure that its URLs may explain. */
+  /** The CA's directory, which is read again after a minute. */
   async directory(signal: AbortSignal): Promise<AcmeDirectory> {
     if (this.newest && this.now() - this.readAtMs < DIRECTORY_KEPT_MS) return this.newest;
     this.newest = readDirectory(await this.read('GET', this.settings.directoryUrl, signal));
@@ -147,7 +148,6 @@ export class AcmeClient {
         const body = key.sign(payload, { url, nonce, accountUrl });
         return await this.call({ method: 'POST', url, body, isRead: payload === null }, signal);
       } catch (error) {
-        if (isMisled(error)) this.readAtMs = Number.NEGATIVE_INFINITY;
         const isBadNonce = error instanceof AcmeProblem && error.type === 'badNonce';
         if (!isBadNonce || attempt === NONCE_ATTEMPTS) throw error;
       }
@@ -180,11 +180,6 @@ export class AcmeClient {
     if (typeof nonce === 'string') return nonce;
     throw new AcmeUnreachable('the CA gave no nonce', { url });
   }
-}
-
-/** Whether the URLs in the directory may have changed. */
-function isMisled(error: unknown): boolean {
-  return error instanceof AcmeUnreachable || (error instanceof AcmeProblem && error.status === 404);
 }
 
 function locationOf({ headers, url }: AcmeResponse): string {

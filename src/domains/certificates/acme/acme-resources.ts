@@ -101,12 +101,9 @@ function readChallenge(document: Record<string, unknown> | null, authorizationUr
 
 function problem(document: unknown, url: string): AcmeProblem | null {
   if (typeof document !== 'object' || document === null) return null;
-  const { status, ...told }: Record<string, unknown> = { ...document };
-  return new AcmeProblem(told, {
-    url,
-    status: typeof status === 'number' ? status : 403,
-    stage: 'validation',
-  });
+  const { status } = document as { status?: unknown };
+  const context = { url, status: typeof status === 'number' ? status : 403, stage: 'validation' } as const;
+  return new AcmeProblem(document as Record<string, unknown>, context);
 }
 
 function oneOf<const T extends string>(allowed: readonly T[], value: unknown, url: string): T {
