@@ -1,9 +1,7 @@
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { AcmeClient } from '../../../src/domains/certificates/acme/acme-client.js';
-import {
-  CertificateAuthority,
-  type OrderRequest,
-} from '../../../src/domains/certificates/certificate-authority.js';
+import { CertificateAuthority } from '../../../src/domains/certificates/certificate-authority.js';
+import type { OrderRequest } from '../../../src/domains/certificates/orders/order-attempt.js';
 import { AcmeOrder } from '../../../src/domains/certificates/store/acme-order.entity.js';
 import type { NewCertificate } from '../../../src/domains/certificates/store/certificate.store.js';
 import { Challenges } from '../../../src/domains/certificates/store/challenges.js';

@@ -39,11 +39,8 @@ export class AcmeAccounts {
     private readonly now: () => number,
   ) {}
 
-  /**
-   * The stored account, created if there is none, and registered again when its URL is `forgottenUrl`. Throws what
-   * `AcmeClient` throws.
-   */
-  async current(signal: AbortSignal, forgottenUrl = UNREGISTERED): Promise<AcmeSigner> {
+  /** The stored account, created if there is none. Throws what `AcmeClient` throws. */
+  async current(signal: AbortSignal): Promise<AcmeSigner> {
     const row = (await this.findAccount()) ?? (await this.create());
     const { directoryUrl, sealedKey } = row;
     const pem = this.sealer.open(sealedKey, contextOf(directoryUrl));
@@ -52,19 +49,19 @@ export class AcmeAccounts {
       const renewed = this.sealer.seal(pem, contextOf(directoryUrl));
       await this.db.write(() => this.table.update({ directoryUrl, sealedKey }, { sealedKey: renewed }));
     }
-    const isKnown = row.accountUrl !== UNREGISTERED && row.accountUrl !== forgottenUrl;
-    return { key, accountUrl: isKnown ? row.accountUrl : await this.register(key, signal) };
+    const isRegistered = row.accountUrl !== UNREGISTERED;
+    return { key, accountUrl: isRegistered ? row.accountUrl : await this.register(key, signal) };
   }
 
   /** Runs `work` with the account; registers the key and retries once when the CA no longer knows the account. */
   async use<T>(signal: AbortSignal, work: (signer: AcmeSigner) => Promise<T>): Promise<T> {
-    const signer = await this.current(signal);
+    const { key, accountUrl } = await this.current(signal);
     try {
-      return await work(signer);
+      return await work({ key, accountUrl });
     } catch (error) {
       if (!(error instanceof AcmeProblem) || error.type !== 'accountDoesNotExist') throw error;
     }
-    return work(await this.current(signal, signer.accountUrl));
+    return work({ key, accountUrl: await this.register(key, signal) });
   }
 
   private async register(key: AccountKey, signal: AbortSignal): Promise<string> {

@@ -56,30 +56,27 @@ export class OrderLog {
    * Counts and logs an order before it is sent, in one atomic step for all processes, and returns its id. Over a limit it
    * throws `CertificateOrderError CA_RATE_LIMITED`; `retryAtMs` is the time when the order fits.
    */
-  logOrder(planned: PlannedOrder): Promise<bigint> {
-    const { isCertified: _, ...order } = planned;
-    return this.withinLimits(planned, (manager) =>
-      withDrawnId(this.ids, async (id) => {
-        await manager.insert(AcmeOrder, { id, ...order, startedAtMs: this.now() });
-        return id;
+  logOrder({ isCertified, ...order }: PlannedOrder): Promise<bigint> {
+    const limits = this.limitsOf(order, isCertified);
+    // Waiting orders of this process hold no connection: only the first one waits for the row.
+    const turn = this.lastTurn.then(() =>
+      this.db.transaction(async (manager) => {
+        // The lock comes first, so that the transaction reads the newest rows.
+        await manager.increment(ChangeSequence, TURN, 'value', 1);
+        for (const limit of limits) await this.requireRoom(limit, order.hostname, manager);
+        return withDrawnId(this.ids, async (id) => {
+          await manager.insert(AcmeOrder, { id, ...order, startedAtMs: this.now() });
+          return id;
+        });
       }),
     );
+    this.lastTurn = turn.catch(() => {});
+    return turn;
   }
 
-  /** Makes a renewal count as a first order. Throws as `logOrder`. */
-  async countFully(id: bigint, planned: PlannedOrder): Promise<void> {
-    await this.withinLimits({ ...planned, isRenewal: false }, (manager) =>
-      manager.update(AcmeOrder, { id }, { isRenewal: false }),
-    );
-  }
-
-  /** The newest order of the domain, if it can be completed. */
-  async unfinished(domainId: bigint, hostname: string) {
+  newestOrder(domainId: bigint, hostname: string): Promise<AcmeOrder | null> {
     const order = { startedAtMs: 'DESC', id: 'DESC' } as const;
-    const newest = await this.table.findOne({ where: { domainId, hostname }, order });
-    if (newest === null || newest.url === null || newest.sealedKey === null) return null;
-    const { id, url, sealedKey } = newest;
-    return { id, url, sealedKey };
+    return this.table.findOne({ where: { domainId, hostname }, order });
   }
 
   async logUrl(id: bigint, url: string): Promise<void> {
@@ -104,24 +101,11 @@ export class OrderLog {
     return this.db.deleteInSteps(AcmeOrder, old, 'startedAtMs');
   }
 
-  private withinLimits<T>(planned: PlannedOrder, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    // Waiting orders of this process hold no connection: only the first one waits for the row.
-    const turn = this.lastTurn.then(() =>
-      this.db.transaction(async (manager) => {
-        // The lock comes first, so that the transaction reads the newest rows.
-        await manager.increment(ChangeSequence, TURN, 'value', 1);
-        for (const limit of this.limitsOf(planned)) {
-          await this.requireRoom(limit, planned.hostname, manager);
-        }
-        return work(manager);
-      }),
-    );
-    this.lastTurn = turn.catch(() => {});
-    return turn;
-  }
-
   /** Renewals are exempt (RFC 9773 §5); a name that has had a certificate is, but for its project (Let's Encrypt). */
-  private limitsOf({ projectId, registrableDomain, isRenewal, isCertified }: PlannedOrder): Limit[] {
+  private limitsOf(
+    { projectId, registrableDomain, isRenewal }: Omit<PlannedOrder, 'isCertified'>,
+    isCertified: boolean,
+  ): Limit[] {
     const { ordersIn3Hours, certificatesInAWeek } = this.limits;
     const orders = { isRenewal: false, outcome: Not(In(UNCOUNTED)) };
     const ofProject = {
