@@ -64,7 +64,7 @@ export class AcmeClient {
   /** The CA's directory, which is read again after a minute. */
   async directory(signal: AbortSignal): Promise<AcmeDirectory> {
     if (this.newest && this.now() - this.readAtMs < DIRECTORY_KEPT_MS) return this.newest;
-    this.newest = readDirectory(await this.read('GET', this.settings.directoryUrl, signal));
+    this.newest = readDirectory(await this.read(this.settings.directoryUrl, signal));
     this.readAtMs = this.now();
     return this.newest;
   }
@@ -128,7 +128,7 @@ export class AcmeClient {
     const { renewalInfo } = await this.directory(signal);
     if (renewalInfo === null) return null;
     const url = `${renewalInfo.replace(/\/$/, '')}/${renewalId}`;
-    return readRenewalWindow(await this.read('GET', url, signal));
+    return readRenewalWindow(await this.read(url, signal));
   }
 
   /** Closes idle connections. */
@@ -146,7 +146,7 @@ export class AcmeClient {
       const nonce = this.nonces.pop() ?? (await this.freshNonce(signal));
       try {
         const body = key.sign(payload, { url, nonce, accountUrl });
-        return await this.call({ method: 'POST', url, body, isRead: payload === null }, signal);
+        return await this.call({ url, body, isRead: payload === null }, signal);
       } catch (error) {
         const isBadNonce = error instanceof AcmeProblem && error.type === 'badNonce';
         if (!isBadNonce || attempt === NONCE_ATTEMPTS) throw error;
@@ -154,8 +154,8 @@ export class AcmeClient {
     }
   }
 
-  private read(method: 'GET' | 'HEAD', url: string, signal: AbortSignal): Promise<AcmeResponse> {
-    return this.call({ method, url, body: null, isRead: true }, signal);
+  private read(url: string, signal: AbortSignal): Promise<AcmeResponse> {
+    return this.call({ url, body: null, isRead: true }, signal);
   }
 
   /** The answer, if its status is 2xx. */
@@ -167,7 +167,7 @@ export class AcmeClient {
     );
     const nonce = response.headers['replay-nonce'];
     // The newest nonce is used first: old ones expire.
-    if (call.method === 'POST' && typeof nonce === 'string') nonces.push(nonce);
+    if (call.body !== null && typeof nonce === 'string') nonces.push(nonce);
     if (nonces.length > NONCES_KEPT) nonces.shift();
     if (response.status >= 200 && response.status <= 299) return response;
     throw readRefusal(response, this.now());
@@ -175,7 +175,7 @@ export class AcmeClient {
 
   private async freshNonce(signal: AbortSignal): Promise<string> {
     const { newNonce: url } = await this.directory(signal);
-    const { headers } = await this.read('HEAD', url, signal);
+    const { headers } = await this.read(url, signal);
     const nonce = headers['replay-nonce'];
     if (typeof nonce === 'string') return nonce;
     throw new AcmeUnreachable('the CA gave no nonce', { url });

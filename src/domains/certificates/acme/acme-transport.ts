@@ -26,9 +26,8 @@ export interface AcmeResponse {
 }
 
 export interface AcmeCall {
-  method: 'GET' | 'HEAD' | 'POST';
   url: string;
-  /** A JWS; null = no body. */
+  /** A JWS, which is posted; null = a GET. */
   body: string | null;
   /** The call changes nothing at the CA, so it may be sent twice. */
   isRead: boolean;
@@ -61,24 +60,15 @@ export async function exchange(call: AcmeCall, agent: Agent, signal: AbortSignal
 
 class LostConnection extends AcmeUnreachable {}
 
-function exchangeOnce(
-  { method, url, body }: AcmeCall,
-  agent: Agent,
-  signal: AbortSignal,
-): Promise<AcmeResponse> {
+function exchangeOnce({ url, body }: AcmeCall, agent: Agent, signal: AbortSignal): Promise<AcmeResponse> {
+  const headers = {
+    'user-agent': USER_AGENT,
+    accept: 'application/json, application/problem+json, application/pem-certificate-chain',
+    ...(body === null ? {} : { 'content-type': 'application/jose+json' }),
+  };
+  const method = body === null ? 'GET' : 'POST';
   return new Promise((resolve, reject) => {
-    const sent = request(url, {
-      method,
-      agent,
-      signal,
-      headers: {
-        'user-agent': USER_AGENT,
-        accept: 'application/json, application/problem+json, application/pem-certificate-chain',
-        ...(body === null
-          ? {}
-          : { 'content-type': 'application/jose+json', 'content-length': Buffer.byteLength(body) }),
-      },
-    });
+    const sent = request(url, { method, agent, signal, headers });
     let hasAnswer = false;
     const fail = (cause: NodeJS.ErrnoException) => {
       const isLost = !hasAnswer && /^(ECONNRESET|EPIPE)$/.test(cause.code ?? '');
@@ -94,21 +84,19 @@ function exchangeOnce(
     });
     sent.on('response', (response) => {
       hasAnswer = true;
-      // The body has a single Buffer: a chunk of one byte costs a hundred.
-      const answer = Buffer.allocUnsafe(LONGEST_BODY_BYTES);
+      const pieces: Buffer[] = [];
       let bytes = 0;
-      let pieces = 0;
-      response.on('data', (chunk: Buffer) => {
-        pieces += 1;
-        if (bytes + chunk.length > LONGEST_BODY_BYTES) {
+      response.on('data', (piece: Buffer) => {
+        pieces.push(piece);
+        bytes += piece.length;
+        if (bytes > LONGEST_BODY_BYTES) {
           sent.destroy(new Error(`the answer is larger than ${LONGEST_BODY_BYTES} bytes`));
-        } else if (pieces > MOST_PIECES) sent.destroy(new Error('the answer is in too many pieces'));
-        bytes += chunk.copy(answer, bytes);
+        } else if (pieces.length > MOST_PIECES) sent.destroy(new Error('the answer is in too many pieces'));
       });
       response.on('error', fail);
       response.on('end', () => {
         const { statusCode: status = 0, headers } = response;
-        resolve({ url, status, headers, body: answer.toString('utf8', 0, bytes) });
+        resolve({ url, status, headers, body: Buffer.concat(pieces).toString() });
       });
     });
     sent.end(body ?? undefined);
