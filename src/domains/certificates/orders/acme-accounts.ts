@@ -41,16 +41,14 @@ export class AcmeAccounts {
 
   /** The stored account, created if there is none. Throws what `AcmeClient` throws. */
   async current(signal: AbortSignal): Promise<AcmeSigner> {
-    const row = (await this.findAccount()) ?? (await this.create());
-    const { directoryUrl, sealedKey } = row;
+    const { directoryUrl, sealedKey, accountUrl } = await this.row();
     const pem = this.sealer.open(sealedKey, contextOf(directoryUrl));
     const key = new AccountKey(pem);
     if (this.sealer.isOutdated(sealedKey)) {
       const renewed = this.sealer.seal(pem, contextOf(directoryUrl));
       await this.db.write(() => this.table.update({ directoryUrl, sealedKey }, { sealedKey: renewed }));
     }
-    const isRegistered = row.accountUrl !== UNREGISTERED;
-    return { key, accountUrl: isRegistered ? row.accountUrl : await this.register(key, signal) };
+    return { key, accountUrl: accountUrl === UNREGISTERED ? await this.register(key, signal) : accountUrl };
   }
 
   /** Runs `work` with the account; registers the key and retries once when the CA no longer knows the account. */
@@ -75,9 +73,11 @@ export class AcmeAccounts {
     return accountUrl;
   }
 
-  /** The row of this process, or of another one that was faster. */
-  private async create(): Promise<AcmeAccount> {
+  /** The row, created if there is none. Another process may be faster. */
+  private async row(): Promise<AcmeAccount> {
     const { directoryUrl } = this.client.settings;
+    const known = await this.table.findOneBy({ directoryUrl });
+    if (known) return known;
     const row = {
       directoryUrl,
       accountUrl: UNREGISTERED,
@@ -86,10 +86,6 @@ export class AcmeAccounts {
     };
     await this.db.write(() => this.table.createQueryBuilder().insert().values(row).orIgnore().execute());
     return this.table.findOneByOrFail({ directoryUrl });
-  }
-
-  private findAccount(): Promise<AcmeAccount | null> {
-    return this.table.findOneBy({ directoryUrl: this.client.settings.directoryUrl });
   }
 
   private get table() {

@@ -56,14 +56,16 @@ export class OrderLog {
    * Counts and logs an order before it is sent, in one atomic step for all processes, and returns its id. Over a limit it
    * throws `CertificateOrderError CA_RATE_LIMITED`; `retryAtMs` is the time when the order fits.
    */
-  logOrder({ isCertified, ...order }: PlannedOrder): Promise<bigint> {
-    const limits = this.limitsOf(order, isCertified);
+  logOrder(planned: PlannedOrder): Promise<bigint> {
+    const { isCertified: _, ...order } = planned;
     // Waiting orders of this process hold no connection: only the first one waits for the row.
     const turn = this.lastTurn.then(() =>
       this.db.transaction(async (manager) => {
         // The lock comes first, so that the transaction reads the newest rows.
         await manager.increment(ChangeSequence, TURN, 'value', 1);
-        for (const limit of limits) await this.requireRoom(limit, order.hostname, manager);
+        for (const limit of this.limitsOf(planned)) {
+          await this.requireRoom(limit, planned.hostname, manager);
+        }
         return withDrawnId(this.ids, async (id) => {
           await manager.insert(AcmeOrder, { id, ...order, startedAtMs: this.now() });
           return id;
@@ -102,10 +104,7 @@ export class OrderLog {
   }
 
   /** Renewals are exempt (RFC 9773 §5); a name that has had a certificate is, but for its project (Let's Encrypt). */
-  private limitsOf(
-    { projectId, registrableDomain, isRenewal }: Omit<PlannedOrder, 'isCertified'>,
-    isCertified: boolean,
-  ): Limit[] {
+  private limitsOf({ projectId, registrableDomain, isRenewal, isCertified }: PlannedOrder): Limit[] {
     const { ordersIn3Hours, certificatesInAWeek } = this.limits;
     const orders = { isRenewal: false, outcome: Not(In(UNCOUNTED)) };
     const ofProject = {

@@ -53,11 +53,16 @@ export class Certificate {
 /** A certificate that is not stored yet. */
 export type NewCertificate = Omit<Certificate, 'id'>;
 
-/** Public facts, without the private key. */
-export type CertificateFacts = Pick<
-  Certificate,
-  'domainId' | 'issuer' | 'serialNumber' | 'notBeforeMs' | 'notAfterMs'
->;
+/** Public facts, without the private key. TypeORM needs the id. */
+const FACTS = {
+  id: true,
+  domainId: true,
+  issuer: true,
+  serialNumber: true,
+  notBeforeMs: true,
+  notAfterMs: true,
+} as const;
+export type CertificateFacts = Pick<Certificate, keyof typeof FACTS>;
 
 /** Reads and writes the rows of certificates. */
 export class CertificateStore {
@@ -78,14 +83,7 @@ export class CertificateStore {
     const certified = domains.filter(({ certificateId }) => certificateId !== null);
     if (certified.length === 0) return new Map();
     const found = await this.db.repository(Certificate).find({
-      select: {
-        id: true,
-        domainId: true,
-        issuer: true,
-        serialNumber: true,
-        notBeforeMs: true,
-        notAfterMs: true,
-      },
+      select: FACTS,
       where: {
         id: In(certified.map(({ certificateId }) => certificateId)),
         domainId: In(certified.map(({ id }) => id)),
