@@ -186,7 +186,7 @@ function presentation({ type, data, at }: RawRecord, reader: Reader): string {
       return [primary.name, mailbox.name, ...numbers].join(' ');
     }
     case TYPES.TXT:
-      return Buffer.concat(stringsOf(data)).toString();
+      return joinedStrings(data);
     default:
       return `\\# ${data.length}`;
   }
@@ -197,14 +197,12 @@ function sized(data: Buffer, size: number): Buffer {
   return data;
 }
 
-function stringsOf(data: Buffer): Buffer[] {
+function joinedStrings(data: Buffer): string {
   const strings: Buffer[] = [];
-  for (let at = 0; at < data.length; ) {
-    const end = at + 1 + data.readUInt8(at);
-    strings.push(data.subarray(at + 1, end));
-    at = end;
+  for (let at = 0; at < data.length; at += 1 + data.readUInt8(at)) {
+    strings.push(data.subarray(at + 1, at + 1 + data.readUInt8(at)));
   }
-  return strings;
+  return Buffer.concat(strings).toString();
 }
 
 function caaOf(data: Buffer): CaaRecord {
