@@ -102,9 +102,6 @@ export function createCustomDomains({
     deleteOldRows: () => Promise.all([store.deleteRemoved(), authority?.deleteExpiredRows()]),
     /** Runs due work. */
     start: () => worker.start(),
-    stop: async () => {
-      await worker.stop();
-      authority?.close();
-    },
+    stop: () => worker.stop(),
   };
 }

@@ -154,8 +154,6 @@ export async function checkAuthority({ acme }: Config): Promise<CheckResult | nu
     return ok(`${new URL(newOrder).host} accepts orders`);
   } catch (error) {
     return problem(`${acme.directoryUrl}: ${(error as Error).message}`, remedy);
-  } finally {
-    client.close();
   }
 }
 

@@ -18,12 +18,6 @@ export interface OrderHooks {
   onOrdered(): Promise<void>;
 }
 
-interface AuthorityParts {
-  db: Database;
-  ids: IdGenerator;
-  sealer: Sealer;
-}
-
 interface AuthorityOptions extends Pick<OrderParts, 'now'>, Partial<Pick<OrderParts, 'random' | 'wait'>> {
   /** The timeout of a whole order. */
   timeoutMs?: number;
@@ -46,7 +40,7 @@ export class CertificateAuthority {
 
   constructor(
     private readonly client: AcmeClient,
-    { db, ids, sealer }: AuthorityParts,
+    { db, ids, sealer }: { db: Database; ids: IdGenerator; sealer: Sealer },
     { now, random = Math.random, wait = pause, timeoutMs = ORDER_TIMEOUT_MS }: AuthorityOptions,
   ) {
     const log = new OrderLog(db, ids, client.settings.limits, now);
@@ -98,11 +92,6 @@ export class CertificateAuthority {
   /** Deletes the expired rows and returns how many. */
   deleteExpiredRows(): Promise<number> {
     return this.parts.log.deleteOldOrders();
-  }
-
-  /** Closes idle connections to the CA. */
-  close(): void {
-    this.client.close();
   }
 
   /** Throws an error of the CA as `CertificateOrderError`. */

@@ -62,7 +62,6 @@ export async function startAcmeRig({
   const names = await startLoopbackNames();
   const clock = { aheadMs: 0 };
   const now = () => Date.now() + clock.aheadMs;
-  const authorities: CertificateAuthority[] = [];
   const challenges = new Challenges(db, now);
   const door = await startChallengeServer((token, hostname) => challenges.answer(token, hostname));
   const pebble = await startPebble({ dnsServer: names.address, httpPort: door.port, ...pebbleOptions });
@@ -92,18 +91,15 @@ export async function startAcmeRig({
       );
       const sealer = new Sealer(sealingKeys ?? [SEALING_KEY]);
       const parts = { db, ids: new IdGenerator(now), sealer };
-      const authority = new CertificateAuthority(client, parts, {
+      return new CertificateAuthority(client, parts, {
         now,
         ...(random ? { random } : {}),
         ...(orderTimeoutMs === undefined ? {} : { timeoutMs: orderTimeoutMs }),
       });
-      authorities.push(authority);
-      return authority;
     },
     orders: (hostname) =>
       db.repository(AcmeOrder).find({ where: { hostname }, order: { startedAtMs: 'ASC', id: 'ASC' } }),
     async stop() {
-      for (const authority of authorities) authority.close();
       await proxy.stop();
       await pebble.stop();
       await door.stop();

@@ -223,7 +223,6 @@ export function createSimulatedAuthority({ now, policy, challengeAnswer }: Setti
       const serial = Buffer.from(renewalId.split('.')[1] ?? '', 'base64url').readUInt32BE();
       return policy.window?.(issued[serial - 0x10_00_00_01] as IssuedCertificate) ?? null;
     },
-    close() {},
   };
   return { client: client as AcmeClient, issued, limitsMet };
 }

@@ -131,11 +131,6 @@ export class AcmeClient {
     return readRenewalWindow(await this.read(url, signal));
   }
 
-  /** Closes idle connections. */
-  close(): void {
-    this.agent.destroy();
-  }
-
   private async signed(
     { key, accountUrl }: { key: AccountKey; accountUrl: string | null },
     url: string,

@@ -19,8 +19,7 @@ const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
 /** The error of an answer without a status of success. A Retry-After is part of it. */
 export function readRefusal({ url, status, headers, body }: AcmeResponse, nowMs: number): Error {
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'], nowMs);
-  const isJson = /^application\/(problem\+)?json\b/.test(headers['content-type'] ?? '');
-  const document = isJson ? parseObject(body) : null;
+  const document = parseObject(body);
   if (document) return new AcmeProblem(document, { url, status, retryAfterSeconds });
   const detail = `HTTP ${status} without a reason`;
   if (status < 400 || status > 499) return new AcmeUnreachable(detail, { url, retryAfterSeconds });

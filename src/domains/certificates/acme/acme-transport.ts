@@ -33,7 +33,7 @@ export interface AcmeCall {
   isRead: boolean;
 }
 
-/** Connections to a CA. `roots`: PEM; null = the roots of Node. */
+/** Connections to a CA; idle ones keep no process alive. `roots`: PEM; null = the roots of Node. */
 export function acmeAgent(roots: string | null): Agent {
   return new Agent({
     keepAlive: true,
