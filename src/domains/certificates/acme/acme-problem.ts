@@ -7,10 +7,10 @@ export class AcmeProblem extends Error {
   readonly status: number;
   /** Null = the CA did not say. */
   readonly retryAfterSeconds: number | null;
-  readonly subproblems: readonly Subproblem[];
   readonly url: string;
   /** `validation`: the CA could not validate the host; `request`: the CA refused the request itself. */
   readonly stage: 'request' | 'validation';
+  private readonly parts: readonly Part[];
 
   /** Any field of the document may be missing or of another type. */
   constructor(document: Record<string, unknown>, context: ProblemContext) {
@@ -25,7 +25,13 @@ export class AcmeProblem extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
     this.stage = stage;
     this.url = url;
-    this.subproblems = subproblemsOf(document.subproblems);
+    this.parts = Array.isArray(document.subproblems) ? document.subproblems : [];
+  }
+
+  /** The subproblem about the host (RFC 8555 §6.7.1), which tells more than the summary; otherwise the problem itself. */
+  about(hostname: string | null): { type: string; detail: string } {
+    const part = this.parts.find((one) => one?.identifier?.value === hostname) ?? this.parts[0];
+    return part ? { type: shortType(part.type), detail: text(part.detail) || this.detail } : this;
   }
 }
 
@@ -45,13 +51,8 @@ export class AcmeUnreachable extends Error {
   }
 }
 
-/** A problem with one of several identifiers. RFC 8555 §6.7.1. */
-export interface Subproblem {
-  type: string;
-  detail: string;
-  /** Null = the CA did not say. */
-  hostname: string | null;
-}
+/** A subproblem as the CA sent it. */
+type Part = { type?: unknown; detail?: unknown; identifier?: { value?: unknown } } | null;
 
 interface ProblemContext {
   url: string;
@@ -62,7 +63,6 @@ interface ProblemContext {
 
 const NAMESPACE = 'urn:ietf:params:acme:error:';
 const DETAIL_CHARACTERS = 1_000;
-const SUBPROBLEMS = 20;
 /** A wrong clock or a wrong unit must not stop an order for ever. Let's Encrypt's longest is 34 hours. */
 const LONGEST_RETRY_AFTER_SECONDS = 2 * 86_400;
 
@@ -78,15 +78,6 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
 function shortType(type: unknown): string {
   const uri = text(type) || 'about:blank';
   return uri.startsWith(NAMESPACE) ? uri.slice(NAMESPACE.length) : uri;
-}
-
-function subproblemsOf(list: unknown): Subproblem[] {
-  if (!Array.isArray(list)) return [];
-  return list.slice(0, SUBPROBLEMS).map((item) => ({
-    type: shortType(item?.type),
-    detail: text(item?.detail),
-    hostname: text(item?.identifier?.value) || null,
-  }));
 }
 
 function text(value: unknown): string {

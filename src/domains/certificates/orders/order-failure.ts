@@ -33,7 +33,7 @@ export function orderFailure(error: unknown, circumstances: Circumstances): Orde
     return { code, severity: 'ERROR', ...advice, retryAtMs: null, evidence: [] };
   };
   if (error instanceof AcmeProblem) {
-    const { type, detail } = mostSpecific(error, circumstances.hostname);
+    const { type, detail } = error.about(circumstances.hostname);
     const answer = `HTTP ${error.status} ${type}: ${detail}`;
     return { ...failure(codeOf(type, detail, error), detail), ...answered(error, answer, circumstances) };
   }
@@ -136,13 +136,6 @@ function dnsCode(detail: string): OrderFailureCode {
     detail,
   );
   return isMissing ? 'DNS_NO_RECORD' : 'DNS_UNREACHABLE';
-}
-
-/** The subproblem about the host, which tells more than the summary; otherwise the problem itself. */
-function mostSpecific(problem: AcmeProblem, hostname: string | null): { type: string; detail: string } {
-  const { subproblems, detail } = problem;
-  const about = subproblems.find((candidate) => candidate.hostname === hostname) ?? subproblems[0];
-  return about ? { type: about.type, detail: about.detail || detail } : problem;
 }
 
 /** The answer of the CA as evidence, and the time for a retry that it names. */
