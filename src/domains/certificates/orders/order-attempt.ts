@@ -89,9 +89,9 @@ export class OrderAttempt {
     const { hostname } = ordered;
     const key = await generateKey();
     const sealedKey = this.sealed(key);
-    const { renewalInfo } = await client.directory(this.signal);
-    const replaces = renewalInfo === null ? null : wanted;
-    const logId = await log.logOrder({ ...ordered, isRenewal: replaces !== null, sealedKey });
+    const isReplacing = wanted !== null && (await client.directory(this.signal)).renewalInfo !== null;
+    const replaces = isReplacing ? wanted : null;
+    const logId = await log.logOrder({ ...ordered, isRenewal: isReplacing, sealedKey });
     try {
       const order = await this.noted(logId, () =>
         client.newOrder(this.signer, { hostname, replaces }, this.signal),
