@@ -182,8 +182,7 @@ export function createSimulatedAuthority({ now, policy, challengeAnswer }: Setti
       answer();
       const hostname = url.split('/').at(-1) ?? '';
       const status = isAuthorized(hostname) ? 'valid' : 'pending';
-      const challenge = { url, type: 'http-01', status, token: tokenOf(hostname), error: null } as const;
-      return { status, challenges: [challenge] };
+      return { status, challenge: { url, status, token: tokenOf(hostname), error: null } };
     },
     async respond({ key }, url) {
       answer();

@@ -68,9 +68,12 @@ export function readOrder(response: AcmeResponse, url: string, nowMs: number) {
 export function readAuthorization(response: AcmeResponse) {
   const { url } = response;
   const { status, challenges } = jsonOf(response);
+  const offered = list(challenges) as (Record<string, unknown> | null)[];
+  const usable = offered.find((one) => one?.type === 'http-01' && TOKEN.test(String(one.token)));
   return {
     status: oneOf(['pending', 'valid', 'invalid', 'deactivated', 'expired', 'revoked'], status, url),
-    challenges: list(challenges).map((item) => readChallenge(item as Record<string, unknown> | null, url)),
+    /** The HTTP-01 challenge; null = the CA offers none. D-69. */
+    challenge: usable ? readChallenge(usable, url) : null,
   };
 }
 
@@ -86,14 +89,11 @@ export function readRenewalWindow(response: AcmeResponse) {
 }
 
 /** RFC 8555 §8. */
-function readChallenge(document: Record<string, unknown> | null, authorizationUrl: string) {
-  const { url, type, status, token, error } = document ?? {};
+function readChallenge({ url, status, token, error }: Record<string, unknown>, authorizationUrl: string) {
   return {
     url: text(url, authorizationUrl),
-    type: text(type, authorizationUrl),
     status: oneOf(['pending', 'processing', 'valid', 'invalid'], status, authorizationUrl),
-    // Not every challenge type has a token.
-    token: typeof token === 'string' && TOKEN.test(token) ? token : '',
+    token: text(token, authorizationUrl),
     error: problem(error, authorizationUrl),
   };
 }

@@ -37,7 +37,6 @@ const FIRST_POLL_MS = 100;
 const SLOWEST_POLL_MS = 2_000;
 /** The timeout of a whole order. A timer for weeks would overflow and fire at once. */
 const LONGEST_WAIT_MS = 60_000;
-const METHOD = 'http-01';
 
 /** An attempt to get a certificate for a domain, with one account. */
 export class OrderAttempt {
@@ -166,15 +165,14 @@ export class OrderAttempt {
     }
   }
 
-  /** Starts the validation unless it is done. An order for one name has one authorization, and so one challenge. D-69. */
+  /** Starts the validation unless it is done. An order for one name has one authorization, and so one challenge. */
   private async answer({ logId }: PlacedOrder, url: string): Promise<void> {
     const { signer, signal } = this;
     const { client, log } = this.parts;
-    const authorization = await client.authorization(signer, url, signal);
-    if (authorization.status !== 'pending') return;
-    const challenge = authorization.challenges.find(({ type }) => type === METHOD);
-    if (!challenge?.token) {
-      const detail = `the CA offers no ${METHOD} challenge for ${this.request.hostname}`;
+    const { status, challenge } = await client.authorization(signer, url, signal);
+    if (status !== 'pending') return;
+    if (!challenge) {
+      const detail = `the CA offers no http-01 challenge for ${this.request.hostname}`;
       throw new AcmeProblem({ type: 'unsupportedIdentifier', detail }, { url, status: 200 });
     }
     await log.logChallenge(logId, `${challenge.token}.${signer.key.thumbprint}`);
@@ -184,9 +182,8 @@ export class OrderAttempt {
   /** The order says only that it failed; the challenge says why. */
   private async reasonOf(order: Order): Promise<Error> {
     for (const url of order.authorizations) {
-      const { challenges } = await this.parts.client.authorization(this.signer, url, this.signal);
-      const failed = challenges.find(({ error }) => error !== null);
-      if (failed?.error) return failed.error;
+      const { challenge } = await this.parts.client.authorization(this.signer, url, this.signal);
+      if (challenge?.error) return challenge.error;
     }
     return order.error ?? new AcmeUnreachable('the order became invalid without a reason', order);
   }
