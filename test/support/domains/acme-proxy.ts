@@ -88,7 +88,8 @@ export async function startAcmeProxy(pebble: Pebble, options: ProxyOptions = {})
     known.learn(call, answer);
     // A call that Pebble refused, as it does with one nonce of twenty, is repeated and gets the fault then.
     if (fault && answer.status < 400) return misbehave({ kind: 'reset' }, outgoing);
-    const isRefused = hostname !== null && refusedByCaa.has(hostname);
+    // Of a call that Pebble refused, as for its nonce, the client must see that reason.
+    const isRefused = answer.status < 400 && hostname !== null && refusedByCaa.has(hostname);
     const text = isRefused ? withCaaRefusal(call, answer.body) : answer.body;
     const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...headers } = answer.headers;
     outgoing.writeHead(answer.status, { ...headers, 'content-length': Buffer.byteLength(text) });
