@@ -41,7 +41,7 @@ beforeAll(async () => {
 function costsOf(document: DocumentNode, size: 'cost' | 'full' = 'cost'): number[] {
   return document.definitions.flatMap((definition) =>
     definition.kind === Kind.OPERATION_DEFINITION
-      ? [measureOperation(document, definition, {}, sizes)[size]]
+      ? [measureOperation(document, definition, () => undefined, sizes)[size]]
       : [],
   );
 }

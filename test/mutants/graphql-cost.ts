@@ -108,8 +108,8 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   {
     id: 'known-operation-measured-once',
     file: 'doors/graphql/known-operation.ts',
-    find: 'const key = values.map(String).join();',
-    replace: "const key = '';",
+    find: '([name, value]) => variables[name] === value',
+    replace: '() => true',
     breaks: 'A known operation is measured for each page size.',
     tests: ['FastPath-3', 'Limits-GraphQL-6'],
   },

@@ -1,8 +1,7 @@
-import { type ExecutionResult, execute, type GraphQLSchema, Kind } from 'graphql';
+import { type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
 import type { OperationCharges, OperationInDocument } from './operation-charges.js';
 import type { MeasuredOperation } from './operations/measured-operation.js';
-
-export type Jit = typeof import('graphql-jit');
+import { variablesIn } from './operations/operation-size.js';
 
 /**
  * graphql-jit 0.8.9 merges selections that @skip and @include leave out with others of the same field: in a fragment
@@ -12,8 +11,6 @@ const MISCOMPILED = /@|__proto__/;
 
 /** Compiling takes 0.1 ms per selection: graphql itself executes larger operations. */
 const MAX_SELECTIONS = 150;
-/** Clients use few page sizes. */
-const MAX_MEASURED = 20;
 
 type ExecuteOperation = (
   root: undefined,
@@ -25,28 +22,28 @@ type ExecuteOperation = (
 export interface NamedOperation extends OperationInDocument {
   readonly source: string;
   readonly name: string | null;
+  readonly selections: number;
 }
 
-/**
- * A valid read, compiled at its first execution. Other code may still reference it after its eviction: then it is empty.
- */
+interface Measurement {
+  readonly measured: MeasuredOperation;
+  /** The variables that the measurement read: page sizes, and those of @skip and @include. */
+  readonly read: readonly (readonly [name: string, value: unknown])[];
+}
+
+/** A valid read, compiled at its first execution. */
 export class KnownOperation {
+  /** For those who must not keep it in memory after its eviction. */
+  readonly reference = new WeakRef(this);
+  /** Null before the first execution. */
+  compiled: ExecuteOperation | null = null;
   private requests = 0;
-  /** Null = it can't be compiled; undefined = not tried yet. */
-  private compiled: ExecuteOperation | null | undefined;
-  /** Null = the size depends on the variables, or is not measured yet. */
-  private constant: MeasuredOperation | null = null;
-  /** Keyed by the values of `sizing`. */
-  private readonly measured = new Map<string, MeasuredOperation>();
-  /** The variables that may change the size: page sizes, and those of @skip and @include. */
-  private readonly sizing: readonly string[];
+  private last: Measurement | null = null;
 
   constructor(
-    private named: NamedOperation | null,
+    private readonly named: NamedOperation,
     private readonly charges: OperationCharges,
-  ) {
-    this.sizing = named === null ? [] : variablesOfType(named, ['Int', 'Boolean']);
-  }
+  ) {}
 
   /** Counts a request for the operation. Returns how many there have been. */
   countRequest(): number {
@@ -54,77 +51,42 @@ export class KnownOperation {
     return this.requests;
   }
 
-  /** Whether it can be executed here: it was not evicted, and compiling it has not failed. */
-  get isUsable(): boolean {
-    return this.named !== null && this.compiled !== null;
+  /** Clients rarely change the page size: while the variables that it read are the same, the last measurement holds. */
+  measureWith(variables: Record<string, unknown>): MeasuredOperation {
+    const holds = this.last?.read.every(([name, value]) => variables[name] === value);
+    if (!this.last || !holds) this.last = this.measure(variables);
+    return this.last.measured;
   }
 
-  /** Whether `compile` has nothing left to do. */
-  get isCompiled(): boolean {
-    return this.compiled !== undefined;
+  private measure(variables: Record<string, unknown>): Measurement {
+    const read: [string, unknown][] = [];
+    const variable = variablesIn(variables);
+    const measured = this.charges.measure(this.named, (name) => {
+      const value = variable(name);
+      // A value of a wrong type may be large: it is not kept, and NaN equals no value.
+      const isKept = value === undefined || typeof value === 'number' || typeof value === 'boolean';
+      read.push([name, isKept ? value : Number.NaN]);
+      return value;
+    });
+    return { measured, read };
   }
 
-  /** Null after its eviction. */
-  measureWith(variables: Record<string, unknown>): MeasuredOperation | null {
-    if (!this.named) return null;
-    return this.constant ?? this.measureOnce(this.named, variables);
-  }
-
-  private measureOnce(named: NamedOperation, variables: Record<string, unknown>): MeasuredOperation {
-    const values = this.sizing.map((name) => variables[name]);
-    const measure = () => this.charges.measure(named, variables);
-    // Wrong types would make long keys, or the keys of other values.
-    if (values.some((value) => (typeof value === 'object' ? value !== null : typeof value === 'string')))
-      return measure();
-    const key = values.map(String).join();
-    const known = this.measured.get(key);
-    if (known) return known;
-    const measured = measure();
-    if (measured.size.isConstant) this.constant = measured;
-    if (this.measured.size >= MAX_MEASURED) this.measured.clear();
-    this.measured.set(key, measured);
-    return measured;
-  }
-
-  /** Null = it can't be compiled, or was evicted. The first call takes milliseconds. */
-  compile(jit: Jit, schema: GraphQLSchema): ExecuteOperation | null {
-    if (!this.named) return null;
-    if (this.compiled === undefined) {
-      const isLarge = (this.measureWith({})?.size.selections ?? 0) > MAX_SELECTIONS;
-      const byGraphql = isLarge || MISCOMPILED.test(this.named.source);
-      this.compiled = byGraphql ? interpreted(schema, this.named) : compiledBy(jit, schema, this.named);
-    }
+  /** Takes milliseconds. Null = graphql-jit could not be loaded; the next call tries again. */
+  async compile(schema: GraphQLSchema): Promise<ExecuteOperation | null> {
+    const jit = await import('graphql-jit').catch(() => null);
+    if (jit) this.compiled ??= executorOf(jit, schema, this.named);
     return this.compiled;
   }
-
-  /** Releases the document and the compiled code, even if other code still references the operation. */
-  evict(): void {
-    this.named = null;
-    this.compiled = null;
-    this.measured.clear();
-  }
 }
 
-function variablesOfType({ operation }: NamedOperation, types: readonly string[]): string[] {
-  const definitions = operation.variableDefinitions ?? [];
-  return definitions
-    .filter(({ type }) => {
-      const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
-      return named.kind === Kind.NAMED_TYPE && types.includes(named.name.value);
-    })
-    .map(({ variable }) => variable.name.value);
-}
-
-function interpreted(schema: GraphQLSchema, { document, name }: NamedOperation): ExecuteOperation {
+function executorOf(
+  { compileQuery, isCompiledQuery }: typeof import('graphql-jit'),
+  schema: GraphQLSchema,
+  { document, name, source, selections }: NamedOperation,
+): ExecuteOperation {
+  const isCompilable = selections <= MAX_SELECTIONS && !MISCOMPILED.test(source);
+  const compiled = isCompilable ? compileQuery(schema, document, name ?? undefined) : null;
+  if (compiled && isCompiledQuery(compiled)) return compiled.query;
   return (_, contextValue, variableValues) =>
     execute({ schema, document, operationName: name, contextValue, variableValues });
-}
-
-function compiledBy(
-  { compileQuery, isCompiledQuery }: Jit,
-  schema: GraphQLSchema,
-  { document, name }: NamedOperation,
-): ExecuteOperation | null {
-  const compiled = compileQuery(schema, document, name ?? undefined);
-  return isCompiledQuery(compiled) ? compiled.query : null;
 }

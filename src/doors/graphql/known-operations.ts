@@ -11,7 +11,7 @@ import {
 } from '../../request/response-cache/response-cache.js';
 import { type Context, contextOf } from './execution/context.js';
 import type { PersistedQueries } from './known-documents.js';
-import { type Jit, KnownOperation } from './known-operation.js';
+import { KnownOperation } from './known-operation.js';
 import { answerType } from './negotiation.js';
 import type { OperationCharges } from './operation-charges.js';
 import { mayBeKept } from './operations/cache-control.directive.js';
@@ -36,7 +36,7 @@ type KnownResponse = KeptResponse | null;
 
 /** A recognised request. Its variables stay in its text. */
 interface KnownRequest {
-  readonly operation: KnownOperation;
+  readonly operation: KnownOperation['reference'];
   readonly measured: MeasuredOperation;
   readonly contentType: string;
 }
@@ -58,8 +58,6 @@ export class KnownOperations {
   private readonly operations = new LRUCache<string, KnownOperation>({
     max: MAX_OPERATIONS,
     maxSize: MAX_OPERATIONS_BYTES,
-    // A known request may still reference it.
-    dispose: (operation) => operation.evict(),
   });
   /** Keyed by the request. */
   private readonly requests = new LRUCache<string, KnownRequest>({
@@ -68,8 +66,6 @@ export class KnownOperations {
     sizeCalculation: (_, text) => textBytes(text) + REQUEST_BYTES,
   });
   private readonly mayBeKept: ReturnType<typeof mayBeKept>;
-  /** Loaded with the first operation that may be compiled. */
-  private jit: Jit | null = null;
 
   constructor(private readonly parts: KnownOperationsOptions) {
     this.mayBeKept = mayBeKept(parts.schema);
@@ -83,11 +79,10 @@ export class KnownOperations {
     const name = request.operationName ?? null;
     const key = keyOf(source, name);
     if (this.operations.has(key) || !this.mayBeKept(document, operation)) return;
-    const known = new KnownOperation({ source, document, operation, name }, this.parts.charges);
     const selections = contextValue.operation?.size.selections ?? 0;
+    const named = { source, document, operation, name, selections };
     const size = COMPILED_BYTES + selections * SELECTION_BYTES + 2 * textBytes(key);
-    this.operations.set(key, known, { size });
-    if (!this.jit) this.loadJit();
+    this.operations.set(key, new KnownOperation(named, this.parts.charges), { size });
   }
 
   /**
@@ -124,19 +119,20 @@ export class KnownOperations {
     const source = posted && (posted.query ?? this.parts.persistedQueries.sourceOf(posted.queryHash));
     if (!source) return null;
     const operation = this.operations.get(keyOf(source, posted.operationName));
-    if (!operation || operation.countRequest() < REQUESTS_BEFORE_COMPILING || !operation.isUsable)
-      return null;
+    if (!operation || operation.countRequest() < REQUESTS_BEFORE_COMPILING) return null;
     const measured = operation.measureWith(posted.variables);
     const contentType = answerType(request);
-    if (!this.jit || !measured || measured.problem || contentType === undefined) return null;
-    return { operation, measured, contentType };
+    if (measured.problem || contentType === undefined) return null;
+    return { operation: operation.reference, measured, contentType };
   }
 
   private async execute(known: KnownRequest, body: JsonBody, context: Context): Promise<KnownResponse> {
-    const { operation, contentType, measured } = known;
+    const { contentType, measured } = known;
+    const operation = known.operation.deref();
+    if (!operation) return null;
     const nextTurn = () => this.parts.turns.next(context.caller.projectId);
-    if (!operation.isCompiled || measured.isLarge) await nextTurn();
-    const executeOperation = this.jit && operation.compile(this.jit, this.parts.schema);
+    if (!operation.compiled || measured.isLarge) await nextTurn();
+    const executeOperation = operation.compiled ?? (await operation.compile(this.parts.schema));
     if (!executeOperation) return null;
     const variables = postedOperationIn(body.parse())?.variables ?? {};
     const result = await executeOperation(undefined, context, variables);
@@ -146,14 +142,6 @@ export class KnownOperations {
     if (measured.isLarge) await nextTurn();
     // Apollo ends each response with a line feed.
     return { body: `${JSON.stringify(result)}\n`, headers: { 'content-type': contentType } };
-  }
-
-  private loadJit(): void {
-    const keep = (jit: Jit) => {
-      this.jit = jit;
-    };
-    // If loading fails, Apollo continues to respond, and the next operation tries again.
-    import('graphql-jit').then(keep, () => {});
   }
 }
 

@@ -19,7 +19,7 @@ import {
   sizeProblem,
   unitOf,
 } from './operations/measured-operation.js';
-import { type ListSizes, listSizesOf, measureOperation } from './operations/operation-size.js';
+import { type ListSizes, listSizesOf, measureOperation, type Variable } from './operations/operation-size.js';
 import { allRootFields, fieldsOfKind } from './operations/root-field-kinds.js';
 import type { RequestParameters } from './request-parameters.js';
 
@@ -50,11 +50,8 @@ export class OperationCharges {
     this.rootFields = allRootFields(schema);
   }
 
-  measure(
-    { document, operation }: OperationInDocument,
-    variables: Record<string, unknown>,
-  ): MeasuredOperation {
-    const size = measureOperation(document, operation, variables, this.lists);
+  measure({ document, operation }: OperationInDocument, variable: Variable): MeasuredOperation {
+    const size = measureOperation(document, operation, variable, this.lists);
     const cost = costOf(size.roots, this.management);
     const problem = inputsProblem(size.roots) ?? sizeProblem(size);
     const type = operation.operation;
@@ -102,7 +99,7 @@ export class OperationCharges {
   ): Promise<boolean> {
     const operation = getOperationAST(document, operationName as string | undefined);
     if (!operation) return false;
-    const { cost, name, type } = this.measure({ document, operation }, {});
+    const { cost, name, type } = this.measure({ document, operation }, () => undefined);
     request.operation = name;
     request.operationType = type;
     if (type === 'mutation' && cost.pets > 0) return false;

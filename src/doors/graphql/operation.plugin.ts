@@ -19,6 +19,7 @@ import { LongReads } from './long-reads.js';
 import { LONG_READ_FIELDS, type OperationCharges } from './operation-charges.js';
 import { countIntrospection } from './operations/introspection-size.js';
 import { MAX_INTROSPECTED, sizeProblem } from './operations/measured-operation.js';
+import { variablesIn } from './operations/operation-size.js';
 import { documentProblem } from './operations/selections.js';
 import { presentRateLimit } from './schema/rate-limit.resolver.js';
 
@@ -100,7 +101,9 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
   const problem = isValid ? null : documentProblem(document);
   if (problem) throw refusal(problem);
   // Without an operation graphql reports the problem after validation. The client's `operationName` names nothing.
-  const measured = operation ? charges.measure({ document, operation }, request.variables ?? {}) : null;
+  const measured = operation
+    ? charges.measure({ document, operation }, variablesIn(request.variables ?? {}))
+    : null;
   contextValue.operation = measured;
   try {
     await charges.charge(measured, contextValue.request, contextValue.reply);

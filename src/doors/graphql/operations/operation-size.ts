@@ -22,19 +22,21 @@ export interface RootField {
   readonly inputs: number | null;
 }
 
-interface Counts {
-  depth: number;
-  aliases: number;
+const NONE = {
+  depth: 0,
+  aliases: 0,
   /** Characters of the longest alias: a response repeats it for each entry of a list. */
-  aliasLength: number;
-  directives: number;
+  aliasLength: 0,
+  directives: 0,
   /** Selections of every kind. */
-  selections: number;
+  selections: 0,
   /** Fields that execution would resolve. Fields inside a list are multiplied by its usual number of entries. */
-  cost: number;
+  cost: 0,
   /** The same with the maximum number of entries. */
-  full: number;
-}
+  full: 0,
+};
+
+type Counts = typeof NONE;
 
 /** The size of an operation. Fragments and aliases count wherever they are spread. */
 export interface OperationSize extends Counts {
@@ -42,22 +44,15 @@ export interface OperationSize extends Counts {
   rootFields: number;
   /** These root fields, aliases counted. */
   roots: readonly RootField[];
-  /** No variable affects the size. */
-  isConstant: boolean;
 }
 
-const NONE: Readonly<Counts> = {
-  depth: 0,
-  aliases: 0,
-  aliasLength: 0,
-  directives: 0,
-  selections: 0,
-  cost: 0,
-  full: 0,
-};
+/** The value that a client sent for a variable; undefined = none. */
+export type Variable = (name: string) => unknown;
 
-/** The value of a variable. */
-type Variable = (name: string) => unknown;
+/** A variable may be named `constructor`, which each object inherits. */
+export function variablesIn(sent: Readonly<Record<string, unknown>>): Variable {
+  return (name) => (Object.hasOwn(sent, name) ? sent[name] : undefined);
+}
 
 /**
  * Measures an operation without executing it. Each fragment is measured once: 25 fragments that spread each other twice
@@ -67,16 +62,11 @@ type Variable = (name: string) => unknown;
 export function measureOperation(
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  variables: Record<string, unknown>,
+  variable: Variable,
   lists: ListSizes,
 ): OperationSize {
   const fragments = fragmentsOf(document);
   const measured = new Map<string, Readonly<Counts>>();
-  let isConstant = true;
-  const variable = (name: string) => {
-    isConstant = false;
-    return variables[name];
-  };
 
   const ofFragment = (name: string): Readonly<Counts> => {
     const known = measured.get(name);
@@ -119,14 +109,13 @@ export function measureOperation(
   const shown = shownFields([operation.selectionSet], fragments, variable);
   const roots = shown.map((field) => ({
     name: field.name.value,
-    inputs: inputsOf(field, operation, variables),
+    inputs: inputsOf(field, operation, variable),
   }));
   return {
     ...counts,
     rootFields: roots.length,
     roots,
     directives: counts.directives + (operation.directives?.length ?? 0),
-    isConstant,
   };
 }
 
@@ -149,11 +138,7 @@ export function rootFieldNames(document: DocumentNode, { selectionSet }: Operati
 /** The names of the fields that a resolver's result will show; `__typename` shows nothing. */
 export function answeredFields({ fieldNodes, fragments, variableValues }: GraphQLResolveInfo): Set<string> {
   const selectionSets = fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-  const shown = shownFields(
-    selectionSets,
-    new Map(Object.entries(fragments)),
-    (name) => variableValues[name],
-  );
+  const shown = shownFields(selectionSets, new Map(Object.entries(fragments)), variablesIn(variableValues));
   return new Set(shown.map(({ name }) => name.value).filter((name) => name !== '__typename'));
 }
 
@@ -222,19 +207,16 @@ function entriesIn(field: FieldNode, lists: ListSizes, variable: Variable): Reco
 function inputsOf(
   { arguments: given = [] }: FieldNode,
   { variableDefinitions = [] }: OperationDefinitionNode,
-  variables: Record<string, unknown>,
+  variable: Variable,
 ): number | null {
   const countOf = (value: ValueNode): number => {
     if (value.kind === Kind.LIST) return value.values.length;
     if (value.kind !== Kind.VARIABLE) return 1;
     const name = value.name.value;
-    // A variable may be named `constructor`, which each object inherits.
-    if (Object.hasOwn(variables, name)) {
-      const sent = variables[name];
-      return Array.isArray(sent) ? sent.length : 1;
-    }
-    const byDefault = variableDefinitions.find(({ variable }) => variable.name.value === name)?.defaultValue;
-    return byDefault ? countOf(byDefault) : 1;
+    const sent = variable(name);
+    if (sent !== undefined) return Array.isArray(sent) ? sent.length : 1;
+    const declared = variableDefinitions.find((definition) => definition.variable.name.value === name);
+    return declared?.defaultValue ? countOf(declared.defaultValue) : 1;
   };
   const inputs = given.find(({ name }) => name.value === 'inputs');
   return inputs ? countOf(inputs.value) : null;
