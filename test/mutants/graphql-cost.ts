@@ -100,8 +100,8 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   {
     id: 'twenty-one-root-fields',
     file: 'doors/graphql/operations/measured-operation.ts',
-    find: '(size[candidate] ?? 0) > LIMITS[candidate]',
-    replace: '(size[candidate] ?? 0) > LIMITS[candidate] + 1',
+    find: '(size[candidate] ?? 0) > LIMITS[candidate].most',
+    replace: '(size[candidate] ?? 0) > LIMITS[candidate].most + 1',
     breaks: 'The limits are exact.',
     tests: ['Limits-GraphQL-1'],
   },

@@ -45,7 +45,7 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
   const charges = new OperationCharges(schema, meter);
   const known = new KnownOperations({ schema, charges, persistedQueries, cache, turns });
   const documents = new KnownDocuments();
-  const gate = new DocumentGate(schema, meter, documents, persistedQueries);
+  const gate = new DocumentGate(meter, documents, persistedQueries);
   const apollo = await Apollo.start({ schema, charges, documents, persistedQueries, known, turns, log });
 
   /** A request of a refused key is charged, or refused, before its variables are parsed. */

@@ -14,14 +14,15 @@ import {
   costOf,
   costProblem,
   inputsProblem,
+  META_FIELDS,
   type MeasuredOperation,
   operationName,
   sizeProblem,
   unitOf,
 } from './operations/measured-operation.js';
 import { type ListSizes, listSizesOf, measureOperation, type Variable } from './operations/operation-size.js';
-import { allRootFields, fieldsOfKind } from './operations/root-field-kinds.js';
 import type { RequestParameters } from './request-parameters.js';
+import { managementFields } from './schema/schema.js';
 
 /** A shorter read takes about a millisecond, and does not wait for others. */
 export const LONG_READ_FIELDS = 100;
@@ -38,7 +39,7 @@ export interface OperationInDocument {
 /** Measures, limits and charges requests: all of them, whether Apollo or `KnownOperations` answers. */
 export class OperationCharges {
   private readonly lists: ListSizes;
-  private readonly management: ReadonlySet<string>;
+  private readonly management = managementFields();
   private readonly rootFields: ReadonlySet<string>;
 
   constructor(
@@ -46,8 +47,9 @@ export class OperationCharges {
     private readonly meter: Meter,
   ) {
     this.lists = listSizesOf(schema);
-    this.management = fieldsOfKind(schema, 'management');
-    this.rootFields = allRootFields(schema);
+    const types = [schema.getQueryType(), schema.getMutationType()];
+    const declared = types.flatMap((type) => Object.keys(type?.getFields() ?? {}));
+    this.rootFields = new Set([...declared, ...META_FIELDS]);
   }
 
   measure({ document, operation }: OperationInDocument, variable: Variable): MeasuredOperation {
@@ -141,12 +143,11 @@ export class DocumentGate {
   private readonly managing: RegExp;
 
   constructor(
-    schema: GraphQLSchema,
     private readonly meter: Meter,
     private readonly documents: KnownDocuments,
     private readonly persistedQueries: PersistedQueries,
   ) {
-    const names = [...fieldsOfKind(schema, 'management'), '__schema', '__type'];
+    const names = [...managementFields(), '__schema', '__type'];
     this.managing = new RegExp(`\\b(?:${names.join('|')})\\b`);
   }
 

@@ -3,7 +3,9 @@ import { AppError, invalidRequest } from '../../../ground/kernel/errors.js';
 import type { Quota } from '../../../ground/kernel/quota.js';
 import { type Cost, ONE_SCHEMA, ONE_UNIT } from '../../../request/admission/cost.js';
 import type { OperationSize, RootField } from './operation-size.js';
-import { META_FIELDS } from './root-field-kinds.js';
+
+/** Root fields of every schema. */
+export const META_FIELDS: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
 
 /** An operation of which the size, the cost and the name are known before it is executed. */
 export interface MeasuredOperation {
@@ -29,42 +31,36 @@ export const MAX_INTROSPECTED = 10_000;
 
 /** The largest operation that is executed. The deepest in use is Apollo Sandbox's introspection query, with 13 levels. D-11. */
 const LIMITS = {
-  rootFields: 20,
-  depth: 15,
-  aliases: 30,
-  aliasLength: 100,
-  directives: 10,
-  selections: 1_000,
-  cost: 5_000,
-  full: 80_000,
-  introspected: MAX_INTROSPECTED,
-};
-
-const IN_WORDS: Record<keyof typeof LIMITS, string> = {
-  rootFields: 'root fields',
-  depth: 'levels of depth',
-  aliases: 'aliases',
-  aliasLength: 'characters in its longest alias',
-  directives: 'directives',
-  selections: 'selections, with each fragment counted wherever it is spread',
-  cost: 'fields in total, with those inside a list counted once for each possible entry',
-  full: 'fields in total if every list is as long as possible',
-  introspected: 'or more fields of the schema to read, aliases counted',
+  rootFields: { most: 20, inWords: 'root fields' },
+  depth: { most: 15, inWords: 'levels of depth' },
+  aliases: { most: 30, inWords: 'aliases' },
+  aliasLength: { most: 100, inWords: 'characters in its longest alias' },
+  directives: { most: 10, inWords: 'directives' },
+  selections: { most: 1_000, inWords: 'selections, with each fragment counted wherever it is spread' },
+  cost: {
+    most: 5_000,
+    inWords: 'fields in total, with those inside a list counted once for each possible entry',
+  },
+  full: { most: 80_000, inWords: 'fields in total if every list is as long as possible' },
+  introspected: {
+    most: MAX_INTROSPECTED,
+    inWords: 'or more fields of the schema to read, aliases counted',
+  },
 };
 
 /** The reason to refuse an operation of this size; null = it is small enough. */
 export function sizeProblem(size: Partial<Record<keyof typeof LIMITS, number>>): AppError | null {
   const names = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
-  const name = names.find((candidate) => (size[candidate] ?? 0) > LIMITS[candidate]);
+  const name = names.find((candidate) => (size[candidate] ?? 0) > LIMITS[candidate].most);
   if (!name) return null;
-  const has = `The operation has ${size[name]} ${IN_WORDS[name]}`;
+  const { most, inWords } = LIMITS[name];
   const advice = name === 'aliasLength' ? 'Shorten it.' : 'Split it.';
-  return new AppError('invalid_request', `${has}; at most ${LIMITS[name]} are allowed. ${advice}`);
+  const message = `The operation has ${size[name]} ${inWords}; at most ${most} are allowed. ${advice}`;
+  return new AppError('invalid_request', message);
 }
 
-/** How many things one field may create. */
+/** How many things one field may create. D-178. */
 export const MAX_INPUTS = 100;
-/** D-178. */
 
 /** The reason to refuse an operation before it is executed; null = each list of inputs has an allowed length. */
 export function inputsProblem(roots: readonly RootField[]): AppError | null {

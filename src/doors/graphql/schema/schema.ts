@@ -1,8 +1,7 @@
 import { type GraphQLSchema, lexicographicSortSchema, specifiedDirectives } from 'graphql';
-import { buildSchema } from 'type-graphql';
+import { buildSchema, getMetadataStorage } from 'type-graphql';
 import { type FieldLimits, RATE_LIMIT_DIRECTIVE } from '../execution/field-limits.js';
 import { CACHE_CONTROL_DIRECTIVE } from '../operations/cache-control.directive.js';
-import { declareKinds } from '../operations/root-field-kinds.js';
 import { ActivityResolver } from './activity.resolver.js';
 import { ApiKeyResolver } from './api-key.resolver.js';
 import { DomainResolver } from './domains/domain.resolver.js';
@@ -10,11 +9,21 @@ import { PetResolver } from './pet.resolver.js';
 import { ProjectResolver } from './project.resolver.js';
 import { RateLimitResolver } from './rate-limit.resolver.js';
 
-/** By the kind of their root fields. The process does not start if a resolver is missing here. */
-const RESOLVERS = {
-  pets: [PetResolver],
-  management: [ActivityResolver, ApiKeyResolver, DomainResolver, ProjectResolver, RateLimitResolver],
-} as const;
+const MANAGEMENT = [
+  ActivityResolver,
+  ApiKeyResolver,
+  DomainResolver,
+  ProjectResolver,
+  RateLimitResolver,
+] as const;
+
+/** The names of the root fields that are not about pets: the key's allowance pays for them, the plan for all others. */
+export function managementFields(): ReadonlySet<string> {
+  const { queries, mutations } = getMetadataStorage();
+  const classes: readonly unknown[] = MANAGEMENT;
+  const fields = [...queries, ...mutations].filter(({ target }) => classes.includes(target));
+  return new Set(fields.map(({ schemaName }) => schemaName));
+}
 
 /** The schema of DOOR 1. `resolvers` come from the composition root; type-graphql finds each by its class. */
 export async function createSchema(
@@ -23,11 +32,11 @@ export async function createSchema(
 ): Promise<GraphQLSchema> {
   const byClass = new Map<unknown, object>(resolvers.map((resolver) => [resolver.constructor, resolver]));
   const schema = await buildSchema({
-    resolvers: [...RESOLVERS.pets, ...RESOLVERS.management],
+    resolvers: [PetResolver, ...MANAGEMENT],
     container: { get: (type: unknown) => byClass.get(type) },
     // Services validate values, for both doors.
     validate: false,
     directives: [...specifiedDirectives, RATE_LIMIT_DIRECTIVE, CACHE_CONTROL_DIRECTIVE],
   });
-  return lexicographicSortSchema(limits.enforce(declareKinds(schema, RESOLVERS)));
+  return lexicographicSortSchema(limits.enforce(schema));
 }
