@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { buildSchema } from 'graphql';
 import { KnownDocuments, PersistedQueries } from '../../src/doors/graphql/known-documents.js';
-import { DocumentGate } from '../../src/doors/graphql/operation-charges.js';
-import { parametersOf } from '../../src/doors/graphql/request-parameters.js';
+import { DocumentGate, OperationCharges } from '../../src/doors/graphql/operation-charges.js';
 import type { Meter } from '../../src/request/admission/meter.js';
 import { JsonBody, withNumbersOrText } from '../../src/request/http/content/json-body.js';
 
@@ -44,8 +44,9 @@ test.each(Object.entries(REQUESTS))(
         asked.push(mayManage);
       },
     } as unknown as Meter;
-    const gate = new DocumentGate(meter, new KnownDocuments(), persistedQueries);
-    await gate.pass(request as FastifyRequest, {} as FastifyReply, parametersOf(request as FastifyRequest));
+    const charges = new OperationCharges(buildSchema('type Query { pets: Int }'), meter);
+    const gate = new DocumentGate(charges, meter, new KnownDocuments(), persistedQueries);
+    await gate.chargeUnread(request as FastifyRequest, {} as FastifyReply);
     expect(asked).toEqual([true]);
   },
 );

@@ -17,8 +17,7 @@ import { KnownDocuments, PersistedQueries } from './known-documents.js';
 import { KnownOperations } from './known-operations.js';
 import { isPage, refuse } from './negotiation.js';
 import { DocumentGate, OperationCharges } from './operation-charges.js';
-import { givenName } from './operations/measured-operation.js';
-import { countParameterValues, parametersOf } from './request-parameters.js';
+import { countParameterValues } from './request-parameters.js';
 
 interface GraphQLDoorOptions {
   schema: GraphQLSchema;
@@ -45,19 +44,9 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
   const charges = new OperationCharges(schema, meter);
   const known = new KnownOperations({ schema, charges, persistedQueries, cache, turns });
   const documents = new KnownDocuments();
-  const gate = new DocumentGate(meter, documents, persistedQueries);
+  const gate = new DocumentGate(charges, meter, documents, persistedQueries);
   const apollo = await Apollo.start({ schema, charges, documents, persistedQueries, known, turns, log });
 
-  /** A request of a refused key is charged, or refused, before its variables are parsed. */
-  const chargeUnread = async (request: FastifyRequest, reply: FastifyReply) => {
-    const parameters = parametersOf(request);
-    request.operation = givenName(parameters.operationName);
-    const document = await gate.pass(request, reply, parameters);
-    const isCharged =
-      document === null || (await charges.chargeDocument(document, parameters.operationName, request, reply));
-    // The plan pays at least one unit.
-    if (!isCharged) await meter.admitUnread(request, reply, false);
-  };
   const answerRead = (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {
     const send = (response: KeptResponse | null) => {
       if (!response) return apollo.handleRequest(request, reply, body);
@@ -71,7 +60,7 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
     if (body?.isLarge && request.caller) await turns.next(request.caller.projectId);
     // The request was refused, and charged, while it waited.
     if (reply.sent) return reply;
-    if (meter.isRefused(request)) await chargeUnread(request, reply);
+    if (meter.isRefused(request)) await gate.chargeUnread(request, reply);
     return answerRead(request, reply, body);
   };
   // Returns no promise if nothing has to wait: each one costs a cached response more than a look-up.

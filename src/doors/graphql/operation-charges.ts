@@ -13,6 +13,7 @@ import { refuse } from './negotiation.js';
 import {
   costOf,
   costProblem,
+  givenName,
   inputsProblem,
   META_FIELDS,
   type MeasuredOperation,
@@ -21,7 +22,7 @@ import {
   unitOf,
 } from './operations/measured-operation.js';
 import { type ListSizes, listSizesOf, measureOperation, type Variable } from './operations/operation-size.js';
-import type { RequestParameters } from './request-parameters.js';
+import { parametersOf, type RequestParameters } from './request-parameters.js';
 import { managementFields } from './schema/schema.js';
 
 /** A shorter read takes about a millisecond, and does not wait for others. */
@@ -140,33 +141,32 @@ async function refuseAfter(charging: Promise<void> | undefined, problem: AppErro
  * field outside the plan. D-164.
  */
 export class DocumentGate {
-  private readonly managing: RegExp;
+  private readonly managing = new RegExp(
+    `\\b(?:${[...managementFields(), '__schema', '__type'].join('|')})\\b`,
+  );
 
   constructor(
+    private readonly charges: OperationCharges,
     private readonly meter: Meter,
     private readonly documents: KnownDocuments,
     private readonly persistedQueries: PersistedQueries,
-  ) {
-    const names = [...managementFields(), '__schema', '__type'];
-    this.managing = new RegExp(`\\b(?:${names.join('|')})\\b`);
-  }
+  ) {}
 
-  /**
-   * Returns the document of the request if it is known and costs the same for all variables: the caller charges it before
-   * it parses them. Rejects with `AppError` 429.
-   */
-  async pass(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    parameters: RequestParameters,
-  ): Promise<DocumentNode | null> {
+  /** Charges or refuses the request before its variables are parsed. Rejects with `AppError` 429. */
+  async chargeUnread(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const parameters = parametersOf(request);
+    request.operation = givenName(parameters.operationName);
     const source = this.sourceOf(parameters);
-    const known = source === null ? null : this.documents.of(source);
+    const document = source === null ? null : this.documents.of(source);
+    if (source === null || !document) {
+      // The plan pays for a request without a document.
+      return this.meter.admitUnread(request, reply, source !== null && this.managing.test(source));
+    }
     // @skip and @include leave out fields.
-    if (source !== null && known) return source.includes('@') ? null : known;
-    // The plan pays for a request without a document.
-    await this.meter.admitUnread(request, reply, source !== null && this.managing.test(source));
-    return null;
+    if (source.includes('@')) return;
+    const isCharged = await this.charges.chargeDocument(document, parameters.operationName, request, reply);
+    // The plan pays at least one unit.
+    if (!isCharged) await this.meter.admitUnread(request, reply, false);
   }
 
   private sourceOf({ query, persistedQuery }: RequestParameters): string | null {
