@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLResolveInfo } from 'graphql';
+import { createParameterDecorator } from 'type-graphql';
 import {
   type Caller,
   type IdempotencyKey,
@@ -38,9 +39,16 @@ export function originOf({ request }: Context): string | null {
   return request.site.origin;
 }
 
-/** The arguments for services. Give `info` for a mutation, so that it has an Idempotency-Key. */
-export function serviceCallOf(context: Context, info?: GraphQLResolveInfo): ServiceCall {
-  return serviceCall(context.caller, context.request.id, info ? idempotencyKeyOf(context, info) : null);
+/** The call of a service that reads. */
+export function serviceCallOf({ caller, request }: Context): ServiceCall {
+  return serviceCall(caller, request.id, null);
+}
+
+/** A resolver's parameter: the call of a service that changes something, with its Idempotency-Key. */
+export function Call() {
+  return createParameterDecorator<Context>(({ context, info }) =>
+    serviceCall(context.caller, context.request.id, idempotencyKeyOf(context, info)),
+  );
 }
 
 /**

@@ -1,19 +1,6 @@
-import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
-import {
-  Arg,
-  Ctx,
-  Directive,
-  FieldResolver,
-  ID,
-  Info,
-  Int,
-  Mutation,
-  Query,
-  Resolver,
-  Root,
-} from 'type-graphql';
-import type { Caller } from '../../../ground/kernel/caller.js';
+import { Arg, Ctx, Directive, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { ServiceCall } from '../../../ground/kernel/caller.js';
 import { parseInt64 } from '../../../ground/kernel/int64.js';
 import type { Limiter } from '../../../request/rate-limit/rules/limiter.js';
 import { projectSubject } from '../../../request/rate-limit/rules/subjects.js';
@@ -27,7 +14,7 @@ import type { KeyUses } from '../../../tenants/api-keys/key-uses.js';
 import { MAX_OVERLAP_SECONDS } from '../../../tenants/api-keys/new-key.rules.js';
 import { MAX_KEYS_SHOWN, MAX_VALID_KEYS } from '../../../tenants/api-keys/valid-keys.js';
 import { Batch } from '../execution/batch.js';
-import { type Context, serviceCallOf } from '../execution/context.js';
+import { Call, type Context, serviceCallOf } from '../execution/context.js';
 import { Entries } from '../operations/type-options.js';
 import { ApiKeyType, CreatedApiKeyType, NewApiKeyInput } from './api-key.type.js';
 
@@ -38,11 +25,11 @@ const SHOWN_ONCE =
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
   private readonly current = new Batch<null, ApiKeyType>(async (context) => [
-    this.present(await this.keys.get(context.caller.keyId), context.caller),
+    this.present(await this.keys.get(context.caller.keyId), context),
   ]);
   private readonly lists = new Batch<null, ApiKeyType[]>(async (context) => {
     const all = await this.keys.listShown(serviceCallOf(context));
-    return [all.map((key) => this.present(key, context.caller))];
+    return [all.map((key) => this.present(key, context))];
   });
   private readonly bans = new Batch<string, Date | null>(({ caller }, ids) => {
     const { projectId, quota } = caller;
@@ -78,14 +65,13 @@ export class ApiKeyResolver {
     description: `Creates an API key. A project may have at most ${MAX_VALID_KEYS} valid keys. ${SHOWN_ONCE} Needs the scope \`keys\`.`,
   })
   async createApiKey(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('input', () => NewApiKeyInput, { description: 'The key to create.' }) input: NewApiKeyInput,
   ): Promise<CreatedApiKeyType> {
     const { name, scopes, expiresAt } = input;
-    const { projectId } = context.caller;
+    const { projectId } = call.caller;
     const wanted = { projectId, name, scopes, expiresAtMs: expiresAt ? expiresAt.getTime() : null };
-    return this.presentIssued(await this.keys.create(serviceCallOf(context, info), wanted), context);
+    return this.presentIssued(await this.keys.create(call, wanted), call);
   }
 
   @Directive('@rateLimit(max: 60, window: "1m")')
@@ -93,8 +79,7 @@ export class ApiKeyResolver {
     description: `Replaces a key, which may be the key of this request, by a new one with the same name and scopes. It expires when the old key would have, and never after the key of this request. ${SHOWN_ONCE} Needs the scope \`keys\`.`,
   })
   async rollApiKey(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: 'The key to replace.' }) id: string,
     @Arg('overlapSeconds', () => Int, {
       nullable: true,
@@ -103,11 +88,8 @@ export class ApiKeyResolver {
     })
     overlapSeconds: number | null,
   ): Promise<CreatedApiKeyType> {
-    const call = serviceCallOf(context, info);
-    return this.presentIssued(
-      await this.keys.roll(call, keyId(id), (overlapSeconds ?? OVERLAP_SECONDS) * 1000),
-      context,
-    );
+    const overlapMs = (overlapSeconds ?? OVERLAP_SECONDS) * 1000;
+    return this.presentIssued(await this.keys.roll(call, keyId(id), overlapMs), call);
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -116,18 +98,14 @@ export class ApiKeyResolver {
       'Gives an API key another name, also after it was revoked. Usage, requests and the audit log show the new name for all of its time. Needs the scope `keys`.',
   })
   async renameApiKey(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: 'The `id` of the key to rename, such as `4711`.' }) id: string,
     @Arg('name', () => String, {
       description: 'Its new name: 1 to 255 characters, such as `storefront`. Other keys may have the same.',
     })
     name: string,
   ): Promise<ApiKeyType> {
-    return this.present(
-      await this.keys.rename(serviceCallOf(context, info), keyId(id), name),
-      context.caller,
-    );
+    return this.present(await this.keys.rename(call, keyId(id), name), call);
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -136,11 +114,10 @@ export class ApiKeyResolver {
       'Revokes an API key: within a second it is refused everywhere. It may be the key of this request, which is refused from its next request on. A second call changes nothing. Needs the scope `keys`.',
   })
   async revokeApiKey(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: 'The key to revoke.' }) id: string,
   ): Promise<ApiKeyType> {
-    return this.present(await this.keys.revoke(serviceCallOf(context, info), keyId(id)), context.caller);
+    return this.present(await this.keys.revoke(call, keyId(id)), call);
   }
 
   @FieldResolver(() => GraphQLDateTime, {
@@ -151,11 +128,11 @@ export class ApiKeyResolver {
     return this.bans.join(context, key.id);
   }
 
-  private presentIssued({ key, token }: IssuedApiKey, { caller }: Context): CreatedApiKeyType {
-    return { key: this.present(key, caller), token };
+  private presentIssued({ key, token }: IssuedApiKey, call: ServiceCall): CreatedApiKeyType {
+    return { key: this.present(key, call), token };
   }
 
-  private present(key: ApiKey, caller: Caller): ApiKeyType {
+  private present(key: ApiKey, { caller }: Pick<ServiceCall, 'caller'>): ApiKeyType {
     const isCurrent = key.id === caller.keyId;
     // The use by this request is otherwise recorded only after the response.
     if (isCurrent) this.uses.note(key.id);

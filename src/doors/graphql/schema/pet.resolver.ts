@@ -1,12 +1,13 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, Directive, ID, Info, Int, Mutation, Query, Resolver } from 'type-graphql';
+import type { ServiceCall } from '../../../ground/kernel/caller.js';
 import { AppError } from '../../../ground/kernel/errors.js';
 import { parseInt64 } from '../../../ground/kernel/int64.js';
 import type { Pet, PetStatus } from '../../../pets/pet.entity.js';
 import { GET_PET_DEPRECATION, parseNewPet, parseNewPets, parsePetChanges } from '../../../pets/pet.rules.js';
 import { type PetService, refuseUnknownPet } from '../../../pets/pet.service.js';
 import { Batch } from '../execution/batch.js';
-import { type Context, serviceCallOf } from '../execution/context.js';
+import { Call, type Context, serviceCallOf } from '../execution/context.js';
 import { MAX_INPUTS } from '../operations/measured-operation.js';
 import { answeredFields } from '../operations/operation-size.js';
 import { Entries } from '../operations/type-options.js';
@@ -80,12 +81,11 @@ export class PetResolver {
     description: 'Adds a pet. With an `Idempotency-Key` header a repeated request creates nothing.',
   })
   async createPet(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('input', () => NewPetInput, { description: 'The pet.' }) input: NewPetInput,
   ): Promise<PetType> {
     const pet = parseNewPet(newPetOf(input));
-    return presentPet(await this.service.create(serviceCallOf(context, info), pet));
+    return presentPet(await this.service.create(call, pet));
   }
 
   @Entries(MAX_INPUTS)
@@ -94,13 +94,12 @@ export class PetResolver {
     description: `Adds 1 to ${MAX_INPUTS} pets, all of them or none, and returns them in the order of \`inputs\`. Costs one unit of the plan for every ten pets begun. The problems of an invalid pet name its position, such as \`inputs.17.name\`. With an \`Idempotency-Key\` header a repeated request creates nothing.`,
   })
   async createPets(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('inputs', () => [NewPetInput], { description: `The pets, 1 to ${MAX_INPUTS}.` })
     inputs: NewPetInput[],
   ): Promise<PetType[]> {
     const pets = parseNewPets(inputs.map(newPetOf));
-    return (await this.service.createAll(serviceCallOf(context, info), pets)).map(presentPet);
+    return (await this.service.createAll(call, pets)).map(presentPet);
   }
 
   @Directive('@rateLimit(max: 300, window: "1m")')
@@ -109,7 +108,7 @@ export class PetResolver {
       'Changes a pet; at least one field is required. With an `Idempotency-Key` header a repeated request changes nothing. Without the scope `pets:read` the response may contain only `id` and the fields of the input.',
   })
   async updatePet(
-    @Ctx() context: Context,
+    @Call() call: ServiceCall,
     @Info() info: GraphQLResolveInfo,
     @Arg('id', () => ID, { description: "The pet's identifier." }) id: string,
     @Arg('input', () => PetChangesInput, { description: 'The changes.' }) input: PetChangesInput,
@@ -119,7 +118,6 @@ export class PetResolver {
       ...input,
       ...(typeof categoryId === 'string' ? { categoryId: int64(categoryId) } : {}),
     });
-    const call = serviceCallOf(context, info);
     return presentPet(await this.service.update(call, petId(id), changes, answeredFields(info)));
   }
 
@@ -129,11 +127,10 @@ export class PetResolver {
       'Deletes a pet for good. An unknown identifier is `NOT_FOUND`. With an `Idempotency-Key` header a repeated request answers as the first one did.',
   })
   async deletePet(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The pet's identifier, for example `4711`." }) id: string,
   ): Promise<DeletedPetType> {
-    return { id: String(await this.service.delete(serviceCallOf(context, info), petId(id))) };
+    return { id: String(await this.service.delete(call, petId(id))) };
   }
 }
 

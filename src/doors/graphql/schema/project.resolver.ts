@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, Field, FieldResolver, Info, Mutation, Query, Resolver } from 'type-graphql';
+import type { ServiceCall } from '../../../ground/kernel/caller.js';
 import type { Plan } from '../../../tenants/projects/plans.js';
 import type { Project } from '../../../tenants/projects/project.entity.js';
 import type { OwnProject } from '../../../tenants/projects/project.service.js';
@@ -11,7 +12,7 @@ import type {
   UsageQuestion,
 } from '../../../tenants/usage/project-usage.js';
 import { Batch } from '../execution/batch.js';
-import { type Context, originOf, serviceCallOf } from '../execution/context.js';
+import { Call, type Context, originOf, serviceCallOf } from '../execution/context.js';
 import { answeredFields } from '../operations/operation-size.js';
 import { describedEnum, PlainType, TimeField } from '../operations/type-options.js';
 import { UsageDimensionEnum, UsageType, UsageWindowEnum } from './usage.type.js';
@@ -77,8 +78,8 @@ export class ProjectResolver {
   @Mutation(() => ProjectType, {
     description: 'Records a successful deploy of the project, now. Needs the scope `domains`.',
   })
-  async publishProject(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<ProjectType> {
-    return this.present(await this.projects.publish(serviceCallOf(context, info)));
+  async publishProject(@Call() call: ServiceCall): Promise<ProjectType> {
+    return this.present(await this.projects.publish(call));
   }
 
   @FieldResolver(() => String, { description: 'The base URL of its REST API, ending in `/v1`.' })

@@ -1,17 +1,4 @@
-import type { GraphQLResolveInfo } from 'graphql';
-import {
-  Arg,
-  Ctx,
-  Directive,
-  FieldResolver,
-  ID,
-  Info,
-  Int,
-  Mutation,
-  Query,
-  Resolver,
-  Root,
-} from 'type-graphql';
+import { Arg, Ctx, Directive, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { CertificateFacts } from '../../../../domains/certificates/store/certificate.store.js';
 import { type Diagnosis, MAX_DIAGNOSES } from '../../../../domains/diagnosis/diagnosis.js';
 import { MAX_RECORDS_TO_CREATE } from '../../../../domains/diagnosis/dns-records.js';
@@ -23,11 +10,12 @@ import type { Domain } from '../../../../domains/store/domain.entity.js';
 import { refuseUnknownDomain } from '../../../../domains/store/domain.store.js';
 import { type DomainStatus, isServing, statusOf } from '../../../../domains/store/domain-status.js';
 import type { DomainEvent } from '../../../../domains/store/timeline.js';
+import type { ServiceCall } from '../../../../ground/kernel/caller.js';
 import { AppError, invalidRequest } from '../../../../ground/kernel/errors.js';
 import { parseInt64 } from '../../../../ground/kernel/int64.js';
 import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
 import { Batch } from '../../execution/batch.js';
-import { type Context, serviceCallOf } from '../../execution/context.js';
+import { Call, type Context, serviceCallOf } from '../../execution/context.js';
 import { Entries } from '../../operations/type-options.js';
 import { DiagnosisType, USUAL_DIAGNOSES } from './diagnosis.type.js';
 import {
@@ -100,12 +88,11 @@ export class DomainResolver {
       'Attaches a host name; `instructions` lists the DNS records to create. Needs the plan PRO, a published project and the scope `domains`.',
   })
   async addDomain(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('hostname', () => String, { description: 'The host name, such as `shop.example.com`.' })
     hostname: string,
   ): Promise<Domain> {
-    return this.service.add(serviceCallOf(context, info), hostname);
+    return this.service.add(call, hostname);
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -114,11 +101,10 @@ export class DomainResolver {
       'Checks DNS now, within 2 s; `diagnoses` lists the problems. If there are none, a certificate is ordered. Needs the scope `domains`.',
   })
   async verifyDomain(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
   ): Promise<Domain> {
-    return this.service.verify(serviceCallOf(context, info), domainId(id));
+    return this.service.verify(call, domainId(id));
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -127,11 +113,10 @@ export class DomainResolver {
       'Starts a new attempt when no certificate appears: checks DNS and CAA, and orders at once. It waits only for a limit of the certificate authority. Needs the scope `domains`.',
   })
   async reverifyDomain(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
   ): Promise<Domain> {
-    return this.service.reverify(serviceCallOf(context, info), domainId(id));
+    return this.service.reverify(call, domainId(id));
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
@@ -160,11 +145,10 @@ export class DomainResolver {
       'Removes a domain. Responds once no process serves it any more, not even on kept-alive connections. Needs the scope `domains`.',
   })
   async removeDomain(
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
   ): Promise<RemovedDomainType> {
-    const removed = await this.service.remove(serviceCallOf(context, info), domainId(id));
+    const removed = await this.service.remove(call, domainId(id));
     return { ...removed, id: String(removed.id) };
   }
 
