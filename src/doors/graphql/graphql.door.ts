@@ -12,7 +12,7 @@ import type { BodiesInFlight } from '../../request/http/content/bodies-in-flight
 import { acceptJson, JsonBody, withNumbersOrText } from '../../request/http/content/json-body.js';
 import { refuseUnknownPaths } from '../../request/http/unrouted.js';
 import type { KeptResponse, ResponseCache } from '../../request/response-cache/response-cache.js';
-import { Apollo } from './apollo.js';
+import { startApollo } from './apollo.js';
 import { KnownDocuments, PersistedQueries } from './known-documents.js';
 import { KnownOperations } from './known-operations.js';
 import { isPage, refuse } from './negotiation.js';
@@ -45,7 +45,7 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
   const known = new KnownOperations({ schema, charges, persistedQueries, cache, turns });
   const documents = new KnownDocuments();
   const gate = new DocumentGate(charges, meter, documents, persistedQueries);
-  const apollo = await Apollo.start({ schema, charges, documents, persistedQueries, known, turns, log });
+  const apollo = await startApollo({ schema, charges, documents, persistedQueries, known, turns, log });
 
   const answerRead = (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {
     const send = (response: KeptResponse | null) => {

@@ -8,40 +8,30 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** A node of a parsed document with its location, rounded up from its size in V8 8–13. */
 const NODE_BYTES = 250;
 
-interface Known {
-  readonly document: DocumentNode;
-  readonly bytes: number;
-}
-
 /**
  * Documents that were admitted and are valid, keyed by the SHA-256 of their source: Apollo's document store. Apollo
  * offers each document right after parsing; only `storeValid` stores it.
  */
 export class KnownDocuments {
-  private readonly known = new LRUCache<string, Known>({
-    max: MAX_DOCUMENTS,
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ bytes }) => bytes,
-  });
-  private readonly valid = new WeakSet<DocumentNode>();
+  private readonly known = new LRUCache<string, DocumentNode>({ max: MAX_DOCUMENTS, maxSize: MAX_BYTES });
 
   /** Null = not known. */
   of(source: string): DocumentNode | null {
-    return this.known.get(createHash('sha256').update(source).digest('hex'))?.document ?? null;
+    return this.known.get(createHash('sha256').update(source).digest('hex')) ?? null;
   }
 
-  isValid(document: DocumentNode): boolean {
-    return this.valid.has(document);
+  /** Whether the document came from this store. */
+  isValid(queryHash: string, document: DocumentNode): boolean {
+    return this.known.peek(queryHash) === document;
   }
 
   storeValid(queryHash: string, source: string, document: DocumentNode): void {
-    this.valid.add(document);
-    const bytes = textBytes(source) + forgetTokens(document) * NODE_BYTES;
-    this.known.set(queryHash, { document, bytes });
+    const size = textBytes(source) + forgetTokens(document) * NODE_BYTES;
+    this.known.set(queryHash, document, { size });
   }
 
   async get(key: string): Promise<DocumentNode | undefined> {
-    return this.known.get(hashIn(key))?.document;
+    return this.known.get(hashIn(key));
   }
 
   async set(): Promise<void> {}

@@ -32,7 +32,7 @@ type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
 type Executed = GraphQLRequestContextWillSendResponse<Context>;
 type Problems = { code: string; errors: readonly GraphQLError[] };
 
-interface OperationPluginOptions {
+export interface OperationPluginOptions {
   schema: GraphQLSchema;
   charges: OperationCharges;
   documents: KnownDocuments;
@@ -97,7 +97,7 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
 async function admit(resolved: Resolved, options: OperationPluginOptions): Promise<Problems | null> {
   const { schema, charges, documents, turns } = options;
   const { document, operation, request, contextValue, queryHash, source, metrics } = resolved;
-  const isValid = documents.isValid(document);
+  const isValid = documents.isValid(queryHash, document);
   const problem = isValid ? null : documentProblem(document);
   if (problem) throw refusal(problem);
   // Without an operation graphql reports the problem after validation. The client's `operationName` names nothing.
