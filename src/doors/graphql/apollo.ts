@@ -36,7 +36,7 @@ export async function startApollo(options: ApolloOptions) {
     plugins: [
       operationPlugin(options),
       ApolloServerPluginLandingPageDisabled(),
-      // It would wrap every resolver of every type; `mayBeKept` decides before execution what may be cached. D-43.
+      // It would wrap every resolver of every type; `KnownOperations` decides before execution what may be cached. D-43.
       ApolloServerPluginCacheControlDisabled(),
     ],
     logger: options.log,

@@ -1,4 +1,5 @@
 import type { GraphQLRequestContextWillSendResponse } from '@apollo/server';
+import { getDirective } from '@graphql-tools/utils';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -13,9 +14,9 @@ import { type Context, contextOf } from './execution/context.js';
 import type { PersistedQueries } from './known-documents.js';
 import { KnownOperation } from './known-operation.js';
 import { answerType } from './negotiation.js';
-import type { OperationCharges } from './operation-charges.js';
-import { mayBeKept } from './operations/cache-control.directive.js';
+import type { OperationCharges, OperationInDocument } from './operation-charges.js';
 import type { MeasuredOperation } from './operations/measured-operation.js';
+import { rootFieldNames } from './operations/operation-size.js';
 import { postedOperationIn } from './request-parameters.js';
 
 const MAX_OPERATIONS = 500;
@@ -65,10 +66,13 @@ export class KnownOperations {
     maxSize: MAX_REQUESTS_BYTES,
     sizeCalculation: (_, text) => textBytes(text) + REQUEST_BYTES,
   });
-  private readonly mayBeKept: ReturnType<typeof mayBeKept>;
+  /** The root fields of which a response may be kept. */
+  private readonly cacheable: ReadonlySet<string>;
 
   constructor(private readonly parts: KnownOperationsOptions) {
-    this.mayBeKept = mayBeKept(parts.schema);
+    const fields = Object.values(parts.schema.getQueryType()?.getFields() ?? {});
+    const cacheable = fields.filter((field) => getDirective(parts.schema, field, 'cacheControl')?.length);
+    this.cacheable = new Set(cacheable.map(({ name }) => name));
   }
 
   /** Registers an operation that Apollo has executed without errors, so that later requests need no Apollo. */
@@ -78,11 +82,18 @@ export class KnownOperations {
     if (!source || !document || !operation || !isFaultless) return;
     const name = request.operationName ?? null;
     const key = keyOf(source, name);
-    if (this.operations.has(key) || !this.mayBeKept(document, operation)) return;
+    if (this.operations.has(key) || !this.mayBeKept({ document, operation })) return;
     const selections = contextValue.operation?.size.selections ?? 0;
     const named = { source, document, operation, name, selections };
     const size = COMPILED_BYTES + selections * SELECTION_BYTES + 2 * textBytes(key);
     this.operations.set(key, new KnownOperation(named, this.parts.charges), { size });
+  }
+
+  /** Whether the whole response of an operation may be cached. */
+  private mayBeKept({ document, operation }: OperationInDocument): boolean {
+    if (operation.operation !== 'query') return false;
+    const asked = rootFieldNames(document, operation).filter((name) => name !== '__typename');
+    return asked.length > 0 && asked.every((name) => this.cacheable.has(name));
   }
 
   /**

@@ -1,15 +1,9 @@
 import { getDirective, MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
-  DirectiveLocation,
   defaultFieldResolver,
-  GraphQLBoolean,
-  GraphQLDirective,
   type GraphQLFieldConfig,
   type GraphQLFieldResolver,
-  GraphQLInt,
-  GraphQLNonNull,
   type GraphQLSchema,
-  GraphQLString,
 } from 'graphql';
 import type { Identity, Store } from 'graphql-rate-limit';
 import { durationInWords } from '../../../ground/kernel/duration.js';
@@ -18,6 +12,7 @@ import type { Quota } from '../../../ground/kernel/quota.js';
 import type { Decision, Limiter } from '../../../request/rate-limit/rules/limiter.js';
 import { fieldSubject } from '../../../request/rate-limit/rules/subjects.js';
 import type { WindowStanding } from '../../../request/rate-limit/rules/windows.js';
+import { Batch } from './batch.js';
 import type { Context } from './context.js';
 
 const NAME = 'rateLimit';
@@ -25,63 +20,46 @@ const NAME = 'rateLimit';
 const WINDOWS = { '1m': 'minute', '1d': 'day' } as const;
 
 /** The limit of a field per UTC minute or day. D-34. */
-interface FieldRule {
-  max: number;
+interface LimitedField {
+  /** `Type.field`. */
+  readonly field: string;
+  readonly max: number;
   /** Counted per API key; otherwise per project. D-30. */
-  isOfKey: boolean;
-  window: (typeof WINDOWS)[keyof typeof WINDOWS];
+  readonly isOfKey: boolean;
+  readonly window: (typeof WINDOWS)[keyof typeof WINDOWS];
+  readonly quota: Quota;
 }
 
-export const RATE_LIMIT_DIRECTIVE = new GraphQLDirective({
-  name: NAME,
-  description: 'How often a project may use the field, in addition to the quota of its plan.',
-  locations: [DirectiveLocation.FIELD_DEFINITION],
-  args: {
-    max: { type: new GraphQLNonNull(GraphQLInt), description: 'Uses per window.' },
-    perKey: {
-      type: GraphQLBoolean,
-      defaultValue: false,
-      description: 'Whether each API key has its own count, so that a leaked key does not block the others.',
-    },
-    window: {
-      type: new GraphQLNonNull(GraphQLString),
-      description: 'The UTC minute, `1m`, or the UTC day, `1d`.',
-    },
-  },
-});
-
-/** The rule of a field; null = none. Throws for arguments that would not limit anything. */
-function ruleOf(
+/** The limit of a field; null = none. Throws for arguments that would not limit anything. */
+function limitOf(
   schema: GraphQLSchema,
   config: GraphQLFieldConfig<unknown, unknown>,
   field: string,
-): FieldRule | null {
+): LimitedField | null {
   const [directive] = getDirective(schema, config, NAME) ?? [];
   if (!directive) return null;
-  const { max, perKey, window }: Record<string, unknown> = directive;
-  const name = Object.entries(WINDOWS).find(([known]) => known === window)?.[1];
-  if (!name || !Number.isInteger(max) || Number(max) < 1) {
-    throw new Error(`@${NAME} on ${field}: a limit is at least 1 per 1m or 1d, not ${max} per ${window}.`);
+  const { max, perKey, window: given }: Record<string, unknown> = directive;
+  const window = Object.entries(WINDOWS).find(([known]) => known === given)?.[1];
+  if (!window || typeof max !== 'number' || !Number.isInteger(max) || max < 1) {
+    throw new Error(`@${NAME} on ${field}: a limit is at least 1 per 1m or 1d, not ${max} per ${given}.`);
   }
-  return { max: Number(max), isOfKey: perKey === true, window: name };
-}
-
-interface LimitedField extends FieldRule {
-  /** `Type.field`. */
-  readonly field: string;
-  readonly quota: Quota;
+  const quota = { perMinute: max, perDay: window === 'day' ? max : null };
+  return { field, max, isOfKey: perKey === true, window, quota };
 }
 
 export interface FieldStanding {
   readonly field: string;
-  readonly window: FieldRule['window'];
+  readonly window: LimitedField['window'];
   readonly standing: WindowStanding;
 }
 
 /** The limits of fields with `@rateLimit`, on the counters of the plan's quota. */
 export class FieldLimits {
   private readonly fields: LimitedField[] = [];
-  private readonly asked = new WeakMap<Context, Promise<FieldStanding[]>>();
+  private readonly standings = new Batch<null, FieldStanding[]>(async (context) => {
+    const sorted = this.fields.toSorted((a, b) => (a.field < b.field ? -1 : 1));
+    return [await Promise.all(sorted.map((limited) => this.standingOf(limited, context)))];
+  });
 
   constructor(private readonly limiter: Limiter) {}
 
@@ -92,32 +70,20 @@ export class FieldLimits {
   enforce(schema: GraphQLSchema): GraphQLSchema {
     return mapSchema(schema, {
       [MapperKind.OBJECT_FIELD]: (config, fieldName, typeName) => {
-        const field = `${typeName}.${fieldName}`;
-        const rule = ruleOf(schema, config, field);
-        if (!rule) return undefined;
-        const quota = { perMinute: rule.max, perDay: rule.window === 'day' ? rule.max : null };
-        const limited = { ...rule, field, quota };
+        const limited = limitOf(schema, config, `${typeName}.${fieldName}`);
+        if (!limited) return undefined;
         this.fields.push(limited);
-        const limitText = `At most ${rule.max} a ${rule.window} for each ${rule.isOfKey ? 'API key' : 'project'}.`;
+        const { max, window, isOfKey } = limited;
+        const limitText = `At most ${max} a ${window} for each ${isOfKey ? 'API key' : 'project'}.`;
         const resolve = this.limited(limited, config.resolve ?? defaultFieldResolver);
         return { ...config, resolve, description: `${config.description ?? ''} ${limitText}`.trim() };
       },
     });
   }
 
-  /**
-   * The remaining uses of each field, sorted by name. Spends nothing; an operation asks once, for any number of aliases.
-   */
+  /** The remaining uses of each field, sorted by name. Spends nothing; the aliases of an operation ask once. */
   standing(context: Context): Promise<FieldStanding[]> {
-    const known = this.asked.get(context);
-    if (known) return known;
-    const asking = Promise.all(this.sorted().map((limited) => this.standingOf(limited, context)));
-    this.asked.set(context, asking);
-    return asking;
-  }
-
-  private sorted(): LimitedField[] {
-    return this.fields.toSorted((a, b) => (a.field < b.field ? -1 : 1));
+    return this.standings.join(context, null);
   }
 
   private async standingOf(limited: LimitedField, context: Context): Promise<FieldStanding> {

@@ -1,9 +1,9 @@
-import { type GraphQLSchema, lexicographicSortSchema, specifiedDirectives } from 'graphql';
+import { type GraphQLSchema, lexicographicSortSchema } from 'graphql';
 import { buildSchema, getMetadataStorage } from 'type-graphql';
-import { type FieldLimits, RATE_LIMIT_DIRECTIVE } from '../execution/field-limits.js';
-import { CACHE_CONTROL_DIRECTIVE } from '../operations/cache-control.directive.js';
+import type { FieldLimits } from '../execution/field-limits.js';
 import { ActivityResolver } from './activity.resolver.js';
 import { ApiKeyResolver } from './api-key.resolver.js';
+import { DIRECTIVES } from './directives.js';
 import { DomainResolver } from './domains/domain.resolver.js';
 import { PetResolver } from './pet.resolver.js';
 import { ProjectResolver } from './project.resolver.js';
@@ -36,7 +36,7 @@ export async function createSchema(
     container: { get: (type: unknown) => byClass.get(type) },
     // Services validate values, for both doors.
     validate: false,
-    directives: [...specifiedDirectives, RATE_LIMIT_DIRECTIVE, CACHE_CONTROL_DIRECTIVE],
+    directives: [...DIRECTIVES],
   });
   return lexicographicSortSchema(limits.enforce(schema));
 }
