@@ -37,7 +37,7 @@ type KnownResponse = KeptResponse | null;
 
 /** A recognised request. Its variables stay in its text. */
 interface KnownRequest {
-  readonly operation: KnownOperation['reference'];
+  readonly operation: WeakRef<KnownOperation>;
   readonly measured: MeasuredOperation;
   readonly contentType: string;
 }
