@@ -46,16 +46,21 @@ export function entriesOf(
   return entries;
 }
 
-/** An enum of the schema with the names of `texts`, each described by its text. A value is its name, if none is given. */
-export function describedEnum<Name extends string>(
+/** An enum of the schema: its values, each described by its text. A value is its own name, unless `nameOf` gives another. */
+export function describedEnum<Value extends string>(
   name: string,
   description: string,
-  texts: Readonly<Record<Name, string>>,
-  given?: Readonly<Record<Name, string>>,
-): Record<string, string> {
-  const names = Object.keys(texts) as Name[];
-  const values = given ?? Object.fromEntries(names.map((value) => [value, value]));
-  const described = names.map((value) => [value, { description: texts[value] }]);
-  registerEnumType(values, { name, description, valuesConfig: Object.fromEntries(described) });
-  return values;
+  texts: Readonly<Record<Value, string>>,
+  nameOf = (value: Value): string => value,
+): Record<string, Value> {
+  const values = Object.keys(texts) as Value[];
+  const named = Object.fromEntries(values.map((value) => [nameOf(value), value]));
+  const described = values.map((value) => [nameOf(value), { description: texts[value] }]);
+  registerEnumType(named, { name, description, valuesConfig: Object.fromEntries(described) });
+  return named;
+}
+
+/** The name of an enum's value that is in lower case inside: `PETS_READ` for `pets:read`. */
+export function inCapitals(value: string): string {
+  return value.toUpperCase().replace(':', '_');
 }

@@ -2,25 +2,18 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType } from 'type-graphql';
 import { SCOPES, type Scope } from '../../../ground/kernel/caller.js';
 import { NAME } from '../../../ground/kernel/validation.js';
-import { describedEnum, Entries, PlainType, TimeField } from '../operations/type-options.js';
+import { describedEnum, Entries, inCapitals, PlainType, TimeField } from '../operations/type-options.js';
 
-const SCOPE_NAMES = {
-  PETS_READ: 'pets:read',
-  PETS_WRITE: 'pets:write',
-  DOMAINS: 'domains',
-  KEYS: 'keys',
-} as const satisfies Record<string, Scope>;
-
-const ApiKeyScopeEnum = describedEnum<keyof typeof SCOPE_NAMES>(
+const ApiKeyScopeEnum = describedEnum<Scope>(
   'ApiKeyScope',
   'A permission of an API key.',
   {
-    PETS_READ: '`pets:read`: read pets.',
-    PETS_WRITE: '`pets:write`: create and change pets.',
-    DOMAINS: '`domains`: publish the project, see and change its domains.',
-    KEYS: "`keys`: see, create, roll and revoke the project's API keys.",
+    'pets:read': '`pets:read`: read pets.',
+    'pets:write': '`pets:write`: create and change pets.',
+    domains: '`domains`: publish the project, see and change its domains.',
+    keys: "`keys`: see, create, roll and revoke the project's API keys.",
   },
-  SCOPE_NAMES,
+  inCapitals,
 );
 
 @PlainType('ApiKey', 'An API key, without its token.')

@@ -6,7 +6,7 @@ import type { Standing } from '../../../request/rate-limit/rules/limiter.js';
 import type { WindowStanding } from '../../../request/rate-limit/rules/windows.js';
 import type { Context } from '../execution/context.js';
 import type { FieldLimits, FieldStanding } from '../execution/field-limits.js';
-import { describedEnum, Entries, PlainType } from '../operations/type-options.js';
+import { describedEnum, Entries, inCapitals, PlainType } from '../operations/type-options.js';
 
 @PlainType('RateLimitWindow', 'The limit of a window, and what is left of it.')
 export class RateLimitWindowType {
@@ -53,12 +53,11 @@ export class RateLimitType {
   management!: RateLimitWindowType | null;
 }
 
-const WINDOWS = { MINUTE: 'minute', DAY: 'day' } as const;
-const FieldWindowEnum = describedEnum<keyof typeof WINDOWS>(
+const FieldWindowEnum = describedEnum<FieldStanding['window']>(
   'FieldRateLimitWindow',
   'The window in which the uses of a field are counted.',
-  { MINUTE: 'The UTC minute.', DAY: 'The UTC day.' },
-  WINDOWS,
+  { minute: 'The UTC minute.', day: 'The UTC day.' },
+  inCapitals,
 );
 
 @PlainType('FieldRateLimit', 'The limit of a field with `@rateLimit`, and what is left of it.')

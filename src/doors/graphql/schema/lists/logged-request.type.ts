@@ -5,33 +5,31 @@ import {
   COUNTED_BY_FIRST,
   describedEnum,
   Entries,
+  inCapitals,
   PlainType,
   TimeField,
 } from '../../operations/type-options.js';
 import { PageInfoType } from './page.js';
 
-const DOORS = { GRAPHQL: 'graphql', REST: 'rest' } satisfies Record<string, LoggedDoor>;
-const OUTCOMES = { OK: 'ok', FAILED: 'failed', REFUSED: 'refused' } satisfies Record<string, RequestOutcome>;
-
-const DoorEnum = describedEnum<keyof typeof DOORS>(
+const DoorEnum = describedEnum<LoggedDoor>(
   'Door',
   'The API that a request was sent to. Its path decides, on any host.',
   {
-    GRAPHQL: 'The path is `/graphql`.',
-    REST: 'The path begins with `/v1`.',
+    graphql: 'The path is `/graphql`.',
+    rest: 'The path begins with `/v1`.',
   },
-  DOORS,
+  inCapitals,
 );
 
-const OutcomeEnum = describedEnum<keyof typeof OUTCOMES>(
+const OutcomeEnum = describedEnum<RequestOutcome>(
   'RequestOutcome',
   'Whether a request was admitted, and whether its answer has an error.',
   {
-    OK: 'Admitted, and answered without an error.',
-    FAILED: 'Admitted, and answered with an error: HTTP 4xx or 5xx, or `errors` of GraphQL.',
-    REFUSED: 'Refused by a quota, an allowance, the limit of a field or a ban.',
+    ok: 'Admitted, and answered without an error.',
+    failed: 'Admitted, and answered with an error: HTTP 4xx or 5xx, or `errors` of GraphQL.',
+    refused: 'Refused by a quota, an allowance, the limit of a field or a ban.',
   },
-  OUTCOMES,
+  inCapitals,
 );
 
 @InputType('RequestFilter', {
