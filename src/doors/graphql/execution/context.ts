@@ -39,12 +39,12 @@ export function originOf({ request }: Context): string | null {
   return request.site.origin;
 }
 
-/** The call of a service that reads. */
+/** The call of a service, without an Idempotency-Key. */
 export function serviceCallOf({ caller, request }: Context): ServiceCall {
   return serviceCall(caller, request.id, null);
 }
 
-/** A resolver's parameter: the call of a service that changes something, with its Idempotency-Key. */
+/** Decorates a parameter of a mutation: the call of a service, with its Idempotency-Key. */
 export function Call() {
   return createParameterDecorator<Context>(({ context, info }) =>
     serviceCall(context.caller, context.request.id, idempotencyKeyOf(context, info)),
