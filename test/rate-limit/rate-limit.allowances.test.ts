@@ -4,7 +4,7 @@ import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limite
 import { type Refused, shownWindow } from '../../src/request/rate-limit/rules/limiter.js';
 import { charge, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 
-const ONE = { name: 'management:1', perMinute: 3, cost: 1 };
+const ONE = { name: 'management:1', perMinute: 3, perDay: null, cost: 1 };
 const FREE = { perMinute: 60, perDay: 1_000 };
 const NONE = { perMinute: 0, perDay: 0 };
 

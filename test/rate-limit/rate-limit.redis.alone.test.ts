@@ -43,9 +43,9 @@ describe('with Redis', () => {
       { perMinute: 0, perDay: 1 },
     ];
     const allowances = [
-      { name: 'management:1', perMinute: 3, cost: 1 },
-      { name: 'management:1', perMinute: 3, cost: 2 },
-      { name: 'schema', perMinute: 2, cost: 1 },
+      { name: 'management:1', perMinute: 3, perDay: null, cost: 1 },
+      { name: 'management:1', perMinute: 3, perDay: null, cost: 2 },
+      { name: 'schema', perMinute: 2, perDay: null, cost: 1 },
     ];
     const jump = fc.oneof(
       { weight: 6, arbitrary: fc.nat(1_500) },

@@ -24,12 +24,12 @@ const MANAGEMENT_PER_MINUTE = 120;
 const SCHEMA = 'schema';
 const SCHEMA_PER_MINUTE = 60;
 
-const SCHEMA_ALLOWANCE: Allowance = Object.freeze({ name: SCHEMA, perMinute: SCHEMA_PER_MINUTE, cost: 1 });
+const SCHEMA_ALLOWANCE: Allowance = { name: SCHEMA, perMinute: SCHEMA_PER_MINUTE, perDay: null, cost: 1 };
 
 /** The allowance to charge in addition to the plan, for a cost that is not only the plan's. */
 export function allowanceOf({ keyId }: Caller, { management, schema }: Cost): Allowance {
   if (schema > 0) return SCHEMA_ALLOWANCE;
-  return { name: `${MANAGEMENT}:${keyId}`, perMinute: MANAGEMENT_PER_MINUTE, cost: management };
+  return { name: `${MANAGEMENT}:${keyId}`, perMinute: MANAGEMENT_PER_MINUTE, perDay: null, cost: management };
 }
 
 /** New documents that are parsed for a refused key per minute. D-32. */
@@ -37,7 +37,7 @@ const DOCUMENTS = 'documents';
 const DOCUMENTS_PER_MINUTE = 120;
 
 export function documentAllowance({ keyId }: Caller): Allowance {
-  return { name: `${DOCUMENTS}:${keyId}`, perMinute: DOCUMENTS_PER_MINUTE, cost: 1 };
+  return { name: `${DOCUMENTS}:${keyId}`, perMinute: DOCUMENTS_PER_MINUTE, perDay: null, cost: 1 };
 }
 
 export function isManagement(allowance: string): boolean {

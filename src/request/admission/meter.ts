@@ -23,7 +23,7 @@ const REHEARSE = 'petstore-rehearse';
 const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
 /** Stops floods of an address, not readers: a page causes at most twenty requests. */
 const VISIT_QUOTA = { perMinute: 600, perDay: null };
-const EMPTY_ALLOWANCE = { name: 'nothing', perMinute: 0, cost: 1 } as const;
+const EMPTY_ALLOWANCE = { name: 'nothing', perMinute: 0, perDay: null, cost: 1 };
 
 /** Charges the requests of both doors, and writes the remaining quota into their responses. */
 export class Meter {

@@ -20,15 +20,7 @@ import {
   standing,
 } from '../rules/limiter.js';
 import { allowanceSubject, isAddress } from '../rules/subjects.js';
-import {
-  type Allowance,
-  enterWindows,
-  fits,
-  quotaOf,
-  retryAtMs,
-  spend,
-  type Usage,
-} from '../rules/windows.js';
+import { type Allowance, enterWindows, fits, retryAtMs, spend, type Usage } from '../rules/windows.js';
 import type { MemoryVersions } from './memory-versions.js';
 import { ShardedMap } from './sharded-map.js';
 
@@ -92,7 +84,7 @@ export class MemoryLimiter implements Limiter {
     const decided = { usage, record: known, quota, cost, nowMs, dataVersion, allowance };
 
     if (cost > 0 && known !== null && isBanned(known, nowMs)) return refused(decided, false);
-    const isAllowed = allowance === null || fits(allowance.usage, quotaOf(allowance), allowance.cost);
+    const isAllowed = allowance === null || fits(allowance.usage, allowance, allowance.cost);
     if (isAllowed && (cost === 0 || spend(usage, quota, cost))) {
       if (allowance !== null) this.spendAllowance(subject, allowance, nowMs);
       if (cost === 0) return admitted(decided);
@@ -179,7 +171,7 @@ export class MemoryLimiter implements Limiter {
   private spendAllowance(subject: string, allowance: SpentAllowance, nowMs: number): void {
     const name = allowanceSubject(subject, allowance.name);
     const counter = this.mapOf(name).get(name) ?? this.addCounter(name, nowMs);
-    spend(allowance.usage, quotaOf(allowance), allowance.cost);
+    spend(allowance.usage, allowance, allowance.cost);
     copy(allowance.usage, counter);
     this.noteChange(name);
   }

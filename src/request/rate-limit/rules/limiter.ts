@@ -4,7 +4,6 @@ import {
   type Allowance,
   dayStanding,
   minuteStanding,
-  quotaOf,
   retryAtMs,
   type Usage,
   type WindowStanding,
@@ -124,7 +123,7 @@ export function refused(decided: Decided, startsBan: boolean): Refused {
   const seen = standing(decided, true);
   const banned = cost > 0 && record !== null && isBanned(record, nowMs);
   const quotaFreeAtMs = cost > 0 ? retryAtMs(usage, quota, cost) : 0;
-  const allowanceFreeAtMs = allowance ? retryAtMs(allowance.usage, quotaOf(allowance), allowance.cost) : 0;
+  const allowanceFreeAtMs = allowance ? retryAtMs(allowance.usage, allowance, allowance.cost) : 0;
   const admittedAtMs = Math.max(quotaFreeAtMs, allowanceFreeAtMs, banned ? record.untilMs : 0);
   const isOfDay = quotaFreeAtMs > 0 && seen.day?.isViolated;
   return {
@@ -151,7 +150,7 @@ export function standing(
     ban: record && banStatus(record, nowMs),
     allowance: allowance && {
       name: allowance.name,
-      ...minuteStanding(allowance.usage, quotaOf(allowance), isRefused ? allowance.cost : 0),
+      ...minuteStanding(allowance.usage, allowance, isRefused ? allowance.cost : 0),
     },
   };
 }

@@ -5,17 +5,12 @@ import type { Quota } from '../../../ground/kernel/quota.js';
 export const WINDOW_SECONDS = { minute: MINUTE_MS / 1000, day: DAY_MS / 1000 } as const;
 
 /** A limit per UTC minute, separate from the plan's quota, such as a key's limit for managing its project. */
-export interface Allowance {
-  /** Unique within the subject, made by `subjects.ts`. */
+export interface Allowance extends Quota {
+  /** Unique within the subject. */
   readonly name: string;
-  readonly perMinute: number;
+  readonly perDay: null;
   /** Whole units, at least 1. */
   readonly cost: number;
-}
-
-/** The allowance as a quota without a day. */
-export function quotaOf({ perMinute }: Allowance): Quota {
-  return { perMinute, perDay: null };
 }
 
 /**
