@@ -23,8 +23,9 @@ export function startDeadline(
 ): Deadline {
   const endsAtMs = monotonicNow() + ms;
   const controller = new AbortController();
-  // Dozens of queries listen to one signal; this is not a leak.
+  // Dozens of queries listen to one signal, and dozens of deadlines follow another; this is not a leak.
   setMaxListeners(0, controller.signal);
+  if (signal) setMaxListeners(0, signal);
   const follow = () => controller.abort(signal?.reason);
   const timer = setTimeout(() => controller.abort(onTimeout?.()), ms);
   if (signal?.aborted) follow();
