@@ -3,13 +3,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unavailableIfDatabaseAway } from '../../ground/database/database-errors.js';
 import { AppError, type ErrorCode } from '../../ground/kernel/errors.js';
 
-const OF_FASTIFY: Record<string, [ErrorCode, string]> = {
+/** By Fastify, and by Node. */
+const REFUSALS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as application/json in UTF-8.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than 100 KB.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'invalid_request',
     'The length of the body differs from Content-Length.',
   ],
+  // Only the log has it: the client has disconnected.
+  ECONNRESET: ['invalid_request', 'The connection ended before the whole body had arrived.'],
 };
 
 /** The deadline for the response has passed. */
@@ -78,14 +81,16 @@ export function logFault({ log }: Pick<FastifyRequest, 'log'>, error: AppError):
 /** Converts any error to one for clients. An unknown error becomes `internal`, with the original as its cause. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const [code, message] = OF_FASTIFY[String((error as { code?: unknown } | null)?.code)] ?? [];
+  // First: a lost connection to the database has the code of a client's.
+  const away = unavailableIfDatabaseAway(error);
+  if (away) return away;
+  const [code, message] = REFUSALS[String((error as { code?: unknown } | null)?.code)] ?? [];
   if (code && message) return new AppError(code, message);
   if (isRefusal(error)) return new AppError('invalid_request', 'The request is not valid.', { cause: error });
-  return (
-    unavailableIfDatabaseAway(error) ??
-    new AppError('internal', 'Something went wrong on our side. Quote the X-Request-Id when you report it.', {
-      cause: error,
-    })
+  return new AppError(
+    'internal',
+    'Something went wrong on our side. Quote the X-Request-Id when you report it.',
+    { cause: error },
   );
 }
 
