@@ -99,7 +99,7 @@ export const DOMAINS: readonly Mutant[] = [
   },
   {
     id: 'suspended-served',
-    file: 'domains/hosts/host.ts',
+    file: 'domains/hosts/host-index.ts',
     find: 'removedAtMs === null && suspendedAtMs === null',
     replace: 'removedAtMs === null && suspendedAtMs !== 0',
     breaks: 'After a downgrade no custom host is served.',

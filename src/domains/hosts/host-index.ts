@@ -5,7 +5,6 @@ import type { Database } from '../../ground/database/database.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import { INT64_MAX } from '../../ground/kernel/int64.js';
 import { Domain, SERVED_COLUMNS } from '../store/domain.entity.js';
-import { type Host, type HostRow, servedHost } from './host.js';
 
 /**
  * The maximum age of a host table that a process serves from. After this time no process serves a removed host, even a
@@ -17,6 +16,21 @@ const POLL_MS = 300;
 const PATIENCE_MS = 2_000;
 const RETRY_MS = 100;
 const PAGE_ROWS = 5_000;
+
+/** An attached host name, with the facts that serving needs. */
+export interface Host {
+  readonly hostname: string;
+  readonly domainId: bigint;
+  readonly projectId: bigint;
+  /** Whether its DNS ever pointed here. */
+  readonly isVerified: boolean;
+  readonly certificateId: bigint | null;
+  /** 0 = no certificate. */
+  readonly certificateEndsAtMs: number;
+  /** The redirect for visitors; null = the host serves the project. */
+  readonly redirect: { readonly to: string; readonly status: number } | null;
+  readonly isPrimary: boolean;
+}
 
 /** All hosts that may be served, in memory, about 0.4 KB each, in sync with the database. A lookup costs no query. D-70. */
 export class HostIndex {
@@ -177,4 +191,24 @@ export class HostIndex {
   private tell(gone: readonly Host[]): void {
     if (gone.length > 0) for (const listener of this.listeners) listener(gone);
   }
+}
+
+/** The columns of a domain that serving needs. */
+type HostRow = Pick<Domain, keyof typeof SERVED_COLUMNS>;
+
+/** Null = the host is not served. */
+function servedHost(row: HostRow): Host | null {
+  const { removedAtMs, suspendedAtMs } = row;
+  const isServed = removedAtMs === null && suspendedAtMs === null;
+  if (!isServed) return null;
+  return {
+    hostname: row.hostname,
+    domainId: row.id,
+    projectId: row.projectId,
+    isVerified: row.verifiedAtMs !== null,
+    certificateId: row.certificateId,
+    certificateEndsAtMs: row.certificateId === null ? 0 : (row.certificateEndsAtMs ?? 0),
+    redirect: row.redirectTo === null ? null : { to: row.redirectTo, status: row.redirectStatus ?? 301 },
+    isPrimary: row.isPrimary,
+  };
 }

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Host } from '../../domains/hosts/host.js';
-import type { HostIndex } from '../../domains/hosts/host-index.js';
+import type { Host, HostIndex } from '../../domains/hosts/host-index.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { ProjectSlugs } from '../../tenants/projects/project-slugs.js';
 import { pathOf } from '../http/early-refusals.js';
