@@ -77,6 +77,7 @@ export class HostIndex {
     return this.hosts.size;
   }
 
+  /** By monotonic time, which no change of the system's clock moves. D-227. */
   isCurrent(): boolean {
     return performance.now() - this.knownAtMs < KNOWLEDGE_MS;
   }

@@ -130,7 +130,7 @@ function bounded(limit: number): number {
   return Math.min(MOST, Math.max(LEAST, Math.round(limit)));
 }
 
-/** Measures the event loop and the work that waits, and ends the windows of the limit. */
+/** Measures the event loop and the work that waits, and ends the windows of the limit. D-227. */
 export class LoadWatch {
   private lastTickMs = performance.now();
   private windowSinceMs = this.lastTickMs;
