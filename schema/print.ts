@@ -2,20 +2,21 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import 'reflect-metadata';
-import { addressesOf } from '../src/app/addresses.js';
+import { addressesOf, serversOf } from '../src/app/addresses.js';
 import { FieldLimits } from '../src/doors/graphql/execution/field-limits.js';
 import { createSchema } from '../src/doors/graphql/schema/schema.js';
-import { openApiDocument } from '../src/doors/rest/openapi.js';
 import { loadConfig } from '../src/ground/config/config.js';
 import { MemoryLimiter } from '../src/request/rate-limit/memory/memory-limiter.js';
+import { openApiDocument } from './openapi.js';
 
 /** Writes the contract from the code; with `--check` compares instead, and fails when a file is stale. */
 const config = loadConfig({});
 const schema = await createSchema([], new FieldLimits(new MemoryLimiter(Date.now)));
+const openApi = openApiDocument(serversOf(addressesOf(config, config.port)));
 const contract = {
   // Not type-graphql's own emitter: it drops directives.
   'schema.graphql': `${printSchemaWithDirectives(schema)}\n`,
-  'openapi.json': `${JSON.stringify(openApiDocument(addressesOf(config, config.port)), null, 2)}\n`,
+  'openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
 };
 
 for (const [name, text] of Object.entries(contract)) {

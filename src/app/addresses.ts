@@ -30,6 +30,12 @@ export function addressesOf(config: Config, port: number): Addresses {
   };
 }
 
+/** The entries of `servers` in the OpenAPI document. */
+export function serversOf({ production, staging }: Addresses): readonly object[] {
+  const servers = [{ url: production, description: 'Production' }];
+  return staging === null ? servers : [...servers, { url: staging, description: 'Staging' }];
+}
+
 /** The URL at which this machine reaches a server that listens there. */
 export function listeningUrl({ host, port }: Pick<Config, 'host' | 'port'>): string {
   if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;

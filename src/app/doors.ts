@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { GraphQLSchema } from 'graphql';
 import { refusalBody } from '../doors/graphql/execution/errors.js';
 import { openGraphQLDoor } from '../doors/graphql/graphql.door.js';
-import { openApiDocument, serversOf } from '../doors/rest/openapi.js';
 import { restDoor } from '../doors/rest/rest.door.js';
 import { dashboardDoor } from '../doors/web/dashboard.door.js';
 import { notFoundForPeople, pagesDoor } from '../doors/web/pages.door.js';
@@ -11,7 +10,6 @@ import { Pages } from '../doors/web/pages.js';
 import { EventLoopTurns } from '../ground/scheduling/event-loop-turns.js';
 import { defaultMaxConnections, OpenConnections } from '../request/http/connections/open-connections.js';
 import { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
-import { KeptBody } from '../request/http/content/kept-body.js';
 import { isLocalOrigin, originHeaders } from '../request/http/cors.js';
 import { Drain } from '../request/http/drain.js';
 import { refuseEarly } from '../request/http/early-refusals.js';
@@ -22,7 +20,7 @@ import { refuseUnknownPaths } from '../request/http/unrouted.js';
 import { HostRouter, Ingress } from '../request/ingress/ingress.js';
 import { Shedder } from '../request/overload/shedder.js';
 import { ProjectSlugs } from '../tenants/projects/project-slugs.js';
-import { type Addresses, isLocalDemo, platformNames } from './addresses.js';
+import { type Addresses, isLocalDemo, platformNames, serversOf } from './addresses.js';
 import { doorOf, recordEnds } from './answer-record.js';
 import { openSchema } from './graphql-schema.js';
 import {
@@ -37,7 +35,6 @@ import { readingsOf } from './metric-readings.js';
 import type { AppOptions, Parts } from './parts.js';
 
 const APOLLO_STUDIO = 'https://studio.apollographql.com';
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 export type Doors = Awaited<ReturnType<typeof openDoors>>;
 
@@ -75,7 +72,7 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   const pages = await openPages(parts, shared);
   const closeGraphQL = await openGraphQL(http, parts, { ...shared, pages, log: logger });
   await openKeylessDoors(http, parts, pages);
-  await openRest(http, parts, shared);
+  await openRest(http, parts, { ...shared, pages });
   parts.metrics?.addReadings(readingsOf(options, parts, { drain, connections }));
   return { http, connections, reception, shedder, drain, pages, closeGraphQL };
 }
@@ -174,20 +171,15 @@ async function openKeylessDoors(http: FastifyInstance, { admission }: Parts, pag
 async function openRest(
   http: FastifyInstance,
   parts: Parts,
-  { turns, bodies, addresses }: Shared,
+  { turns, bodies, addresses, pages }: Shared & { pages: Pages },
 ): Promise<void> {
-  let document: Promise<KeptBody> | undefined;
-  const makeDocument = () => KeptBody.of(JSON_TYPE, JSON.stringify(openApiDocument(addresses())));
   const open = async (door: FastifyInstance) => {
     addRestHooks(door, parts, bodies);
     restDoor(door, {
       turns,
       pets: parts.services.pets,
       baseUrl: ({ site }) => `${site.origin ?? addresses().base}/v1`,
-      openApiDocument: () => {
-        document ??= makeDocument();
-        return document;
-      },
+      openApiDocument: () => pages.openApiDocument(),
     });
   };
   await http.register(open, { prefix: '/v1' });

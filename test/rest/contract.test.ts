@@ -52,7 +52,8 @@ describe('the OpenAPI document', () => {
     app = await startApp({
       env: {
         PUBLIC_BASE_URL: 'https://api.petstore.test',
-        STAGING_BASE_URL: 'https://staging.petstore.test/',
+        // In the text of a replacement `$&` has a meaning.
+        STAGING_BASE_URL: 'https://staging.petstore.test/$&/',
       },
     });
   });
@@ -85,7 +86,7 @@ describe('the OpenAPI document', () => {
     expect(body.openapi).toBe('3.1.0');
     expect(body.servers.map(({ url }: { url: string }) => url)).toEqual([
       'https://api.petstore.test/v1',
-      'https://staging.petstore.test/v1',
+      'https://staging.petstore.test/$&/v1',
     ]);
     const { '/pets': pets, '/pets/{petId}': pet, '/openapi.json': document } = body.paths;
     expect([pets.get.operationId, pets.post.operationId, pet.get.operationId]).toEqual([
@@ -127,6 +128,12 @@ describe('the OpenAPI document', () => {
     ]);
     expect(body.components.schemas.Error.properties.code.enum).toEqual(Object.keys(ERRORS));
   });
+
+  test('Contract-11: the document is schema/openapi.json with other servers, to the character', async () => {
+    const text = await (await fetch(`${app.url}/v1/openapi.json`)).text();
+    const contract = JSON.parse(await readFile('schema/openapi.json', 'utf8'));
+    expect(text).toBe(JSON.stringify({ ...contract, servers: JSON.parse(text).servers }));
+  });
 });
 
 test('Contract-9: the document names a staging server only if one is configured', async () => {
@@ -134,6 +141,12 @@ test('Contract-9: the document names a staging server only if one is configured'
   const { body } = await rest(app.url, '/v1/openapi.json');
   await app.stop();
   expect(body.servers).toEqual([{ url: `${app.url}/v1`, description: 'Production' }]);
+});
+
+test('Contract-10: schema/ is what the code prints', async () => {
+  const print = promisify(execFile)(process.execPath, ['dist/schema/print.js', '--check']);
+  // Rejects with the names of the files that are stale.
+  expect(await print).toEqual({ stdout: '', stderr: '' });
 });
 
 describe('GraphQL over HTTP', () => {

@@ -40,7 +40,9 @@ test('Static-2: files that only the build or the server reads are not served', a
   const { text } = await get('/graphiql');
   const [script = ''] = /\/pages\/graphiql-[\w-]{8}\.js/.exec(text) ?? [];
   expect((await get(script)).status).toBe(200);
-  const pages = ['platform/home.html', 'platform%2Fhome.html', 'search.json'].map((name) => `/pages/${name}`);
+  const pages = ['platform/home.html', 'platform%2Fhome.html', 'search.json', 'openapi.json'].map(
+    (name) => `/pages/${name}`,
+  );
   for (const path of [
     ...pages,
     `${script}.br`,

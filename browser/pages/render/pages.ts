@@ -1,3 +1,4 @@
+import { withoutServers } from '../reference/render/openapi.js';
 import { referenceOf } from '../reference/render/reference.js';
 import { homePage } from './home-page.js';
 import type { Manifest, Site } from './layout.js';
@@ -12,8 +13,8 @@ interface Sources {
 }
 
 /**
- * The text of each HTML page by its path, and the index of the search. Most pages exist twice: for the hosts of the
- * platform, and for those of all projects.
+ * The text of each HTML page by its path, the index of the search, and the OpenAPI document. Most pages exist twice: for
+ * the hosts of the platform, and for those of all projects.
  */
 export function renderPages({ manifest, contract, guides }: Sources): Record<string, string> {
   const reference = referenceOf(contract, guides);
@@ -35,5 +36,6 @@ export function renderPages({ manifest, contract, guides }: Sources): Record<str
     ...pagesFor('platform', platform),
     ...pagesFor('project', { manifest, isProject: true, name: 'Pets API' }),
     'search.json': JSON.stringify(reference.searchIndex()),
+    'openapi.json': withoutServers(contract),
   };
 }

@@ -1,4 +1,3 @@
-import { ERRORS } from '../../ground/kernel/errors.js';
 import type { ObjectSchema } from '../../ground/kernel/validation.js';
 import { newPetSchema, pageSizeSchema, petStatusSchema } from '../../pets/pet.rules.js';
 
@@ -19,29 +18,6 @@ export const petSchema = {
 } as const;
 
 export const petsSchema = { type: 'array', description: 'A page of pets.', items: petSchema } as const;
-
-export const errorSchema = {
-  type: 'object',
-  description: 'Any error.',
-  required: ['code', 'message', 'status'],
-  properties: {
-    code: { type: 'string', enum: Object.keys(ERRORS), description: 'Machine-readable error code.' },
-    message: { type: 'string', description: 'Human-readable description.' },
-    status: { type: 'integer', description: 'The HTTP status code.', examples: [400] },
-    errors: {
-      type: 'array',
-      description: 'With status 400: the problem of each invalid field.',
-      items: {
-        type: 'object',
-        required: ['field', 'message'],
-        properties: {
-          field: { type: 'string', description: 'The field as it was sent.', examples: ['categoryId'] },
-          message: { type: 'string', description: 'The rule that the value breaks.' },
-        },
-      },
-    },
-  },
-} as const;
 
 export const listQuerySchema = {
   type: 'object',

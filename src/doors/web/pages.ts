@@ -12,6 +12,8 @@ import { GRAPHIQL_HEADERS, PAGE_HEADERS, SANDBOX_HEADERS } from './page-headers.
 const MAX_NAMES = 1_000;
 const NAME_KNOWN_MS = 10_000;
 const TEXT = 'text/plain; charset=utf-8';
+/** The place of the servers in the OpenAPI document of the build, which names none. */
+const NO_SERVERS = '"servers":[]';
 /** The place of the API key in the settings of Apollo Sandbox, as the build escapes it. */
 const KEY_PLACE = String.raw`\u003cAPI_KEY\u003e`;
 
@@ -29,6 +31,7 @@ export class Pages {
   /** Display names of projects: readers of a page put no load on the database. */
   private readonly names: LRUCache<bigint, string>;
   private schemaBody: Promise<KeptBody> | undefined;
+  private openApiBody: Promise<KeptBody> | undefined;
 
   private constructor(
     /** The pages and the files that they load. */
@@ -47,7 +50,7 @@ export class Pages {
   /** Throws `AppError internal` if there is no build. */
   static async open(settings: PagesSettings, folder = builtFolder('pages')): Promise<Pages> {
     const files = await readBuiltFiles(folder);
-    if (!files.has('search.json')) {
+    if (!files.has('openapi.json')) {
       throw new AppError('internal', 'The pages for browsers are not built. Run: npm run build');
     }
     return new Pages(files, settings);
@@ -83,6 +86,18 @@ export class Pages {
   async schema(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     this.schemaBody ??= KeptBody.of(TEXT, this.settings.schemaText());
     return (await this.schemaBody).sendNegotiated(request, reply.headers(PAGE_HEADERS));
+  }
+
+  /** The OpenAPI document of the build, with the base addresses of this installation. */
+  openApiDocument(): Promise<KeptBody> {
+    if (!this.openApiBody) {
+      const { type, text } = this.file('openapi.json').body;
+      const servers = `"servers":${JSON.stringify(this.settings.servers())}`;
+      // By a function: in a text `$&` has a meaning, and an address may contain it.
+      const document = text.replace(NO_SERVERS, () => servers);
+      this.openApiBody = KeptBody.of(type, document);
+    }
+    return this.openApiBody;
   }
 
   graphiql(request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -82,6 +82,12 @@ export function readContract(text: string): Contract {
   return { ...document, operations };
 }
 
+/** The document as the gateway serves it, but without its servers: only a running gateway knows its addresses. */
+export function withoutServers(text: string): string {
+  const document = parse(text) as OpenApi;
+  return stringify({ ...document, servers: [] }) ?? '';
+}
+
 /** A value as indented JSON. */
 export const laidOut = (value: unknown) => stringify(value, null, 2) ?? '';
 

@@ -1,16 +1,16 @@
-import type { Scope } from '../../ground/kernel/caller.js';
-import type { ErrorCode } from '../../ground/kernel/errors.js';
-import { GET_PET_DEPRECATION, newPetSchema } from '../../pets/pet.rules.js';
-import { IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
-import { errorResponses, HEADERS, type HeaderName, json, response } from './openapi-responses.js';
-import { errorSchema, listQuerySchema, petSchema, petsSchema, rateLimitSchema } from './schemas.js';
-
-export interface ServerAddresses {
-  /** SPEC's base addresses, `/v1` included. */
-  production: string;
-  /** Null = none. */
-  staging: string | null;
-}
+import { listQuerySchema, petSchema, petsSchema, rateLimitSchema } from '../src/doors/rest/schemas.js';
+import type { Scope } from '../src/ground/kernel/caller.js';
+import type { ErrorCode } from '../src/ground/kernel/errors.js';
+import { GET_PET_DEPRECATION, newPetSchema } from '../src/pets/pet.rules.js';
+import { IGNORED_PARAMETERS, REPLAYED } from '../src/request/http/headers.js';
+import {
+  errorResponses,
+  errorSchema,
+  HEADERS,
+  type HeaderName,
+  json,
+  response,
+} from './openapi-responses.js';
 
 const EVERY_OPERATION: ErrorCode[] = [
   'invalid_request',
@@ -30,7 +30,7 @@ const LIST_HEADERS: HeaderName[] = ['Link', IGNORED_PARAMETERS, ...READ_HEADERS]
 const PET_HEADERS: HeaderName[] = [...SUNSET_HEADERS, IGNORED_PARAMETERS, ...READ_HEADERS];
 
 /** The OpenAPI 3.1 description of `/v1`, built from the error table and from the schemas that validate and serialize. */
-export function openApiDocument(addresses: ServerAddresses): object {
+export function openApiDocument(servers: readonly object[]): object {
   return published({
     openapi: '3.1.0',
     info: {
@@ -41,7 +41,7 @@ export function openApiDocument(addresses: ServerAddresses): object {
         'Every request needs an API key as a bearer token. Integers of format int64 are exact over their whole range: read them with a parser that keeps every digit.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: serversOf(addresses),
+    servers,
     security: [{ apiKey: [] }],
     tags: [{ name: 'animals', description: 'Pets of the project that the API key belongs to.' }],
     paths: {
@@ -68,11 +68,6 @@ export function openApiDocument(addresses: ServerAddresses): object {
       headers: HEADERS,
     },
   });
-}
-
-export function serversOf({ production, staging }: ServerAddresses): object[] {
-  const servers = [{ url: production, description: 'Production' }];
-  return staging === null ? servers : [...servers, { url: staging, description: 'Staging' }];
 }
 
 function listPets(): object {

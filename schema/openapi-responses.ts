@@ -1,5 +1,5 @@
-import { ERRORS, type ErrorCode } from '../../ground/kernel/errors.js';
-import { IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
+import { ERRORS, type ErrorCode } from '../src/ground/kernel/errors.js';
+import { IGNORED_PARAMETERS, REPLAYED } from '../src/request/http/headers.js';
 import { EXAMPLES, errorExample } from './openapi-examples.js';
 
 const textHeader = (description: string, example: string) => ({
@@ -64,6 +64,29 @@ export const HEADERS = {
 } as const;
 
 export type HeaderName = keyof typeof HEADERS;
+
+export const errorSchema = {
+  type: 'object',
+  description: 'Any error.',
+  required: ['code', 'message', 'status'],
+  properties: {
+    code: { type: 'string', enum: Object.keys(ERRORS), description: 'Machine-readable error code.' },
+    message: { type: 'string', description: 'Human-readable description.' },
+    status: { type: 'integer', description: 'The HTTP status code.', examples: [400] },
+    errors: {
+      type: 'array',
+      description: 'With status 400: the problem of each invalid field.',
+      items: {
+        type: 'object',
+        required: ['field', 'message'],
+        properties: {
+          field: { type: 'string', description: 'The field as it was sent.', examples: ['categoryId'] },
+          message: { type: 'string', description: 'The rule that the value breaks.' },
+        },
+      },
+    },
+  },
+} as const;
 
 const EVERY_RESPONSE: HeaderName[] = [
   'X-Request-Id',

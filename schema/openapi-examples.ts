@@ -1,13 +1,13 @@
-import type { Scope } from '../../ground/kernel/caller.js';
+import type { Scope } from '../src/ground/kernel/caller.js';
 import {
   AppError,
   ERRORS,
   type ErrorCode,
   type FieldProblem,
   invalidRequest,
-} from '../../ground/kernel/errors.js';
-import { GET_PET_DEPRECATION, newPetSchema, pageSizeSchema, petStatusSchema } from '../../pets/pet.rules.js';
-import { errorBody } from '../../request/http/error-reply.js';
+} from '../src/ground/kernel/errors.js';
+import { GET_PET_DEPRECATION, newPetSchema, pageSizeSchema, petStatusSchema } from '../src/pets/pet.rules.js';
+import { errorBody } from '../src/request/http/error-reply.js';
 
 /** Bodies of requests and responses, by the schema that they fit. A test compares each with what the gateway sends. */
 export const EXAMPLES = {
