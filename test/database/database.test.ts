@@ -286,6 +286,8 @@ test.each([
   ['ER_DATA_TOO_LONG', '22001', false],
   ['ER_DUP_ENTRY', '23000', false],
   ['ER_SIGNAL_EXCEPTION', '45000', false],
+  ['ER_NO_DEFAULT_FOR_FIELD', 'HY000', false],
+  ['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'HY000', false],
 ])('an error of MySQL (%s, SQLSTATE %s) is 503 unless the statement is wrong', (code, sqlState, isAway) => {
   const driverError = Object.assign(new Error('refused'), { code, sqlState });
   const answer = unavailableIfDatabaseAway(new QueryFailedError('INSERT', [], driverError));

@@ -9,6 +9,14 @@ const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
 
 /** Classes of SQLSTATE: the statement, its values or a trigger is wrong. All others are a state of the server. */
 const OF_STATEMENT = /^(0A|21|22|23|42|45)/;
+/** Faults of a statement or its values with the general state HY000. */
+const OF_STATEMENT_CODES = new Set([
+  'ER_CANT_AGGREGATE_2COLLATIONS',
+  'ER_CHECK_CONSTRAINT_VIOLATED',
+  'ER_NO_DEFAULT_FOR_FIELD',
+  'ER_TRUNCATED_WRONG_VALUE_FOR_FIELD',
+  'ER_WRONG_ARGUMENTS',
+]);
 /** Limits of the server, which share class 42 with wrong statements. */
 const OF_SERVER = new Set([
   'ER_TOO_MANY_USER_CONNECTIONS',
@@ -76,7 +84,9 @@ export function emptyIfTableMissing(error: unknown): never[] {
 /** The client's error when the database is unavailable, full, overloaded or refuses access; otherwise null. */
 export function unavailableIfDatabaseAway(error: unknown): AppError | null {
   const { code = '', sqlState, fatal } = driverErrorOf(error);
-  const isOfServer = sqlState !== undefined && (!OF_STATEMENT.test(sqlState) || OF_SERVER.has(code));
+  const isOfStatement =
+    OF_STATEMENT_CODES.has(code) || (OF_STATEMENT.test(sqlState ?? '') && !OF_SERVER.has(code));
+  const isOfServer = sqlState !== undefined && !isOfStatement;
   if (!fatal && !isOfServer && !OF_FILE.test(code)) return null;
   return new AppError('unavailable', 'The database does not answer at the moment. Try again shortly.', {
     retryAfterSeconds: 1,
