@@ -7,6 +7,7 @@ import {
   AcmeUnreachable,
   parseRetryAfter,
 } from '../../src/domains/certificates/acme/acme-problem.js';
+import { readAuthorization, readRefusal } from '../../src/domains/certificates/acme/acme-resources.js';
 import { generateKey } from '../../src/domains/certificates/acme/jws.js';
 import { orderFailure } from '../../src/domains/certificates/orders/order-failure.js';
 import { momentIn, renewAtMs } from '../../src/domains/certificates/orders/renewal.js';
@@ -91,6 +92,29 @@ describe('problems of the CA as the owner sees them', () => {
     const failure = orderFailure(new UnusableCertificate('it has run out'), CIRCUMSTANCES);
     expect(failure).toMatchObject({ code: 'CA_DOWN', cause: expect.stringContaining('it has run out') });
   });
+
+  test.each([
+    ['{"error":"slow down"}', 429, 'CA_RATE_LIMITED'],
+    ['slow down', 429, 'CA_RATE_LIMITED'],
+    ['{"error":"no"}', 403, 'CA_REJECTED'],
+    ['no', 403, 'CA_REJECTED'],
+    ['{"error":"away"}', 502, 'CA_DOWN'],
+    ['away', 502, 'CA_DOWN'],
+  ])('an answer of a proxy in front of the CA, %j with status %i, is %s', (body, status, code) => {
+    const answer = { url: 'https://ca.test/order', status, headers: { 'retry-after': '60' }, body };
+    const failure = orderFailure(readRefusal(answer, NOW_MS), CIRCUMSTANCES);
+    expect(failure).toMatchObject({ code, retryAtMs: NOW_MS + 60_000 });
+  });
+
+  test.each([{ toString: 1, valueOf: 1 }, ['abc'], 7, null, 'a/b', 'a'.repeat(129)])(
+    'a challenge with the token %j is none',
+    (token) => {
+      const challenges = [{ type: 'http-01', status: 'pending', url: 'https://ca.test/challenge', token }];
+      const body = JSON.stringify({ status: 'pending', challenges });
+      const answer = { url: 'https://ca.test/authz', status: 200, headers: {}, body };
+      expect(readAuthorization(answer)).toEqual({ status: 'pending', challenge: null });
+    },
+  );
 
   test("a fault that is not the CA's is not shown to the owner", () => {
     expect(orderFailure(new Error('the database is away'), CIRCUMSTANCES)).toBeNull();

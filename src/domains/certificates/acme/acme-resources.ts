@@ -20,11 +20,13 @@ const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
 export function readRefusal({ url, status, headers, body }: AcmeResponse, nowMs: number): Error {
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'], nowMs);
   const document = parseObject(body);
-  if (document) return new AcmeProblem(document, { url, status, retryAfterSeconds });
   const detail = `HTTP ${status} without a reason`;
-  if (status < 400 || status > 499) return new AcmeUnreachable(detail, { url, retryAfterSeconds });
+  if (!document && (status < 400 || status > 499)) {
+    return new AcmeUnreachable(detail, { url, retryAfterSeconds });
+  }
+  // A proxy in front of the CA knows no types of problems.
   const type = status === 429 ? 'urn:ietf:params:acme:error:rateLimited' : 'about:blank';
-  return new AcmeProblem({ type, detail }, { url, status, retryAfterSeconds });
+  return new AcmeProblem({ type, ...(document ?? { detail }) }, { url, status, retryAfterSeconds });
 }
 
 /** Throws `AcmeUnreachable` when the answer is not a directory. */
@@ -69,7 +71,9 @@ export function readAuthorization(response: AcmeResponse) {
   const { url } = response;
   const { status, challenges } = jsonOf(response);
   const offered = list(challenges) as (Record<string, unknown> | null)[];
-  const usable = offered.find((one) => one?.type === 'http-01' && TOKEN.test(String(one.token)));
+  const usable = offered.find(
+    (one) => one?.type === 'http-01' && typeof one.token === 'string' && TOKEN.test(one.token),
+  );
   return {
     status: oneOf(['pending', 'valid', 'invalid', 'deactivated', 'expired', 'revoked'], status, url),
     /** The HTTP-01 challenge; null = the CA offers none. D-69. */
