@@ -82,9 +82,10 @@ export async function observe(
     return Promise.all(
       servers.map(async (server) => {
         const askServer: Ask = (question) => nameServers.ask(server, question, asker);
-        const [lookup, txt] = await Promise.all([
-          lookUp(hostname, askServer),
+        // The proof of ownership is asked first: the exchanges of a second are bounded, and a move depends on it.
+        const [txt, lookup] = await Promise.all([
           ownership ? askServer({ name: ownership.name, type: 'TXT' }) : null,
+          lookUp(hostname, askServer),
         ]);
         return { name: server.name, lookup, txt };
       }),
