@@ -107,7 +107,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-sixty-a-second',
-    file: 'tenants/request-log/unstored-requests.ts',
+    file: 'tenants/request-log/request-writer.ts',
     find: 'MAX_PER_SECOND = 50',
     replace: 'MAX_PER_SECOND = 60',
     breaks: 'A second keeps 50 requests of a project.',
@@ -115,7 +115,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-errors-not-preferred',
-    file: 'tenants/request-log/unstored-requests.ts',
+    file: 'tenants/request-log/request-writer.ts',
     find: 'this.release(others.splice(MAX_PER_SECOND - errors.length));',
     replace: 'this.release(errors.splice(MAX_PER_SECOND - others.length));',
     breaks: 'Errors replace requests without an error.',
@@ -123,7 +123,7 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'log-current-second-stored-early',
-    file: 'tenants/request-log/unstored-requests.ts',
+    file: 'tenants/request-log/request-writer.ts',
     find: 'if (second === this.second) return;',
     replace: '',
     breaks: 'Rows wait for the end of their second.',

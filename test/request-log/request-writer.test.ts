@@ -10,8 +10,11 @@ import { firstIdAt } from '../../src/ground/kernel/ids.js';
 import { KeyNames } from '../../src/tenants/api-keys/key-names.js';
 import { LoggedRequest, REQUEST_RETENTION } from '../../src/tenants/request-log/logged-request.entity.js';
 import { ProjectRequests } from '../../src/tenants/request-log/project-requests.js';
-import { RequestWriter } from '../../src/tenants/request-log/request-writer.js';
-import { type NewRow, UnstoredRequests } from '../../src/tenants/request-log/unstored-requests.js';
+import {
+  type NewRow,
+  RequestWriter,
+  UnstoredRequests,
+} from '../../src/tenants/request-log/request-writer.js';
 import { UsageService } from '../../src/tenants/usage/usage.service.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
