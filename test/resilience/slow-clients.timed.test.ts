@@ -22,8 +22,9 @@ test('Reliability-4: 300 slow or silent clients are closed in 15 s, and other cl
   const token = await createTenant(database.url);
   const post = (path: string, key: string) =>
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer ${key}\r\n`;
+  const silence = { first: '', again: '' };
   const kinds: Slowness[] = [
-    { first: '', again: '' },
+    silence,
     { first: 'GET /v1/pets HTTP/1.1\r\n', again: 'X-A: b\r\n' },
     { first: `${post('/v1/pets', token)}Content-Length: 9000\r\n\r\n{`, again: ' ' },
     { first: `${post('/graphql', token)}Content-Length: 9000\r\n\r\n{`, again: ' ' },
@@ -44,8 +45,11 @@ test('Reliability-4: 300 slow or silent clients are closed in 15 s, and other cl
     expect(load.answers.filter(({ code }) => code !== null)).toEqual([]);
     expect(slowestMs).toBeLessThan(1_000 * Math.max(pace, await slowness()));
     // The client is at fault, so it gets exactly one answer, a 4xx.
-    const answers = slow.map(({ answer }) => answer().match(/^HTTP\/1\.1 \d{3}/gm));
+    const answers = slow.slice(OF_EACH_KIND).map(({ answer }) => answer().match(/^HTTP\/1\.1 \d{3}/gm));
     expect(answers.filter((found) => found?.length !== 1 || !/ 4\d\d/.test(found[0]))).toEqual([]);
+    // A browser that connects ahead would take an answer for that to the request that it sends next.
+    const silent = slow.slice(0, OF_EACH_KIND).map(({ answer }) => answer());
+    expect(silent.filter((text) => text !== '')).toEqual([]);
     expect(gateway.faults()).toEqual([]);
   } finally {
     load.abandon();

@@ -77,7 +77,8 @@ export class Reception {
     const connection = this.connections.of(socket);
     // Nothing can be sent before the end of a handshake.
     if (!connection) socket.destroy();
-    else if (reason === null) connection.destroy();
+    // Browsers connect ahead of their requests, and would take a refusal for the answer to their first request.
+    else if (reason === null || connection.isUnused) connection.destroy();
     else if (!this.refused.has(connection) && connection.state !== 'ending') {
       this.refused.add(connection);
       void this.refuseInTurn(connection, reason);
