@@ -28,8 +28,9 @@ const MINUTE_MS = 60_000;
 const counted = async (part: string) => {
   const entries = visitor.page.getByRole('list', { name: 'Parts of the bars' }).getByRole('listitem');
   const entry = entries.filter({ has: visitor.page.getByText(part, { exact: true }) });
-  if ((await entry.count()) === 0) return null;
-  return Number((await entry.locator('strong').innerText()).replace(/\D/g, ''));
+  // Waits for nothing: the part may leave the plot at any time.
+  const [sum] = await entry.locator('strong').allInnerTexts();
+  return sum === undefined ? null : Number(sum.replace(/\D/g, ''));
 };
 const fact = async (name: string) => {
   const facts = visitor.page.locator('.facts > div');
