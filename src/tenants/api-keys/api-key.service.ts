@@ -31,7 +31,7 @@ export interface IssuedApiKey {
 }
 
 /**
- * An operator, as an actor, changes any key. A caller changes the keys of its project, within the rights of its own key. Its
+ * An operator, as an actor, changes any key. A caller changes keys of its own project, and its key limits what it may do: its
  * changes throw `AppError forbidden` without the scope `keys`. A key of another project is not found.
  */
 export type KeyChanger = Actor | ServiceCall;
