@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { SCOPES, type Scope } from '../ground/kernel/caller.js';
+import { NOUN_SCOPES, SCOPES, type Scope } from '../ground/kernel/caller.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../ground/kernel/duration.js';
 import { parseInt64 } from '../ground/kernel/int64.js';
 import type { BanStatus } from '../request/rate-limit/rules/bans.js';
@@ -7,8 +7,6 @@ import { projectSubject } from '../request/rate-limit/rules/subjects.js';
 import type { ApiKey } from '../tenants/api-keys/api-key.entity.js';
 import { isoTime, type Output, table } from './output.js';
 import { commandLineActor, withServices } from './session.js';
-
-const DEFAULT_SCOPES: Scope[] = ['pets:read', 'pets:write'];
 
 interface CreateOptions {
   scopes: Scope[];
@@ -24,7 +22,7 @@ export function keysCommands(program: Command, output: Output): void {
   keys
     .command('create <slug>')
     .description('Create an API key for a project. The key is shown only once.')
-    .option('--scopes <scopes>', `separated by commas: ${SCOPES.join(', ')}`, toScopes, DEFAULT_SCOPES)
+    .option('--scopes <scopes>', `separated by commas: ${SCOPES.join(', ')}`, toScopes, [...NOUN_SCOPES])
     .option('--name <name>', 'a name for the list of keys', 'command line')
     .option('--expires <duration>', 'such as 12h or 90d (default: never)', toLifetimeMs)
     .option('--rehearse', "on staging the key may request refusals, to test a client's back-off")
@@ -34,7 +32,7 @@ export function keysCommands(program: Command, output: Output): void {
 Examples:
   $ petstore keys create shop
   $ petstore keys create shop --scopes ${SCOPES.join(',')}   # everything in the dashboard
-  $ petstore keys create shop --scopes pets:read --name storefront --expires 90d
+  $ petstore keys create shop --scopes ${NOUN_SCOPES[0]} --name storefront --expires 90d
   $ API_KEY=$(petstore keys create shop --json | jq -r .key)`,
     )
     .action(async (slug: string, { scopes, name, expires, rehearse: rehearses = false }: CreateOptions) => {

@@ -1,8 +1,16 @@
+import { NOUNS } from '../../nouns.js';
 import { AppError } from './errors.js';
 import type { Quota } from './quota.js';
 
-export const SCOPES = ['pets:read', 'pets:write', 'domains', 'keys'] as const;
-export type Scope = (typeof SCOPES)[number];
+/** Each noun has two, such as `pets:read` and `pets:write`. */
+export type NounScope = `${string}:read` | `${string}:write`;
+export type Scope = NounScope | 'domains' | 'keys';
+
+export const NOUN_SCOPES: readonly NounScope[] = NOUNS.flatMap(({ plural }): NounScope[] => [
+  `${plural}:read`,
+  `${plural}:write`,
+]);
+export const SCOPES: readonly Scope[] = [...NOUN_SCOPES, 'domains', 'keys'];
 
 /** The caller, as identified by the API key. The only source of a project id: it never comes from input. */
 export interface Caller {

@@ -2,14 +2,19 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType } from 'type-graphql';
 import { SCOPES, type Scope } from '../../../ground/kernel/caller.js';
 import { NAME } from '../../../ground/kernel/validation.js';
+import { NOUNS } from '../../../nouns.js';
 import { describedEnum, Entries, inCapitals, PlainType, TimeField } from '../operations/type-options.js';
 
 const ApiKeyScopeEnum = describedEnum<Scope>(
   'ApiKeyScope',
   'A permission of an API key.',
   {
-    'pets:read': '`pets:read`: read pets.',
-    'pets:write': '`pets:write`: create and change pets.',
+    ...Object.fromEntries(
+      NOUNS.flatMap(({ plural }) => [
+        [`${plural}:read`, `\`${plural}:read\`: read ${plural}.`],
+        [`${plural}:write`, `\`${plural}:write\`: create and change ${plural}.`],
+      ]),
+    ),
     domains: '`domains`: publish the project, see and change its domains.',
     keys: "`keys`: see, create, roll and revoke the project's API keys.",
   },
