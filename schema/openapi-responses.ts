@@ -1,6 +1,12 @@
+import type { RestDocument } from '../src/doors/rest/rest-document.js';
 import { ERRORS, type ErrorCode } from '../src/ground/kernel/errors.js';
+import { NOUNS, type NounDescription } from '../src/nouns.js';
 import { IGNORED_PARAMETERS, REPLAYED } from '../src/request/http/headers.js';
-import { EXAMPLES, errorExample } from './openapi-examples.js';
+import { errorExample } from './openapi-refusals.js';
+
+const [{ singular, plural }] = NOUNS as readonly [NounDescription];
+const LIST_URL = `http://127.0.0.1:4000/v1/${plural}`;
+const CURSOR = Buffer.from(`${singular}:42`).toString('base64url');
 
 const textHeader = (description: string, example: string) => ({
   description,
@@ -31,11 +37,8 @@ export const HEADERS = {
     '`true` on the stored answer to a repeated Idempotency-Key: nothing was created.',
     'true',
   ),
-  Link: textHeader(
-    'RFC 8288: related pages.',
-    '<http://127.0.0.1:4000/v1/pets?limit=20&cursor=cGV0OjQy>; rel="next"',
-  ),
-  Location: textHeader('The address of the created pet.', 'http://127.0.0.1:4000/v1/pets/4711'),
+  Link: textHeader('RFC 8288: related pages.', `<${LIST_URL}?limit=20&cursor=${CURSOR}>; rel="next"`),
+  Location: textHeader(`The address of the created ${singular}.`, `${LIST_URL}/4711`),
   [IGNORED_PARAMETERS]: textHeader(
     'Query parameters that the operation does not know and has ignored, percent-encoded: at most 10, each cut to 30 characters. `...` stands for further ones.',
     'page, sort',
@@ -63,7 +66,7 @@ export const HEADERS = {
   'WWW-Authenticate': textHeader('RFC 6750: how to authenticate.', 'Bearer realm="petstore"'),
 } as const;
 
-export type HeaderName = keyof typeof HEADERS;
+type HeaderName = keyof typeof HEADERS;
 
 export const errorSchema = {
   type: 'object',
@@ -97,42 +100,53 @@ const EVERY_RESPONSE: HeaderName[] = [
   'RateLimit',
 ];
 
-/** A response without an error. `names` are its headers beside those of every response; without a schema it has no body. */
-export function response(description: string, names: HeaderName[], schema?: keyof typeof EXAMPLES): object {
-  return { description, headers: headers(names), ...(schema ? { content: json(schema) } : {}) };
+/** The responses of operations, with examples of the nouns. */
+export class Responses {
+  constructor(
+    private readonly examples: RestDocument['examples'],
+    private readonly refusals: RestDocument['refusals'],
+  ) {}
+
+  /** A response without an error. `names` are its headers beside those of every response; without a schema it has no body. */
+  of(description: string, names: readonly string[], schema?: string): object {
+    return { description, headers: headers(names), ...(schema ? { content: this.json(schema) } : {}) };
+  }
+
+  /** A body of a schema, with examples. */
+  json(schema: string): object {
+    return { 'application/json': { schema: reference(schema), examples: this.examples[schema] } };
+  }
+
+  /** Each status has one response. Its description lists the possible codes, and each code has an example. */
+  ofErrors(
+    operationId: string,
+    codes: readonly ErrorCode[],
+    names: readonly string[] = [],
+  ): Record<number, object> {
+    const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
+    const exampleOf = (code: ErrorCode) => errorExample(this.refusals, operationId, code);
+    return Object.fromEntries(
+      statuses.map((status) => {
+        const ofStatus = codes.filter((code) => ERRORS[code].status === status);
+        const examples = Object.fromEntries(ofStatus.map((code) => [code, exampleOf(code)]));
+        return [
+          status,
+          {
+            description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
+            headers: headers([...names, ...errorHeaderNames(status)]),
+            content: { 'application/json': { schema: reference('Error'), examples } },
+          },
+        ];
+      }),
+    );
+  }
 }
 
-/** A body of a schema, with examples. */
-export function json(schema: keyof typeof EXAMPLES): object {
-  return { 'application/json': { schema: reference(schema), examples: EXAMPLES[schema] } };
-}
-
-/** Each status has one response. Its description lists the possible codes, and each code has an example. */
-export function errorResponses(
-  operationId: string,
-  codes: ErrorCode[],
-  names: HeaderName[] = [],
-): Record<number, object> {
-  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const ofStatus = codes.filter((code) => ERRORS[code].status === status);
-      const examples = Object.fromEntries(ofStatus.map((code) => [code, errorExample(operationId, code)]));
-      return [
-        status,
-        {
-          description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
-          headers: headers([...names, ...errorHeaderNames(status)]),
-          content: { 'application/json': { schema: reference('Error'), examples } },
-        },
-      ];
-    }),
-  );
-}
-
-/** The headers of every response and those of `names`, as references. */
-function headers(names: HeaderName[]): object {
-  const all: HeaderName[] = [...EVERY_RESPONSE, ...names];
+/** The headers of every response and those of `names`, as references. Throws for a header without a description. */
+function headers(names: readonly string[]): object {
+  const all = [...EVERY_RESPONSE, ...names];
+  const unknown = all.filter((name) => !Object.hasOwn(HEADERS, name));
+  if (unknown.length > 0) throw new Error(`HEADERS lacks ${unknown.join(', ')}`);
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 

@@ -1,16 +1,13 @@
-import { listQuerySchema, petSchema, petsSchema, rateLimitSchema } from '../src/doors/rest/schemas.js';
+import {
+  type DocumentedOperation,
+  READ_HEADERS,
+  type RestDocument,
+} from '../src/doors/rest/rest-document.js';
+import { rateLimitSchema } from '../src/doors/rest/schemas.js';
 import type { Scope } from '../src/ground/kernel/caller.js';
 import type { ErrorCode } from '../src/ground/kernel/errors.js';
-import { GET_PET_DEPRECATION, newPetSchema } from '../src/pets/pet.rules.js';
-import { IGNORED_PARAMETERS, REPLAYED } from '../src/request/http/headers.js';
-import {
-  errorResponses,
-  errorSchema,
-  HEADERS,
-  type HeaderName,
-  json,
-  response,
-} from './openapi-responses.js';
+import { NOUN_WORDS } from '../src/nouns.js';
+import { errorSchema, HEADERS, Responses } from './openapi-responses.js';
 
 const EVERY_OPERATION: ErrorCode[] = [
   'invalid_request',
@@ -24,31 +21,49 @@ const EVERY_OPERATION: ErrorCode[] = [
   'internal',
   'unavailable',
 ];
-const SUNSET_HEADERS: HeaderName[] = ['Deprecation', 'Sunset', 'Link'];
-const READ_HEADERS: HeaderName[] = ['ETag', 'Cache-Control', 'Vary'];
-const LIST_HEADERS: HeaderName[] = ['Link', IGNORED_PARAMETERS, ...READ_HEADERS];
-const PET_HEADERS: HeaderName[] = [...SUNSET_HEADERS, IGNORED_PARAMETERS, ...READ_HEADERS];
+const CREATING: ErrorCode[] = [
+  'conflict',
+  'payload_too_large',
+  'unsupported_media_type',
+  'idempotency_mismatch',
+];
+const OWN_EXAMPLES: RestDocument['examples'] = {
+  RateLimit: {
+    standing: {
+      summary: `The plan FREE after one request for ${NOUN_WORDS}`,
+      value: {
+        minute: { limit: 60, remaining: 59, resetAtSeconds: 1764892860 },
+        day: { limit: 1000, remaining: 999, resetAtSeconds: 1764979200 },
+        ban: { strikes: 0, untilSeconds: null, nextStepMinutes: 1 },
+      },
+    },
+  },
+};
 
 /** The OpenAPI 3.1 description of `/v1`, built from the error table and from the schemas that validate and serialize. */
-export function openApiDocument(servers: readonly object[]): object {
+export function openApiDocument(servers: readonly object[], nouns: readonly RestDocument[]): object {
+  const [first] = nouns;
+  if (!first) throw new Error('the gateway serves no noun');
+  const examples = Object.assign({}, ...nouns.map((noun) => noun.examples), OWN_EXAMPLES);
+  const responses = new Responses(examples, Object.assign({}, ...nouns.map((noun) => noun.refusals)));
+  const own = first.tag.name;
   return published({
     openapi: '3.1.0',
     info: {
       title: 'Petstore Gateway',
       version: '1.0.0',
-      summary: 'Browse and manage pets available for adoption.',
+      summary: first.summary,
       description:
         'Every request needs an API key as a bearer token. Integers of format int64 are exact over their whole range: read them with a parser that keeps every digit.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers,
     security: [{ apiKey: [] }],
-    tags: [{ name: 'animals', description: 'Pets of the project that the API key belongs to.' }],
+    tags: nouns.map(({ tag }) => tag),
     paths: {
-      '/pets': { get: listPets(), post: createPet() },
-      '/pets/{petId}': { get: getPet() },
-      '/rate_limit': { get: getRateLimit() },
-      '/openapi.json': { get: getOpenApi() },
+      ...Object.assign({}, ...nouns.map((noun) => pathsOf(noun, responses))),
+      '/rate_limit': { get: getRateLimit(own, responses) },
+      '/openapi.json': { get: getOpenApi(own, responses) },
     },
     components: {
       securitySchemes: {
@@ -59,9 +74,7 @@ export function openApiDocument(servers: readonly object[]): object {
         },
       },
       schemas: {
-        NewPet: { description: 'A pet to create.', ...newPetSchema },
-        Pet: petSchema,
-        Pets: { ...petsSchema, items: { $ref: '#/components/schemas/Pet' } },
+        ...Object.assign({}, ...nouns.map((noun) => noun.schemas)),
         RateLimit: rateLimitSchema,
         Error: errorSchema,
       },
@@ -70,113 +83,71 @@ export function openApiDocument(servers: readonly object[]): object {
   });
 }
 
-function listPets(): object {
+function pathsOf({ paths, tag }: RestDocument, responses: Responses): object {
+  const ofPath = (operations: Readonly<Record<string, DocumentedOperation>>) =>
+    Object.entries(operations).map(([method, each]) => [method, operation(each, tag.name, responses)]);
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, operations]) => [path, Object.fromEntries(ofPath(operations))]),
+  );
+}
+
+function operation(
+  { operationId, summary, description, sunsetDate, scope, ...rest }: DocumentedOperation,
+  tag: string,
+  responses: Responses,
+): object {
+  const { parameters, creates, answers, errors = [], errorHeaders } = rest;
+  const codes = creates === undefined ? EVERY_OPERATION : [...EVERY_OPERATION, ...CREATING];
+  const answered = Object.entries(answers).map(([status, answer]) => [
+    status,
+    responses.of(answer.description, answer.headers, answer.schema),
+  ]);
   return {
-    operationId: 'listPets',
-    summary: 'List all animals',
-    description: 'A page of pets, oldest first. The `Link` header has the URL of the next page.',
-    tags: ['animals'],
-    security: needs('pets:read'),
-    parameters: Object.entries(listQuerySchema.properties).map(([name, { description, ...schema }]) => ({
-      name,
-      in: 'query',
-      required: false,
-      description,
-      schema,
-    })),
+    operationId,
+    summary,
+    description,
+    ...(sunsetDate === undefined ? {} : { deprecated: true, 'x-deprecated-sunset': sunsetDate }),
+    tags: [tag],
+    security: needs(scope),
+    parameters: creates === undefined ? parameters : [IDEMPOTENCY_KEY, ...parameters],
+    ...(creates === undefined ? {} : { requestBody: { required: true, content: responses.json(creates) } }),
     responses: {
-      200: response('A page of pets.', LIST_HEADERS, 'Pets'),
-      304: response('Not modified: the client has this page.', LIST_HEADERS),
-      ...errorResponses('listPets', EVERY_OPERATION),
+      ...Object.fromEntries(answered),
+      ...responses.ofErrors(operationId, [...codes, ...errors], errorHeaders),
     },
   };
 }
 
-function createPet(): object {
-  return {
-    operationId: 'createPet',
-    summary: 'Add an animal',
-    description:
-      'With an `Idempotency-Key` the request can be repeated when its answer got lost: only the first one creates a pet.',
-    tags: ['animals'],
-    security: needs('pets:write'),
-    parameters: [
-      {
-        name: 'Idempotency-Key',
-        in: 'header',
-        required: false,
-        description:
-          'Any value that is new to this project, of visible ASCII characters without spaces. For 24 hours a repeated request with the same value gets the first response again and creates nothing.',
-        schema: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 255,
-          pattern: '^[!-~]+$',
-          examples: ['7b1f0c52-add-rex'],
-        },
-      },
-    ],
-    requestBody: { required: true, content: json('NewPet') },
-    responses: {
-      201: response(
-        'The created pet with its assigned `id`.',
-        ['Location', REPLAYED, IGNORED_PARAMETERS],
-        'Pet',
-      ),
-      ...errorResponses('createPet', [
-        ...EVERY_OPERATION,
-        'conflict',
-        'payload_too_large',
-        'unsupported_media_type',
-        'idempotency_mismatch',
-      ]),
-    },
-  };
-}
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Any value that is new to this project, of visible ASCII characters without spaces. For 24 hours a repeated request with the same value gets the first response again and creates nothing.',
+  schema: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[!-~]+$',
+    examples: ['7b1f0c52-add-rex'],
+  },
+};
 
-function getPet(): object {
-  const { sunsetDate } = GET_PET_DEPRECATION;
-  const codes: ErrorCode[] = [...EVERY_OPERATION, 'not_found', 'gone'];
-  return {
-    operationId: 'getPet',
-    summary: 'Get an animal',
-    description: `Deprecated, to be removed on ${sunsetDate}: use \`GET /pets\` with a \`status\` filter. Over GraphQL, \`pets(ids: […])\` reads pets by identifier.`,
-    deprecated: true,
-    'x-deprecated-sunset': sunsetDate,
-    tags: ['animals'],
-    security: needs('pets:read'),
-    parameters: [
-      {
-        name: 'petId',
-        in: 'path',
-        required: true,
-        description: 'The identifier of the pet.',
-        schema: { type: 'integer', format: 'int64', examples: [4711] },
-      },
-    ],
-    responses: {
-      200: response('The pet.', PET_HEADERS, 'Pet'),
-      304: response('Not modified: the client has this pet.', PET_HEADERS),
-      ...errorResponses('getPet', codes, SUNSET_HEADERS),
-    },
-  };
-}
-
-function getRateLimit(): object {
+function getRateLimit(tag: string, responses: Responses): object {
   return {
     operationId: 'getRateLimit',
     summary: 'Get the remaining quota',
     description: 'Costs no quota, and works also while the key is banned.',
     'x-stability': 'beta',
-    tags: ['animals'],
+    tags: [tag],
     responses: {
-      200: response(
+      200: responses.of(
         'Both windows and the ban state of the key.',
         ['Cache-Control', 'Vary', 'ETag'],
         'RateLimit',
       ),
-      304: response('Not modified.', READ_HEADERS),
-      ...errorResponses('getRateLimit', [
+      304: responses.of('Not modified.', READ_HEADERS),
+      ...responses.ofErrors('getRateLimit', [
         'invalid_request',
         'unauthorized',
         'not_acceptable',
@@ -188,21 +159,21 @@ function getRateLimit(): object {
   };
 }
 
-function getOpenApi(): object {
+function getOpenApi(tag: string, responses: Responses): object {
   return {
     operationId: 'getOpenApi',
     summary: 'Get this document',
     description: 'The OpenAPI 3.1 document of this API, for generators of clients and for other tools.',
     'x-stability': 'beta',
-    tags: ['animals'],
+    tags: [tag],
     security: [],
     responses: {
       200: {
-        ...response('The OpenAPI document.', READ_HEADERS),
+        ...responses.of('The OpenAPI document.', READ_HEADERS),
         content: { 'application/json': { schema: { type: 'object' } } },
       },
-      304: response('Not modified: the client has this document.', READ_HEADERS),
-      ...errorResponses('getOpenApi', [
+      304: responses.of('Not modified: the client has this document.', READ_HEADERS),
+      ...responses.ofErrors('getOpenApi', [
         'invalid_request',
         'not_acceptable',
         'misdirected',

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import 'reflect-metadata';
 import { addressesOf, serversOf } from '../src/app/addresses.js';
+import { SERVED_NOUNS } from '../src/app/nouns.js';
 import { FieldLimits } from '../src/doors/graphql/execution/field-limits.js';
 import { createSchema } from '../src/doors/graphql/schema/schema.js';
 import { loadConfig } from '../src/ground/config/config.js';
@@ -11,8 +12,11 @@ import { openApiDocument } from './openapi.js';
 
 /** Writes the contract from the code; with `--check` compares instead, and fails when a file is stale. */
 const config = loadConfig({});
-const schema = await createSchema([], new FieldLimits(new MemoryLimiter(Date.now)));
-const openApi = openApiDocument(serversOf(addressesOf(config, config.port)));
+const nouns = await Promise.all(SERVED_NOUNS.map((noun) => noun.contract()));
+const resolvers = nouns.map(({ resolver }) => resolver);
+const schema = await createSchema(resolvers, [], new FieldLimits(new MemoryLimiter(Date.now)));
+const documents = nouns.map(({ rest }) => rest);
+const openApi = openApiDocument(serversOf(addressesOf(config, config.port)), documents);
 const contract = {
   // Not type-graphql's own emitter: it drops directives.
   'schema.graphql': `${printSchemaWithDirectives(schema)}\n`,

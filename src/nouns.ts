@@ -12,7 +12,7 @@ export interface NounDescription {
   readonly fields: readonly NounField[];
 }
 
-export interface NounField {
+interface NounField {
   /** As in both doors, and as the column of its files. */
   readonly name: string;
   /** For people, such as the head of a column. */

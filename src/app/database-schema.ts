@@ -6,12 +6,10 @@ import { DomainEvent } from '../domains/store/timeline.js';
 import { ChangeSequence } from '../ground/database/change-sequence.entity.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import { Projects1780000000000 } from '../ground/migrations/1780000000000-projects.js';
-import { Pets1780000001000 } from '../ground/migrations/1780000001000-pets.js';
 import { RateLimits1780000002000 } from '../ground/migrations/1780000002000-rate-limits.js';
 import { Domains1780000003000 } from '../ground/migrations/1780000003000-domains.js';
 import { Usage1780000004000 } from '../ground/migrations/1780000004000-usage.js';
 import { ImportedFile, PetImport } from '../pets/files/pet-import.entity.js';
-import { Pet } from '../pets/pet.entity.js';
 import { RateCounter } from '../request/rate-limit/memory/counter-store.js';
 import { ApiKey } from '../tenants/api-keys/api-key.entity.js';
 import { AuditEvent } from '../tenants/audit/audit-event.entity.js';
@@ -19,13 +17,14 @@ import { IdempotencyKey } from '../tenants/idempotency/idempotency-key.entity.js
 import { Project } from '../tenants/projects/project.entity.js';
 import { LoggedRequest } from '../tenants/request-log/logged-request.entity.js';
 import { UsageCount } from '../tenants/usage/usage-count.entity.js';
+import { SERVED_NOUNS } from './nouns.js';
 
 /** The tables of every noun. Spec: the database's schema is what its migrations make of it. */
 export const DATABASE_SCHEMA: DatabaseSchema = {
   entities: [
     Project,
     ApiKey,
-    Pet,
+    ...SERVED_NOUNS.flatMap(({ entities }) => entities),
     PetImport,
     ImportedFile,
     IdempotencyKey,
@@ -40,11 +39,17 @@ export const DATABASE_SCHEMA: DatabaseSchema = {
     UsageCount,
     LoggedRequest,
   ],
-  migrations: [
+  migrations: oldestFirst([
     Projects1780000000000,
-    Pets1780000001000,
+    ...SERVED_NOUNS.flatMap(({ migrations }) => migrations),
     RateLimits1780000002000,
     Domains1780000003000,
     Usage1780000004000,
-  ],
+  ]),
 };
+
+/** A migration's name ends with its time. */
+function oldestFirst(migrations: DatabaseSchema['migrations']): DatabaseSchema['migrations'] {
+  const timeOf = ({ name }: { name: string }) => Number(name.slice(-13));
+  return migrations.toSorted((a, b) => timeOf(a) - timeOf(b));
+}

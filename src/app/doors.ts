@@ -8,6 +8,7 @@ import { dashboardDoor } from '../doors/web/dashboard.door.js';
 import { notFoundForPeople, pagesDoor } from '../doors/web/pages.door.js';
 import { Pages } from '../doors/web/pages.js';
 import { EventLoopTurns } from '../ground/scheduling/event-loop-turns.js';
+import type { NounDoors } from '../noun.js';
 import { defaultMaxConnections, OpenConnections } from '../request/http/connections/open-connections.js';
 import { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
 import { isLocalOrigin, originHeaders } from '../request/http/cors.js';
@@ -63,9 +64,11 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   });
 
   healthRoutes(http, { isDraining: () => drain.isDraining, isDatabaseReady: () => db.isReady() });
+  const nouns = await Promise.all(parts.services.nouns.map((noun) => noun.openDoors()));
   const shared: Shared = {
     addresses,
-    schema: await openSchema(options, parts, addresses),
+    nouns,
+    schema: await openSchema(options, parts, { nouns, addresses }),
     turns: new EventLoopTurns(),
     bodies: new BodiesInFlight(),
   };
@@ -120,6 +123,7 @@ function originRule({ config }: AppOptions): (origin: string) => boolean {
 
 interface Shared {
   addresses: () => Addresses;
+  nouns: readonly NounDoors[];
   schema: GraphQLSchema;
   /** Of all doors, so that a turn of the event loop has only one piece of long work. */
   turns: EventLoopTurns;
@@ -171,13 +175,13 @@ async function openKeylessDoors(http: FastifyInstance, { admission }: Parts, pag
 async function openRest(
   http: FastifyInstance,
   parts: Parts,
-  { turns, bodies, addresses, pages }: Shared & { pages: Pages },
+  { turns, bodies, addresses, nouns, pages }: Shared & { pages: Pages },
 ): Promise<void> {
   const open = async (door: FastifyInstance) => {
     addRestHooks(door, parts, bodies);
     restDoor(door, {
       turns,
-      pets: parts.services.pets,
+      routes: nouns.map(({ routes }) => routes),
       baseUrl: ({ site }) => `${site.origin ?? addresses().base}/v1`,
       openApiDocument: () => pages.openApiDocument(),
     });

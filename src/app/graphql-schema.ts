@@ -3,10 +3,10 @@ import { FieldLimits } from '../doors/graphql/execution/field-limits.js';
 import { ActivityResolver } from '../doors/graphql/schema/activity.resolver.js';
 import { ApiKeyResolver } from '../doors/graphql/schema/api-key.resolver.js';
 import { DomainResolver } from '../doors/graphql/schema/domains/domain.resolver.js';
-import { PetResolver } from '../doors/graphql/schema/pet.resolver.js';
 import { ProjectResolver } from '../doors/graphql/schema/project.resolver.js';
 import { RateLimitResolver } from '../doors/graphql/schema/rate-limit.resolver.js';
-import { createSchema } from '../doors/graphql/schema/schema.js';
+import { createSchema, type ResolverClass } from '../doors/graphql/schema/schema.js';
+import type { NounDoors } from '../noun.js';
 import type { Addresses } from './addresses.js';
 import type { AppOptions, Parts } from './parts.js';
 
@@ -14,13 +14,14 @@ import type { AppOptions, Parts } from './parts.js';
 export function openSchema(
   options: AppOptions,
   { services, customDomains, hostAddresses, limiter }: Parts,
-  addresses: () => Addresses,
+  { nouns, addresses }: { nouns: readonly NounDoors[]; addresses: () => Addresses },
 ): Promise<GraphQLSchema> {
   const fieldLimits = new FieldLimits(limiter);
   return createSchema(
+    nouns.map(({ resolver }) => resolver.constructor as ResolverClass),
     [
       new DomainResolver(customDomains.ofProject, customDomains.endsTls, options.now),
-      new PetResolver(services.pets),
+      ...nouns.map(({ resolver }) => resolver),
       new RateLimitResolver(fieldLimits),
       new ActivityResolver(services.projectAudit, {
         requests: services.projectRequests,

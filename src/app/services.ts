@@ -6,7 +6,6 @@ import { UNANNOUNCED } from '../ground/kernel/data-versions.js';
 import { IdGenerator } from '../ground/kernel/ids.js';
 import { PetExportService } from '../pets/files/pet-export.service.js';
 import { PetImportService } from '../pets/files/pet-import.service.js';
-import { PetService } from '../pets/pet.service.js';
 import { PetStore } from '../pets/pet.store.js';
 import { ApiKeyService } from '../tenants/api-keys/api-key.service.js';
 import { KeyNames } from '../tenants/api-keys/key-names.js';
@@ -21,6 +20,7 @@ import { ProjectRequests } from '../tenants/request-log/project-requests.js';
 import { RequestWriter } from '../tenants/request-log/request-writer.js';
 import { ProjectUsage } from '../tenants/usage/project-usage.js';
 import { UsageService } from '../tenants/usage/usage.service.js';
+import { SERVED_NOUNS } from './nouns.js';
 
 export type Services = ReturnType<typeof createServices>;
 
@@ -49,7 +49,7 @@ export function createServices(
     projects,
     ownProject: new OwnProject(projects, idempotency),
     apiKeys,
-    pets: new PetService(petStore, ids, idempotency, now),
+    nouns: SERVED_NOUNS.map((noun) => noun.open({ db, ids, idempotency, versions, now })),
     petImports: new PetImportService(db, ids, audit, now),
     petExports: new PetExportService(db, petStore),
     idempotency,

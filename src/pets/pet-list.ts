@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { parseInt64 } from '../ground/kernel/int64.js';
+import { KeysetCursors } from '../ground/kernel/keyset-cursors.js';
+import { PET } from './pet.description.js';
 import type { PetStatus } from './pet.entity.js';
 
 export const PET_ORDERS = ['OLDEST', 'NEWEST'] as const;
@@ -95,46 +95,32 @@ function compareNames(a: OrderedPet, b: OrderedPet): number {
 }
 
 /**
- * The cursors of a list: opaque positions that no other list accepts. Only the lists with oldest pets first and without
- * `nameStartsWith` or `ids` share theirs, for any status: clients of both doors have stored them for years. D-109.
+ * The cursors of a list. Only the lists with oldest pets first and without `nameStartsWith` or `ids` share theirs, for any
+ * status: clients of both doors have stored them for years. D-109.
  */
 export class PetCursors {
-  private knownMark: string | undefined;
+  private readonly cursors: KeysetCursors;
+  private readonly prefix: string | null;
 
-  constructor(private readonly list: PetList) {}
+  constructor({ status, nameStartsWith, ids, orderBy }: PetList) {
+    const isShared = orderBy === 'OLDEST' && nameStartsWith === null && ids === null;
+    const list = isShared ? null : [orderBy, status, nameStartsWith, ids?.map(String)];
+    this.cursors = new KeysetCursors(PET, list);
+    this.prefix = nameStartsWith;
+  }
 
   /** The position behind this pet. */
   encode({ id, name }: { id: bigint | string; name: string | null }): string {
-    const position = this.isShared ? `pet:${id}` : `pets:${this.mark}:${id}:${this.isByName ? name : ''}`;
-    return Buffer.from(position).toString('base64url');
+    return this.cursors.encode({ id, text: this.prefix === null ? '' : (name ?? '') });
   }
 
   /** Null = a cursor that `encode` did not return for this list. */
   decode(cursor: string): PetPosition | null {
-    const text = Buffer.from(cursor, 'base64url').toString();
-    const [, , digits = '', name = ''] = /^pets?:([\w-]{12}:)?([-\d]+)(?::(.*))?$/s.exec(text) ?? [];
-    const id = parseInt64(digits);
-    if (id === null || !name.startsWith(this.list.nameStartsWith ?? '')) return null;
-    const position = { id, name: this.isByName ? name : null };
-    return this.encode(position) === cursor ? position : null;
+    const { prefix } = this;
+    const position = this.cursors.decode(cursor);
+    if (position === null) return null;
+    const { id, text } = position;
+    if (prefix === null) return text === '' ? { id, name: null } : null;
+    return text.startsWith(prefix) ? { id, name: text } : null;
   }
-
-  private get isByName(): boolean {
-    return this.list.nameStartsWith !== null;
-  }
-
-  private get isShared(): boolean {
-    return this.list.orderBy === 'OLDEST' && !this.isByName && this.list.ids === null;
-  }
-
-  /** Identifies the list in its cursors. */
-  private get mark(): string {
-    const { status, nameStartsWith, ids, orderBy } = this.list;
-    this.knownMark ??= markOf([orderBy, status, nameStartsWith, ids?.map(String)]);
-    return this.knownMark;
-  }
-}
-
-function markOf(list: unknown): string {
-  return createHash('sha256').update(JSON.stringify(list)).digest('base64url').slice(0, 12);
 }

@@ -7,6 +7,7 @@ import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
 import { rest } from '../support/http/client.js';
 import { startFaultProxy } from '../support/http/fault-proxy.js';
+import { petServiceOf } from '../support/nouns/pet-service.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { inOwnTicks } from '../support/own-time.js';
 import { startApp, type Tenant } from '../support/start-app.js';
@@ -70,7 +71,7 @@ onEachDatabase((app, kind) => {
         categoryId: 1n,
         status: PET_STATUSES[(index * 7 + (index >> 2)) % 4] ?? null,
       };
-      pets.push(await app().app.services.pets.create(callAs(tenant), pet));
+      pets.push(await petServiceOf(app()).create(callAs(tenant), pet));
     }
     return pets.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
@@ -83,7 +84,7 @@ onEachDatabase((app, kind) => {
       .db.repository(Pet)
       .insert(ids.map((id) => ({ ...pet, id })));
     const list = (pageSize: number) =>
-      app().app.services.pets.list(callAs(tenant), { ...oldestFirst(null), pageSize, after: null });
+      petServiceOf(app()).list(callAs(tenant), { ...oldestFirst(null), pageSize, after: null });
     const pages = await Promise.all([6, 6, 3].map(list));
     expect(pages.map(({ pets }) => pets.map(({ id }) => BigInt(id)))).toEqual([ids, ids, ids.slice(0, 3)]);
   });
@@ -98,7 +99,7 @@ onEachDatabase((app, kind) => {
     });
     try {
       const tenants = [await running.tenant(), await running.tenant()];
-      const { pets } = running.app.services;
+      const pets = petServiceOf(running);
       statements.length = 0;
       const wanted = { ...oldestFirst(null), pageSize: 20, after: { id: 5n, name: null } };
       await Promise.all(

@@ -4,6 +4,7 @@ import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import { KnownOperation } from '../../src/doors/graphql/known-operation.js';
 import { OperationCharges } from '../../src/doors/graphql/operation-charges.js';
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
+import { PetResolver } from '../../src/pets/graphql/pet.resolver.js';
 import type { Meter } from '../../src/request/admission/meter.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 
@@ -17,7 +18,7 @@ let operation: KnownOperation;
 let measuredNow: () => number;
 
 beforeAll(async () => {
-  schema = await createSchema([], new FieldLimits(new MemoryLimiter(Date.now)));
+  schema = await createSchema([PetResolver], [], new FieldLimits(new MemoryLimiter(Date.now)));
 });
 beforeEach(() => {
   charges = new OperationCharges(schema, {} as Meter);

@@ -22,6 +22,7 @@ import {
 } from '../../src/doors/graphql/operations/operation-size.js';
 import { entriesOf } from '../../src/doors/graphql/operations/type-options.js';
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
+import { PetResolver } from '../../src/pets/graphql/pet.resolver.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 
 const MAX_COST = 5_000;
@@ -33,7 +34,7 @@ const DASHBOARD = 'browser/dashboard/src';
 let schema: GraphQLSchema;
 let sizes: ListSizes;
 beforeAll(async () => {
-  schema = await createSchema([], new FieldLimits(new MemoryLimiter(Date.now)));
+  schema = await createSchema([PetResolver], [], new FieldLimits(new MemoryLimiter(Date.now)));
   sizes = listSizesOf(schema);
 });
 

@@ -7,10 +7,10 @@ import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import { ActivityResolver } from '../../src/doors/graphql/schema/activity.resolver.js';
 import { ApiKeyResolver } from '../../src/doors/graphql/schema/api-key.resolver.js';
 import { DomainResolver } from '../../src/doors/graphql/schema/domains/domain.resolver.js';
-import { PetResolver } from '../../src/doors/graphql/schema/pet.resolver.js';
 import { ProjectResolver } from '../../src/doors/graphql/schema/project.resolver.js';
 import { RateLimitResolver } from '../../src/doors/graphql/schema/rate-limit.resolver.js';
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
+import { PetResolver } from '../../src/pets/graphql/pet.resolver.js';
 import type { Limiter } from '../../src/request/rate-limit/rules/limiter.js';
 import { anyDatabase } from '../support/databases.js';
 import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
@@ -284,7 +284,7 @@ function bareSchema(): Promise<GraphQLSchema> {
     RateLimitResolver,
   ];
   const resolvers = classes.map(({ prototype }) => Object.create(prototype) as object);
-  return createSchema(resolvers, new FieldLimits({} as Limiter));
+  return createSchema([PetResolver], resolvers, new FieldLimits({} as Limiter));
 }
 
 /** With all fields these lists would be too large. `domain` covers the fields of `domains`, and `usage` reads all series at once. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AppError } from '../../src/ground/kernel/errors.js';
 import { eventually } from '../support/eventually.js';
+import { petServiceOf } from '../support/nouns/pet-service.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
 let app: TestApp;
@@ -29,7 +30,7 @@ async function createAtBothDoors(name: string): Promise<number[]> {
 }
 
 test('Answers-1: a request that ends after its deadline has one answer, and only a fault is logged', async () => {
-  const { pets } = app.app.services;
+  const pets = petServiceOf(app);
   const create = pets.create.bind(pets);
   let ended = 0;
   let end = () => {};

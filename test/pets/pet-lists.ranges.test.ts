@@ -7,6 +7,7 @@ import { oldestFirst, type PetListRequest } from '../../src/pets/pet-list.js';
 import { callAs } from '../support/call-as.js';
 import { databaseKinds } from '../support/databases.js';
 import { isLongRun } from '../support/long-run.js';
+import { petServiceOf } from '../support/nouns/pet-service.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
 /** The plans of the statements depend on their indexes, and not on the number of rows. */
@@ -77,7 +78,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   /** The statements of three equal lists at the same time: MySQL joins two of them. */
   async function statementsOf(list: PetListRequest): Promise<Statement[]> {
     statements.length = 0;
-    const ask = () => app.app.services.pets.list(callAs(owner), list);
+    const ask = () => petServiceOf(app).list(callAs(owner), list);
     await Promise.all([ask(), ask(), ask()]);
     return statements.filter(({ sql }) => sql.includes('FROM pets'));
   }

@@ -8,6 +8,7 @@ import { callAs } from '../support/call-as.js';
 import { anyDatabase, databaseKinds } from '../support/databases.js';
 import { graphql, rest } from '../support/http/client.js';
 import { isLongRun } from '../support/long-run.js';
+import { petServiceOf } from '../support/nouns/pet-service.js';
 import { StalenessLoad } from '../support/staleness/load.js';
 import { report } from '../support/staleness/report.js';
 import { violationsOf } from '../support/staleness/violations.js';
@@ -92,7 +93,7 @@ describe.each(DOORS)('at $door', ({ ask }) => {
   test(`Staleness-3: a write that was not announced is seen after ${VERSION_MS} ms`, () =>
     started(async (running) => {
       const tenant = await running.tenant();
-      await running.app.services.pets.create(...petOf(tenant, 'announced'));
+      await petServiceOf(running).create(...petOf(tenant, 'announced'));
       await warm(running, tenant);
       const other = await Database.open(running.config.database, DATABASE_SCHEMA);
       await other.repository(Pet).insert({
@@ -113,7 +114,7 @@ describe.each(DOORS)('at $door', ({ ask }) => {
   test('Staleness-4: projects share no answer, and a key without the scope is refused an answer that is cached for another key', () =>
     started(async (running, sent) => {
       const tenants = [await running.tenant(), await running.tenant()] as const;
-      for (const tenant of tenants) await running.app.services.pets.create(...petOf(tenant, tenant.slug));
+      for (const tenant of tenants) await petServiceOf(running).create(...petOf(tenant, tenant.slug));
       for (const tenant of tenants) await warm(running, tenant);
       const before = sent.length;
       for (const tenant of tenants)
@@ -140,7 +141,7 @@ describe.each(DOORS)('at $door', ({ ask }) => {
   test(`Staleness-5: ${AT_ONCE} simultaneous equal requests are one query`, () =>
     started(async (running, sent) => {
       const tenant = await running.tenant();
-      await running.app.services.pets.create(...petOf(tenant, 'one'));
+      await petServiceOf(running).create(...petOf(tenant, 'one'));
       await warm(running, tenant);
       running.clock.now += VERSION_MS;
       const before = sent.length;
@@ -152,7 +153,7 @@ describe.each(DOORS)('at $door', ({ ask }) => {
   test('Staleness-8: when that query fails, each of them is refused, and the next request is answered', () =>
     started(async (running, _, fail) => {
       const tenant = await running.tenant();
-      await running.app.services.pets.create(...petOf(tenant, 'one'));
+      await petServiceOf(running).create(...petOf(tenant, 'one'));
       await warm(running, tenant);
       running.clock.now += VERSION_MS;
       fail.next = true;

@@ -1,25 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
-import type { PetService } from '../../pets/pet.service.js';
 import { acceptJson, type JsonBody, withBigInts } from '../../request/http/content/json-body.js';
 import type { KeptBody } from '../../request/http/content/kept-body.js';
 import { refuseUnknownPaths, restrictMethods } from '../../request/http/unrouted.js';
-import { petsRoutes } from './pets.routes.js';
 import { varyBy } from './rest.hooks.js';
 import { rateLimitSchema } from './schemas.js';
 
+type BaseUrl = (request: FastifyRequest) => string;
+
 interface RestDoorOptions {
-  pets: PetService;
+  /** The routes of every noun. */
+  routes: readonly ((app: FastifyInstance, baseUrl: BaseUrl) => void)[];
   turns: EventLoopTurns;
   /** The address of `/v1` as the client sees it. */
-  baseUrl: (request: FastifyRequest) => string;
+  baseUrl: BaseUrl;
   openApiDocument: () => Promise<KeptBody>;
 }
 
 /** DOOR 2: SPEC's interface, to the byte. Mounted at `/v1`. */
 export function restDoor(app: FastifyInstance, options: RestDoorOptions): void {
   acceptJson(app, (body, request) => parseInTurn(body, request, options.turns), withBigInts);
-  petsRoutes(app, options.pets, options.baseUrl);
+  for (const addTo of options.routes) addTo(app, options.baseUrl);
   const config = { operationId: 'getOpenApi', admission: 'public' } as const;
   app.get('/openapi.json', { config }, async (request, reply) => {
     varyBy(reply, 'Accept-Encoding');

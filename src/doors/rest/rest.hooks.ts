@@ -7,7 +7,11 @@ import type { KeptResponse, ResponseCache } from '../../request/response-cache/r
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The response of a GET depends only on the URL, the project's pets and the key's scopes, so it may be cached. */
+    /** The operation's name in OpenAPI. */
+    operationId?: string;
+    /** Sets headers that belong on every response of the route, refusals by admission included. */
+    announce?: (reply: FastifyReply) => void;
+    /** The response of a GET depends only on the URL, the project's records and the key's scopes, so it may be cached. */
     isKept?: boolean;
   }
   interface FastifyRequest {

@@ -1,10 +1,15 @@
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType } from 'type-graphql';
-import { NAME } from '../../../ground/kernel/validation.js';
-import type { Pet, PetStatus } from '../../../pets/pet.entity.js';
-import { type ListedPet, PetCursors, type PetListRequest, type PetPage } from '../../../pets/pet-list.js';
-import { COUNTED_BY_FIRST, describedEnum, Entries, PlainType } from '../operations/type-options.js';
-import { PageInfoType } from './lists/page.js';
+import {
+  COUNTED_BY_FIRST,
+  describedEnum,
+  Entries,
+  PlainType,
+} from '../../doors/graphql/operations/type-options.js';
+import { PageInfoType } from '../../doors/graphql/schema/lists/page.js';
+import { NAME } from '../../ground/kernel/validation.js';
+import type { Pet, PetStatus } from '../pet.entity.js';
+import { type ListedPet, PetCursors, type PetListRequest, type PetPage } from '../pet-list.js';
 
 export const PetStatusEnum = describedEnum<PetStatus>('PetStatus', 'Availability status.', {
   available: 'Can be adopted.',

@@ -1,28 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/list-requests.js';
 import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
 import { validator } from '../../ground/kernel/validation.js';
-import type { Pet, PetStatus } from '../../pets/pet.entity.js';
-import { GET_PET_DEPRECATION, PAGE_SIZE, parseNewPet } from '../../pets/pet.rules.js';
-import type { PetService } from '../../pets/pet.service.js';
-import { type ListedPet, oldestFirst, PetCursors, type PetListRequest } from '../../pets/pet-list.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
-import { canonicalLinks, IGNORED_PARAMETERS } from '../../request/http/headers.js';
+import { canonicalLinks } from '../../request/http/headers.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
-import { listQuerySchema, petSchema, petsSchema } from './schemas.js';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The operation's name in OpenAPI. */
-    operationId?: string;
-    /** Sets headers that belong on every response of the route, refusals by admission included. */
-    announce?: (reply: FastifyReply) => void;
-  }
-}
-
-/** Encoded, the header stays below 3 KB. */
-const MOST_IGNORED = 10;
-const NAME_LENGTH = 30;
+import type { Pet, PetStatus } from '../pet.entity.js';
+import { GET_PET_DEPRECATION, PAGE_SIZE, parseNewPet } from '../pet.rules.js';
+import type { PetService } from '../pet.service.js';
+import { type ListedPet, oldestFirst, PetCursors, type PetListRequest } from '../pet-list.js';
+import { listQuerySchema, petSchema, petsSchema } from './pets.schemas.js';
 
 const problemsOf = validator(listQuerySchema);
 
@@ -40,12 +28,12 @@ export function petsRoutes(
     async (request, reply) => {
       const wanted = parseListQuery(request.query);
       const page = await pets.list(serviceCallOf(request, reply), wanted);
-      const last = page.pets.at(-1);
-      const url = listUrl(request);
-      const links = [link(url, wanted, null, 'first')];
-      if (page.hasNextPage && last)
-        links.push(link(url, wanted, new PetCursors(wanted).encode(last), 'next'));
-      reply.header('link', [...links, ...canonicalLinks(request)].join(', '));
+      const last = page.hasNextPage ? page.pets.at(-1) : undefined;
+      linkPages(request, reply, {
+        url: listUrl(request),
+        query: `limit=${wanted.pageSize}${wanted.status === null ? '' : `&status=${wanted.status}`}`,
+        nextCursor: last ? new PetCursors(wanted).encode(last) : null,
+      });
       nameIgnored(reply, Object.keys(listQuerySchema.properties));
       return page.pets.map(present);
     },
@@ -101,33 +89,9 @@ function parseListQuery(query: Record<string, unknown>): PetListRequest {
   return { ...list, pageSize: limit === undefined ? PAGE_SIZE.default : Number(limit), after };
 }
 
-/** Lists the query parameters that an operation does not know: the contract allows no 400, and a typo must not stay hidden. */
-function nameIgnored(reply: FastifyReply, known: readonly string[] = []): void {
-  const ignored = Object.keys(reply.request.query as object).filter((name) => !known.includes(name));
-  if (ignored.length === 0) return;
-  const names = ignored
-    .slice(0, MOST_IGNORED)
-    // By way of a buffer, because half of a character cannot be encoded.
-    .map((name) => encodeURIComponent(Buffer.from(name.slice(0, NAME_LENGTH)).toString()));
-  reply.header(IGNORED_PARAMETERS, [...names, ...(ignored.length > MOST_IGNORED ? ['...'] : [])].join(', '));
-}
-
-/** Digits only: `Number` would also accept ` 20`, `1e2` and `0x14`. */
-function wholeNumber(value: unknown): unknown {
-  return typeof value === 'string' && /^(0|[1-9]\d{0,9})$/.test(value) ? Number(value) : value;
-}
-
 /** SPEC's Pet. An unset status is left out: SPEC's status is optional, not nullable. */
 function present({ id, name, categoryId, status }: Pet | ListedPet) {
   return { id: BigInt(id), name, categoryId: BigInt(categoryId), status: status ?? undefined };
-}
-
-/** A link by RFC 8288. It keeps the request's filters and drops unknown parameters. */
-function link(url: string, { pageSize, status }: PetListRequest, cursor: string | null, rel: string): string {
-  // No value needs escaping.
-  const filter = status === null ? '' : `&status=${status}`;
-  const position = cursor === null ? '' : `&cursor=${cursor}`;
-  return `<${url}?limit=${pageSize}${filter}${position}>; rel="${rel}"`;
 }
 
 /** RFC 9745 §2, RFC 8594 §3. */

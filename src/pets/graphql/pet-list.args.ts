@@ -1,17 +1,11 @@
 import { ArgsType, Field, ID, Int } from 'type-graphql';
-import { invalidRequest } from '../../../ground/kernel/errors.js';
-import { parseInt64 } from '../../../ground/kernel/int64.js';
-import { validator } from '../../../ground/kernel/validation.js';
-import type { PetStatus } from '../../../pets/pet.entity.js';
-import { idsSchema, namePrefixSchema, PAGE_SIZE, pageSizeSchema } from '../../../pets/pet.rules.js';
-import {
-  MAX_IDS,
-  PET_ORDERS,
-  PetCursors,
-  type PetListRequest,
-  type PetOrder,
-} from '../../../pets/pet-list.js';
-import { describedEnum } from '../operations/type-options.js';
+import { describedEnum } from '../../doors/graphql/operations/type-options.js';
+import { invalidRequest } from '../../ground/kernel/errors.js';
+import { parseInt64 } from '../../ground/kernel/int64.js';
+import { validator } from '../../ground/kernel/validation.js';
+import type { PetStatus } from '../pet.entity.js';
+import { idsSchema, namePrefixSchema, PAGE_SIZE, pageSizeSchema } from '../pet.rules.js';
+import { MAX_IDS, PET_ORDERS, PetCursors, type PetListRequest, type PetOrder } from '../pet-list.js';
 import { PetStatusEnum } from './pet.type.js';
 
 const PetOrderEnum = describedEnum<PetOrder>(

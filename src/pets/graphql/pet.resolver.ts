@@ -1,16 +1,16 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, Directive, ID, Info, Int, Mutation, Query, Resolver } from 'type-graphql';
-import type { ServiceCall } from '../../../ground/kernel/caller.js';
-import { AppError } from '../../../ground/kernel/errors.js';
-import { parseInt64 } from '../../../ground/kernel/int64.js';
-import type { Pet, PetStatus } from '../../../pets/pet.entity.js';
-import { GET_PET_DEPRECATION, parseNewPet, parseNewPets, parsePetChanges } from '../../../pets/pet.rules.js';
-import { type PetService, refuseUnknownPet } from '../../../pets/pet.service.js';
-import { Batch } from '../execution/batch.js';
-import { Call, type Context, serviceCallOf } from '../execution/context.js';
-import { MAX_INPUTS } from '../operations/measured-operation.js';
-import { answeredFields } from '../operations/operation-size.js';
-import { Entries } from '../operations/type-options.js';
+import { Batch } from '../../doors/graphql/execution/batch.js';
+import { Call, type Context, serviceCallOf } from '../../doors/graphql/execution/context.js';
+import { MAX_INPUTS } from '../../doors/graphql/operations/measured-operation.js';
+import { answeredFields } from '../../doors/graphql/operations/operation-size.js';
+import { Entries } from '../../doors/graphql/operations/type-options.js';
+import type { ServiceCall } from '../../ground/kernel/caller.js';
+import { AppError } from '../../ground/kernel/errors.js';
+import { parseInt64 } from '../../ground/kernel/int64.js';
+import type { Pet, PetStatus } from '../pet.entity.js';
+import { GET_PET_DEPRECATION, parseNewPet, parseNewPets, parsePetChanges } from '../pet.rules.js';
+import { type PetService, refuseUnknownPet } from '../pet.service.js';
 import {
   DeletedPetType,
   NewPetInput,

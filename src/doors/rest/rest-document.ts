@@ -1,0 +1,42 @@
+import type { Scope } from '../../ground/kernel/caller.js';
+import type { ErrorCode, FieldProblem } from '../../ground/kernel/errors.js';
+
+/** What the OpenAPI document says about a noun. `schema/openapi.ts` adds what every operation has. */
+export interface RestDocument {
+  /** Of the whole interface, for people. */
+  readonly summary: string;
+  readonly tag: { readonly name: string; readonly description: string };
+  /** By path, such as `/pets/{petId}`, and method. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  /** JSON schemas of bodies, by name. */
+  readonly schemas: Readonly<Record<string, object>>;
+  /** Bodies by the schema that they fit. A test compares each with what the gateway sends. */
+  readonly examples: Readonly<Record<string, Readonly<Record<string, { summary: string; value: unknown }>>>>;
+  /** Examples of refusals that differ from those of other operations, by operation id. */
+  readonly refusals: Readonly<Record<string, Readonly<Partial<Record<ErrorCode, ErrorExample>>>>>;
+}
+
+/** The message of an error, or the problems of the fields in a 400. */
+export type ErrorExample = string | FieldProblem[];
+
+export interface DocumentedOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  /** The date of its removal, such as `2030-12-05`; absent = it is not deprecated. */
+  readonly sunsetDate?: string;
+  readonly scope: Scope;
+  readonly parameters: readonly object[];
+  /** It creates something, so it takes a body of this schema and an Idempotency-Key. */
+  readonly creates?: string;
+  /** By status. The headers are those beside the headers of every response; without a schema there is no body. */
+  readonly answers: Readonly<
+    Record<number, { description: string; headers: readonly string[]; schema?: string }>
+  >;
+  /** Beside the errors of every operation. */
+  readonly errors?: readonly ErrorCode[];
+  readonly errorHeaders?: readonly string[];
+}
+
+/** The headers that every GET of the door can have. */
+export const READ_HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { parseInt64 } from './int64.js';
+
+/** A place in a list: behind this record, which may be deleted since. */
+export interface Keyset {
+  id: bigint | string;
+  /** What the list is ordered by before the id; empty = nothing. */
+  text: string;
+}
+
+/** The cursors of a list ordered by id, or by text and id: opaque positions that no other list accepts. D-109. */
+export class KeysetCursors {
+  private knownMark: string | undefined;
+
+  /** @param list the order and the filters; null = the lists of this noun that share their cursors */
+  constructor(
+    private readonly noun: { readonly singular: string; readonly plural: string },
+    private readonly list: readonly unknown[] | null,
+  ) {}
+
+  /** The position behind this record. */
+  encode({ id, text }: Keyset): string {
+    const { singular, plural } = this.noun;
+    const position = this.list === null ? `${singular}:${id}` : `${plural}:${this.mark}:${id}:${text}`;
+    return Buffer.from(position).toString('base64url');
+  }
+
+  /** Null = a cursor that `encode` did not return for this list. */
+  decode(cursor: string): { id: bigint; text: string } | null {
+    const position = Buffer.from(cursor, 'base64url').toString();
+    const [, digits = '', text = ''] = /^\w+:(?:[\w-]{12}:)?([-\d]+)(?::(.*))?$/s.exec(position) ?? [];
+    const id = parseInt64(digits);
+    if (id === null || this.encode({ id, text }) !== cursor) return null;
+    return { id, text };
+  }
+
+  /** Identifies the list in its cursors. */
+  private get mark(): string {
+    this.knownMark ??= createHash('sha256')
+      .update(JSON.stringify(this.list))
+      .digest('base64url')
+      .slice(0, 12);
+    return this.knownMark;
+  }
+}

@@ -1,0 +1,38 @@
+import { Pets1780000001000 } from '../ground/migrations/1780000001000-pets.js';
+import type { Noun } from '../noun.js';
+import { seedPets } from './pet.demo.js';
+import { PET } from './pet.description.js';
+import { Pet } from './pet.entity.js';
+import { PetService } from './pet.service.js';
+import { PetStore } from './pet.store.js';
+
+/** Pets, as the platform sees them. */
+export const pets: Noun = {
+  description: PET,
+  entities: [Pet],
+  migrations: [Pets1780000001000],
+  open({ db, ids, idempotency, versions, now }) {
+    const service = new PetService(new PetStore(db, versions), ids, idempotency, now);
+    return {
+      service,
+      seedDemo: (call) => seedPets(service, call),
+      async openDoors() {
+        const [{ PetResolver }, { petsRoutes }] = await Promise.all([
+          import('./graphql/pet.resolver.js'),
+          import('./rest/pets.routes.js'),
+        ]);
+        return {
+          resolver: new PetResolver(service),
+          routes: (app, baseUrl) => petsRoutes(app, service, baseUrl),
+        };
+      },
+    };
+  },
+  async contract() {
+    const [{ PetResolver }, { PETS_DOCUMENT }] = await Promise.all([
+      import('./graphql/pet.resolver.js'),
+      import('./rest/pets.document.js'),
+    ]);
+    return { resolver: PetResolver, rest: PETS_DOCUMENT };
+  },
+};
