@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createTestDatabase } from '../support/databases.js';
+import { createTestDatabase, sharedDatabase } from '../support/databases.js';
 import { startDnsServer } from '../support/dns/dns-server.js';
 import { eventually } from '../support/eventually.js';
 import { ready, spawnGateway } from '../support/gateway-process.js';
@@ -14,7 +14,7 @@ const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
 test('Deploy-2: three replicas start at once on an empty database, and the proxy finds them by one name as they come and go', async () => {
   const stops: (() => Promise<unknown>)[] = [];
   try {
-    const database = await createTestDatabase('mysql');
+    const database = await createTestDatabase(sharedDatabase());
     stops.push(() => database.remove());
     const redis = await startRedis();
     stops.push(() => redis.stop());

@@ -15,7 +15,8 @@ const CLIENTS = {
   },
   mariadb: {
     programs: ['mariadb-dump', 'mariadb'],
-    packages: { suite: 'own', packages: ['mariadb-client-core'] },
+    // Debian 12's core package has no `mariadb-dump`.
+    packages: { suite: 'own', packages: ['mariadb-client'] },
   },
 };
 
