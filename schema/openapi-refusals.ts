@@ -1,9 +1,9 @@
 import type { ErrorExample, RestDocument } from '../src/doors/rest/rest-document.js';
 import { AppError, ERRORS, type ErrorCode, invalidRequest } from '../src/ground/kernel/errors.js';
-import { NOUNS, type NounDescription } from '../src/nouns.js';
+import { FIRST_NOUN } from '../src/nouns.js';
 import { errorBody } from '../src/request/http/error-reply.js';
 
-const [{ singular, plural }] = NOUNS as readonly [NounDescription];
+const { singular, plural } = FIRST_NOUN;
 
 const EXAMPLES: Partial<Record<ErrorCode, ErrorExample>> = {
   invalid_request: 'The path has a "%" that encodes nothing.',

@@ -1,10 +1,10 @@
 import type { RestDocument } from '../src/doors/rest/rest-document.js';
 import { ERRORS, type ErrorCode } from '../src/ground/kernel/errors.js';
-import { NOUNS, type NounDescription } from '../src/nouns.js';
+import { FIRST_NOUN } from '../src/nouns.js';
 import { IGNORED_PARAMETERS, REPLAYED } from '../src/request/http/headers.js';
 import { errorExample } from './openapi-refusals.js';
 
-const [{ singular, plural }] = NOUNS as readonly [NounDescription];
+const { singular, plural } = FIRST_NOUN;
 const LIST_URL = `http://127.0.0.1:4000/v1/${plural}`;
 const CURSOR = Buffer.from(`${singular}:42`).toString('base64url');
 

@@ -1,4 +1,5 @@
 import { DATABASE_SCHEMA } from './app/database-schema.js';
+import { FIRST_NOUN } from './nouns.js';
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -62,12 +63,14 @@ async function start(config: Config): Promise<{ app: App; db: Database }> {
 
 function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean): string {
   const key = demoKey ?? '<API_KEY>';
-  const query = '{"query":"{ pets(first: 3) { nodes { id name status } } project { slug plan } }"}';
+  const { plural, fields } = FIRST_NOUN;
+  const shown = fields.filter(({ kind }) => kind === 'text' || kind === 'choice').map(({ name }) => name);
+  const query = `{"query":"{ ${plural}(first: 3) { nodes { id ${shown.join(' ')} } } project { slug plan } }"}`;
   return [
     '',
     `Petstore Gateway listens on ${base}   (open it in a browser for all pages)`,
     `  GraphQL   ${base}/graphql   (open it in a browser for Apollo Sandbox)`,
-    `  REST      ${base}/v1/pets   (described by ${base}/v1/openapi.json)`,
+    `  REST      ${base}/v1/${plural}   (described by ${base}/v1/openapi.json)`,
     `  Dashboard ${base}/dashboard   (sign in with an API key)`,
     '',
     demoKey
@@ -75,7 +78,7 @@ function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean):
       : `To create a key: npx petstore keys create ${isDemo ? 'demo' : '<project>'} --scopes ${SCOPES.join(',')}`,
     '',
     `curl -s '${base}/graphql' -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${query}'`,
-    `curl -s '${base}/v1/pets?limit=3' -H 'Authorization: Bearer ${key}'`,
+    `curl -s '${base}/v1/${plural}?limit=3' -H 'Authorization: Bearer ${key}'`,
     '',
   ].join('\n');
 }

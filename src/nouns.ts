@@ -2,11 +2,11 @@ import { PET } from './pets/pet.description.js';
 
 /** What the platform says about a noun, in texts, files and pages. */
 export interface NounDescription {
-  /** As in `createPet`, in messages and in cursors. */
+  /** As in `createBook`, in messages and in cursors. */
   readonly singular: string;
-  /** Its path in REST, its root field in GraphQL, its command, and the start of its scopes: `pets:read`. */
+  /** Its path in REST, its root field in GraphQL, its command, and the start of its scopes: `books:read`. */
   readonly plural: string;
-  /** Its type in GraphQL, such as `Pet`. */
+  /** Its type in GraphQL, such as `Book`. */
   readonly type: string;
   /** The fields that a client states, in the order of their columns. */
   readonly fields: readonly NounField[];
@@ -30,5 +30,16 @@ interface NounField {
 /** The nouns behind this gateway. A second noun is a second entry. */
 export const NOUNS: readonly NounDescription[] = [PET];
 
-/** As in `Requests for pets`; several nouns are joined by `and`. */
+/** The noun of examples that need only one. */
+export const FIRST_NOUN = NOUNS[0] as NounDescription;
+
+/** The operation of REST that lists the first noun. */
+export const LIST_OPERATION = `list${titleOf(FIRST_NOUN.plural)}`;
+
+/** As in `Requests for books`; several nouns are joined by `and`. */
 export const NOUN_WORDS = new Intl.ListFormat('en').format(NOUNS.map(({ plural }) => plural));
+
+/** `Books` for `books`. */
+export function titleOf(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}

@@ -1,6 +1,6 @@
 import { SCOPES } from '../ground/kernel/caller.js';
 import { AppError } from '../ground/kernel/errors.js';
-import { NOUNS } from '../nouns.js';
+import { FIRST_NOUN } from '../nouns.js';
 import type { Services } from './services.js';
 
 const DEMO_SLUG = 'demo';
@@ -11,7 +11,7 @@ export async function seedDemo({ projects, apiKeys, nouns }: Services): Promise<
   try {
     const project = await projects.create(actor, {
       slug: DEMO_SLUG,
-      name: `Demo ${NOUNS[0]?.singular} store`,
+      name: `Demo ${FIRST_NOUN.singular} store`,
       plan: 'PRO',
       perMinute: null,
       perDay: null,

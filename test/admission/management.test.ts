@@ -317,14 +317,14 @@ describe('the kind of a root field', () => {
   });
 
   test.each([
-    [['__typename'], { pets: 1, management: 0, schema: 0 }],
-    [[], { pets: 1, management: 0, schema: 0 }],
-    [['nonsense'], { pets: 1, management: 0, schema: 0 }],
-    [['project', '__typename'], { pets: 0, management: 2, schema: 0 }],
-    [['project', 'nonsense'], { pets: 1, management: 1, schema: 0 }],
-    [['pets', 'project', '__typename', '__schema'], { pets: 3, management: 1, schema: 0 }],
-    [['__schema', '__typename'], { pets: 0, management: 0, schema: 1 }],
-    [['__schema', 'project'], { pets: 0, management: 2, schema: 0 }],
+    [['__typename'], { plan: 1, management: 0, schema: 0 }],
+    [[], { plan: 1, management: 0, schema: 0 }],
+    [['nonsense'], { plan: 1, management: 0, schema: 0 }],
+    [['project', '__typename'], { plan: 0, management: 2, schema: 0 }],
+    [['project', 'nonsense'], { plan: 1, management: 1, schema: 0 }],
+    [['pets', 'project', '__typename', '__schema'], { plan: 3, management: 1, schema: 0 }],
+    [['__schema', '__typename'], { plan: 0, management: 0, schema: 1 }],
+    [['__schema', 'project'], { plan: 0, management: 2, schema: 0 }],
   ])('Management-8: %j costs %j', (fields, cost) => {
     const roots = fields.map((name) => ({ name, inputs: null }));
     expect(costOf(roots, new Set(['project']))).toEqual(cost);

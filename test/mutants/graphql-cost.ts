@@ -84,8 +84,8 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   {
     id: 'management-one-for-all',
     file: 'doors/graphql/operations/measured-operation.ts',
-    find: 'return { pets: 0, management: roots.length, schema: 0 };',
-    replace: 'return { pets: 0, management: 1, schema: 0 };',
+    find: 'return { plan: 0, management: roots.length, schema: 0 };',
+    replace: 'return { plan: 0, management: 1, schema: 0 };',
     breaks: 'Each management field costs its own operation.',
     tests: ['Management-4', 'Management-5'],
   },

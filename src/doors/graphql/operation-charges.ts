@@ -105,7 +105,7 @@ export class OperationCharges {
     const { cost, name, type } = this.measure({ document, operation }, () => undefined);
     request.operation = name;
     request.operationType = type;
-    if (type === 'mutation' && cost.pets > 0) return false;
+    if (type === 'mutation' && cost.plan > 0) return false;
     await this.spend(cost, request, reply);
     return true;
   }

@@ -6,7 +6,7 @@ export interface RestDocument {
   /** Of the whole interface, for people. */
   readonly summary: string;
   readonly tag: { readonly name: string; readonly description: string };
-  /** By path, such as `/pets/{petId}`, and method. */
+  /** By path, such as `/books/{bookId}`, and method. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
   /** JSON schemas of bodies, by name. */
   readonly schemas: Readonly<Record<string, object>>;

@@ -16,7 +16,7 @@ export interface AnsweredRequest {
   readonly door: 'graphql' | 'rest' | 'other';
   /** The request's method, or `_OTHER` if it is in neither RFC 9110 nor RFC 5789. */
   readonly method: string;
-  /** The pattern of the route, such as `/v1/pets/:petId`; `unknown` = the path has no route. */
+  /** The pattern of the route, such as `/v1/books/:bookId`; `unknown` = the path has no route. */
   readonly route: string;
   /** REST's operation id; a GraphQL operation's name, or its root fields; or `other`. At most 100 characters. */
   readonly operation: string;

@@ -2,7 +2,7 @@ import { NOUNS } from '../../nouns.js';
 import { AppError } from './errors.js';
 import type { Quota } from './quota.js';
 
-/** Each noun has two, such as `pets:read` and `pets:write`. */
+/** Each noun has two, such as `books:read` and `books:write`. */
 export type NounScope = `${string}:read` | `${string}:write`;
 export type Scope = NounScope | 'domains' | 'keys';
 

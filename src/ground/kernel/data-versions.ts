@@ -7,11 +7,11 @@
 export const VERSION_MS = 500;
 
 /**
- * The versions of each project's pets. Data read after a version was issued is current until the version changes: every
+ * The versions of each project's data. Data read after a version was issued is current until the version changes: every
  * write issues a new version before the write is acknowledged. D-38.
  */
 export interface DataVersions {
-  /** Runs a write of a project's pets, and announces its start and its end. */
+  /** Runs a write of a project's data, and announces its start and its end. */
   change<T>(projectId: bigint, write: () => Promise<T>): Promise<T>;
 }
 

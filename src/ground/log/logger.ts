@@ -44,7 +44,7 @@ const CONTROL = /[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
 
 type Fields = Record<string, unknown>;
 
-/** A log line for a person at a terminal: `14:02:11 GET /v1/pets 200 1.2 ms key 42 left 299`. */
+/** A log line for a person at a terminal: `14:02:11 GET /v1/books 200 1.2 ms key 42 left 299`. */
 function textLine(json: string): string {
   const { level, time, pid: _, hostname: __, msg, err, ...fields } = JSON.parse(json) as Fields;
   const said = msg === 'request' ? requestText(fields) : messageText(String(msg ?? ''), fields);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { NOUN_WORDS } from '../../nouns.js';
 import type { AnsweredRequest } from '../kernel/answered-request.js';
 
 /** The values of labels that are known from the start. Each series begins at 0, so that an alert sees its first increase. */
@@ -46,7 +47,7 @@ export class Metrics {
   });
   private readonly managementDecisions = this.counter('decision', DECISIONS, {
     name: 'petstore_management_decisions_total',
-    help: "Requests that spend nothing of a plan, by the limiter's decision: everything except pets, and reading the schema.",
+    help: `Requests that spend nothing of a plan, by the limiter's decision: everything except ${NOUN_WORDS}, and reading the schema.`,
   });
   readonly domainEvents: Counter<'event'>;
   readonly failures: Counter<'work'>;

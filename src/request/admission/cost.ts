@@ -1,22 +1,23 @@
 import type { Caller } from '../../ground/kernel/caller.js';
+import { NOUN_WORDS } from '../../nouns.js';
 import type { Allowance } from '../rate-limit/rules/windows.js';
 
 /** The cost of a known caller's request. */
 export interface Cost {
-  /** Units of the plan: for reads and writes of pets, and for requests refused before their kind is known. */
-  readonly pets: number;
+  /** Units of the plan: for reads and writes of nouns, and for requests refused before their kind is known. */
+  readonly plan: number;
   /** Units of the key's own allowance: for everything else. */
   readonly management: number;
   /** 1 = the request only reads the schema; then the other two are 0. */
   readonly schema: 0 | 1;
 }
 
-export const ONE_UNIT: Cost = Object.freeze({ pets: 1, management: 0, schema: 0 });
-export const ONE_SCHEMA: Cost = Object.freeze({ pets: 0, management: 0, schema: 1 });
+export const ONE_UNIT: Cost = Object.freeze({ plan: 1, management: 0, schema: 0 });
+export const ONE_SCHEMA: Cost = Object.freeze({ plan: 0, management: 0, schema: 1 });
 
 export type Payer = 'plan' | 'management' | 'schema';
 
-/** Operations a key may do per minute, in addition to requests for pets. D-29. */
+/** Operations a key may do per minute, in addition to requests for nouns. D-29. */
 const MANAGEMENT = 'management';
 const MANAGEMENT_PER_MINUTE = 120;
 
@@ -59,7 +60,7 @@ export function allowanceRule(allowance: string): { rule: string; advice: string
     };
   }
   return {
-    rule: `An API key may do ${MANAGEMENT_PER_MINUTE} operations a minute (UTC) on everything except pets`,
+    rule: `An API key may do ${MANAGEMENT_PER_MINUTE} operations a minute (UTC) on everything except ${NOUN_WORDS}`,
     advice: "The plan's quota is not charged",
   };
 }

@@ -48,8 +48,8 @@ export class Meter {
    */
   charge(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
     // The plan pays for a mixed operation. D-31.
-    request.paidBy = cost.pets > 0 ? 'plan' : cost.schema > 0 ? 'schema' : 'management';
-    request.units = cost.pets;
+    request.paidBy = cost.plan > 0 ? 'plan' : cost.schema > 0 ? 'schema' : 'management';
+    request.units = cost.plan;
     if (request.headers[REHEARSE] === undefined) return this.spend(request, reply, cost);
     return this.rehearse(request, reply).then(() => this.spend(request, reply, cost));
   }
@@ -60,7 +60,7 @@ export class Meter {
     const hasAllowance = caller !== null && cost.management + cost.schema > 0;
     const allowance = hasAllowance ? allowanceOf(caller, cost) : undefined;
     const connection = this.connectionOf(request);
-    const decision = this.limiter.charge({ subject, keyId, quota, cost: cost.pets, connection, allowance });
+    const decision = this.limiter.charge({ subject, keyId, quota, cost: cost.plan, connection, allowance });
     if (decision instanceof Promise) return decision.then((known) => this.settle(request, reply, known));
     this.settle(request, reply, decision);
     return undefined;
@@ -90,7 +90,7 @@ export class Meter {
   }
 
   /**
-   * Decides whether to parse a document of a refused key before its cost is known. A document that can only be about pets
+   * Decides whether to parse a document of a refused key before its cost is known. A document that can only be about nouns
    * is checked against the plan, and refused with a strike like any other request. Throws, or rejects with, `AppError`
    * 429.
    */

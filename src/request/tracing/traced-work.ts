@@ -103,7 +103,7 @@ export function traceStatements(tracer: Tracer, system: string) {
   };
 }
 
-/** The operation and the tables of a statement: `SELECT pets`. It never has a value. */
+/** The operation and the tables of a statement: `SELECT books`. It never has a value. */
 export function querySummary(sql: string): string {
   const [, operation = 'statement'] = OPERATION.exec(sql) ?? [];
   const tables = [...sql.replace(LITERAL, '').matchAll(TABLE)].map(([, table = '']) => table);

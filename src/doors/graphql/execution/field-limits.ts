@@ -104,7 +104,7 @@ export class FieldLimits {
       const store = new CountingStore(this.limiter, quota);
       const identifyContext = (asking: Context) => ownerOf(limited, asking);
       const limit = getGraphQLRateLimiter({ identifyContext, store });
-      // The library counts by field name alone: Query.name and Pet.name would share a counter.
+      // The library counts by field name alone: Query.name and Key.name would share a counter.
       const named = { ...info, fieldName: field };
       const options = { max, window: window === 'day' ? '1d' : '1m' };
       const message = await limit({ parent, args, context, info: named }, options);

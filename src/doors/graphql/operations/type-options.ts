@@ -60,7 +60,7 @@ export function describedEnum<Value extends string>(
   return named;
 }
 
-/** The name of an enum's value that is in lower case inside: `PETS_READ` for `pets:read`. */
+/** The name of an enum's value that is in lower case inside: `BOOKS_READ` for `books:read`. */
 export function inCapitals(value: string): string {
   return value.toUpperCase().replace(':', '_');
 }

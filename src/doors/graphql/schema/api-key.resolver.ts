@@ -2,6 +2,7 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Arg, Ctx, Directive, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { ServiceCall } from '../../../ground/kernel/caller.js';
 import { parseInt64 } from '../../../ground/kernel/int64.js';
+import { NOUN_WORDS } from '../../../nouns.js';
 import type { Limiter } from '../../../request/rate-limit/rules/limiter.js';
 import { projectSubject } from '../../../request/rate-limit/rules/subjects.js';
 import { type ApiKey, scopesOf } from '../../../tenants/api-keys/api-key.entity.js';
@@ -122,7 +123,7 @@ export class ApiKeyResolver {
 
   @FieldResolver(() => GraphQLDateTime, {
     nullable: true,
-    description: 'When its ban ends; null = not banned. A ban refuses only requests for pets.',
+    description: `When its ban ends; null = not banned. A ban refuses only requests for ${NOUN_WORDS}.`,
   })
   bannedUntil(@Root() key: ApiKeyType, @Ctx() context: Context): Promise<Date | null> {
     return this.bans.join(context, key.id);

@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, Field, FieldResolver, Info, Mutation, Query, Resolver } from 'type-graphql';
 import type { ServiceCall } from '../../../ground/kernel/caller.js';
+import { NOUN_WORDS } from '../../../nouns.js';
 import type { Plan } from '../../../tenants/projects/plans.js';
 import type { Project } from '../../../tenants/projects/project.entity.js';
 import type { OwnProject } from '../../../tenants/projects/project.service.js';
@@ -28,7 +29,7 @@ const PlanEnum = describedEnum<Plan>(
   },
 );
 
-@PlainType('Project', 'The tenant that owns pets, API keys and domains.')
+@PlainType('Project', `The tenant that owns ${NOUN_WORDS}, API keys and domains.`)
 export class ProjectType {
   @Field(() => String, { description: 'Its short name, unique on this platform.' })
   slug!: string;

@@ -1,5 +1,6 @@
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Ctx, Field, FieldResolver, Int, Query, Resolver } from 'type-graphql';
+import { FIRST_NOUN, NOUN_WORDS } from '../../../nouns.js';
 import { isManagement } from '../../../request/admission/cost.js';
 import type { BanStatus } from '../../../request/rate-limit/rules/bans.js';
 import type { Standing } from '../../../request/rate-limit/rules/limiter.js';
@@ -47,8 +48,7 @@ export class RateLimitType {
 
   @Field(() => RateLimitWindowType, {
     nullable: true,
-    description:
-      'The UTC minute of the API key for everything except pets; null if a request is only about pets.',
+    description: `The UTC minute of the API key for everything except ${NOUN_WORDS}; null if a request is only about ${NOUN_WORDS}.`,
   })
   management!: RateLimitWindowType | null;
 }
@@ -62,7 +62,7 @@ const FieldWindowEnum = describedEnum<FieldStanding['window']>(
 
 @PlainType('FieldRateLimit', 'The limit of a field with `@rateLimit`, and what is left of it.')
 export class FieldRateLimitType extends RateLimitWindowType {
-  @Field(() => String, { description: 'Its type and name, such as `Mutation.createPet`.' })
+  @Field(() => String, { description: `Its type and name, such as \`Mutation.create${FIRST_NOUN.type}\`.` })
   field!: string;
 
   @Field(() => FieldWindowEnum, { description: 'The window in which its uses are counted.' })

@@ -1,5 +1,6 @@
 import { Field, Float, ID, InputType, Int } from 'type-graphql';
 import type { RequestOutcome } from '../../../../ground/kernel/answered-request.js';
+import { FIRST_NOUN, LIST_OPERATION, NOUN_WORDS } from '../../../../nouns.js';
 import type { LoggedDoor } from '../../../../tenants/request-log/logged-request.entity.js';
 import {
   COUNTED_BY_FIRST,
@@ -10,6 +11,8 @@ import {
   TimeField,
 } from '../../operations/type-options.js';
 import { PageInfoType } from './page.js';
+
+const { plural } = FIRST_NOUN;
 
 const DoorEnum = describedEnum<LoggedDoor>(
   'Door',
@@ -51,8 +54,7 @@ export class RequestFilterInput {
 
   @Field(() => String, {
     nullable: true,
-    description:
-      'Its operation, exactly as `Request.operation` shows it: `listPets`, `Shelf` or `pets,project`.',
+    description: `Its operation, exactly as \`Request.operation\` shows it: \`${LIST_OPERATION}\`, \`Shelf\` or \`${plural},project\`.`,
   })
   operation?: string | null;
 
@@ -102,8 +104,7 @@ export class LoggedRequestType {
   door!: LoggedDoor;
 
   @Field(() => String, {
-    description:
-      'The operation id of REST, such as `listPets`; the name of a GraphQL operation, or its root fields if it has none; or `other`.',
+    description: `The operation id of REST, such as \`${LIST_OPERATION}\`; the name of a GraphQL operation, or its root fields if it has none; or \`other\`.`,
   })
   operation!: string;
 
@@ -129,8 +130,7 @@ export class LoggedRequestType {
   durationMs!: number;
 
   @Field(() => Int, {
-    description:
-      "The units of the plan's quota that it spent: 1 for most, more for several fields about pets, 0 for management and for refused requests.",
+    description: `The units of the plan's quota that it spent: 1 for most, more for several fields about ${NOUN_WORDS}, 0 for management and for refused requests.`,
   })
   units!: number;
 
