@@ -13,8 +13,7 @@ import { openApiDocument } from './openapi.js';
 /** Writes the contract from the code; with `--check` compares instead, and fails when a file is stale. */
 const config = loadConfig({});
 const nouns = await Promise.all(SERVED_NOUNS.map((noun) => noun.contract()));
-const resolvers = nouns.map(({ resolver }) => resolver);
-const schema = await createSchema(resolvers, [], new FieldLimits(new MemoryLimiter(Date.now)));
+const schema = await createSchema(nouns, [], new FieldLimits(new MemoryLimiter(Date.now)));
 const documents = nouns.map(({ rest }) => rest);
 const openApi = openApiDocument(serversOf(addressesOf(config, config.port)), documents);
 const contract = {

@@ -25,7 +25,7 @@ interface Platform {
   readonly db: Database;
   readonly ids: IdGenerator;
   readonly idempotency: IdempotencyService;
-  /** Announces every write to the response cache of all processes. */
+  /** Announces every write of its data to the response caches of all processes. */
   readonly versions: DataVersions;
   readonly now: () => number;
 }
@@ -40,6 +40,7 @@ interface OpenNoun {
 }
 
 export interface NounDoors {
+  readonly plural: string;
   /** Of type-graphql. The plan pays for its queries and mutations. */
   readonly resolver: object;
   /** Adds its routes below `/v1`. `baseUrl` returns the address of `/v1` as the client sees it. */
@@ -47,6 +48,7 @@ export interface NounDoors {
 }
 
 interface NounContract {
+  readonly plural: string;
   /** The class of `NounDoors.resolver`. */
   readonly resolver: new (
     ...parts: never[]

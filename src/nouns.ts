@@ -40,6 +40,6 @@ export const LIST_OPERATION = `list${titleOf(FIRST_NOUN.plural)}`;
 export const NOUN_WORDS = new Intl.ListFormat('en').format(NOUNS.map(({ plural }) => plural));
 
 /** `Books` for `books`. */
-export function titleOf(word: string): string {
+function titleOf(word: string): string {
   return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }

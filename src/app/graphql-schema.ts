@@ -18,7 +18,7 @@ export function openSchema(
 ): Promise<GraphQLSchema> {
   const fieldLimits = new FieldLimits(limiter);
   return createSchema(
-    nouns.map(({ resolver }) => resolver.constructor as ResolverClass),
+    nouns.map(({ plural, resolver }) => ({ plural, resolver: resolver.constructor as ResolverClass })),
     [
       new DomainResolver(customDomains.ofProject, customDomains.endsTls, options.now),
       ...nouns.map(({ resolver }) => resolver),

@@ -37,7 +37,7 @@ export function createServices(
   const domains = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
   const apiKeys = new ApiKeyService(db, ids, { audit, idempotency }, now);
-  const petStore = new PetStore(db, versions);
+  const petStore = new PetStore(db, versions.of('pets'));
   const keyNames = new KeyNames(db);
   const usage = new UsageService(db, now);
   const requestWriter = new RequestWriter(db, now, isRequestLogOn);
@@ -49,7 +49,9 @@ export function createServices(
     projects,
     ownProject: new OwnProject(projects, idempotency),
     apiKeys,
-    nouns: SERVED_NOUNS.map((noun) => noun.open({ db, ids, idempotency, versions, now })),
+    nouns: SERVED_NOUNS.map((noun) =>
+      noun.open({ db, ids, idempotency, versions: versions.of(noun.description.plural), now }),
+    ),
     petImports: new PetImportService(db, ids, audit, now),
     petExports: new PetExportService(db, petStore),
     idempotency,

@@ -45,7 +45,7 @@ export function followTrace({ tracer }: Tracing): preHandlerHookHandler {
   return ({ trace: work, routeOptions }, _, done) => {
     if (work === null) done();
     // A list starts its only statement before it waits.
-    else if (routeOptions.config.isKept) tracer.enter(work, done);
+    else if (routeOptions.config.dataOf) tracer.enter(work, done);
     else tracer.follow(work, done);
   };
 }

@@ -22,6 +22,7 @@ export const pets: Noun = {
           import('./rest/pets.routes.js'),
         ]);
         return {
+          plural: PET.plural,
           resolver: new PetResolver(service),
           routes: (app, baseUrl) => petsRoutes(app, service, baseUrl),
         };
@@ -33,6 +34,6 @@ export const pets: Noun = {
       import('./graphql/pet.resolver.js'),
       import('./rest/pets.document.js'),
     ]);
-    return { resolver: PetResolver, rest: PETS_DOCUMENT };
+    return { plural: PET.plural, resolver: PetResolver, rest: PETS_DOCUMENT };
   },
 };

@@ -33,7 +33,11 @@ const HOSTILE = `{ __schema { types { ${Array.from(
 
 let schema: GraphQLSchema;
 beforeAll(async () => {
-  schema = await createSchema([PetResolver], [], new FieldLimits(new MemoryLimiter(Date.now)));
+  schema = await createSchema(
+    [{ plural: 'pets', resolver: PetResolver }],
+    [],
+    new FieldLimits(new MemoryLimiter(Date.now)),
+  );
 });
 
 function countOf(source: string, variables: Record<string, unknown> = {}): number {

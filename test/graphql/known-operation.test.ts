@@ -18,7 +18,11 @@ let operation: KnownOperation;
 let measuredNow: () => number;
 
 beforeAll(async () => {
-  schema = await createSchema([PetResolver], [], new FieldLimits(new MemoryLimiter(Date.now)));
+  schema = await createSchema(
+    [{ plural: 'pets', resolver: PetResolver }],
+    [],
+    new FieldLimits(new MemoryLimiter(Date.now)),
+  );
 });
 beforeEach(() => {
   charges = new OperationCharges(schema, {} as Meter);
@@ -30,6 +34,7 @@ beforeEach(() => {
     source: SOURCE,
     name: null,
     selections: 5,
+    dataOf: 'pets',
   };
   operation = new KnownOperation(named, charges);
   const measure = jest.spyOn(charges, 'measure');

@@ -34,7 +34,11 @@ const DASHBOARD = 'browser/dashboard/src';
 let schema: GraphQLSchema;
 let sizes: ListSizes;
 beforeAll(async () => {
-  schema = await createSchema([PetResolver], [], new FieldLimits(new MemoryLimiter(Date.now)));
+  schema = await createSchema(
+    [{ plural: 'pets', resolver: PetResolver }],
+    [],
+    new FieldLimits(new MemoryLimiter(Date.now)),
+  );
   sizes = listSizesOf(schema);
 });
 

@@ -284,7 +284,7 @@ function bareSchema(): Promise<GraphQLSchema> {
     RateLimitResolver,
   ];
   const resolvers = classes.map(({ prototype }) => Object.create(prototype) as object);
-  return createSchema([PetResolver], resolvers, new FieldLimits({} as Limiter));
+  return createSchema([{ plural: 'pets', resolver: PetResolver }], resolvers, new FieldLimits({} as Limiter));
 }
 
 /** With all fields these lists would be too large. `domain` covers the fields of `domains`, and `usage` reads all series at once. */

@@ -116,7 +116,7 @@ export const CACHE: readonly Mutant[] = [
   {
     id: 'version-unchanged-after-failed-write',
     file: 'request/rate-limit/memory/memory-versions.ts',
-    find: 'this.renewed(this.stateOf(subject));',
+    find: 'this.renewed(this.stateOf(data));',
     replace: 'this.renewed(state);',
     breaks: 'A write changes the version also of an evicted project.',
     tests: ['Cache-6'],
@@ -136,6 +136,14 @@ export const CACHE: readonly Mutant[] = [
     replace: 'ageMs < 0 ? this.renewed',
     breaks: 'A write by hand is visible within 0.5 s.',
     tests: ['Cache-4'],
+  },
+  {
+    id: 'version-of-all-nouns',
+    file: 'request/rate-limit/redis/redis-limiter.ts',
+    find: '`${PREFIX}:{${subject}}:version:${noun}`',
+    replace: '`${PREFIX}:{${subject}}:version`',
+    breaks: 'A write of a noun leaves the version of every other noun.',
+    tests: ['Cache-9'],
   },
   {
     id: 'version-update-unannounced',

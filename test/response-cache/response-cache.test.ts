@@ -1,9 +1,13 @@
 import { expect, test } from '@jest/globals';
 import type { Caller } from '../../src/ground/kernel/caller.js';
 import { VERSION_MS } from '../../src/ground/kernel/data-versions.js';
+import { connectRedis } from '../../src/ground/redis/redis-connection.js';
 import { strongTag } from '../../src/request/http/content/entity-tag.js';
 import { MemoryVersions } from '../../src/request/rate-limit/memory/memory-versions.js';
+import { RedisLimiter } from '../../src/request/rate-limit/redis/redis-limiter.js';
 import { type KeptResponse, ResponseCache } from '../../src/request/response-cache/response-cache.js';
+import { charge } from '../support/limiter/charges.js';
+import { startRedis } from '../support/servers/redis.js';
 
 type Response = KeptResponse | null;
 
@@ -87,30 +91,61 @@ test('Cache-3: the cache stays within its bytes for any requests', async () => {
 test('Cache-4: there is no version during a write, a new one after the last write, and another after VERSION_MS', async () => {
   const clock = { now: 1_000 };
   const versions = new MemoryVersions(() => clock.now);
-  const before = versions.current('project:7');
-  expect(versions.current('project:7')).toBe(before);
+  const before = versions.current('project:7', 'books');
+  expect(versions.current('project:7', 'books')).toBe(before);
   const ends: (() => void)[] = [];
-  const writes = [1, 2].map(() => versions.change(7n, () => new Promise<void>((end) => ends.push(end))));
-  expect(versions.current('project:7')).toBeNull();
-  expect(versions.current('project:8')).not.toBeNull();
+  const writes = [1, 2].map(() =>
+    versions.of('books').change(7n, () => new Promise<void>((end) => ends.push(end))),
+  );
+  expect(versions.current('project:7', 'books')).toBeNull();
+  expect(versions.current('project:8', 'books')).not.toBeNull();
   ends[0]?.();
   await writes[0];
-  expect(versions.current('project:7')).toBeNull();
+  expect(versions.current('project:7', 'books')).toBeNull();
   ends[1]?.();
   await writes[1];
-  const after = versions.current('project:7');
+  const after = versions.current('project:7', 'books');
   expect(after).not.toBe(before);
   clock.now += VERSION_MS;
-  expect(versions.current('project:7')).not.toBe(after);
+  expect(versions.current('project:7', 'books')).not.toBe(after);
   clock.now -= 3_600_000;
-  expect(versions.current('project:7')).not.toBe(after);
+  expect(versions.current('project:7', 'books')).not.toBe(after);
 });
 
 test('Cache-5: a failed write renews the version too, because its effect is unknown', async () => {
   const versions = new MemoryVersions(() => 1_000);
-  const before = versions.current('project:7');
-  await expect(versions.change(7n, () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
-  expect(versions.current('project:7')).not.toBe(before);
+  const before = versions.current('project:7', 'books');
+  await expect(versions.of('books').change(7n, () => Promise.reject(new Error('lost')))).rejects.toThrow(
+    'lost',
+  );
+  expect(versions.current('project:7', 'books')).not.toBe(before);
+});
+
+test('Cache-9: a write of a noun leaves the version of every other noun, in memory and in Redis', async () => {
+  const versions = new MemoryVersions(() => 1_000);
+  const before = versions.current('project:7', 'books');
+  const magazines = versions.current('project:7', 'magazines');
+  const write = versions.of('books').change(7n, async () => versions.current('project:7', 'magazines'));
+  expect(await write).toBe(magazines);
+  expect(versions.current('project:7', 'magazines')).toBe(magazines);
+  expect(versions.current('project:7', 'books')).not.toBe(before);
+
+  const redis = await startRedis();
+  const shared = new RedisLimiter(await connectRedis(redis.url));
+  try {
+    const versionOf = async (dataOf: string | null) => {
+      const decision = await shared.charge(charge({ subject: 'project:7', dataOf }));
+      return decision.admitted ? decision.dataVersion : 'refused';
+    };
+    await shared.stamp('project:7', 'books', 'first');
+    await shared.stamp('project:7', 'magazines', 'second');
+    expect(await versionOf('books')).toMatch(/ first$/);
+    expect(await versionOf('magazines')).toMatch(/ second$/);
+    expect(await versionOf(null)).toBeNull();
+  } finally {
+    await shared.close();
+    await redis.stop();
+  }
 });
 
 test('Cache-6: a project that was evicted never gets an old version again', async () => {
@@ -118,16 +153,17 @@ test('Cache-6: a project that was evicted never gets an old version again', asyn
   const seen = new Set<string | null>();
   for (let round = 0; round < 50; round += 1) {
     const before = seen.size;
-    for (const project of ['project:1', 'project:2', 'project:3']) seen.add(versions.current(project));
+    for (const project of ['project:1', 'project:2', 'project:3'])
+      seen.add(versions.current(project, 'books'));
     expect(seen.size).toBe(before + 3);
   }
   let end = () => {};
-  const write = versions.change(1n, () => new Promise<void>((resolve) => (end = resolve)));
-  for (const project of ['project:2', 'project:3', 'project:4']) versions.current(project);
-  const meanwhile = versions.current('project:1');
+  const write = versions.of('books').change(1n, () => new Promise<void>((resolve) => (end = resolve)));
+  for (const project of ['project:2', 'project:3', 'project:4']) versions.current(project, 'books');
+  const meanwhile = versions.current('project:1', 'books');
   end();
   await write;
-  expect(versions.current('project:1')).not.toBe(meanwhile);
+  expect(versions.current('project:1', 'books')).not.toBe(meanwhile);
 });
 
 test('Cache-8: two lists of parts have different tags, also when their texts are equal in sum', () => {

@@ -23,6 +23,8 @@ export interface NamedOperation extends OperationInDocument {
   readonly source: string;
   readonly name: string | null;
   readonly selections: number;
+  /** The noun that it reads. */
+  readonly dataOf: string;
 }
 
 interface Measurement {
@@ -44,6 +46,10 @@ export class KnownOperation {
     private readonly named: NamedOperation,
     private readonly charges: OperationCharges,
   ) {}
+
+  get dataOf(): string {
+    return this.named.dataOf;
+  }
 
   /** Counts a request for the operation. Returns how many there have been. */
   countRequest(): number {

@@ -40,6 +40,7 @@ interface KnownRequest {
   readonly operation: WeakRef<KnownOperation>;
   readonly measured: MeasuredOperation;
   readonly contentType: string;
+  readonly dataOf: string;
 }
 
 interface KnownOperationsOptions {
@@ -66,13 +67,13 @@ export class KnownOperations {
     maxSize: MAX_REQUESTS_BYTES,
     sizeCalculation: (_, text) => textBytes(text) + REQUEST_BYTES,
   });
-  /** The root fields of which a response may be kept. */
-  private readonly cacheable: ReadonlySet<string>;
+  /** The root fields of which a response may be kept, with their nouns. */
+  private readonly cacheable: ReadonlyMap<string, string>;
 
   constructor(private readonly parts: KnownOperationsOptions) {
     const fields = Object.values(parts.schema.getQueryType()?.getFields() ?? {});
     const cacheable = fields.filter((field) => getDirective(parts.schema, field, 'cacheControl')?.length);
-    this.cacheable = new Set(cacheable.map(({ name }) => name));
+    this.cacheable = new Map(cacheable.map(({ name, extensions }) => [name, String(extensions.noun)]));
   }
 
   /** Registers an operation that Apollo has executed without errors, so that later requests need no Apollo. */
@@ -82,18 +83,20 @@ export class KnownOperations {
     if (!source || !document || !operation || !isFaultless) return;
     const name = request.operationName ?? null;
     const key = keyOf(source, name);
-    if (this.operations.has(key) || !this.mayBeKept({ document, operation })) return;
+    const dataOf = this.dataOf({ document, operation });
+    if (dataOf === null || this.operations.has(key)) return;
     const selections = contextValue.operation?.size.selections ?? 0;
-    const named = { source, document, operation, name, selections };
+    const named = { source, document, operation, name, selections, dataOf };
     const size = COMPILED_BYTES + selections * SELECTION_BYTES + 2 * textBytes(key);
     this.operations.set(key, new KnownOperation(named, this.parts.charges), { size });
   }
 
-  /** Whether the whole response of an operation may be cached. */
-  private mayBeKept({ document, operation }: OperationInDocument): boolean {
-    if (operation.operation !== 'query') return false;
+  /** The only noun of an operation, if its whole response may be cached; otherwise null. */
+  private dataOf({ document, operation }: OperationInDocument): string | null {
+    if (operation.operation !== 'query') return null;
     const asked = rootFieldNames(document, operation).filter((name) => name !== '__typename');
-    return asked.length > 0 && asked.every((name) => this.cacheable.has(name));
+    const [noun = null, ...others] = new Set(asked.map((name) => this.cacheable.get(name) ?? null));
+    return others.length === 0 ? noun : null;
   }
 
   /**
@@ -120,6 +123,7 @@ export class KnownOperations {
       if (known !== before && !(response instanceof Promise)) this.requests.set(text, known);
       return response;
     };
+    request.dataOf = known.dataOf;
     const charging = this.parts.charges.charge(known.measured, request, reply);
     return charging ? charging.then(respond) : respond();
   }
@@ -134,7 +138,7 @@ export class KnownOperations {
     const measured = operation.measureWith(posted.variables);
     const contentType = answerType(request);
     if (measured.problem || contentType === undefined) return null;
-    return { operation: operation.reference, measured, contentType };
+    return { operation: operation.reference, measured, contentType, dataOf: operation.dataOf };
   }
 
   private async execute(known: KnownRequest, body: JsonBody, context: Context): Promise<KnownResponse> {

@@ -11,8 +11,8 @@ declare module 'fastify' {
     operationId?: string;
     /** Sets headers that belong on every response of the route, refusals by admission included. */
     announce?: (reply: FastifyReply) => void;
-    /** The response of a GET depends only on the URL, the project's records and the key's scopes, so it may be cached. */
-    isKept?: boolean;
+    /** The noun on whose data the response of a GET depends, beside the URL and the key's scopes: it may be cached. */
+    dataOf?: string;
   }
   interface FastifyRequest {
     /** Hands the response to the cache; null = the cache has not asked for it. */
@@ -29,8 +29,9 @@ const OWN_HEADERS = ['content-type', 'link', IGNORED_PARAMETERS] as const;
 /** Sets `Vary` and the route's own headers on every response, and notes the operation; refusals by admission included. */
 export const announceAnswer: onRequestHookHandler = (request, reply, done) => {
   varyBy(reply, 'Authorization');
-  const { operationId, announce } = request.routeOptions.config;
+  const { operationId, announce, dataOf } = request.routeOptions.config;
   request.operation = operationId ?? null;
+  request.dataOf = request.method === 'GET' ? (dataOf ?? null) : null;
   announce?.(reply);
   done();
 };
@@ -44,7 +45,7 @@ export const requireJsonAccepted: onRequestHookHandler = (request, _, done) => {
 /** Serves cached responses on routes that allow it, while the data version is unchanged. Runs after admission. */
 export function answerFromMemory(cache: ResponseCache): onRequestHookHandler {
   return (request, reply, done) => {
-    if (!request.routeOptions.config.isKept || request.method !== 'GET') return done();
+    if (request.dataOf === null) return done();
     // Both are in the `Link` header of the response.
     const { origin, canonicalUrl } = request.site;
     const text = `${origin ?? ''}${request.url}${canonicalUrl === null ? '' : ` ${canonicalUrl}`}`;

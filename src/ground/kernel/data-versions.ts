@@ -7,7 +7,7 @@
 export const VERSION_MS = 500;
 
 /**
- * The versions of each project's data. Data read after a version was issued is current until the version changes: every
+ * The versions of each project's data of one noun. Data read after a version was issued is current until the version changes: every
  * write issues a new version before the write is acknowledged. D-38.
  */
 export interface DataVersions {
@@ -15,5 +15,11 @@ export interface DataVersions {
   change<T>(projectId: bigint, write: () => Promise<T>): Promise<T>;
 }
 
+/** The versions of every noun: a write of one leaves the cached responses of the others. */
+export interface NounVersions {
+  /** `noun` is its plural. */
+  of(noun: string): DataVersions;
+}
+
 /** For processes that serve no requests: other processes see their writes after `VERSION_MS`. */
-export const UNANNOUNCED: DataVersions = { change: (_, write) => write() };
+export const UNANNOUNCED: NounVersions = { of: () => ({ change: (_, write) => write() }) };

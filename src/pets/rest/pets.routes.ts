@@ -6,6 +6,7 @@ import { validator } from '../../ground/kernel/validation.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
 import { canonicalLinks } from '../../request/http/headers.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
+import { PET } from '../pet.description.js';
 import type { Pet, PetStatus } from '../pet.entity.js';
 import { GET_PET_DEPRECATION, PAGE_SIZE, parseNewPet } from '../pet.rules.js';
 import type { PetService } from '../pet.service.js';
@@ -24,7 +25,7 @@ export function petsRoutes(
 
   app.get<{ Querystring: Record<string, unknown> }>(
     '/pets',
-    { schema: { response: { 200: petsSchema } }, config: { operationId: 'listPets', isKept: true } },
+    { schema: { response: { 200: petsSchema } }, config: { operationId: 'listPets', dataOf: PET.plural } },
     async (request, reply) => {
       const wanted = parseListQuery(request.query);
       const page = await pets.list(serviceCallOf(request, reply), wanted);

@@ -21,6 +21,8 @@ declare module 'fastify' {
     paidBy: Payer | null;
     /** Units of the plan that the request costs; a refused request spends none of them. */
     units: number;
+    /** The noun whose data the response depends on, if it may be cached; null = it is not cached. */
+    dataOf: string | null;
     /** The request was admitted, but one of its fields was refused. */
     hasRefusedField: boolean;
   }
@@ -43,7 +45,14 @@ interface SentKey {
 }
 
 /** The fields that admission sets on a request, as they are before admission. */
-export const UNADMITTED = { caller: null, standing: null, paidBy: null, units: 0, hasRefusedField: false };
+export const UNADMITTED = {
+  caller: null,
+  standing: null,
+  paidBy: null,
+  units: 0,
+  dataOf: null,
+  hasRefusedField: false,
+};
 
 /** The step between a request and either door: finds the caller of a bearer token, and charges the request. */
 export class Admission {

@@ -60,7 +60,9 @@ export class Meter {
     const hasAllowance = caller !== null && cost.management + cost.schema > 0;
     const allowance = hasAllowance ? allowanceOf(caller, cost) : undefined;
     const connection = this.connectionOf(request);
-    const decision = this.limiter.charge({ subject, keyId, quota, cost: cost.plan, connection, allowance });
+    const { dataOf } = request;
+    const charge = { subject, keyId, quota, cost: cost.plan, connection, allowance, dataOf };
+    const decision = this.limiter.charge(charge);
     if (decision instanceof Promise) return decision.then((known) => this.settle(request, reply, known));
     this.settle(request, reply, decision);
     return undefined;

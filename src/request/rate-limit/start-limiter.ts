@@ -1,5 +1,5 @@
 import type { Database } from '../../ground/database/database.js';
-import type { DataVersions } from '../../ground/kernel/data-versions.js';
+import type { NounVersions } from '../../ground/kernel/data-versions.js';
 import { connectRedis } from '../../ground/redis/redis-connection.js';
 import { CounterStore } from './memory/counter-store.js';
 import { MemoryLimiter } from './memory/memory-limiter.js';
@@ -23,7 +23,7 @@ const ALONE: Sharing = { isDegraded: false, counts: { outages: 0, localDecisions
 
 export interface RunningLimiter {
   limiter: Limiter;
-  versions: DataVersions;
+  versions: NounVersions;
   sharing: Sharing;
   /** Stores the counters of a process that counts alone. To be called every two seconds: a restart forgets the rest. */
   storeCounters(): Promise<void>;
@@ -41,7 +41,7 @@ export async function startLimiter({ redisUrl, db, log, now }: LimiterParts): Pr
     return { limiter, versions, sharing: ALONE, storeCounters: () => store.flush(), close };
   }
   const mirror = new MemoryLimiter(now);
-  const shared = new RedisLimiter(await connectRedis(redisUrl), { mirror, hasVersions: true });
+  const shared = new RedisLimiter(await connectRedis(redisUrl), { mirror });
   const limiter = new ResilientLimiter(shared, mirror, log);
   const versions = new SharedVersions(limiter);
   const close = () => limiter.close();

@@ -26,22 +26,38 @@ export function managementFields(): ReadonlySet<string> {
 
 export type ResolverClass = new (...parts: never[]) => object;
 
+interface NounFields {
+  /** The noun's plural. */
+  readonly plural: string;
+  readonly resolver: ResolverClass;
+}
+
 /**
- * The schema of DOOR 1 with the resolver classes of the nouns. `resolvers` come from the composition root; type-graphql
+ * The schema of DOOR 1 with the fields of the nouns. `resolvers` come from the composition root; type-graphql
  * finds each by its class.
  */
 export async function createSchema(
-  nouns: readonly ResolverClass[],
+  nouns: readonly NounFields[],
   resolvers: readonly object[],
   limits: FieldLimits,
 ): Promise<GraphQLSchema> {
   const byClass = new Map<unknown, object>(resolvers.map((resolver) => [resolver.constructor, resolver]));
   const schema = await buildSchema({
-    resolvers: [...MANAGEMENT, ...nouns],
+    resolvers: [...MANAGEMENT, ...nouns.map(({ resolver }) => resolver)],
     container: { get: (type: unknown) => byClass.get(type) },
     // Services validate values, for both doors.
     validate: false,
     directives: [...DIRECTIVES],
   });
+  for (const noun of nouns) nameNoun(schema, noun);
   return lexicographicSortSchema(limits.enforce(schema));
+}
+
+/** Each query of a noun has its plural as the extension `noun`: the response cache asks for the version of its data. */
+function nameNoun(schema: GraphQLSchema, { plural, resolver }: NounFields): void {
+  const fields = schema.getQueryType()?.getFields() ?? {};
+  for (const { target, schemaName } of getMetadataStorage().queries) {
+    const field = fields[schemaName];
+    if (target === resolver && field) field.extensions = { ...field.extensions, noun: plural };
+  }
 }

@@ -71,7 +71,7 @@ export class MemoryLimiter implements Limiter {
     this.addresses = new ShardedMap(maxSubjects);
   }
 
-  charge({ subject, keyId, quota, cost, connection, allowance: wanted }: Charge): Decision {
+  charge({ subject, keyId, quota, cost, connection, allowance: wanted, dataOf = null }: Charge): Decision {
     const nowMs = this.now();
     this.evictExpiredShard(nowMs);
     const counter = this.mapOf(subject).get(subject);
@@ -79,8 +79,8 @@ export class MemoryLimiter implements Limiter {
     enterWindows(usage, nowMs);
     const known = keyId === null ? null : (this.bans.get(keyId) ?? NO_RECORD);
     const allowance = wanted === undefined ? null : this.spentOf(subject, wanted, nowMs);
-    const isRead = known !== null && allowance === null;
-    const dataVersion = isRead && this.versions !== null ? this.versions.current(subject) : null;
+    const isRead = dataOf !== null && known !== null && allowance === null;
+    const dataVersion = isRead ? (this.versions?.current(subject, dataOf) ?? null) : null;
     const decided = { usage, record: known, quota, cost, nowMs, dataVersion, allowance };
 
     if (cost > 0 && known !== null && isBanned(known, nowMs)) return refused(decided, false);

@@ -36,8 +36,6 @@ interface Options {
   mirror?: Pick<MemoryLimiter, 'adopt'>;
   /** For tests: a clock instead of Redis's own. */
   now?: () => number;
-  /** Whether charges of a project return the version of its data. */
-  hasVersions?: boolean;
 }
 
 /**
@@ -93,9 +91,9 @@ export class RedisLimiter implements Limiter {
     );
   }
 
-  /** Sets the version of the subject's data. */
-  async stamp(subject: string, version: string): Promise<void> {
-    await this.within(() => this.redis.set(versionKey(subject), version, 'PX', VERSION_MS));
+  /** Sets the version of the subject's data of a noun. */
+  async stamp(subject: string, noun: string, version: string): Promise<void> {
+    await this.within(() => this.redis.set(versionKey(subject, noun), version, 'PX', VERSION_MS));
   }
 
   /**
@@ -119,8 +117,11 @@ export class RedisLimiter implements Limiter {
     this.redis.disconnect();
   }
 
-  private run({ subject, keyId, quota }: Account, { cost, connection, allowance }: Asked): Promise<State> {
-    const input: (string | number)[] = this.keysOf(subject, keyId, allowance);
+  private run(
+    { subject, keyId, quota }: Account,
+    { cost, connection, allowance, dataOf }: Asked,
+  ): Promise<State> {
+    const input: (string | number)[] = this.keysOf(subject, keyId, { allowance, dataOf });
     input.push(cost, quota.perMinute, quota.perDay ?? -1, connection ?? '');
     if (this.options.now || allowance) input.push(this.options.now?.() ?? '');
     if (allowance) input.push(allowance.cost, allowance.perMinute);
@@ -147,11 +148,15 @@ export class RedisLimiter implements Limiter {
    * The number of keys, then the keys. The data version is read only with a key and without an allowance: only those
    * requests may be served from the cache.
    */
-  private keysOf(subject: string, keyId: string | null, allowance?: Allowance): (string | number)[] {
+  private keysOf(
+    subject: string,
+    keyId: string | null,
+    { allowance, dataOf }: Pick<Charge, 'allowance' | 'dataOf'>,
+  ): (string | number)[] {
     if (keyId === null) return [1, windowsKey(subject)];
     const keys = [windowsKey(subject), banKey(subject, keyId)];
     if (allowance) keys.push(allowanceKey(subject, allowance));
-    else if (this.options.hasVersions) keys.push(versionKey(subject));
+    else if (dataOf) keys.push(versionKey(subject, dataOf));
     return [keys.length, ...keys];
   }
 
@@ -229,7 +234,7 @@ type ScriptReply = [
   ownMinuteUsed?: number,
 ];
 
-type Asked = Pick<Charge, 'cost' | 'connection' | 'allowance'>;
+type Asked = Pick<Charge, 'cost' | 'connection' | 'allowance' | 'dataOf'>;
 
 type State = Decided & { outcome: number };
 
@@ -245,8 +250,8 @@ function allowanceKey(subject: string, { name }: Allowance): string {
   return `${PREFIX}:{${subject}}:${name}`;
 }
 
-function versionKey(subject: string): string {
-  return `${PREFIX}:{${subject}}:version`;
+function versionKey(subject: string, noun: string): string {
+  return `${PREFIX}:{${subject}}:version:${noun}`;
 }
 
 function decodeRecord(text: string): BanRecord {

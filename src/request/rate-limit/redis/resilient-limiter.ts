@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DataVersions, VERSION_MS } from '../../../ground/kernel/data-versions.js';
+import { type DataVersions, type NounVersions, VERSION_MS } from '../../../ground/kernel/data-versions.js';
 import type { MemoryLimiter } from '../memory/memory-limiter.js';
 import type { Account, Charge, Decision, Limiter, LimiterLog, Standing } from '../rules/limiter.js';
 import { projectSubject } from '../rules/subjects.js';
@@ -47,11 +47,11 @@ export class ResilientLimiter implements Limiter {
     });
   }
 
-  /** Sets the version of the subject's data for all processes; false = Redis is unavailable. Never rejects. */
-  async stamp(subject: string, version: string): Promise<boolean> {
+  /** Sets the version of the subject's data of a noun for all processes; false = Redis is unavailable. Never rejects. */
+  async stamp(subject: string, noun: string, version: string): Promise<boolean> {
     if (this.isDegraded) return false;
     try {
-      await this.shared.stamp(subject, version);
+      await this.shared.stamp(subject, noun, version);
       return true;
     } catch (error) {
       this.degrade(error);
@@ -101,16 +101,19 @@ const MARGIN_MS = 20;
  * Other processes may still have a version, or get it again, without knowing of a write here. So a write that could not
  * be announced is acknowledged only after every earlier version has expired. D-39.
  */
-export class SharedVersions implements DataVersions {
+export class SharedVersions implements NounVersions {
   constructor(private readonly limiter: Pick<ResilientLimiter, 'stamp'>) {}
 
-  async change<T>(projectId: bigint, write: () => Promise<T>): Promise<T> {
-    const subject = projectSubject(projectId);
-    await this.limiter.stamp(subject, WRITING);
+  of(noun: string): DataVersions {
+    return { change: (projectId, write) => this.change(projectSubject(projectId), noun, write) };
+  }
+
+  private async change<T>(subject: string, noun: string, write: () => Promise<T>): Promise<T> {
+    await this.limiter.stamp(subject, noun, WRITING);
     try {
       return await write();
     } finally {
-      const isKnown = await this.limiter.stamp(subject, randomUUID());
+      const isKnown = await this.limiter.stamp(subject, noun, randomUUID());
       if (!isKnown) await sleep(VERSION_MS + MARGIN_MS);
     }
   }

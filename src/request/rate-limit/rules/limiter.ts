@@ -33,6 +33,8 @@ export interface Charge extends Account {
    * ignores its 429; see `bans.ts`.
    */
   connection: string | null;
+  /** The noun whose data version the decision shall have; it has none for a request that also spends an allowance. */
+  dataOf?: string | null | undefined;
 }
 
 /**
@@ -73,7 +75,7 @@ export interface Standing {
 
 export interface Admitted extends Standing {
   readonly admitted: true;
-  /** The version of the project's data at admission; null = unknown or being written. See `DataVersions`. */
+  /** The version of the data that the charge names, at admission; null = none, or being written. See `DataVersions`. */
   readonly dataVersion: string | null;
 }
 
