@@ -15,13 +15,17 @@ const SHARED = [
   'api-key.ts',
   'build.js',
   'generate-types.js',
+  'nouns.ts',
   'site-links.ts',
   'tsconfig.json',
   'vite.config.js',
   '../package-lock.json',
+  '../src/nouns.ts',
 ];
 /** The contract that a build is made from. */
 const CONTRACTS = { pages: 'schema/openapi.json', dashboard: 'schema/schema.graphql' };
+/** What `src/nouns.ts` reads. */
+const DESCRIPTION = /\.description\.ts$/;
 const GUIDES = join(HERE, 'pages/reference/guides');
 const TEXTS = /\.(js|css|svg|html|json)$/;
 
@@ -89,7 +93,8 @@ async function compress(folder) {
 
 async function digestOfInputs(name) {
   const own = (await filesBelow(join(HERE, name))).filter((file) => !file.endsWith('generated.ts'));
-  const sources = [...own, ...(await filesBelow(join(HERE, 'design')))];
+  const descriptions = (await filesBelow(join(ROOT, 'src'))).filter((file) => DESCRIPTION.test(file));
+  const sources = [...own, ...(await filesBelow(join(HERE, 'design'))), ...descriptions];
   const contract = join(ROOT, CONTRACTS[name]);
   const hash = createHash('sha256');
   for (const file of [...sources.sort(), ...SHARED.map((path) => join(HERE, path)), contract]) {

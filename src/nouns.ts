@@ -6,40 +6,73 @@ export interface NounDescription {
   readonly singular: string;
   /** Its path in REST, its root field in GraphQL, its command, and the start of its scopes: `books:read`. */
   readonly plural: string;
-  /** Its type in GraphQL, such as `Book`. */
+  /** Its type in GraphQL, such as `Book`. Its enums begin with it: `BookOrder`, `BookState`. */
   readonly type: string;
-  /** The fields that a client states, in the order of their columns. */
+  /** The singular with its article, such as `a book`. */
+  readonly withArticle: string;
+  /** In the navigation of the dashboard; absent = a box. */
+  readonly icon?: 'paw' | 'book';
+  /** Of the home page, if it is the first noun. */
+  readonly headline: string;
+  /** The fields that a client states, in the order of their columns. The first text names an item for people. */
   readonly fields: readonly NounField[];
+  /** The arguments that select from its list in GraphQL. */
+  readonly filters: readonly NounFilter[];
+  /** GraphQL has `bookCount`, with the filters of the list. */
+  readonly hasCount: boolean;
+  /** Operations that GraphiQL offers. */
+  readonly examples: readonly NounExample[];
 }
 
-interface NounField {
+export interface NounField {
   /** As in both doors, and as the column of its files. */
   readonly name: string;
   /** For people, such as the head of a column. */
   readonly label: string;
+  /** Its value in messages to people, such as `a title`. */
+  readonly withArticle: string;
   /** `date` is text such as `2026-11-24`; a `choice` is an enum of GraphQL. */
   readonly kind: 'text' | 'int64' | 'integer' | 'date' | 'choice';
   readonly isRequired: boolean;
   /** Of text, in characters. */
   readonly maxLength?: number;
+  /** In forms a new item has the first one. */
   readonly choices?: readonly string[];
+  /** The colours of the choices in the dashboard; absent = all are `idle`. */
+  readonly tones?: readonly ('good' | 'busy' | 'warn' | 'idle')[];
   readonly hint?: string;
   readonly example: string;
 }
 
+export interface NounFilter {
+  /** The argument of the list, such as `titleStartsWith`. */
+  readonly argument: string;
+  /** The name of the field, a choice or a text. */
+  readonly field: string;
+  /** The value itself, or the start of a text: by that the list is then ordered. */
+  readonly match: 'whole' | 'start';
+}
+
+export interface NounExample {
+  /** What the operation does, such as `Add a book`. */
+  readonly task: string;
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
 /** The nouns behind this gateway. A second noun is a second entry. */
-export const NOUNS: readonly NounDescription[] = [PET];
+export const NOUNS: readonly [NounDescription, ...NounDescription[]] = [PET];
 
 /** The noun of examples that need only one. */
-export const FIRST_NOUN = NOUNS[0] as NounDescription;
+export const FIRST_NOUN = NOUNS[0];
 
 /** The operation of REST that lists the first noun. */
-export const LIST_OPERATION = `list${titleOf(FIRST_NOUN.plural)}`;
+export const LIST_OPERATION = `list${capitalized(FIRST_NOUN.plural)}`;
 
 /** As in `Requests for books`; several nouns are joined by `and`. */
 export const NOUN_WORDS = new Intl.ListFormat('en').format(NOUNS.map(({ plural }) => plural));
 
 /** `Books` for `books`. */
-function titleOf(word: string): string {
+export function capitalized(word: string): string {
   return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }

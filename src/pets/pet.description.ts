@@ -3,11 +3,23 @@ export const PET = {
   singular: 'pet',
   plural: 'pets',
   type: 'Pet',
+  withArticle: 'a pet',
+  icon: 'paw',
+  headline: 'A typed, metered API in front of a pet store',
   fields: [
-    { name: 'name', label: 'Name', kind: 'text', isRequired: true, maxLength: 255, example: 'Rex' },
+    {
+      name: 'name',
+      label: 'Name',
+      withArticle: 'a name',
+      kind: 'text',
+      isRequired: true,
+      maxLength: 255,
+      example: 'Rex',
+    },
     {
       name: 'categoryId',
       label: 'Category',
+      withArticle: 'a category',
       kind: 'int64',
       isRequired: true,
       hint: 'The number of its category.',
@@ -16,10 +28,46 @@ export const PET = {
     {
       name: 'status',
       label: 'Status',
+      withArticle: 'a status',
       kind: 'choice',
       isRequired: false,
       choices: ['available', 'pending', 'sold'],
+      tones: ['good', 'busy', 'idle'],
       example: 'available',
+    },
+  ],
+  filters: [
+    { argument: 'nameStartsWith', field: 'name', match: 'start' },
+    { argument: 'status', field: 'status', match: 'whole' },
+  ],
+  hasCount: true,
+  examples: [
+    {
+      task: 'List pets',
+      query: `query ListPets($status: PetStatus, $after: String) {
+  pets(first: 10, status: $status, after: $after) {
+    nodes { id name categoryId status createdAt }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+`,
+      variables: { status: 'available', after: null },
+    },
+    {
+      task: 'Add a pet',
+      query: `mutation AddPet($pet: NewPet!) {
+  createPet(input: $pet) { id name categoryId status createdAt }
+}
+`,
+      variables: { pet: { name: 'Rex', categoryId: '3', status: 'available' } },
+    },
+    {
+      task: 'Change a pet',
+      query: `mutation ChangePet($id: ID!, $changes: PetChanges!) {
+  updatePet(id: $id, input: $changes) { id name status }
+}
+`,
+      variables: { id: '<id of a pet>', changes: { status: 'sold' } },
     },
   ],
 } as const;

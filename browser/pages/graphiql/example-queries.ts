@@ -1,39 +1,10 @@
-export interface ExampleQuery {
-  /** The user's task. */
-  task: string;
-  query: string;
-  variables?: Record<string, unknown>;
-}
+import { FIRST_NOUN, NOUNS, type NounExample } from '../../nouns.js';
+
+export type ExampleQuery = NounExample;
 
 /** An example for each task, in the order in which users need them. A test runs them all against the schema. */
 export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
-  {
-    task: 'List pets',
-    query: `query ListPets($status: PetStatus, $after: String) {
-  pets(first: 10, status: $status, after: $after) {
-    nodes { id name categoryId status createdAt }
-    pageInfo { hasNextPage endCursor }
-  }
-}
-`,
-    variables: { status: 'available', after: null },
-  },
-  {
-    task: 'Add a pet',
-    query: `mutation AddPet($pet: NewPet!) {
-  createPet(input: $pet) { id name categoryId status createdAt }
-}
-`,
-    variables: { pet: { name: 'Rex', categoryId: '3', status: 'available' } },
-  },
-  {
-    task: 'Change a pet',
-    query: `mutation ChangePet($id: ID!, $changes: PetChanges!) {
-  updatePet(id: $id, input: $changes) { id name status }
-}
-`,
-    variables: { id: '<id of a pet>', changes: { status: 'sold' } },
-  },
+  ...NOUNS.flatMap(({ examples }) => examples),
   {
     task: 'See the remaining quota',
     query: `query RemainingQuota {
@@ -122,6 +93,6 @@ export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
   createApiKey(input: $key) { token key { id prefix scopes } }
 }
 `,
-    variables: { key: { name: 'storefront', scopes: ['PETS_READ'] } },
+    variables: { key: { name: 'storefront', scopes: [`${FIRST_NOUN.plural.toUpperCase()}_READ`] } },
   },
 ];

@@ -1,3 +1,5 @@
+import { exampleValueOf, FIRST_NOUN, NOUNS, SAMPLE_ID, SCOPES, shownFieldsOf } from '../../nouns.js';
+import { laidOut } from '../reference/render/openapi.js';
 import { type Code, codeBlock, codeChoice } from './code-block.js';
 import { type Html, html } from './html.js';
 import { pageText, type Site } from './layout.js';
@@ -7,6 +9,9 @@ interface Way {
   what: string;
   links: readonly [path: string, label: string][];
 }
+
+/** `books, films`. */
+const NOUN_LIST = NOUNS.map(({ plural }) => plural).join(', ');
 
 const WAYS: readonly Way[] = [
   {
@@ -28,12 +33,17 @@ const WAYS: readonly Way[] = [
   },
   {
     name: 'Dashboard',
-    what: 'What a project owner needs: quota and traffic as they change, pets, API keys, and custom domains with their certificates.',
+    what: `What a project owner needs: quota and traffic as they change, ${NOUN_LIST}, API keys, and custom domains with their certificates.`,
     links: [['/dashboard/', 'Open the dashboard']],
   },
 ];
 
-const ANSWER = JSON.stringify([{ id: 4711, name: 'Rex', categoryId: 3, status: 'available' }], null, 2);
+const ANSWER = laidOut([
+  Object.fromEntries([
+    ['id', BigInt(SAMPLE_ID)],
+    ...FIRST_NOUN.fields.map((field) => [field.name, exampleValueOf(field)]),
+  ]),
+]);
 
 /** `/` of the platform: what it is, the three ways in, a first request, and the state of the gateway. */
 export function homePage(site: Site, base: string): string {
@@ -41,8 +51,8 @@ export function homePage(site: Site, base: string): string {
 <section class="hero">
 <div class="hero-text">
 <p class="state" id="state"><a href="/readyz">State of the gateway</a></p>
-<h1>A typed, metered API in front of a pet store</h1>
-<p class="lead">GraphQL for frontend teams, REST for legacy clients, both over the same services. Every project has its own pets, API keys, quota and domains.</p>
+<h1>${FIRST_NOUN.headline}</h1>
+<p class="lead">GraphQL for frontend teams, REST for legacy clients, both over the same services. Every project has its own ${NOUN_LIST}, API keys, quota and domains.</p>
 <p class="hero-links"><a class="button primary" href="/v1/docs">Read the reference</a> <a class="button" href="/dashboard/">Open the dashboard</a></p>
 </div>
 <div class="hero-code">
@@ -58,7 +68,7 @@ ${WAYS.map(wayIn)}</ul>
 <ol class="steps">
 <li><h3>Get a key</h3>
 <p>The first start prints one for the demo project. This makes another, with every scope:</p>
-${codeBlock({ label: 'Command', language: 'shell', text: 'npx petstore keys create demo --scopes pets:read,pets:write,domains,keys' })}</li>
+${codeBlock({ label: 'Command', language: 'shell', text: `npx petstore keys create demo --scopes ${SCOPES.join(',')}` })}</li>
 <li><h3>Put it into the environment</h3>
 <p>A key belongs neither into your code nor into a URL.</p>
 ${codeBlock({ label: 'Shell', language: 'shell', text: 'export API_KEY=pk_…' })}</li>
@@ -93,9 +103,9 @@ function wayIn({ name, what, links }: Way): Html {
 
 function firstRequests(base: string): Code[] {
   const key = '-H "Authorization: Bearer $API_KEY"';
-  const query = '{"query":"{ pets(first: 1) { nodes { id name status } } }"}';
+  const query = `{"query":"{ ${FIRST_NOUN.plural}(first: 1) { nodes { ${shownFieldsOf(FIRST_NOUN).join(' ')} } } }"}`;
   return [
-    { label: 'REST', language: 'shell', text: `curl "${base}/v1/pets?limit=1" \\\n  ${key}` },
+    { label: 'REST', language: 'shell', text: `curl "${base}/v1/${FIRST_NOUN.plural}?limit=1" \\\n  ${key}` },
     {
       label: 'GraphQL',
       language: 'shell',

@@ -1,3 +1,4 @@
+import { capitalized, NOUN_WORDS } from '../../nouns.js';
 import { withoutServers } from '../reference/render/openapi.js';
 import { referenceOf } from '../reference/render/reference.js';
 import { homePage } from './home-page.js';
@@ -34,7 +35,7 @@ export function renderPages({ manifest, contract, guides }: Sources): Record<str
   return {
     'platform/home.html': homePage(platform, reference.origin),
     ...pagesFor('platform', platform),
-    ...pagesFor('project', { manifest, isProject: true, name: 'Pets API' }),
+    ...pagesFor('project', { manifest, isProject: true, name: `${capitalized(NOUN_WORDS)} API` }),
     'search.json': JSON.stringify(reference.searchIndex()),
     'openapi.json': withoutServers(contract),
   };

@@ -1,9 +1,13 @@
+import { capitalized, FIRST_NOUN, filteredFieldsOf, shownFieldsOf } from '../../nouns.js';
 import { dataBlock, html } from './html.js';
 import { pageText, type Site } from './layout.js';
 
-const FIRST_QUERY = `query FirstPets {
-  pets(first: 5, status: available) {
-    nodes { id name status }
+const CHOSEN = filteredFieldsOf(FIRST_NOUN).flatMap(({ argument, field }) =>
+  field.kind === 'choice' ? `, ${argument}: ${field.example}` : [],
+);
+const FIRST_QUERY = `query First${capitalized(FIRST_NOUN.plural)} {
+  ${FIRST_NOUN.plural}(first: 5${CHOSEN.join('')}) {
+    nodes { ${shownFieldsOf(FIRST_NOUN).join(' ')} }
     pageInfo { hasNextPage endCursor }
   }
   project { slug plan }

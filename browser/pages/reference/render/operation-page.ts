@@ -1,17 +1,10 @@
+import { FIRST_NOUN, filteredFieldsOf, NOUNS, SAMPLE_ID, sampleIdempotencyKey } from '../../../nouns.js';
 import { codeChoice } from '../../render/code-block.js';
 import { type Html, html } from '../../render/html.js';
 import { samplesOf } from '../samples.js';
 import { inline, prose } from './markdown.js';
 import * as openapi from './openapi.js';
 import { describe, fieldsOf, typeOf } from './schema-fields.js';
-
-/** Values of parameters in samples and forms; a parameter that is not here is left out. */
-const SAMPLE_VALUES: Record<string, string> = {
-  limit: '20',
-  status: 'available',
-  petId: '4711',
-  'Idempotency-Key': '7b1f0c52-add-rex',
-};
 
 const STATUS_NAMES: Record<string, string> = {
   200: 'OK',
@@ -91,9 +84,10 @@ export function marks({ deprecated = false, 'x-stability': stability }: Operatio
 /** The operation with sample values, in curl, JavaScript and Python. The form of the operation begins with the same. */
 export function operationSamples(operation: Operation, origin: string, name: string): Html {
   const { method, path, parameters = [] } = operation;
+  const values = sampleValuesOf(path);
   const known = (place: openapi.Parameter['in']) =>
     parameters.flatMap(({ name, in: at }): [string, string][] => {
-      const value = SAMPLE_VALUES[name];
+      const value = values[name];
       return at === place && value !== undefined ? [[name, value]] : [];
     });
   const samples = samplesOf({
@@ -105,6 +99,18 @@ export function operationSamples(operation: Operation, origin: string, name: str
     body: openapi.bodyOf(operation),
   });
   return codeChoice('request', name, samples, 'language');
+}
+
+/** Values of an operation's parameters in samples and forms; a parameter that is not here is left out. */
+function sampleValuesOf(path: string): Record<string, string> {
+  const noun = NOUNS.find(({ plural }) => `${path}/`.startsWith(`/v1/${plural}/`)) ?? FIRST_NOUN;
+  const chosen = filteredFieldsOf(noun).filter(({ field }) => field.kind === 'choice');
+  return {
+    limit: '20',
+    ...Object.fromEntries(chosen.map(({ argument, field }) => [argument, field.example])),
+    [`${noun.singular}Id`]: SAMPLE_ID,
+    'Idempotency-Key': sampleIdempotencyKey(noun),
+  };
 }
 
 function needs(operation: Operation): Html {
@@ -163,7 +169,7 @@ function tryForm(operation: Operation, origin: string): Html {
     openapi.isPublic(operation) && html` data-public`
   } aria-label="${summary}">
 ${operationSamples(operation, origin, 'Request')}<div class="try-fields" hidden>
-${parameters.map(field)}${
+${parameters.map((parameter) => field(parameter, sampleValuesOf(path)[parameter.name]))}${
   body !== null &&
   html`<div class="field"><label for="try-body">Body</label>
 <textarea id="try-body" spellcheck="false" rows="5">${body}</textarea></div>`
@@ -172,10 +178,9 @@ ${parameters.map(field)}${
 </div></form>`;
 }
 
-function field({ name, in: place, required, schema }: openapi.Parameter): Html {
-  const sample = SAMPLE_VALUES[name];
+function field({ name, in: place, required, schema }: openapi.Parameter, sample?: string): Html {
   const named = html`id="try-${name}" name="${name}" data-in="${place}"`;
-  // No sample is the id of a pet of the reader's.
+  // The sample id is of no item of the reader.
   const begin = sample !== undefined && html` ${required ? 'placeholder' : 'value'}="${sample}"`;
   const input = html`<input ${named} autocomplete="off" spellcheck="false"${begin}${
     schema.type === 'integer' && html` inputmode="numeric"`

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../render/html.js';
 import { pageText, type Site } from '../../render/layout.js';
+import { filledGuide } from '../guide-texts.js';
 import { guide } from './markdown.js';
 import { type LocatedOperation, readContract } from './openapi.js';
 import { operationBody } from './operation-page.js';
@@ -28,7 +29,7 @@ export function referenceOf(contractText: string, guideTexts: Readonly<Record<st
       group: 'Get started',
       body: (siteName) => introductionBody(contract, siteName, origin),
     },
-    ...GUIDES.map((name) => guidePage(name, guideTexts[name] ?? '')),
+    ...GUIDES.map((name) => guidePage(name, filledGuide(guideTexts[name] ?? '', contract))),
     ...contract.operations.map((operation) => ({
       path: `/v1/docs/${operation.operationId}`,
       title: operation.summary,

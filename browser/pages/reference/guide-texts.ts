@@ -1,0 +1,66 @@
+import { stringify } from 'lossless-json';
+import {
+  capitalized,
+  exampleValueOf,
+  FIRST_NOUN,
+  NOUN_WORDS,
+  NOUNS,
+  sampleIdempotencyKey,
+} from '../../nouns.js';
+import type { Contract, LocatedOperation } from './render/openapi.js';
+
+/** A guide with its placeholders filled in. Throws if it has an unknown one. */
+export function filledGuide(text: string, contract: Contract): string {
+  const values = valuesOf(contract);
+  return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`a guide has an unknown placeholder: {{${name}}}`);
+    return value;
+  });
+}
+
+/** What a guide may write as `{{name}}`. The examples are of the first noun. */
+function valuesOf({ operations }: Contract): Record<string, string> {
+  const { singular, plural, withArticle, fields } = FIRST_NOUN;
+  const required = fields.filter(({ isRequired }) => isRequired);
+  return {
+    /** All nouns: `books`, `books and films`. */
+    nouns: NOUN_WORDS,
+    /** `books`, also as the path. */
+    items: plural,
+    item: singular,
+    /** `A book`. */
+    AnItem: capitalized(withArticle),
+    anItem: withArticle,
+    /** A request body with the required fields. */
+    newItem: stringify(Object.fromEntries(required.map((each) => [each.name, exampleValueOf(each)]))) ?? '',
+    idempotencyKey: sampleIdempotencyKey(FIRST_NOUN),
+    cursor: btoa(`${singular}:4712`).replaceAll('=', ''),
+    /** A link to the list. */
+    listOperation: operations
+      .filter(({ method, path }) => method === 'GET' && path === `/v1/${plural}`)
+      .map(link)
+      .join(),
+    /** Rows of a table: the scopes of the nouns. */
+    scopes: NOUNS.flatMap(({ plural }) => [
+      `| \`${plural}:read\` | Read ${plural}, over REST and GraphQL |`,
+      `| \`${plural}:write\` | Create and change ${plural} |`,
+    ]).join('\n'),
+    /** A list of the deprecated operations. */
+    deprecated: deprecatedIn(operations),
+  };
+}
+
+function deprecatedIn(operations: readonly LocatedOperation[]): string {
+  const lines = operations
+    .filter(({ deprecated }) => deprecated)
+    .map((operation) => {
+      const { method, path, 'x-deprecated-sunset': sunset } = operation;
+      return `- ${link(operation)}, \`${method} ${path}\`: removed on ${sunset}.`;
+    });
+  return lines.length === 0 ? 'At present there is none.' : lines.join('\n');
+}
+
+function link({ summary, operationId }: LocatedOperation): string {
+  return `[${summary}](/v1/docs/${operationId})`;
+}
