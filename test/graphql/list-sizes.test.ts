@@ -13,6 +13,7 @@ import {
   Kind,
   parse,
 } from 'graphql';
+import { documentsOf } from '../../browser/dashboard/src/items/item-documents.js';
 import { EXAMPLE_QUERIES } from '../../browser/pages/graphiql/example-queries.js';
 import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import {
@@ -22,6 +23,7 @@ import {
 } from '../../src/doors/graphql/operations/operation-size.js';
 import { entriesOf } from '../../src/doors/graphql/operations/type-options.js';
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
+import { NOUNS } from '../../src/nouns.js';
 import { PetResolver } from '../../src/pets/graphql/pet.resolver.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 
@@ -108,6 +110,7 @@ test('Lists-5: the operations of dashboard, examples, README, guide and Sandbox 
   const written = [...texts.matchAll(/^```graphql\n(.*?)^```$/gms)];
   const documents = [
     dashboard,
+    ...NOUNS.flatMap((noun) => Object.values(documentsOf(noun))).filter((document) => document !== null),
     ...EXAMPLE_QUERIES.map(({ query }) => parse(query)),
     ...written.map(([, source = '']) => parse(source)),
     // The introspection query as Sandbox sends it, with all options.

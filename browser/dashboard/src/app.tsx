@@ -1,13 +1,14 @@
 import { useEffect } from 'react';
+import { NOUNS } from '../../nouns.js';
 import { ActivityPage } from './activity/activity-page.js';
 import { DomainPage } from './domains/domain-page.js';
 import { DomainsPage } from './domains/domains-page.js';
 import { client } from './graphql/client.js';
 import { standing } from './graphql/standing.js';
+import { ItemsPage } from './items/items-page.js';
 import { KeysPage } from './keys/keys-page.js';
 import { Shell } from './layout/shell.js';
 import { OverviewPage } from './overview/overview-page.js';
-import { PetsPage } from './pets/pets-page.js';
 import { RequestsPage } from './requests/requests-page.js';
 import { Link } from './routing/link.js';
 import { usePlace } from './routing/location.js';
@@ -37,8 +38,9 @@ export function App() {
 function CurrentPage() {
   const { path } = usePlace();
   const [, domainId] = /^\/settings\/domains\/(\d+)$/.exec(path) ?? [];
+  const noun = NOUNS.find(({ plural }) => path === `/${plural}`);
   if (path === '/') return <OverviewPage />;
-  if (path === '/pets') return <PetsPage />;
+  if (noun) return <ItemsPage key={noun.plural} noun={noun} />;
   if (path === '/requests') return <RequestsPage />;
   if (path === '/activity') return <ActivityPage />;
   if (path === '/settings/domains') return <DomainsPage />;

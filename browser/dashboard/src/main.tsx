@@ -16,7 +16,7 @@ import './styles/keys.css';
 import './styles/tables.css';
 import './styles/requests.css';
 import './styles/activity.css';
-import './styles/pets.css';
+import './styles/items.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no element #root');

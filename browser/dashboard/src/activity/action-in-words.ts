@@ -1,12 +1,13 @@
+import { capitalized, NOUNS } from '../../../nouns.js';
 import type { ActPartsFragment } from '../graphql/generated.js';
 
 /** The kinds of acts, by the first part of their action. */
-export const KINDS = [
+export const KINDS: readonly { value: string; label: string }[] = [
   { value: 'key', label: 'API keys' },
   { value: 'domain', label: 'Domains' },
   { value: 'project', label: 'Project' },
-  { value: 'pets', label: 'Pets' },
-] as const;
+  ...NOUNS.map(({ plural }) => ({ value: plural, label: capitalized(plural) })),
+];
 
 const WORDS: Record<string, string> = {
   'key.create': 'created the key',
@@ -22,7 +23,7 @@ const WORDS: Record<string, string> = {
   'project.create': 'created the project',
   'project.change': 'changed the plan of',
   'project.publish': 'published the project',
-  'pets.import': 'imported pets from',
+  ...Object.fromEntries(NOUNS.map(({ plural }) => [`${plural}.import`, `imported ${plural} from`])),
 };
 
 /** An act in words, and what it changed. An action that is newer than this page is shown as it is. */

@@ -1,5 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
+import { NOUN_WORDS } from '../../../nouns.js';
 import { Choice } from '../elements/choice.js';
 import { Loading } from '../elements/loading.js';
 import { ErrorNotice } from '../errors/error-notice.js';
@@ -20,7 +21,7 @@ export function ActivityPage() {
     <Page title="Activity">
       <NeedsScope scope="KEYS" to="see the acts of the project">
         <p className="lead">
-          Who changed the project, its keys and its domains. Requests for pets are not acts.
+          Who changed the project, its keys and its domains. Requests for {NOUN_WORDS} are not acts.
         </p>
         <Filters filter={{ kind, keyId }} />
         <Acts key={`${kind} ${keyId}`} filter={{ kind, keyId }} />

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 
 interface Props {
-  /** A name for the loading content, such as `the pets`. */
+  /** A name for the loading content, such as `the acts`. */
   what: string;
   /** The form of the content: rows of a list, cards side by side, a plot, or the overview. */
   shape?: 'rows' | 'cards' | 'plot' | 'overview';

@@ -1,3 +1,4 @@
+import { capitalized, NOUN_WORDS } from '../../../nouns.js';
 import { refusalOf } from './refusal.js';
 
 /** An error for people: what happened, and what to do next. */
@@ -10,6 +11,8 @@ export interface InWords {
   isOfQuota: boolean;
 }
 
+const CHANGED_AGAIN = `${capitalized(NOUN_WORDS)} can be read and changed again`;
+
 const WORDS: Record<string, { title: string; remedy: string }> = {
   UNAUTHORIZED: {
     title: 'This API key is not accepted.',
@@ -17,16 +20,15 @@ const WORDS: Record<string, { title: string; remedy: string }> = {
   },
   RATE_LIMITED_MINUTE: {
     title: 'The quota of this minute is spent.',
-    remedy:
-      'Pets can be read and changed again in the next minute. An earlier request counts as a strike against the key.',
+    remedy: `${CHANGED_AGAIN} in the next minute. An earlier request counts as a strike against the key.`,
   },
   RATE_LIMITED_DAY: {
     title: 'The quota of today is spent.',
-    remedy: 'Pets can be read and changed again from midnight UTC on. A higher plan has a larger quota.',
+    remedy: `${CHANGED_AGAIN} from midnight UTC on. A higher plan has a larger quota.`,
   },
   KEY_BANNED: {
     title: 'This API key is temporarily banned.',
-    remedy: 'Pets can be read and changed again when the ban ends. It ends automatically.',
+    remedy: `${CHANGED_AGAIN} when the ban ends. It ends automatically.`,
   },
   FIELD_RATE_LIMITED: {
     title: 'This was done too often in a short time.',
@@ -42,10 +44,10 @@ const WORDS: Record<string, { title: string; remedy: string }> = {
   },
 };
 
-/** Everything except pets has a separate allowance. */
+/** Everything except the nouns has a separate allowance. */
 const NO_OPERATIONS_LEFT = {
   title: 'This key has no operations left in this minute.',
-  remedy: 'Everything except pets has its own limit per minute. It resets when the minute ends.',
+  remedy: `Everything except ${NOUN_WORDS} has its own limit per minute. It resets when the minute ends.`,
 };
 
 export function inWords(error: unknown): InWords {

@@ -2,11 +2,11 @@ import { Countdown } from '../elements/countdown.js';
 import type { Wait } from './paced.js';
 
 interface Props {
-  /** The present work: `Importing pets`. */
+  /** The present work: `Export of requests`. */
   label: string;
   /** From 0 to 1; null = not known. */
   share: number | null;
-  /** How far it is: `120 of 500 pets`. */
+  /** How far it is: `120 of 500 requests`. */
   text: string;
   wait: Wait | null;
 }

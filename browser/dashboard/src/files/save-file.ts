@@ -9,7 +9,7 @@ export function saveFile(name: string, parts: readonly string[], type = 'text/cs
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** A file name with the time of its making: `pets-demo-2026-11-22-1345.csv`. */
+/** A file name with the time of its making: `requests-demo-2026-11-22-1345.csv`. */
 export function datedName(start: string, nowMs: number): string {
   const [day, time = ''] = new Date(nowMs).toISOString().split('T');
   return `${start}-${day}-${time.slice(0, 5).replace(':', '')}.csv`;

@@ -2,7 +2,7 @@ import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
 import { BaseHttpLink } from '@apollo/client/link/http';
 import { session } from '../session/session.js';
 import { errorWatch } from './error-watch.js';
-import { petsPause } from './pets-pause.js';
+import { planPause } from './plan-pause.js';
 import { standingWatch } from './standing.js';
 
 /** Every request goes to the GraphQL door with the session's key, and also asks for the remaining quota. */
@@ -21,7 +21,7 @@ const withKey = new ApolloLink((operation, forward) => {
 export const client = new ApolloClient({
   link: ApolloLink.from([
     errorWatch,
-    petsPause,
+    planPause,
     standingWatch,
     withKey,
     new BaseHttpLink({ uri: '/graphql', includeExtensions: true, credentials: 'omit' }),

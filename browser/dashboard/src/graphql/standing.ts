@@ -37,7 +37,7 @@ export const standingWatch = new ApolloLink((operation, forward) => {
   );
 });
 
-/** A response about pets alone has no state of the management allowance, so the known state is kept. */
+/** A response about nouns alone has no state of the management allowance, so the known state is kept. */
 function note(told: StandingFragment): void {
   const known = standing.get();
   const { minute, day, ban } = told;

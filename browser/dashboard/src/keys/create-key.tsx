@@ -5,6 +5,7 @@ import { Field } from '../elements/field.js';
 import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { type ApiKeyScope, ApiKeysDocument, CreateApiKeyDocument } from '../graphql/generated.js';
+import { READ_SCOPES } from '../items/item.js';
 import { useSession } from '../session/signed-in.js';
 import { NewKeyToken } from './new-key-token.js';
 import { ScopeChoice } from './scope-choice.js';
@@ -20,7 +21,9 @@ const EXPIRIES = [
 export function CreateKey({ onClose }: { onClose: () => void }) {
   const { scopes: mine } = useSession().apiKey;
   const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<readonly ApiKeyScope[]>(mine.filter((scope) => scope === 'PETS_READ'));
+  const [scopes, setScopes] = useState<readonly ApiKeyScope[]>(
+    mine.filter((scope) => READ_SCOPES.includes(scope)),
+  );
   const [days, setDays] = useState(90);
   const [isStored, setStored] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);

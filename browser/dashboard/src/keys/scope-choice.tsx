@@ -1,10 +1,14 @@
+import { NOUNS } from '../../../nouns.js';
 import type { ApiKeyScope } from '../graphql/generated.js';
+import { scopeOf } from '../items/item.js';
 import { scopeName } from '../session/needs-scope.js';
 import { useSession } from '../session/signed-in.js';
 
 const SCOPES: readonly { scope: ApiKeyScope; allows: string }[] = [
-  { scope: 'PETS_READ', allows: 'see pets' },
-  { scope: 'PETS_WRITE', allows: 'add and change pets' },
+  ...NOUNS.flatMap((noun) => [
+    { scope: scopeOf(noun, 'READ'), allows: `see ${noun.plural}` },
+    { scope: scopeOf(noun, 'WRITE'), allows: `add and change ${noun.plural}` },
+  ]),
   { scope: 'DOMAINS', allows: 'see and change domains, publish' },
   { scope: 'KEYS', allows: 'see, create, roll and revoke keys' },
 ];

@@ -1,11 +1,17 @@
-import { Globe, History, KeyRound, LayoutDashboard, PawPrint, ScrollText } from 'lucide-react';
+import { Book, Box, Globe, History, KeyRound, LayoutDashboard, PawPrint, ScrollText } from 'lucide-react';
+import { capitalized, NOUNS } from '../../../nouns.js';
 import { Link } from '../routing/link.js';
 import { usePlace } from '../routing/location.js';
 
+const NOUN_ICONS = { paw: PawPrint, book: Book };
 const PAGES = [
   { to: '/', label: 'Overview', icon: LayoutDashboard },
   { to: '/requests', label: 'Requests', icon: ScrollText },
-  { to: '/pets', label: 'Pets', icon: PawPrint },
+  ...NOUNS.map(({ plural, icon }) => ({
+    to: `/${plural}`,
+    label: capitalized(plural),
+    icon: icon ? NOUN_ICONS[icon] : Box,
+  })),
   { to: '/activity', label: 'Activity', icon: History },
 ];
 const SETTINGS = [

@@ -1,7 +1,8 @@
+import { NOUN_WORDS } from '../../../nouns.js';
 import { Countdown } from '../elements/countdown.js';
 import { Notice } from '../elements/notice.js';
 import { useNow } from '../elements/now.js';
-import { pauseOf } from '../graphql/pets-pause.js';
+import { pauseOf } from '../graphql/plan-pause.js';
 import { standing } from '../graphql/standing.js';
 
 const STILL_WORKS = 'Keys, domains and usage still work: they spend nothing of the plan.';
@@ -15,8 +16,8 @@ export function QuotaNotice() {
     return (
       <Notice tone="bad" title="This API key is temporarily banned." isUrgent>
         <p>
-          It continued to request pets after a 429. Requests for pets work again automatically in{' '}
-          <Countdown untilMs={pause.untilMs} />. Until then the dashboard sends none. {STILL_WORKS}
+          It continued to request {NOUN_WORDS} after a 429. Requests for {NOUN_WORDS} work again automatically
+          in <Countdown untilMs={pause.untilMs} />. Until then the dashboard sends none. {STILL_WORKS}
         </p>
       </Notice>
     );
@@ -26,8 +27,8 @@ export function QuotaNotice() {
     return (
       <Notice tone="warn" title={`The quota of ${name} is spent.`}>
         <p>
-          Wait <Countdown untilMs={pause.untilMs} />: until then the dashboard sends no request for pets. A
-          client that sends one makes a strike. {STILL_WORKS}
+          Wait <Countdown untilMs={pause.untilMs} />: until then the dashboard sends no request for{' '}
+          {NOUN_WORDS}. A client that sends one makes a strike. {STILL_WORKS}
         </p>
       </Notice>
     );
@@ -37,7 +38,7 @@ export function QuotaNotice() {
   return (
     <Notice tone="warn" title="This key has no operations left in this minute.">
       <p>
-        Everything except pets has its own limit per minute. It resets in{' '}
+        Everything except {NOUN_WORDS} has its own limit per minute. It resets in{' '}
         <Countdown untilMs={Date.parse(management.resetAt)} />.
       </p>
     </Notice>

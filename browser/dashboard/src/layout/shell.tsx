@@ -2,7 +2,7 @@ import { LogOut } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Notice } from '../elements/notice.js';
 import { Toaster } from '../elements/toaster.js';
-import { Tasks } from '../pet-files/tasks.js';
+import { Tasks } from '../item-files/tasks.js';
 import { end } from '../session/session.js';
 import { useSession } from '../session/signed-in.js';
 import { Navigation } from './navigation.js';

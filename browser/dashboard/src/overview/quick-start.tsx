@@ -1,5 +1,6 @@
 import { CircleCheck, LoaderCircle } from 'lucide-react';
 import { useState } from 'react';
+import { FIRST_NOUN, headOf } from '../../../nouns.js';
 import { CopyButton } from '../elements/copy-button.js';
 import { Segments } from '../elements/segments.js';
 import { Link } from '../routing/link.js';
@@ -26,10 +27,11 @@ export function QuickStart({ first }: { first: LiveUsage['first'] }) {
   const { project, apiKey } = useSession();
   const [language, setLanguage] = useState<Language>('curl');
   const key = `${apiKey.prefix}…`;
+  const { plural } = FIRST_NOUN;
   const snippet = {
-    curl: `API_KEY='${key}'  # the whole key\ncurl "${project.apiUrl}/pets?limit=3" \\\n  -H "Authorization: Bearer $API_KEY"`,
-    fetch: `const key = '${key}'; // the whole key\nconst response = await fetch('${project.apiUrl}/pets?limit=3', {\n  headers: { Authorization: \`Bearer \${key}\` },\n});\nconsole.log(await response.json());`,
-    graphql: `API_KEY='${key}'  # the whole key\ncurl ${project.graphqlUrl} \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"query":"{ pets(first: 3) { nodes { id name } } }"}'`,
+    curl: `API_KEY='${key}'  # the whole key\ncurl "${project.apiUrl}/${plural}?limit=3" \\\n  -H "Authorization: Bearer $API_KEY"`,
+    fetch: `const key = '${key}'; // the whole key\nconst response = await fetch('${project.apiUrl}/${plural}?limit=3', {\n  headers: { Authorization: \`Bearer \${key}\` },\n});\nconsole.log(await response.json());`,
+    graphql: `API_KEY='${key}'  # the whole key\ncurl ${project.graphqlUrl} \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"query":"{ ${plural}(first: 3) { nodes { id ${headOf(FIRST_NOUN).name} } } }"}'`,
   }[language];
   return (
     <section className="card quick-start" aria-labelledby="quick-start">

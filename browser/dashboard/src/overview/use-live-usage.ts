@@ -5,7 +5,7 @@ import { type LiveState, useLive } from '../live/use-live.js';
 import { requestsOf } from './rates.js';
 import { type UsageChoice, useUsageChoice } from './usage-choice.js';
 
-/** Uses a tenth of a key's operations per minute for everything except pets. */
+/** Uses a tenth of a key's operations per minute for everything outside of the plan. */
 const EVERY_MS = 10_000;
 /** While the first request of a project is awaited: a fifth. */
 const AWAITING_MS = 5_000;

@@ -1,3 +1,4 @@
+import { NOUN_WORDS } from '../../../nouns.js';
 import { Countdown } from '../elements/countdown.js';
 import { standing } from '../graphql/standing.js';
 
@@ -13,8 +14,8 @@ export function Ban() {
         Banned, <Countdown untilMs={ban?.until ? Date.parse(ban.until) : 0} /> left
       </p>
       <p>
-        {STRIKES_TO_BAN} requests for pets after a 429 and before its Retry-After ban a key. A ban covers only
-        requests for pets.
+        {STRIKES_TO_BAN} requests for {NOUN_WORDS} after a 429 and before its Retry-After ban a key. A ban
+        covers only requests for {NOUN_WORDS}.
       </p>
       <p className="label" id="ladder">
         How long a ban lasts

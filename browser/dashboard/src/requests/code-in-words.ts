@@ -1,3 +1,5 @@
+import { NOUN_WORDS } from '../../../nouns.js';
+
 interface Meaning {
   /** The event, for the owner of the project. */
   meaning: string;
@@ -64,7 +66,7 @@ const CODES: Record<string, Meaning> = {
     remedy: 'Make a new Idempotency-Key for each new request, and keep it only for its repetitions.',
   },
   RATE_LIMITED_MINUTE: {
-    meaning: 'A limit of this minute was spent: the quota of the plan, or the key’s operations besides pets.',
+    meaning: `A limit of this minute was spent: the quota of the plan, or the key’s operations besides ${NOUN_WORDS}.`,
     remedy:
       'Let the client wait for Retry-After. If it happens often, spread the requests or take a higher plan.',
   },

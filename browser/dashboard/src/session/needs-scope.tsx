@@ -5,7 +5,7 @@ import { useSession } from './signed-in.js';
 
 interface Props {
   scope: ApiKeyScope;
-  /** The purpose of the scope, such as `see the pets`. */
+  /** The purpose of the scope, such as `see the acts`. */
   to: string;
   children: ReactNode;
 }
@@ -24,7 +24,7 @@ export function NeedsScope({ scope, to, children }: Props) {
   );
 }
 
-/** In the form of the command line and the gateway's messages: `pets:read`. */
+/** In the form of the command line and the gateway's messages: `domains`, or a noun with `:read`. */
 export function scopeName(scope: ApiKeyScope): string {
   return scope.toLowerCase().replace('_', ':');
 }

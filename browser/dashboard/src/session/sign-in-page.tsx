@@ -1,6 +1,7 @@
 import { useApolloClient } from '@apollo/client/react';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { formProblem } from '../../../api-key.js';
+import { SCOPES } from '../../../nouns.js';
 import { Field } from '../elements/field.js';
 import { Notice } from '../elements/notice.js';
 import { ErrorNotice } from '../errors/error-notice.js';
@@ -77,9 +78,8 @@ export function SignInPage() {
           <summary>No key at hand?</summary>
           <p>
             The first start of the gateway prints a key. The operator of the gateway creates another with{' '}
-            <code>petstore keys create &lt;project&gt; --scopes pets:read,pets:write,domains,keys</code>; a
-            signed-in colleague creates one under API keys. The dashboard shows what the scopes of the key
-            allow.
+            <code>petstore keys create &lt;project&gt; --scopes {SCOPES.join(',')}</code>; a signed-in
+            colleague creates one under API keys. The dashboard shows what the scopes of the key allow.
           </p>
         </details>
       </main>

@@ -6,7 +6,7 @@ import { fittingToday, type Spending, spendingOf, type Work } from './spending.j
 interface Props {
   verb: 'Import' | 'Export';
   work: Work;
-  /** `1,000 pets`. */
+  /** A number with its noun, such as `1,000 books`. */
   counted: (count: number) => string;
   /** Called with how many to import or export. */
   onStart: (count: number) => void;

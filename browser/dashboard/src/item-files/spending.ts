@@ -5,7 +5,7 @@ import { currentWindow } from '../quota/quota-window.js';
 
 /** A long task, in the units of the plan. */
 export interface Work {
-  /** Rows to import, or pets to export. */
+  /** Rows to import, or items to export. */
   count: number;
   perUnit: number;
   unitsPerRequest: number;

@@ -1,10 +1,11 @@
+import { FIRST_NOUN, NOUNS } from '../../../nouns.js';
 import { createStore } from '../store.js';
 import { readRecord, removeRecords, writeRecord } from './import-records.js';
-import { type PetFile, petFileOf, type RefusedRow } from './pet-file.js';
+import { type ItemFile, itemFileOf, type RefusedRow } from './item-file.js';
 
 /** How far an import is. */
 interface Progress {
-  /** Begins the Idempotency-Key of each of its requests, so that none adds a pet twice. */
+  /** Begins the Idempotency-Key of each of its requests, so that none adds an item twice. */
   key: string;
   /** How many rows were sent. */
   done: number;
@@ -19,12 +20,14 @@ interface Progress {
 export interface ImportJob extends Progress {
   /** The slug of the project. */
   project: string;
-  file: PetFile;
-  /** How many of the file's pets are imported. */
+  file: ItemFile;
+  /** How many of the file's items are imported. */
   total: number;
 }
 
 interface StoredFile {
+  /** The noun of its rows, in plural; undefined = an import that a page without other nouns began. */
+  noun?: string;
   name: string;
   text: string;
   total: number;
@@ -41,7 +44,13 @@ export const currentImport = createStore<ImportJob | null>(null);
 
 export async function beginImport(job: Pick<ImportJob, 'key' | 'project' | 'file' | 'total'>): Promise<void> {
   const { project, file, total } = job;
-  const stored: StoredFile = { name: file.name, text: file.text, total, startedAtMs: Date.now() };
+  const stored: StoredFile = {
+    noun: file.noun.plural,
+    name: file.name,
+    text: file.text,
+    total,
+    startedAtMs: Date.now(),
+  };
   const begun: ImportJob = { ...job, ...BEGINNING, refused: [] };
   await removeRecords(project);
   await writeRecord(project, 'file', stored);
@@ -54,17 +63,18 @@ export async function storedImport(project: string): Promise<ImportJob | null> {
   const stored = await readRecord<StoredFile>(project, 'file');
   const progress = await readRecord<Progress & { savedAtMs: number }>(project, 'progress');
   if (!stored || !progress) return null;
-  if (stored.startedAtMs + KEPT_MS < Date.now()) {
+  const { name, text, total, noun: plural = FIRST_NOUN.plural } = stored;
+  const noun = NOUNS.find((each) => each.plural === plural);
+  if (!noun || stored.startedAtMs + KEPT_MS < Date.now()) {
     await removeRecords(project);
     return null;
   }
   const { savedAtMs, ...known } = progress;
   const isOld = known.state === 'running' && savedAtMs + RESUMED_MS < Date.now();
-  const { name, text, total } = stored;
   return {
     project,
     total,
-    file: petFileOf(name, text),
+    file: itemFileOf(noun, { name, text }),
     ...known,
     ...(isOld ? { state: 'paused' } : {}),
   };

@@ -1,29 +1,34 @@
 import { useMutation } from '@apollo/client/react';
 import { useState } from 'react';
+import { headOf, type NounDescription } from '../../../nouns.js';
 import { Confirmation } from '../elements/confirmation.js';
 import { tellDone } from '../elements/toaster.js';
 import { refusalOf } from '../errors/refusal.js';
-import { DeletePetDocument, type PetPartsFragment, PetsDocument } from '../graphql/generated.js';
 import { newIdempotencyKey } from '../graphql/idempotency-key.js';
+import { type Item, textIn } from './item.js';
+import { documentsOf } from './item-documents.js';
 
 interface Props {
-  pet: PetPartsFragment;
+  noun: NounDescription;
+  item: Item;
   onDeleted: () => void;
   onClose: () => void;
 }
 
-/** Asks before it deletes: a pet that is added again would have another id. */
-export function DeletePet({ pet, onDeleted, onClose }: Props) {
+/** Asks before it deletes: an item that is added again would have another id. */
+export function DeleteItem({ noun, item, onDeleted, onClose }: Props) {
+  const { list, remove: document } = documentsOf(noun);
+  const name = textIn(item, headOf(noun));
   // A repetition after a lost answer succeeds too.
   const [key] = useState(newIdempotencyKey);
-  const [remove, { loading, error }] = useMutation(DeletePetDocument, {
-    variables: { id: pet.id },
+  const [remove, { loading, error }] = useMutation(document, {
+    variables: { id: item.id },
     context: { headers: { 'idempotency-key': key } },
     update: (cache) => {
-      cache.evict({ id: cache.identify(pet) as string });
+      cache.evict({ id: cache.identify(item) as string });
       cache.gc();
     },
-    refetchQueries: [PetsDocument],
+    refetchQueries: [list],
   });
   const confirm = async () => {
     const answer = await remove().catch((refused) => refused);
@@ -33,7 +38,7 @@ export function DeletePet({ pet, onDeleted, onClose }: Props) {
     onClose();
     tellDone(
       <>
-        Deleted <bdi>{pet.name}</bdi>, id {pet.id}.
+        Deleted <bdi>{name}</bdi>, id {item.id}.
       </>,
     );
   };
@@ -41,18 +46,18 @@ export function DeletePet({ pet, onDeleted, onClose }: Props) {
     <Confirmation
       title={
         <>
-          Delete <bdi>{pet.name}</bdi>?
+          Delete <bdi>{name}</bdi>?
         </>
       }
-      verb="Delete pet"
+      verb={`Delete ${noun.singular}`}
       isBusy={loading}
       error={error}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
       <p>
-        The pet with the id <code>{pet.id}</code> is deleted for good. Clients that ask for it get{' '}
-        <code>NOT_FOUND</code>, and no other pet gets its id.
+        The {noun.singular} with the id <code>{item.id}</code> is deleted for good. Clients that ask for it
+        get <code>NOT_FOUND</code>, and no other {noun.singular} gets its id.
       </p>
     </Confirmation>
   );

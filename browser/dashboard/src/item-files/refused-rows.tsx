@@ -1,16 +1,16 @@
 import { Download } from 'lucide-react';
 import { saveFile } from '../files/save-file.js';
-import type { PetFile, RefusedRow } from './pet-file.js';
+import type { ItemFile, RefusedRow } from './item-file.js';
 
 interface Props {
-  file: PetFile;
+  file: ItemFile;
   rows: readonly RefusedRow[];
 }
 
 const SHOWN = 100;
 
 /** Saves rows that were not imported, with the reason, as a file to correct. */
-export function saveRefused(file: PetFile, rows: readonly RefusedRow[]): void {
+export function saveRefused(file: ItemFile, rows: readonly RefusedRow[]): void {
   const name = file.name.replace(/(\.refused)?\.csv$/i, '');
   const lines = [file.refusedHeader, ...rows.map(({ text }) => text)];
   saveFile(

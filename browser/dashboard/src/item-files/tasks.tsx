@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { scopeOf } from '../items/item.js';
 import { useSession } from '../session/signed-in.js';
 import { currentExport, ExportCard } from './export-card.js';
 import { ImportCard } from './import-card.js';
@@ -10,20 +11,21 @@ export function Tasks() {
   const { slug } = project;
   const importing = currentImport.use();
   const exporting = currentExport.use();
-  const mayWrite = apiKey.scopes.includes('PETS_WRITE');
+  const scopes = apiKey.scopes.join(' ');
   useEffect(() => {
     let isOver = false;
     const restore = async () => {
       const job = await storedImport(slug);
-      if (job && !isOver && !currentImport.get()) currentImport.set(job);
+      const mayWrite = job && scopes.split(' ').includes(scopeOf(job.file.noun, 'WRITE'));
+      if (mayWrite && !isOver && !currentImport.get()) currentImport.set(job);
     };
-    if (mayWrite) void restore();
+    void restore();
     return () => {
       isOver = true;
       currentImport.set(null);
       currentExport.set(null);
     };
-  }, [slug, mayWrite]);
+  }, [slug, scopes]);
   if (!importing && !exporting) return null;
   return (
     <div className="tasks">

@@ -1,47 +1,56 @@
 import { useQuery } from '@apollo/client/react';
+import type { NounDescription } from '../../../nouns.js';
 import { Loading } from '../elements/loading.js';
 import { Notice } from '../elements/notice.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { refusalOf } from '../errors/refusal.js';
-import { PetsDocument } from '../graphql/generated.js';
-import { NoPets } from './no-pets.js';
-import { ALL_PETS, type Browsing, browseTo, nextPage, orderOf, previousPage } from './pet-browsing.js';
-import { type PetActs, PetTable } from './pet-table.js';
+import {
+  type Browsing,
+  browseTo,
+  nextPage,
+  orderOf,
+  previousPage,
+  variablesOf,
+  wholeListOf,
+} from './browsing.js';
+import { documentsOf } from './item-documents.js';
+import { type ItemActs, ItemTable } from './item-table.js';
+import { NoItems } from './no-items.js';
 
 const PAGE_SIZE = 25;
 
 interface Props {
   browsing: Browsing;
-  /** The pet that was just added; null = none. */
+  /** The item that was just added; null = none. */
   addedId: string | null;
-  /** Null = the key may not change pets. */
-  acts: PetActs | null;
+  /** Null = the key may not change items. */
+  acts: ItemActs | null;
   onAdd: () => void;
 }
 
-export function PetList({ browsing, addedId, acts, onAdd }: Props) {
-  const { status, nameStartsWith, after } = browsing;
-  const { data, previousData, loading, error, refetch } = useQuery(PetsDocument, {
-    variables: { first: PAGE_SIZE, after, status, nameStartsWith, orderBy: orderOf(browsing) },
+export function ItemList({ browsing, addedId, acts, onAdd }: Props) {
+  const { noun, after } = browsing;
+  const { data, previousData, loading, error, refetch } = useQuery(documentsOf(noun).list, {
+    variables: { first: PAGE_SIZE, after, ...variablesOf(browsing), orderBy: orderOf(browsing) },
     // A page that was read before is shown from the cache at once, and updated if it has changed.
     fetchPolicy: 'cache-and-network',
   });
-  const shown = (data ?? previousData)?.pets;
+  const shown = (data ?? previousData)?.page;
   if (error && !data) {
     return refusalOf(error)?.code === 'INVALID_REQUEST' ? (
-      <NoSuchPage />
+      <NoSuchPage noun={noun} />
     ) : (
       <ErrorNotice error={error} onRetry={() => void refetch().catch(() => {})} />
     );
   }
-  if (!shown) return <Loading what="the pets" count={8} />;
+  if (!shown) return <Loading what={`the ${noun.plural}`} count={8} />;
   if (shown.nodes.length === 0 && !loading) {
-    return <NoPets browsing={browsing} mayAdd={acts !== null} onAdd={onAdd} />;
+    return <NoItems browsing={browsing} mayAdd={acts !== null} onAdd={onAdd} />;
   }
   const { endCursor, hasNextPage } = shown.pageInfo;
   return (
     <>
-      <PetTable pets={shown.nodes} isBusy={data === undefined} addedId={addedId} acts={acts} />
+      <ItemTable noun={noun} items={shown.nodes} isBusy={data === undefined} addedId={addedId} acts={acts} />
       <nav className="pager" aria-label="Pages of the list">
         <button type="button" disabled={after === null} onClick={() => browseTo(previousPage(browsing))}>
           Previous
@@ -64,11 +73,11 @@ export function PetList({ browsing, addedId, acts, onAdd }: Props) {
 }
 
 /** The URL has an invalid cursor: a retry is useless. */
-function NoSuchPage() {
+function NoSuchPage({ noun }: { noun: NounDescription }) {
   return (
     <Notice tone="bad" title="This address names no page of the list." isUrgent>
       <p>It was cut short, or belongs to another search.</p>
-      <button type="button" onClick={() => browseTo(ALL_PETS)}>
+      <button type="button" onClick={() => browseTo(wholeListOf(noun))}>
         Show the first page
       </button>
     </Notice>

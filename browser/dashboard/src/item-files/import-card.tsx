@@ -6,7 +6,8 @@ import { useBlock } from '../errors/use-block.js';
 import { Progress } from '../files/progress.js';
 import { TaskCard } from '../files/task-card.js';
 import { useTask } from '../files/use-task.js';
-import { PetsDocument } from '../graphql/generated.js';
+import { counted } from '../items/item.js';
+import { documentsOf } from '../items/item-documents.js';
 import {
   catchUp,
   currentImport,
@@ -16,7 +17,7 @@ import {
   whileAlone,
 } from './import-job.js';
 import { saveRefused } from './refused-rows.js';
-import { sendPets } from './send-pets.js';
+import { sendItems } from './send-items.js';
 
 /** An import that runs while the dashboard is used, and what became of it. */
 export function ImportCard({ job }: { job: ImportJob }) {
@@ -36,12 +37,12 @@ export function ImportCard({ job }: { job: ImportJob }) {
           job.state = 'running';
         isContinued.current = false;
         if (job.state !== 'running') return;
-        await sendPets(client, job, { signal, onWait, onProgress: draw });
+        await sendItems(client, job, { signal, onWait, onProgress: draw });
         job.state = 'over';
         await saveProgress(job);
       }).finally(() => {
         clearTimeout(later);
-        void client.refetchQueries({ include: [PetsDocument] });
+        void client.refetchQueries({ include: [documentsOf(job.file.noun).list] });
       });
     },
     { outlivesPage: true },
@@ -64,10 +65,11 @@ export function ImportCard({ job }: { job: ImportJob }) {
     draw();
   };
   const { file, total, added, done } = job;
+  const { noun } = file;
   if (job.state === 'over' && !isRunning) return <Ended job={job} />;
   return (
     <TaskCard
-      label="Import of pets"
+      label={`Import of ${noun.plural}`}
       title={
         <>
           {isRunning ? 'Importing' : 'Paused:'} <bdi>{file.name}</bdi>
@@ -75,9 +77,9 @@ export function ImportCard({ job }: { job: ImportJob }) {
       }
     >
       <Progress
-        label="Import of pets"
+        label={`Import of ${noun.plural}`}
         share={done / total}
-        text={`${added.toLocaleString()} of ${counted(total)} imported`}
+        text={`${added.toLocaleString()} of ${counted(noun, total)} imported`}
         wait={task.wait}
       />
       {isElsewhere && isRunning && <p className="muted">Another tab imports it.</p>}
@@ -107,12 +109,13 @@ export function ImportCard({ job }: { job: ImportJob }) {
 
 function Ended({ job }: { job: ImportJob }) {
   const { file, added, done, refused } = job;
-  const unsent = file.pets.slice(done).map((pet) => pet.refused('was not sent'));
+  const { noun } = file;
+  const unsent = file.items.slice(done).map((item) => item.refused('was not sent'));
   const rows = [...file.refused, ...refused, ...unsent].sort((a, b) => a.line - b.line);
   return (
     <TaskCard
-      label="Import of pets"
-      title={<span role="status">Imported {counted(added)}.</span>}
+      label={`Import of ${noun.plural}`}
+      title={<span role="status">Imported {counted(noun, added)}.</span>}
       onDismiss={() => void forgetImport(job)}
     >
       {rows.length > 0 && (
@@ -133,8 +136,4 @@ function Ended({ job }: { job: ImportJob }) {
       )}
     </TaskCard>
   );
-}
-
-export function counted(pets: number): string {
-  return pets === 1 ? '1 pet' : `${pets.toLocaleString()} pets`;
 }

@@ -8,14 +8,14 @@ export interface CsvRecord {
   problem: string;
 }
 
-/** No pet needs more, and the gateway accepts no larger body. */
+/** No item needs more, and the gateway accepts no larger body. */
 const MAX_ROW_CHARACTERS = 100_000;
 const NOT_CLOSED = 'has an unclosed quote, or a quote in a wrong place';
 const FIELD = /(?:"([^"]*(?:""[^"]*)*)"|([^",]*))(,|$)/y;
 
 /**
- * The rows of a CSV file (RFC 4180), without blank lines. An unreadable row costs only itself, as in `petstore pets
- * import`: reading continues with the very next line. The library of the gateway would add 15 KB to the page.
+ * The rows of a CSV file (RFC 4180), without blank lines. An unreadable row costs only itself, as in the import
+ * of the command line: reading continues with the very next line. The library of the gateway would add 15 KB to the page.
  */
 export function csvRecords(text: string): CsvRecord[] {
   const lines = text.replace(/^\uFEFF/, '').split('\n');

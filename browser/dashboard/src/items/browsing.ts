@@ -1,0 +1,85 @@
+import { filteredFieldsOf, type NounDescription } from '../../../nouns.js';
+import { go, type Place } from '../routing/location.js';
+
+const ORDERS = ['NEWEST', 'OLDEST'] as const;
+export type Order = (typeof ORDERS)[number];
+
+/** Which items the user sees, in which order. */
+export interface Selection {
+  noun: NounDescription;
+  /** The values of the list's arguments, by the name of the argument. An absent one does not filter. */
+  filters: Readonly<Record<string, string>>;
+  /** Null = the order that suits the list: a search by the start of a text, otherwise the newest items first. */
+  orderBy: Order | null;
+}
+
+/** The user's position in the list. It is part of the URL, so that Back, Forward and a reload work. */
+export interface Browsing extends Selection {
+  /** Null = the first page. */
+  after: string | null;
+  /** The cursors of the previous pages, without the first page: lists can only be read forward. */
+  trail: readonly string[];
+}
+
+/** The first page of the whole list. */
+export function wholeListOf(noun: NounDescription): Browsing {
+  return { noun, filters: {}, orderBy: null, after: null, trail: [] };
+}
+
+export function browsingOf(noun: NounDescription, { query, kept }: Place): Browsing {
+  const { trail } = (kept ?? {}) as { trail?: unknown };
+  const given = filteredFieldsOf(noun).flatMap(({ argument, field }): [string, string][] => {
+    const value = query.get(argument);
+    const isKnown = field.choices === undefined || field.choices.includes(value ?? '');
+    return value && isKnown ? [[argument, value]] : [];
+  });
+  return {
+    noun,
+    filters: Object.fromEntries(given),
+    orderBy: ORDERS.find((each) => each === query.get('orderBy')) ?? null,
+    after: query.get('after'),
+    trail: Array.isArray(trail) ? trail.filter((each) => typeof each === 'string') : [],
+  };
+}
+
+/** `replace`: the present entry of the browser's history changes, as for each letter of a search. */
+export function browseTo(to: Browsing, { replace = false } = {}): void {
+  const { noun, filters, orderBy, after, trail } = to;
+  const given = Object.entries({ ...filters, orderBy, after });
+  const query = new URLSearchParams(given.filter((entry): entry is [string, string] => entry[1] !== null));
+  go(`/${noun.plural}${query.size > 0 ? `?${query}` : ''}`, { kept: { trail }, replace });
+}
+
+/** The first page of another selection. */
+export function select(at: Browsing, changes: Partial<Omit<Selection, 'noun'>>): Browsing {
+  return { ...at, ...changes, after: null, trail: [] };
+}
+
+/** The filters with another value of one; null = without it. */
+export function withFilter({ filters }: Selection, argument: string, value: string | null) {
+  const { [argument]: _, ...others } = filters;
+  return value === null ? others : { ...others, [argument]: value };
+}
+
+/** The filters as variables of an operation; null = it does not filter. */
+export function variablesOf({ noun, filters }: Selection): Record<string, string | null> {
+  return Object.fromEntries(noun.filters.map(({ argument }) => [argument, filters[argument] ?? null]));
+}
+
+/** The search by which the list is ordered; undefined = the list is ordered by age. */
+export function orderingSearch({ noun, filters }: Selection) {
+  return noun.filters.find(({ match, argument }) => match === 'start' && filters[argument] !== undefined);
+}
+
+/** The order of the list. With a search by the start of a text, `OLDEST` means from A to Z. */
+export function orderOf(selection: Selection): Order {
+  return selection.orderBy ?? (orderingSearch(selection) ? 'OLDEST' : 'NEWEST');
+}
+
+export function nextPage(at: Browsing, endCursor: string): Browsing {
+  return { ...at, after: endCursor, trail: at.after === null ? [] : [...at.trail, at.after] };
+}
+
+export function previousPage(at: Browsing): Browsing {
+  return { ...at, after: at.trail.at(-1) ?? null, trail: at.trail.slice(0, -1) };
+}

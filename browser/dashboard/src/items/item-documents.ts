@@ -1,0 +1,74 @@
+import type { TypedDocumentNode } from '@apollo/client';
+import { parse } from 'graphql';
+import { capitalized, NOUNS, type NounDescription } from '../../../nouns.js';
+import { type Item, rootFieldsOf, selectingArgumentsOf } from './item.js';
+
+export interface ItemPage {
+  nodes: readonly Item[];
+  pageInfo: { endCursor: string | null; hasNextPage: boolean };
+}
+
+type Variables = Record<string, unknown>;
+
+/** The operations of the dashboard on a noun. Each names the answer of its root field alike for all nouns. */
+export interface ItemDocuments {
+  list: TypedDocumentNode<{ page: ItemPage }, Variables>;
+  /** A page of an export: without the times. */
+  exportPage: TypedDocumentNode<{ page: ItemPage }, Variables>;
+  /** Null = GraphQL has no count of the noun. */
+  count: TypedDocumentNode<{ count: number }, Variables> | null;
+  create: TypedDocumentNode<{ saved: Item }, Variables>;
+  createMany: TypedDocumentNode<{ added: readonly { id: string }[] }, Variables>;
+  update: TypedDocumentNode<{ saved: Item }, Variables>;
+  remove: TypedDocumentNode<{ removed: { id: string } }, Variables>;
+}
+
+/** The documents of a noun of this gateway. */
+export function documentsOf(noun: NounDescription): ItemDocuments {
+  const known = DOCUMENTS.get(noun.plural);
+  if (!known) throw new Error(`${noun.plural} are no noun of this gateway`);
+  return known;
+}
+
+/** As `documentsOf`, for any noun. Apollo knows documents by identity, so each is made once. */
+export function makeDocuments(noun: NounDescription): ItemDocuments {
+  const { type, plural } = noun;
+  const root = rootFieldsOf(noun);
+  const fields = ['id', ...noun.fields.map(({ name }) => name)].join(' ');
+  const selecting = selectingArgumentsOf(noun);
+  const declared = selecting.map(({ name, type: of }) => `, $${name}: ${of}`).join('');
+  const given = selecting.map(({ name }) => `, ${name}: $${name}`).join('');
+  const count = `query ${type}Count${inBrackets(declared)} { count: ${root.count}${inBrackets(given)} }`;
+  const page = '{ endCursor hasNextPage }';
+  const title = capitalized(plural);
+  return {
+    list: parse(`query ${title}($first: Int!, $after: String, $orderBy: ${type}Order${declared}) {
+      page: ${root.list}(first: $first, after: $after, orderBy: $orderBy${given}) {
+        nodes { ${fields} createdAt } pageInfo ${page}
+      }
+    }`),
+    exportPage: parse(`query Export${title}($first: Int!, $after: String${declared}) {
+      page: ${root.list}(first: $first, after: $after, orderBy: OLDEST${given}) {
+        nodes { ${fields} } pageInfo ${page}
+      }
+    }`),
+    count: noun.hasCount ? parse(count) : null,
+    create: parse(`mutation Create${type}($input: New${type}!) {
+      saved: ${root.create}(input: $input) { ${fields} createdAt }
+    }`),
+    createMany: parse(`mutation Import${title}($inputs: [New${type}!]!) {
+      added: ${root.createMany}(inputs: $inputs) { id }
+    }`),
+    update: parse(`mutation Update${type}($id: ID!, $input: ${type}Changes!) {
+      saved: ${root.update}(id: $id, input: $input) { ${fields} createdAt }
+    }`),
+    remove: parse(`mutation Delete${type}($id: ID!) { removed: ${root.remove}(id: $id) { id } }`),
+  };
+}
+
+/** Arguments, each after a comma; GraphQL allows no empty brackets. */
+function inBrackets(list: string): string {
+  return list === '' ? '' : `(${list.slice(2)})`;
+}
+
+const DOCUMENTS = new Map(NOUNS.map((noun) => [noun.plural, makeDocuments(noun)]));

@@ -1,0 +1,91 @@
+import { useMutation } from '@apollo/client/react';
+import { type FormEvent, useMemo, useState } from 'react';
+import { headOf, type NounDescription } from '../../../nouns.js';
+import { Dialog } from '../elements/dialog.js';
+import { FormActions } from '../elements/form-actions.js';
+import { ErrorNotice } from '../errors/error-notice.js';
+import { fieldProblem } from '../errors/in-words.js';
+import { newIdempotencyKey } from '../graphql/idempotency-key.js';
+import { type Item, inputOf, textIn } from './item.js';
+import { documentsOf } from './item-documents.js';
+import { firstTextOf, ItemField, problemOf } from './item-field.js';
+
+interface Props {
+  noun: NounDescription;
+  /** Null = a new item. */
+  item: Item | null;
+  onSaved: (item: Item) => void;
+  onClose: () => void;
+}
+
+/** Adds an item, or changes it. */
+export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
+  const { fields, singular, withArticle } = noun;
+  const documents = documentsOf(noun);
+  const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
+    Object.fromEntries(fields.map((field) => [field.name, item ? textIn(item, field) : firstTextOf(field)])),
+  );
+  const [isTried, setTried] = useState(false);
+  // The same content sent again after a lost answer adds no second item.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another content needs another key.
+  const key = useMemo(newIdempotencyKey, [texts]);
+  const options = { refetchQueries: [documents.list], context: { headers: { 'idempotency-key': key } } };
+  const [create, creating] = useMutation(documents.create, options);
+  const [update, updating] = useMutation(documents.update, options);
+  const error = creating.error ?? updating.error;
+  const isBusy = creating.loading || updating.loading;
+  const textOf = (name: string) => texts[name] ?? '';
+  const hasFieldProblem = fields.some(({ name }) => fieldProblem(error, name) !== null);
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (fields.some((field) => problemOf(field, textOf(field.name)))) return;
+    const input = Object.fromEntries(
+      fields.map((field) => [field.name, inputOf(field, textOf(field.name).trim())]),
+    );
+    const { data } = item
+      ? await update({ variables: { id: item.id, input } }).catch(() => ({ data: null }))
+      : await create({ variables: { input } }).catch(() => ({ data: null }));
+    if (!data) return;
+    onSaved(data.saved);
+    onClose();
+  };
+
+  return (
+    <Dialog
+      title={
+        item ? (
+          <>
+            Edit <bdi>{textIn(item, headOf(noun))}</bdi>
+          </>
+        ) : (
+          `Add ${withArticle}`
+        )
+      }
+      onClose={onClose}
+    >
+      <form onSubmit={submit} noValidate>
+        {fields.map((field) => (
+          <ItemField
+            key={field.name}
+            field={field}
+            text={textOf(field.name)}
+            problem={
+              (isTried ? problemOf(field, textOf(field.name)) : null) ?? fieldProblem(error, field.name)
+            }
+            onChange={(text) => setTexts({ ...texts, [field.name]: text })}
+          />
+        ))}
+        {error && !hasFieldProblem && <ErrorNotice error={error} />}
+        <FormActions
+          submit={item ? 'Save' : `Add ${singular}`}
+          submitting="Saving…"
+          isBusy={isBusy}
+          error={error}
+          onCancel={onClose}
+        />
+      </form>
+    </Dialog>
+  );
+}

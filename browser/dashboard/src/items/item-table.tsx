@@ -1,0 +1,135 @@
+import { Trash2 } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { capitalized, headOf, type NounDescription, type NounField } from '../../../nouns.js';
+import { Moment } from '../elements/moment.js';
+import { Tooltip } from '../elements/tooltip.js';
+import { type Item, textIn } from './item.js';
+
+/** The acts that the key allows on an item. */
+export interface ItemActs {
+  edit: (item: Item) => void;
+  /** `isOnly`: the page has no other item. */
+  remove: (item: Item, isOnly: boolean) => void;
+}
+
+interface Props {
+  noun: NounDescription;
+  items: readonly Item[];
+  /** Another page is loading. */
+  isBusy: boolean;
+  /** This item is marked and scrolled into view. */
+  addedId: string | null;
+  acts: ItemActs | null;
+}
+
+export function ItemTable({ noun, items, isBusy, addedId, acts }: Props) {
+  const added = useRef<HTMLTableRowElement>(null);
+  const isShown = items.some(({ id }) => id === addedId);
+  useEffect(() => {
+    if (isShown) added.current?.scrollIntoView({ block: 'nearest' });
+  }, [isShown]);
+  const head = headOf(noun);
+  const columns = columnsOf(noun);
+  return (
+    <table className="stacked items" aria-busy={isBusy}>
+      <caption className="unseen">{capitalized(noun.plural)}</caption>
+      <thead>
+        <tr>
+          {[head, ...columns].map(({ name, label }) => (
+            <th key={name} scope="col">
+              {label}
+            </th>
+          ))}
+          <th scope="col">Id</th>
+          <th scope="col">Added</th>
+          {acts && (
+            <th scope="col">
+              <span className="unseen">Actions</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((item) => (
+          <tr
+            key={item.id}
+            ref={item.id === addedId ? added : undefined}
+            className={item.id === addedId ? 'added' : undefined}
+          >
+            <th scope="row" data-head={head.label}>
+              <bdi>{textIn(item, head)}</bdi>
+            </th>
+            {columns.map((field) => (
+              <Cell key={field.name} field={field} text={textIn(item, field)} />
+            ))}
+            <td data-head="Id">
+              <code>{item.id}</code>
+            </td>
+            <td data-head="Added" className="unnamed">
+              <Moment at={item.createdAt} />
+            </td>
+            {acts && (
+              <td className="row-acts">
+                <Acts
+                  name={textIn(item, head)}
+                  onEdit={() => acts.edit(item)}
+                  onRemove={() => acts.remove(item, items.length === 1)}
+                />
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The fields beside the name, the choices first: they are read most. */
+function columnsOf(noun: NounDescription): NounField[] {
+  const head = headOf(noun);
+  const others = noun.fields.filter(({ name }) => name !== head.name);
+  return [
+    ...others.filter(({ kind }) => kind === 'choice'),
+    ...others.filter(({ kind }) => kind !== 'choice'),
+  ];
+}
+
+/** A short value stays on one line. The badge of a choice needs no name on a narrow screen. */
+function Cell({ field: { kind, label, choices, tones }, text }: { field: NounField; text: string }) {
+  const tone = tones?.[choices?.indexOf(text) ?? -1] ?? 'idle';
+  const classes = { choice: 'unnamed', text: undefined, int64: 'whole', integer: 'whole', date: 'whole' };
+  return (
+    <td data-head={label} className={classes[kind]}>
+      {text === '' ? (
+        <span className="muted">not set</span>
+      ) : kind === 'choice' ? (
+        <span className={`badge badge-${tone}`}>{text}</span>
+      ) : kind === 'text' ? (
+        <bdi>{text}</bdi>
+      ) : (
+        text
+      )}
+    </td>
+  );
+}
+
+interface ActsProps {
+  name: string;
+  onEdit: () => void;
+  onRemove: () => void;
+}
+
+function Acts({ name, onEdit, onRemove }: ActsProps) {
+  return (
+    <span className="item-acts">
+      <button type="button" className="small" aria-label={`Edit ${name}`} onClick={onEdit}>
+        Edit
+      </button>
+      <Tooltip content="Delete">
+        <button type="button" className="quiet icon small" aria-label={`Delete ${name}`} onClick={onRemove}>
+          <Trash2 size={16} aria-hidden="true" />
+        </button>
+      </Tooltip>
+    </span>
+  );
+}

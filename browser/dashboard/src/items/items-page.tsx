@@ -1,0 +1,99 @@
+import { useState } from 'react';
+import { capitalized, headOf, type NounDescription } from '../../../nouns.js';
+import { tellDone } from '../elements/toaster.js';
+import { ExportItems } from '../item-files/export-items.js';
+import { ImportItems } from '../item-files/import-items.js';
+import { usePlace } from '../routing/location.js';
+import { Page } from '../routing/page.js';
+import { NeedsScope } from '../session/needs-scope.js';
+import { useSession } from '../session/signed-in.js';
+import { browseTo, browsingOf, previousPage, wholeListOf } from './browsing.js';
+import { DeleteItem } from './delete-item.js';
+import { type Item, scopeOf, textIn } from './item.js';
+import { ItemEditor } from './item-editor.js';
+import { ItemList } from './item-list.js';
+import { Toolbar } from './toolbar.js';
+
+type Act = { kind: 'add' | 'import' | 'export' } | { kind: 'edit' | 'remove'; item: Item; isOnly?: boolean };
+
+/** The page of a noun: its items can be found, added, changed, imported and exported. */
+export function ItemsPage({ noun }: { noun: NounDescription }) {
+  const { scopes } = useSession().apiKey;
+  const browsing = browsingOf(noun, usePlace());
+  const [act, setAct] = useState<Act | null>(null);
+  const [addedId, setAddedId] = useState<string | null>(null);
+  const mayRead = scopes.includes(scopeOf(noun, 'READ'));
+  const mayWrite = scopes.includes(scopeOf(noun, 'WRITE'));
+  const close = () => setAct(null);
+  const saved = (item: Item) => {
+    if (act?.kind === 'add') {
+      setAddedId(item.id);
+      // The newest items come first, so the new one is there.
+      browseTo(wholeListOf(noun));
+    }
+    tellDone(
+      <>
+        Saved <bdi>{textIn(item, headOf(noun))}</bdi>, id {item.id}.
+      </>,
+    );
+  };
+  return (
+    <Page
+      title={capitalized(noun.plural)}
+      actions={
+        mayRead && (
+          <>
+            <button type="button" onClick={() => setAct({ kind: 'export' })}>
+              Export
+            </button>
+            {mayWrite && (
+              <>
+                <button type="button" onClick={() => setAct({ kind: 'import' })}>
+                  Import
+                </button>
+                <button type="button" className="primary" onClick={() => setAct({ kind: 'add' })}>
+                  Add {noun.singular}
+                </button>
+              </>
+            )}
+          </>
+        )
+      }
+    >
+      <NeedsScope scope={scopeOf(noun, 'READ')} to={`see ${noun.plural}`}>
+        <Toolbar browsing={browsing} />
+        <ItemList
+          browsing={browsing}
+          addedId={addedId}
+          acts={
+            mayWrite
+              ? {
+                  edit: (item) => setAct({ kind: 'edit', item }),
+                  remove: (item, isOnly) => setAct({ kind: 'remove', item, isOnly }),
+                }
+              : null
+          }
+          onAdd={() => setAct({ kind: 'add' })}
+        />
+        {(act?.kind === 'add' || act?.kind === 'edit') && (
+          <ItemEditor
+            noun={noun}
+            item={act.kind === 'edit' ? act.item : null}
+            onSaved={saved}
+            onClose={close}
+          />
+        )}
+        {act?.kind === 'remove' && (
+          <DeleteItem
+            noun={noun}
+            item={act.item}
+            onDeleted={() => act.isOnly && browsing.after !== null && browseTo(previousPage(browsing))}
+            onClose={close}
+          />
+        )}
+        {act?.kind === 'export' && <ExportItems selection={browsing} onClose={close} />}
+        {act?.kind === 'import' && <ImportItems noun={noun} onClose={close} />}
+      </NeedsScope>
+    </Page>
+  );
+}

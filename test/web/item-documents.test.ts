@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { buildSchema, type DocumentNode, Kind, parse, print, validate } from 'graphql';
+import { documentsOf, makeDocuments } from '../../browser/dashboard/src/items/item-documents.js';
+import { NOUNS, type NounDescription } from '../../src/nouns.js';
+
+/** A noun with a field of each kind, as two of its filters, and without a count. */
+const BOOK: NounDescription = {
+  singular: 'book',
+  plural: 'books',
+  type: 'Book',
+  withArticle: 'a book',
+  headline: 'An API of books',
+  fields: [
+    {
+      name: 'title',
+      label: 'Title',
+      withArticle: 'a title',
+      kind: 'text',
+      isRequired: true,
+      example: 'Emma',
+    },
+    { name: 'isbn', label: 'ISBN', withArticle: 'an ISBN', kind: 'text', isRequired: false, example: '1' },
+    {
+      name: 'pages',
+      label: 'Pages',
+      withArticle: 'a number',
+      kind: 'integer',
+      isRequired: true,
+      example: '9',
+    },
+    {
+      name: 'priceCents',
+      label: 'Price',
+      withArticle: 'a price',
+      kind: 'int64',
+      isRequired: true,
+      example: '9',
+    },
+    {
+      name: 'publishedOn',
+      label: 'Published',
+      withArticle: 'a date',
+      kind: 'date',
+      isRequired: false,
+      example: '1815-12-23',
+    },
+    {
+      name: 'state',
+      label: 'State',
+      withArticle: 'a state',
+      kind: 'choice',
+      isRequired: true,
+      choices: ['draft', 'published'],
+      example: 'draft',
+    },
+  ],
+  filters: [
+    { argument: 'state', field: 'state', match: 'whole' },
+    { argument: 'isbn', field: 'isbn', match: 'whole' },
+  ],
+  hasCount: false,
+  examples: [],
+};
+
+const BOOK_SCHEMA = `
+  type Query { books(first: Int = 20, after: String, state: BookState, isbn: String, orderBy: BookOrder): Books! }
+  type Mutation {
+    createBook(input: NewBook!): Book!
+    createBooks(inputs: [NewBook!]!): [Book!]!
+    updateBook(id: ID!, input: BookChanges!): Book!
+    deleteBook(id: ID!): Book!
+  }
+  enum BookOrder { NEWEST OLDEST }
+  enum BookState { draft published }
+  type Books { nodes: [Book!]! pageInfo: PageInfo! }
+  type PageInfo { endCursor: String hasNextPage: Boolean! }
+  type Book {
+    id: ID! title: String! isbn: String pages: Int! priceCents: ID! publishedOn: String state: BookState!
+    createdAt: String!
+  }
+  input NewBook { title: String! isbn: String pages: Int! priceCents: ID! publishedOn: String state: BookState! }
+  input BookChanges { title: String isbn: String pages: Int priceCents: ID publishedOn: String state: BookState }
+`;
+
+const documents = (noun: NounDescription, make = documentsOf) =>
+  Object.values(make(noun)).filter((document): document is DocumentNode => document !== null);
+
+test('Nouns-1: the operations that the dashboard makes for a noun fit the schema', async () => {
+  const schema = buildSchema(await readFile('schema/schema.graphql', 'utf8'));
+  for (const noun of NOUNS) {
+    const made = documents(noun);
+    expect(made.length).toBeGreaterThanOrEqual(6);
+    for (const document of made)
+      expect([print(document), validate(schema, document)]).toEqual([print(document), []]);
+  }
+});
+
+test('Nouns-2: a noun without a count and with fields of every kind has its operations too', () => {
+  const schema = buildSchema(BOOK_SCHEMA);
+  expect(makeDocuments(BOOK).count).toBeNull();
+  const made = documents(BOOK, makeDocuments);
+  expect(made.flatMap((document) => validate(schema, document))).toEqual([]);
+  const bare = documents({ ...BOOK, filters: [], hasCount: true }, makeDocuments)
+    .map(print)
+    .join('\n');
+  expect(bare).toContain('count: bookCount\n');
+  expect(parse(bare).definitions.every(({ kind }) => kind === Kind.OPERATION_DEFINITION)).toBe(true);
+});
