@@ -94,12 +94,16 @@ function columnsOf(noun: NounDescription): NounField[] {
   ];
 }
 
-/** A short value stays on one line. The badge of a choice needs no name on a narrow screen. */
-function Cell({ field: { kind, label, choices, tones }, text }: { field: NounField; text: string }) {
+/** A text that is never longer, such as an ISBN, stays on one line. */
+const SHORT_CHARACTERS = 20;
+
+/** The badge of a choice needs no name on a narrow screen. */
+function Cell({ field, text }: { field: NounField; text: string }) {
+  const { kind, label, choices, tones, maxLength } = field;
   const tone = tones?.[choices?.indexOf(text) ?? -1] ?? 'idle';
-  const classes = { choice: 'unnamed', text: undefined, int64: 'whole', integer: 'whole', date: 'whole' };
+  const isLong = kind === 'text' && (maxLength === undefined || maxLength > SHORT_CHARACTERS);
   return (
-    <td data-head={label} className={classes[kind]}>
+    <td data-head={label} className={kind === 'choice' ? 'unnamed' : isLong ? undefined : 'whole'}>
       {text === '' ? (
         <span className="muted">not set</span>
       ) : kind === 'choice' ? (
