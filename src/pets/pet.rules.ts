@@ -1,6 +1,5 @@
-import type { Caller } from '../ground/kernel/caller.js';
-import { AppError, type FieldProblem, invalidRequest } from '../ground/kernel/errors.js';
-import { MAX_PAGE_SIZE, NAME, type ObjectSchema, validator } from '../ground/kernel/validation.js';
+import { RecordRules } from '../ground/kernel/record-rules.js';
+import { MAX_PAGE_SIZE, NAME, type ObjectSchema } from '../ground/kernel/validation.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 import { MAX_IDS } from './pet-list.js';
 
@@ -65,69 +64,8 @@ export const newPetSchema = {
   properties: { name, categoryId: categoryIdSchema, status: petStatusSchema },
 } as const satisfies ObjectSchema;
 
-const newPetProblems = validator(newPetSchema);
-const petChangesProblems = validator({ ...newPetSchema, required: [] });
-
-/** The known fields of an untrusted value, without all others. Throws `AppError invalid_request`. */
-export function parseNewPet(input: unknown): NewPet {
-  refuse(newPetProblems(input));
-  return newPetIn(input);
-}
-
-/** As `parseNewPet`, for several pets. The problems name the position too, such as `inputs.17.name`. */
-export function parseNewPets(inputs: readonly unknown[]): NewPet[] {
-  const problems = inputs.map((input, at) =>
-    newPetProblems(input).map(({ field, message }) => ({ field: `inputs.${at}.${field}`, message })),
-  );
-  refuse(problems.flat());
-  return inputs.map(newPetIn);
-}
-
-function newPetIn(valid: unknown): NewPet {
-  const { name, categoryId, status } = valid as {
-    name: string;
-    categoryId: bigint | number;
-    status?: PetStatus;
-  };
-  return { name, categoryId: BigInt(categoryId), status: status ?? null };
-}
-
-/**
- * As `parseNewPet`, but each field is optional and at least one is required; `status: null` removes the status. Throws
- * `AppError invalid_request`.
- */
-export function parsePetChanges(input: {
-  name?: unknown;
-  categoryId?: unknown;
-  status?: unknown;
-}): PetChanges {
-  const { status, ...rest } = input;
-  refuse(petChangesProblems(status === null ? rest : input));
-  const changes: PetChanges = {};
-  if (input.name !== undefined) changes.name = input.name as string;
-  if (input.categoryId !== undefined) changes.categoryId = BigInt(input.categoryId as bigint);
-  if (status !== undefined) changes.status = status as PetStatus | null;
-  if (Object.keys(changes).length === 0) {
-    throw invalidRequest([{ field: 'input', message: 'must have at least one field to change' }]);
-  }
-  return changes;
-}
-
-/**
- * Throws `AppError forbidden` when a caller without `pets:read` would see fields that it did not send. `fields` are the
- * fields of the answer. D-19.
- */
-export function requireAnswerable(caller: Caller, changes: PetChanges, fields: Iterable<string>): void {
-  if (caller.scopes.has('pets:read')) return;
-  const hidden = [...fields].filter((field) => field !== 'id' && !(field in changes));
-  if (hidden.length === 0) return;
-  const message = `This API key lacks the scope pets:read, which the answer needs for ${hidden.join(', ')}. Request only id and the changed fields, or use a key that has the scope. Nothing was changed.`;
-  throw new AppError('forbidden', message);
-}
-
-function refuse(problems: FieldProblem[]): void {
-  if (problems.length > 0) throw invalidRequest(problems);
-}
+/** The rules of both doors and of files. */
+export const PET_RULES = new RecordRules<NewPet>(newPetSchema);
 
 /** Spec: getPet, Versioning 2. The single source for REST's headers, OpenAPI, the GraphQL schema and the sunset. D-18. */
 export const GET_PET_DEPRECATION = {

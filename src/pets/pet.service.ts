@@ -1,15 +1,18 @@
 import { withDrawnId, withDrawnIds } from '../ground/database/drawn-id.js';
-import { type Caller, requireScope, type ServiceCall } from '../ground/kernel/caller.js';
+import { type Caller, requireAnswerable, requireScope, type ServiceCall } from '../ground/kernel/caller.js';
 import { AppError } from '../ground/kernel/errors.js';
 import type { IdGenerator } from '../ground/kernel/ids.js';
 import {
   type Complete,
+  type Creation,
+  creationCodec,
   ID_CODEC,
   type IdempotencyService,
   objectCodec,
 } from '../tenants/idempotency/idempotency.service.js';
+import { PET } from './pet.description.js';
 import type { Pet } from './pet.entity.js';
-import { GET_PET_DEPRECATION, type NewPet, type PetChanges, requireAnswerable } from './pet.rules.js';
+import { GET_PET_DEPRECATION, type NewPet, type PetChanges } from './pet.rules.js';
 import type { PetStore } from './pet.store.js';
 import type { PetListRequest, PetPage } from './pet-list.js';
 
@@ -67,7 +70,7 @@ export class PetService {
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'createPets', input },
       (complete) => this.insertAll(caller, pets, complete),
-      createdJson(caller, pets),
+      creationCodec((creation) => rowsOf(caller.projectId, pets, creation)),
     );
   }
 
@@ -81,7 +84,7 @@ export class PetService {
     changes: PetChanges,
     answered: Iterable<string>,
   ): Promise<Pet> {
-    requireAnswerable(caller, changes, answered);
+    requireAnswerable(caller, PET.plural, { changes, fields: answered });
     requireScope(caller, 'pets:write');
     const { name, categoryId, status } = changes;
     return this.idempotency.once(
@@ -145,24 +148,7 @@ export function refuseUnknownPet(id: bigint): never {
 
 const PET_CODEC = objectCodec<Pet>('projectId', 'id', 'categoryId');
 
-interface Creation {
-  ids: readonly bigint[];
-  createdAtMs: number;
-}
-
 /** The rows of new pets, which have these ids in their order. */
 export function rowsOf(projectId: bigint, pets: readonly NewPet[], { ids, createdAtMs }: Creation): Pet[] {
   return pets.map((pet, at) => ({ projectId, id: ids[at] as bigint, ...pet, createdAtMs }));
-}
-
-/** Stores only what the gateway added: a repeated request has the same pets, and they would not fit into a column. */
-function createdJson({ projectId }: Caller, pets: readonly NewPet[]) {
-  return {
-    write: (created: Pet[]) =>
-      JSON.stringify({ ids: created.map(({ id }) => String(id)), createdAtMs: created[0]?.createdAtMs }),
-    read: (json: string): Pet[] => {
-      const { ids, createdAtMs } = JSON.parse(json);
-      return rowsOf(projectId, pets, { ids: ids.map(BigInt), createdAtMs });
-    },
-  };
 }

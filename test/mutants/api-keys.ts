@@ -196,8 +196,8 @@ export const API_KEYS: readonly Mutant[] = [
   {
     id: 'pets-write-not-needed-to-update',
     file: 'pets/pet.service.ts',
-    find: "requireAnswerable(caller, changes, answered);\n    requireScope(caller, 'pets:write');",
-    replace: 'requireAnswerable(caller, changes, answered);',
+    find: "requireAnswerable(caller, PET.plural, { changes, fields: answered });\n    requireScope(caller, 'pets:write');",
+    replace: 'requireAnswerable(caller, PET.plural, { changes, fields: answered });',
     breaks: 'updatePet needs the scope pets:write.',
     tests: ['Auth-4'],
   },

@@ -28,6 +28,22 @@ export function requireScope(caller: Caller, scope: Scope): void {
   throw new AppError('forbidden', `This API key lacks the scope ${scope}. Use a key that has it.`);
 }
 
+/**
+ * For a change: throws `AppError forbidden` when a caller without the scope `<plural>:read` would see fields that it did not
+ * send. `fields` are the fields of the answer. D-19.
+ */
+export function requireAnswerable(
+  caller: Caller,
+  plural: string,
+  { changes, fields }: { changes: object; fields: Iterable<string> },
+): void {
+  if (caller.scopes.has(`${plural}:read`)) return;
+  const hidden = [...fields].filter((field) => field !== 'id' && !(field in changes));
+  if (hidden.length === 0) return;
+  const message = `This API key lacks the scope ${plural}:read, which the answer needs for ${hidden.join(', ')}. Request only id and the changed fields, or use a key that has the scope. Nothing was changed.`;
+  throw new AppError('forbidden', message);
+}
+
 /** The subject of an act in the audit log: `name` as the log shows it, and the HTTP request if there is one. */
 export interface Actor {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { AppError, type FieldProblem } from '../../ground/kernel/errors.js';
-import { type NewPet, parseNewPet } from '../pet.rules.js';
+import { type NewPet, PET_RULES } from '../pet.rules.js';
 import type { Position, ReadRow } from './rows.js';
 
 const MAX_PETS = 1_000;
@@ -44,7 +44,7 @@ export class PetBatch {
 
   private accept(input: unknown): FieldProblem[] {
     try {
-      this.pets.push(parseNewPet(input));
+      this.pets.push(PET_RULES.parse(input));
       return [];
     } catch (error) {
       if (error instanceof AppError && error.errors) return error.errors;

@@ -9,7 +9,7 @@ import type { ServiceCall } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
 import type { Pet, PetStatus } from '../pet.entity.js';
-import { GET_PET_DEPRECATION, parseNewPet, parseNewPets, parsePetChanges } from '../pet.rules.js';
+import { GET_PET_DEPRECATION, PET_RULES } from '../pet.rules.js';
 import { type PetService, refuseUnknownPet } from '../pet.service.js';
 import {
   DeletedPetType,
@@ -84,7 +84,7 @@ export class PetResolver {
     @Call() call: ServiceCall,
     @Arg('input', () => NewPetInput, { description: 'The pet.' }) input: NewPetInput,
   ): Promise<PetType> {
-    const pet = parseNewPet(newPetOf(input));
+    const pet = PET_RULES.parse(newPetOf(input));
     return presentPet(await this.service.create(call, pet));
   }
 
@@ -98,7 +98,7 @@ export class PetResolver {
     @Arg('inputs', () => [NewPetInput], { description: `The pets, 1 to ${MAX_INPUTS}.` })
     inputs: NewPetInput[],
   ): Promise<PetType[]> {
-    const pets = parseNewPets(inputs.map(newPetOf));
+    const pets = PET_RULES.parseAll(inputs.map(newPetOf));
     return (await this.service.createAll(call, pets)).map(presentPet);
   }
 
@@ -114,7 +114,7 @@ export class PetResolver {
     @Arg('input', () => PetChangesInput, { description: 'The changes.' }) input: PetChangesInput,
   ): Promise<PetType> {
     const { categoryId } = input;
-    const changes = parsePetChanges({
+    const changes = PET_RULES.parseChanges({
       ...input,
       ...(typeof categoryId === 'string' ? { categoryId: int64(categoryId) } : {}),
     });

@@ -6,7 +6,7 @@ import {
   Entries,
   PlainType,
 } from '../../doors/graphql/operations/type-options.js';
-import { PageInfoType } from '../../doors/graphql/schema/lists/page.js';
+import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/page.js';
 import { NAME } from '../../ground/kernel/validation.js';
 import type { Pet, PetStatus } from '../pet.entity.js';
 import { type ListedPet, PetCursors, type PetListRequest, type PetPage } from '../pet-list.js';
@@ -153,26 +153,10 @@ class ListedPetType implements PetType {
   }
 }
 
-class ListedPageInfo implements PageInfoType {
-  constructor(
-    private readonly nodes: readonly ListedPetType[],
-    readonly hasPreviousPage: boolean,
-    readonly hasNextPage: boolean,
-  ) {}
-
-  get startCursor() {
-    return this.nodes[0]?.cursor ?? null;
-  }
-
-  get endCursor() {
-    return this.nodes.at(-1)?.cursor ?? null;
-  }
-}
-
 /** `list` is the page's request. */
 export function presentPage({ pets, hasNextPage }: PetPage, list: PetListRequest): PetConnectionType {
   const cursors = new PetCursors(list);
   const nodes = pets.map((row) => new ListedPetType(row, cursors));
-  const pageInfo = new ListedPageInfo(nodes, list.after !== null, hasNextPage);
+  const pageInfo = new NodesPageInfo(nodes, list.after !== null, hasNextPage);
   return { nodes, edges: nodes, pageInfo };
 }

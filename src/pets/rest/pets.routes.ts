@@ -8,7 +8,7 @@ import { canonicalLinks } from '../../request/http/headers.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
 import { PET } from '../pet.description.js';
 import type { Pet, PetStatus } from '../pet.entity.js';
-import { GET_PET_DEPRECATION, PAGE_SIZE, parseNewPet } from '../pet.rules.js';
+import { GET_PET_DEPRECATION, PAGE_SIZE, PET_RULES } from '../pet.rules.js';
 import type { PetService } from '../pet.service.js';
 import { type ListedPet, oldestFirst, PetCursors, type PetListRequest } from '../pet-list.js';
 import { listQuerySchema, petSchema, petsSchema } from './pets.schemas.js';
@@ -42,7 +42,7 @@ export function petsRoutes(
 
   const creating = { schema: { response: { 201: petSchema } }, config: { operationId: 'createPet' } };
   app.post('/pets', creating, async (request, reply) => {
-    const wanted = parseNewPet(request.body);
+    const wanted = PET_RULES.parse(request.body);
     // Nothing else of the body stays in memory while the statement waits.
     request.body = undefined;
     request.bodyShare?.set(0);

@@ -42,6 +42,27 @@ export function objectCodec<T extends object>(...integers: readonly (keyof T & s
   };
 }
 
+/** What the gateway adds to records that are created together. */
+export interface Creation {
+  /** In the order of the records. */
+  ids: readonly bigint[];
+  createdAtMs: number;
+}
+
+/** Stores only what the gateway added: a repeated request has the same records, and they would not fit into a column. */
+export function creationCodec<Row extends { id: bigint; createdAtMs: number }>(
+  rowsOf: (creation: Creation) => Row[],
+): Codec<Row[]> {
+  return {
+    write: (created) =>
+      JSON.stringify({ ids: created.map(({ id }) => String(id)), createdAtMs: created[0]?.createdAtMs }),
+    read: (json) => {
+      const { ids, createdAtMs } = JSON.parse(json);
+      return rowsOf({ ids: ids.map(BigInt), createdAtMs });
+    },
+  };
+}
+
 /**
  * Runs the work of an Idempotency-Key once, and returns the same result to repeated requests at both doors.
  *

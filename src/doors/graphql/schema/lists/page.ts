@@ -25,6 +25,23 @@ export class PageInfoType {
   endCursor!: string | null;
 }
 
+/** The position of a page of which each node knows its cursor. */
+export class NodesPageInfo implements PageInfoType {
+  constructor(
+    private readonly nodes: readonly { readonly cursor: string }[],
+    readonly hasPreviousPage: boolean,
+    readonly hasNextPage: boolean,
+  ) {}
+
+  get startCursor() {
+    return this.nodes[0]?.cursor ?? null;
+  }
+
+  get endCursor() {
+    return this.nodes.at(-1)?.cursor ?? null;
+  }
+}
+
 /** The page size without `first`, of lists that people look through. */
 export const ACTIVITY_PAGE_SIZE = 50;
 export const FIRST_RULE = `1 to ${MAX_PAGE_SIZE}`;
