@@ -1,19 +1,19 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import type { Scope } from '../../src/ground/kernel/caller.js';
+import { SCOPES, type Scope } from '../../src/ground/kernel/caller.js';
 import { graphql, rest } from '../support/http/client.js';
-import { onEachDatabase } from '../support/on-databases.js';
+import { onEachNoun } from '../support/nouns/on-nouns.js';
+import { restBody } from '../support/nouns/test-noun.js';
 import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
 
-const DELETE = 'mutation ($id: ID!) { deletePet(id: $id) { __typename id } }';
-
-onEachDatabase((app) => {
+onEachNoun((noun, names, app) => {
+  const DELETE = `mutation ($id: ID!) { it: ${names.remove}(id: $id) { __typename id } }`;
   let owner: Tenant;
   beforeAll(async () => {
     owner = await app().tenant();
   });
   const create = async ({ token }: Tenant = owner) => {
-    const body = { name: 'Rex', categoryId: 1 };
-    return String((await rest(app().url, '/v1/pets', { method: 'POST', token, body })).body.id);
+    const body = restBody(noun, noun.input(0));
+    return String((await rest(app().url, names.path, { method: 'POST', token, body })).body.id);
   };
   const remove = (id: string, { token = owner.token, key }: { token?: string; key?: string } = {}) =>
     graphql(app().url, DELETE, {
@@ -23,26 +23,26 @@ onEachDatabase((app) => {
     });
   const extensions = async (answer: ReturnType<typeof remove>) => (await answer).body.errors?.[0].extensions;
   const status = async (id: string, { token } = owner) =>
-    (await rest(app().url, `/v1/pets/${id}`, { token })).status;
+    (await rest(app().url, `${names.path}/${id}`, { token })).status;
   const keyWith = async (scopes: Scope[]) => {
     const wanted = { projectId: owner.projectId, name: 'x', scopes, expiresAtMs: null };
     return (await app().app.services.apiKeys.create(TEST_ACTOR, wanted)).token;
   };
 
-  test('deletePet-1: the pet is gone at both doors and from warm lists, and other pets stay', async () => {
+  test('deletePet-1: the record is gone at both doors and from warm lists, and others stay', async () => {
     const tenant = await app().tenant();
     const [first, second] = [await create(tenant), await create(tenant)];
     const lists = async () => {
-      const list = '{ pets { nodes { id } } newest: pets(orderBy: NEWEST) { nodes { id } } }';
+      const list = `{ oldest: ${names.list} { nodes { id } } newest: ${names.list}(orderBy: NEWEST) { nodes { id } } }`;
       const { data } = (await graphql(app().url, list, { token: tenant.token })).body;
-      const { body } = await rest(app().url, '/v1/pets', { token: tenant.token });
-      return [data.pets.nodes, data.newest.nodes, body].map((pets) =>
-        pets.map(({ id }: { id: unknown }) => String(id)),
+      const { body } = await rest(app().url, names.path, { token: tenant.token });
+      return [data.oldest.nodes, data.newest.nodes, body].map((records) =>
+        records.map(({ id }: { id: unknown }) => String(id)),
       );
     };
     for (let times = 0; times < 4; times += 1) await lists();
     expect((await remove(first, tenant)).body).toEqual({
-      data: { deletePet: { __typename: 'DeletedPet', id: first } },
+      data: { it: { __typename: `Deleted${noun.description.type}`, id: first } },
     });
     expect(await lists()).toEqual([[second], [second], [second]]);
     expect([await status(first, tenant), await status(second, tenant)]).toEqual([404, 200]);
@@ -59,19 +59,19 @@ onEachDatabase((app) => {
     expect(await status(foreign, other)).toBe(200);
   });
 
-  test('deletePet-3: it needs the scope pets:write and no other', async () => {
+  test('deletePet-3: it needs the scope to write and no other', async () => {
     const id = await create();
-    const reader = await keyWith(['pets:read', 'domains', 'keys']);
+    const reader = await keyWith(SCOPES.filter((scope) => scope !== names.writeScope));
     expect(await extensions(remove(id, { token: reader }))).toEqual({ code: 'FORBIDDEN', status: 403 });
     expect(await status(id)).toBe(200);
-    const writer = await keyWith(['pets:write']);
-    expect((await remove(id, { token: writer })).body.data.deletePet.id).toBe(id);
+    const writer = await keyWith([names.writeScope]);
+    expect((await remove(id, { token: writer })).body.data.it.id).toBe(id);
   });
 
-  test('deletePet-4: of 10 simultaneous requests one deletes the pet, and the others find none', async () => {
+  test('deletePet-4: of 10 simultaneous requests one deletes the record, and the others find none', async () => {
     const id = await create();
     const answers = await Promise.all(Array.from({ length: 10 }, () => remove(id)));
-    expect(answers.filter(({ body }) => body.data?.deletePet)).toHaveLength(1);
+    expect(answers.filter(({ body }) => body.data?.it)).toHaveLength(1);
     const codes = new Set(answers.flatMap(({ body }) => body.errors?.[0].extensions.code ?? []));
     expect([...codes]).toEqual(['NOT_FOUND']);
   });
@@ -84,10 +84,10 @@ onEachDatabase((app) => {
     expect(await status(other)).toBe(200);
     // A refusal leaves the key free.
     expect((await extensions(remove('1', { key: 'free' }))).code).toBe('NOT_FOUND');
-    expect((await remove(other, { key: 'free' })).body.data.deletePet.id).toBe(other);
+    expect((await remove(other, { key: 'free' })).body.data.it.id).toBe(other);
   });
 
-  test('deletePet-7: a project may delete 300 pets a minute, separately from its other writes', async () => {
+  test('deletePet-7: a project may delete 300 records a minute, separately from its other writes', async () => {
     const tenant = await app().tenant();
     const id = await create(tenant);
     await remove(id, tenant);
@@ -95,7 +95,7 @@ onEachDatabase((app) => {
       token: tenant.token,
     });
     expect(body.data.rateLimit.fields).toContainEqual({
-      field: 'Mutation.deletePet',
+      field: `Mutation.${names.remove}`,
       limit: 300,
       remaining: 299,
     });

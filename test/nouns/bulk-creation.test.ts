@@ -1,0 +1,225 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
+import { graphql, rest } from '../support/http/client.js';
+import { onEachNoun } from '../support/nouns/on-nouns.js';
+import { literal, requiredText, type Values } from '../support/nouns/test-noun.js';
+import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
+
+onEachNoun((noun, names, app) => {
+  const { create: createOne, createAll, newInput, fields } = names;
+  const CREATE = `mutation($inputs: [${newInput}!]!) { it: ${createAll}(inputs: $inputs) { ${fields} } }`;
+  const text = requiredText(noun);
+  const numbered = (count: number) => Array.from({ length: count }, (_, at) => noun.input(at));
+  const written = (count: number) => `[${numbered(count).map((input) => literal(noun, input))}]`;
+
+  let owner: Tenant;
+  beforeEach(async () => {
+    owner = await app().tenant();
+  });
+  const send = (query: string, variables: Values = {}, headers = {}, { token } = owner) =>
+    graphql(app().url, query, { token, variables, headers });
+  const create = (inputs: unknown, key?: string, by?: Tenant) =>
+    send(CREATE, { inputs }, key === undefined ? {} : { 'idempotency-key': key }, by);
+  const stored = async ({ projectId } = owner) => {
+    const sql = `SELECT COUNT(*) AS rows_found FROM ${names.table} WHERE project_id = ${projectId}`;
+    const [row] = await app().db.repository(IdempotencyKey).query(sql);
+    return Number(row.rows_found);
+  };
+  const standing = async () => (await rest(app().url, '/v1/rate_limit', owner)).body;
+  const spentBy = async (act: () => Promise<unknown>) => {
+    const before = (await standing()).day.remaining;
+    await act();
+    return before - (await standing()).day.remaining;
+  };
+
+  test('Creation-10: 100 records are created, and come back in the order of the inputs with exact values', async () => {
+    const { int64, filter } = noun;
+    const inputs = numbered(100).map((input, at) => ({
+      ...input,
+      [int64.field]: int64.digits[at % int64.digits.length],
+      [filter.field]: filter.values[at % 2],
+    }));
+    const { body } = await create(inputs);
+    expect(body.data.it).toHaveLength(100);
+    expect(body.data.it).toMatchObject(inputs);
+    const list = await send(`{ it: ${names.list}(first: 100) { nodes { ${fields} } } }`);
+    expect(list.body.data.it.nodes).toEqual(body.data.it);
+  });
+
+  test('CreatePets-2: one invalid record of 100 stores none, and is named', async () => {
+    const inputs: Values[] = numbered(100);
+    inputs[17] = { ...inputs[17], [text.name]: '  ', [noun.int64.field]: 'three' };
+    inputs[99] = { ...inputs[99], [text.name]: 'x'.repeat(text.maxLength + 1) };
+    const { status, body } = await create(inputs, 'invalid');
+    expect([status, body.data, body.errors[0].extensions.code]).toEqual([200, null, 'INVALID_REQUEST']);
+    const named = body.errors[0].extensions.errors.map(({ field }: { field: string }) => field);
+    expect(named.sort()).toEqual(
+      [`inputs.17.${text.name}`, `inputs.17.${noun.int64.field}`, `inputs.99.${text.name}`].sort(),
+    );
+    expect(await stored()).toBe(0);
+    // The key stays free for the corrected inputs.
+    expect((await create(numbered(100), 'invalid')).body.data.it).toHaveLength(100);
+  });
+
+  const differences: Values[] = [
+    ...noun.invalid.map(([difference]) => difference),
+    { [noun.filter.field]: null },
+    { [noun.filter.field]: 'no-such-choice' },
+    { [text.name]: null },
+    { unknown: 1 },
+    {},
+  ];
+  test.each(differences.map((difference) => [difference]))(
+    'CreatePets-3: %j is judged as by the creation of one',
+    async (difference) => {
+      const input = { ...noun.input(0), ...difference };
+      const selected = noun.description.fields.map(({ name }) => name).join(' ');
+      const query = `mutation($input: ${newInput}!) { it: ${createOne}(input: $input) { ${selected} } }`;
+      const one = (await send(query, { input })).body;
+      const all = `mutation($inputs: [${newInput}!]!) { it: ${createAll}(inputs: $inputs) { ${selected} } }`;
+      const many = (await send(all, { inputs: [input] })).body;
+      const codes = (body: typeof one) => body.errors?.map((error: typeof one) => error.extensions.code);
+      const problems = (body: typeof one) => body.errors?.[0].extensions.errors;
+      expect(codes(many)).toEqual(codes(one));
+      expect(problems(many)).toEqual(
+        problems(one)?.map(({ field, message }: { field: string; message: string }) => ({
+          field: `inputs.0.${field}`,
+          message,
+        })),
+      );
+      expect(many.data?.it?.[0]).toEqual(one.data?.it ?? undefined);
+    },
+  );
+
+  test.each([
+    [1, 1],
+    [10, 1],
+    [11, 2],
+    [99, 10],
+    [100, 10],
+  ])('CreatePets-4: %d records cost %d, however they are written', async (count, units) => {
+    const inputs = numbered(count);
+    const list = written(count);
+    const ways: [query: string, variables?: Values][] = [
+      [CREATE, { inputs }],
+      [`mutation { ${createAll}(inputs: ${list}) { id } }`],
+      [`mutation($inputs: [${newInput}!]! = ${list}) { ${createAll}(inputs: $inputs) { id } }`],
+      // Each object inherits a property of this name.
+      [`mutation($constructor: [${newInput}!]! = ${list}) { ${createAll}(inputs: $constructor) { id } }`],
+      [
+        `mutation($v: [${newInput}!]!) { ...F } fragment F on Mutation { ${createAll}(inputs: $v) { id } }`,
+        { v: inputs },
+      ],
+      [`mutation($v: [${newInput}!]!) { ... { it: ${createAll}(inputs: $v) { id } } }`, { v: inputs }],
+      [
+        `mutation($i0: ${newInput}!) { ${createAll}(inputs: [${Array(count).fill('$i0')}]) { id } }`,
+        { i0: inputs[0] },
+      ],
+    ];
+    for (const [query, variables] of ways) {
+      const spent = await spentBy(async () => {
+        const { body } = await send(query, variables);
+        expect(Object.values(body.data).map((made) => (made as unknown[]).length)).toEqual([count]);
+      });
+      expect([query.slice(0, 60), spent]).toEqual([query.slice(0, 60), units]);
+    }
+  });
+
+  test('CreatePets-5: aliases add up, a record that is no list is one, and a field that is left out costs nothing', async () => {
+    const one = literal(noun, noun.input(0));
+    expect(await spentBy(() => send(`mutation { ${createAll}(inputs: ${one}) { id } }`))).toBe(1);
+    expect(await spentBy(() => create(noun.input(0)))).toBe(1);
+    const aliases = `mutation($v: [${newInput}!]!) { a: ${createAll}(inputs: $v) { id } b: ${createAll}(inputs: $v) { id } }`;
+    expect(await spentBy(() => send(aliases, { v: numbered(11) }))).toBe(4);
+    const skipped = `mutation($v: [${newInput}!]!, $no: Boolean!) { a: ${createAll}(inputs: $v) @include(if: $no) { id } ${createOne}(input: ${one}) { id } }`;
+    expect(await spentBy(() => send(skipped, { v: numbered(100), no: false }))).toBe(1);
+    expect(await stored()).toBe(1 + 1 + 22 + 1);
+  });
+
+  test.each([0, 101, 1_200])(
+    'CreatePets-6: a list of %d is refused before anything is executed, and costs one unit',
+    async (count) => {
+      const inputs = Array(count).fill(noun.input(0));
+      const one = literal(noun, noun.input(1));
+      const beside = `mutation($inputs: [${newInput}!]!) { ${createOne}(input: ${one}) { id } ${createAll}(inputs: $inputs) { id } }`;
+      for (const query of [CREATE, beside]) {
+        const spent = await spentBy(async () => {
+          const { status, body } = await send(query, { inputs });
+          expect([status, body.data]).toEqual([400, undefined]);
+          expect(body.errors[0].extensions).toEqual({
+            code: 'INVALID_REQUEST',
+            status: 400,
+            errors: [{ field: 'inputs', message: `must have 1 to 100 entries, not ${count}` }],
+          });
+        });
+        expect(spent).toBe(1);
+      }
+      expect(await stored()).toBe(0);
+    },
+  );
+
+  test('CreatePets-7: with too little quota left the request is refused whole, and spends nothing', async () => {
+    const quota = { plan: 'ENTERPRISE', perMinute: 15, perDay: 1_000 } as const;
+    await app().app.services.projects.change(TEST_ACTOR, owner.slug, quota);
+    expect((await create(numbered(100))).status).toBe(200);
+    const { status, body } = await create(numbered(60));
+    expect([status, body.errors[0].extensions.code]).toEqual([429, 'RATE_LIMITED_MINUTE']);
+    expect(await stored()).toBe(100);
+    expect((await standing()).minute.remaining).toBe(5);
+  });
+
+  test('CreatePets-8: a request that the quota can never pay is refused in words, not asked to wait', async () => {
+    const quota = { plan: 'ENTERPRISE', perMinute: 9, perDay: 1_000 } as const;
+    await app().app.services.projects.change(TEST_ACTOR, owner.slug, quota);
+    const { status, headers, body } = await create(numbered(100));
+    expect([status, body.errors[0].extensions.code]).toEqual([400, 'INVALID_REQUEST']);
+    expect(body.errors[0].message).toMatch(/costs 10 units; the quota has 9/);
+    expect(headers.get('retry-after')).toBeNull();
+    expect((await create(numbered(90))).status).toBe(429);
+    expect((await standing()).minute.remaining).toBe(8);
+  });
+
+  test('CreatePets-9: a repeated Idempotency-Key returns the first answer and creates nothing; another list is 422', async () => {
+    // The texts alone are more than a column of text holds.
+    const long = { [text.name]: '😀'.repeat(text.maxLength) };
+    const inputs = numbered(90).map((input) => ({ ...input, ...long }));
+    const first = await create(inputs, 'k');
+    expect(first.body.data.it).toHaveLength(90);
+    expect((await create(inputs, 'k')).text).toBe(first.text);
+    for (const other of [inputs.slice(1), [...inputs].reverse().with(0, { ...noun.input(95), ...long })]) {
+      expect((await create(other, 'k')).body.errors[0].extensions.code).toBe('IDEMPOTENCY_MISMATCH');
+    }
+    const one = `mutation { ${createOne}(input: ${literal(noun, noun.input(0))}) { id } }`;
+    const { body } = await send(one, {}, { 'idempotency-key': 'k' });
+    expect(body.errors[0].extensions.code).toBe('IDEMPOTENCY_MISMATCH');
+    expect(await stored()).toBe(90);
+    const other = await app().tenant();
+    expect((await create(inputs, 'k', other)).text).not.toBe(first.text);
+    expect(await stored(other)).toBe(90);
+    const [row] = await app().db.repository(IdempotencyKey).findBy({ projectId: owner.projectId });
+    expect(row?.result?.length).toBeLessThan(2_100);
+  });
+
+  test('CreatePets-10: of equal requests at the same time, one creates', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create(numbered(50), 'same')));
+    expect(await stored()).toBe(50);
+    const codes = answers.flatMap(
+      ({ body }) => body.errors?.map((error: typeof body) => error.extensions.code) ?? [],
+    );
+    expect(codes.filter((code) => code !== 'CONFLICT')).toEqual([]);
+    const texts = new Set(answers.filter(({ body }) => body.data).map((answer) => answer.text));
+    expect(texts.size).toBe(1);
+  });
+
+  test('CreatePets-14: it needs the scope to write, not that to read, and changes the lists that are cached', async () => {
+    const reader = await app().tenant({ scopes: [names.readScope] });
+    expect((await create(numbered(2), undefined, reader)).body.errors[0].extensions.code).toBe('FORBIDDEN');
+    expect(await stored(reader)).toBe(0);
+    const writer = await app().tenant({ scopes: [names.writeScope] });
+    expect((await create(numbered(2), undefined, writer)).body.data.it).toHaveLength(2);
+    const list = async () => (await rest(app().url, names.path, owner)).body.length;
+    for (let times = 0; times < 3; times += 1) expect(await list()).toBe(0);
+    await create(numbered(7));
+    expect(await list()).toBe(7);
+  });
+});

@@ -1,0 +1,149 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { SCOPES } from '../../src/ground/kernel/caller.js';
+import { graphql, rest } from '../support/http/client.js';
+import { accepted, doorsOf } from '../support/nouns/noun-doors.js';
+import { onEachNoun } from '../support/nouns/on-nouns.js';
+import { literal, restBody } from '../support/nouns/test-noun.js';
+import type { Tenant } from '../support/start-app.js';
+
+const UNKNOWN_ID = '4503599627370496';
+
+onEachNoun((noun, names, app) => {
+  const doors = doorsOf(noun, names, () => app().url);
+  const { list, one, create, createAll, update, remove, path } = names;
+  const { field, values } = noun.filter;
+  const input = literal(noun, noun.input(0));
+  const changes = literal(noun, noun.change(0));
+  let mine: Tenant;
+  let theirs: Tenant;
+  let foreignIds: string[];
+  /** A cursor of the other project. */
+  let foreignCursor: string;
+
+  beforeAll(async () => {
+    mine = await app().tenant();
+    theirs = await app().tenant();
+    foreignIds = [];
+    for (const choice of values) {
+      const given = { ...noun.input(7), [field]: choice };
+      foreignIds.push(accepted(await doors.rest.create(theirs.token, given, `theirs-${choice}`)).id);
+    }
+    foreignCursor = accepted(await doors.rest.list(theirs.token, { size: 1 })).next ?? '';
+  });
+  const ask = (query: string, token = mine.token) => graphql(app().url, query, { token });
+  const send = (url: string, init = {}) => rest(app().url, url, { token: mine.token, ...init });
+  /** The cursor behind another id. */
+  const cursorAt = (id: string) => {
+    const text = Buffer.from(foreignCursor, 'base64url').toString();
+    return Buffer.from(text.replace(foreignIds[0] ?? '', id)).toString('base64url');
+  };
+
+  const operations: Record<string, (id: string) => Promise<{ status: number; text: string }>> = {
+    'GET one': (id) => send(`${path}/${id}`),
+    'HEAD one': (id) => send(`${path}/${id}`, { method: 'HEAD' }),
+    'GET list with its cursor': (id) => send(`${path}?cursor=${cursorAt(id)}`),
+    'Query of one': (id) => ask(`{ ${one}(id: "${id}") { ${names.fields} } }`),
+    'Query of a list with its cursor': (id) => ask(`{ ${list}(after: "${cursorAt(id)}") { nodes { id } } }`),
+    delete: (id) => ask(`mutation { ${remove}(id: "${id}") { id } }`),
+    update: (id) => ask(`mutation { ${update}(id: "${id}", input: ${changes}) { id } }`),
+    ...Object.fromEntries(
+      noun
+        .boundLists('', noun.input(7))
+        .map((_, at) => [
+          `Query of further list ${at + 1}`,
+          (id: string) => ask(`{ ${list}(${noun.boundLists(id, noun.input(7))[at]}) { nodes { id } } }`),
+        ]),
+    ),
+  };
+
+  test.each(Object.keys(operations))('Tenancy-1: %s treats a foreign id as an unknown id', async (name) => {
+    const operation = operations[name];
+    if (!operation) throw new Error(`no operation ${name}`);
+    const unknown = await operation(UNKNOWN_ID);
+    for (const id of foreignIds) {
+      const before = accepted(await doors.graphql.get(theirs.token, id));
+      const foreign = await operation(id);
+      expect(foreign.status).toBe(unknown.status);
+      expect(foreign.text.replaceAll(id, 'ID')).toBe(unknown.text.replaceAll(UNKNOWN_ID, 'ID'));
+      expect(accepted(await doors.graphql.get(theirs.token, id))).toEqual(before);
+    }
+  });
+
+  test("Tenancy-2: lists show only the project's own records", async () => {
+    const empty = await app().tenant();
+    for (const door of Object.values(doors)) {
+      for (const query of [{}, { choice: values[0] }]) {
+        const own = accepted(await door.list(empty.token, { size: 100, ...query }));
+        expect(own).toEqual({ records: [], next: null });
+      }
+    }
+    const { body } = await ask(`{ ${list}(orderBy: NEWEST) { nodes { id } } }`, empty.token);
+    expect(body.data[list].nodes).toEqual([]);
+    expect(accepted(await doors.rest.list(theirs.token, {})).records).toHaveLength(foreignIds.length);
+  });
+
+  test("Tenancy-3: another project's Idempotency-Key is a new key here", async () => {
+    const made = accepted(await doors.rest.create(mine.token, noun.input(8), `theirs-${values[0]}`));
+    expect(made).toMatchObject(noun.input(8));
+    expect(foreignIds).not.toContain(made.id);
+  });
+
+  test('Tenancy-4: a project in the input is ignored', async () => {
+    const body = restBody(noun, { ...noun.input(8), projectId: 1, project_id: 1 });
+    const made = await send(`${path}?projectId=1`, { method: 'POST', body });
+    expect((await send(`${path}/${made.body.id}`)).status).toBe(200);
+  });
+
+  test('Tenancy-5: ids do not reveal how many records other projects add in between', async () => {
+    const busy = await app().tenant();
+    const add = async (token: string) => Number(accepted(await doors.rest.create(token, noun.input(0))).id);
+    const gaps: number[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      app().clock.now += 1_000;
+      const first = await add(mine.token);
+      for (let other = 0; other < round; other += 1) await add(busy.token);
+      app().clock.now += 1_000;
+      gaps.push((await add(mine.token)) - first);
+    }
+    // With a shared counter the gaps would be 1, 2, 3…; here each gap is a second, plus or minus a random part.
+    for (const gap of gaps) expect(Math.abs(gap - 1_000 * 4_096)).toBeLessThan(4_096);
+  });
+
+  test('Auth-3: both doors enforce the scopes: each operation needs its own, and no other scope replaces it', async () => {
+    const { id } = accepted(await doors.rest.create(mine.token, noun.input(0)));
+    const { apiKeys } = app().app.services;
+    const keyWithout = async (missing: string) => {
+      const scopes = SCOPES.filter((scope) => scope !== missing);
+      const wanted = { projectId: mine.projectId, name: 'x', scopes, expiresAtMs: null };
+      return (await apiKeys.create({ name: 'test', requestId: null }, wanted)).token;
+    };
+    const [reader, writer] = [await keyWithout(names.writeScope), await keyWithout(names.readScope)];
+    const writes = [
+      `mutation { it: ${createAll}(inputs: [${input}]) { id } }`,
+      `mutation { it: ${update}(id: "${id}", input: ${changes}) { id } }`,
+      `mutation { it: ${remove}(id: "${id}") { id } }`,
+    ];
+    const forbidden = { ok: false, code: 'forbidden', status: 403 };
+    for (const door of Object.values(doors)) {
+      expect(await door.create(reader, noun.input(1))).toMatchObject(forbidden);
+      expect(accepted(await door.get(reader, id)).id).toBe(id);
+      expect(accepted(await door.list(reader, { size: 100 })).records.length).toBeGreaterThan(0);
+      expect(await door.get(writer, id)).toMatchObject(forbidden);
+      expect(await door.list(writer, {})).toMatchObject(forbidden);
+      expect((await door.create(writer, noun.input(1))).ok).toBe(true);
+    }
+    for (const query of writes) {
+      expect((await ask(query, reader)).body.errors[0].extensions.code).toBe('FORBIDDEN');
+    }
+    expect(accepted(await doors.rest.get(reader, id))).toMatchObject(noun.input(0));
+    for (const query of writes) expect((await ask(query, writer)).body.errors).toBeUndefined();
+  });
+
+  test('Tenancy-8: a key that is created with the scope of the noun reads its records', async () => {
+    const query = `mutation { createApiKey(input: {name: "reader", scopes: [${names.readScopeName}]}) { token } }`;
+    const { token } = (await ask(query)).body.data.createApiKey;
+    expect((await doors.graphql.list(token, {})).ok).toBe(true);
+    const refused = await ask(`mutation { ${create}(input: ${input}) { id } }`, token);
+    expect(refused.body.errors[0].extensions.code).toBe('FORBIDDEN');
+  });
+});

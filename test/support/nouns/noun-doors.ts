@@ -1,0 +1,142 @@
+import { graphql, rest } from '../http/client.js';
+import { type NounNames, restBody, type TestNoun, type Values } from './test-noun.js';
+
+/** The answer of a door, in terms that both doors share. */
+export type Outcome<Value = unknown> =
+  | { ok: true; value: Value }
+  | { ok: false; code: string; status: number; fields: string[]; retryAfter: boolean };
+
+/** `id` and the fields of the description; 64-bit integers are text of their digits, an absent field is null. */
+export type SharedRecord = { id: string } & Record<string, unknown>;
+
+export interface SharedPage {
+  records: SharedRecord[];
+  /** The cursor of the next page; null = this is the last one. */
+  next: string | null;
+}
+
+export interface ListQuery {
+  size?: number;
+  /** Of the noun's filter. */
+  choice?: string;
+  cursor?: string;
+  isNewestFirst?: boolean;
+}
+
+/** What a client does at either door. A token of null sends no key. */
+export interface Door {
+  create(token: string | null, input: Values, idempotencyKey?: string): Promise<Outcome<SharedRecord>>;
+  get(token: string | null, id: string): Promise<Outcome<SharedRecord>>;
+  list(token: string | null, query: ListQuery): Promise<Outcome<SharedPage>>;
+}
+
+export type Doors = Readonly<Record<'rest' | 'graphql', Door>>;
+
+export function doorsOf(noun: TestNoun, names: NounNames, url: () => string): Doors {
+  return { rest: restDoor(noun, names, url), graphql: graphqlDoor(noun, names, url) };
+}
+
+/** The value of an outcome. Throws if the door refused the request. */
+export function accepted<Value>(outcome: Outcome<Value>): Value {
+  if (outcome.ok) return outcome.value;
+  throw new Error(`refused: ${JSON.stringify(outcome)}`);
+}
+
+function restDoor(noun: TestNoun, { path }: NounNames, url: () => string): Door {
+  const { fields } = noun.description;
+  const shared = (body: Record<string, unknown>): SharedRecord => {
+    const values = fields.map(({ name, kind }) => {
+      const value = body[name] ?? null;
+      return [name, kind === 'int64' && value !== null ? String(value) : value];
+    });
+    return { ...Object.fromEntries(values), id: String(body.id) };
+  };
+  const outcome = <Value>(
+    { status, body, headers }: Awaited<ReturnType<typeof rest>>,
+    present: (body: never) => Value,
+  ): Outcome<Value> => {
+    if (status < 400) return { ok: true, value: present(body as never) };
+    const wrong = (body.errors ?? []).map(({ field }: { field: string }) => field).sort();
+    return { ok: false, code: body.code, status, fields: wrong, retryAfter: headers.has('retry-after') };
+  };
+  return {
+    create: async (token, input, key) => {
+      const headers = key === undefined ? {} : { 'idempotency-key': key };
+      const init = { method: 'POST', token, body: restBody(noun, input), headers };
+      return outcome(await rest(url(), path, init), shared);
+    },
+    get: async (token, id) => outcome(await rest(url(), `${path}/${id}`, { token }), shared),
+    list: async (token, { size, choice, cursor, isNewestFirst = false }) => {
+      const query = new URLSearchParams(isNewestFirst ? (noun.newestOverRest ?? '') : '');
+      if (size !== undefined) query.set('limit', String(size));
+      if (choice !== undefined) query.set(noun.filter.field, choice);
+      if (cursor !== undefined) query.set('cursor', cursor);
+      const answer = await rest(url(), `${path}?${query}`, { token });
+      const next = nextOf(answer.headers);
+      return outcome(answer, (records: Record<string, unknown>[]) => ({
+        records: records.map(shared),
+        next: next === null ? null : new URLSearchParams(next).get('cursor'),
+      }));
+    },
+  };
+}
+
+/** The query of the next page, such as `?limit=2&cursor=abc`, from the header Link; null on the last page. */
+export function nextOf(headers: Headers): string | null {
+  const [, url] = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
+  return url === undefined ? null : new URL(url).search;
+}
+
+/** The names of page size and cursor differ between the doors; problems have those of REST here. */
+const FIELD_OF_GRAPHQL: Record<string, string> = { first: 'limit', after: 'cursor' };
+
+interface Connection {
+  nodes: SharedRecord[];
+  pageInfo: { hasNextPage: boolean; endCursor: string };
+}
+
+function graphqlDoor(noun: TestNoun, names: NounNames, url: () => string): Door {
+  const { one, list, create, newInput, choice: choiceType, order, fields } = names;
+  const { field } = noun.filter;
+  const outcome = <Value>(
+    { body }: Awaited<ReturnType<typeof graphql>>,
+    present: (data: { it: never }) => Value,
+  ): Outcome<Value> => {
+    const [error] = body.errors ?? [];
+    if (!error) return { ok: true, value: present(body.data) };
+    const { code, status, errors = [], retryAfterSeconds } = error.extensions;
+    const wrong = errors.map(
+      (problem: { field: string }) => FIELD_OF_GRAPHQL[problem.field] ?? problem.field,
+    );
+    const retryAfter = retryAfterSeconds !== undefined;
+    return { ok: false, code: code.toLowerCase(), status, fields: wrong.sort(), retryAfter };
+  };
+  return {
+    create: async (token, input, key) => {
+      const headers = key === undefined ? {} : { 'idempotency-key': key };
+      const query = `mutation($input: ${newInput}!) { it: ${create}(input: $input) { ${fields} } }`;
+      const answer = await graphql(url(), query, { token, variables: { input }, headers });
+      return outcome<SharedRecord>(answer, ({ it }) => it);
+    },
+    get: async (token, id) => {
+      const query = `query($id: ID!) { it: ${one}(id: $id) { ${fields} } }`;
+      const answer = await graphql(url(), query, { token, variables: { id } });
+      return outcome<SharedRecord>(answer, ({ it }) => it);
+    },
+    list: async (token, { size, choice, cursor, isNewestFirst = false }) => {
+      const query = `query($first: Int, $after: String, $choice: ${choiceType}, $orderBy: ${order}) {
+        it: ${list}(first: $first, after: $after, ${field}: $choice, orderBy: $orderBy) {
+          nodes { ${fields} } pageInfo { hasNextPage endCursor } } }`;
+      const orderBy = isNewestFirst ? 'NEWEST' : 'OLDEST';
+      const variables = { first: size, after: cursor, choice, orderBy };
+      const answer = await graphql(url(), query, { token, variables });
+      return outcome(
+        answer,
+        ({ it: { nodes, pageInfo } }: { it: Connection }): SharedPage => ({
+          records: nodes,
+          next: pageInfo.hasNextPage ? pageInfo.endCursor : null,
+        }),
+      );
+    },
+  };
+}

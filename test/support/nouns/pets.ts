@@ -1,0 +1,25 @@
+import { PET } from '../../../src/pets/pet.description.js';
+import type { TestNoun } from './test-noun.js';
+
+export const PETS: TestNoun = {
+  description: PET,
+  input: (n) => ({ name: `Pet ${n}`, categoryId: String(n) }),
+  change: (n) => ({ name: `Changed ${n}` }),
+  invalid: [
+    [{ name: '' }, ['name']],
+    [{ name: ' ' }, ['name']],
+    [{ name: 'x'.repeat(256) }, ['name']],
+    [{ name: 'a\u0000' }, ['name']],
+    [{ name: '\ud800' }, ['name']],
+    [{ name: '', categoryId: '9223372036854775808' }, ['categoryId', 'name']],
+    [{ name: 'Rex', categoryId: '1.5' }, ['categoryId']],
+    [{ name: 'Rex', categoryId: 'abc' }, ['categoryId']],
+  ],
+  int64: {
+    field: 'categoryId',
+    digits: ['9223372036854775807', '-9223372036854775808', '9007199254740993', '0'],
+  },
+  filter: { field: 'status', values: ['sold', 'pending'] },
+  newestOverRest: null,
+  boundLists: (id, { name }) => [`nameStartsWith: ${JSON.stringify(name)}`, `ids: ["${id}"]`],
+};
