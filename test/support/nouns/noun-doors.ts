@@ -7,7 +7,7 @@ export type Outcome<Value = unknown> =
   | { ok: false; code: string; status: number; fields: string[]; retryAfter: boolean };
 
 /** `id` and the fields of the description; 64-bit integers are text of their digits, an absent field is null. */
-export type SharedRecord = { id: string } & Record<string, unknown>;
+type SharedRecord = { id: string } & Record<string, unknown>;
 
 export interface SharedPage {
   records: SharedRecord[];
