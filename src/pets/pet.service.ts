@@ -40,7 +40,7 @@ export class PetService {
   /** Throws `AppError forbidden`, `not_found`, and after the sunset `gone`. Spec: getPet. */
   async get({ caller }: ServiceCall, id: bigint): Promise<Pet> {
     this.requireGettable(caller);
-    return (await this.store.findById(caller.projectId, id)) ?? refuseUnknownPet(id);
+    return (await this.store.find(caller.projectId, id)) ?? refuseUnknownPet(id);
   }
 
   /** As `get`, for several pets with one query; unknown ids are left out. */

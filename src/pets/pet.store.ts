@@ -1,10 +1,8 @@
-import { type EntityManager, In } from 'typeorm';
 import type { Database } from '../ground/database/database.js';
-import { insertTogether } from '../ground/database/insert-rows.js';
+import { RecordTable } from '../ground/database/record-table.js';
 import type { SqlPart } from '../ground/database/sql-dialect.js';
 import type { DataVersions } from '../ground/kernel/data-versions.js';
 import { Pet } from './pet.entity.js';
-import type { PetChanges } from './pet.rules.js';
 import { type ListedPet, matching, type PetListRequest, type PetPage, pageOf } from './pet-list.js';
 
 // Digits as text: mysql2 takes several times as long to read a 64-bit integer exactly.
@@ -21,14 +19,12 @@ const NO_ID = -1n;
 
 /**
  * Reads and writes the rows of pets. Lists and inserts are the most frequent requests, so they use prepared statements and
- * plain rows: a third of the cost of TypeORM's query builder and entities. Every write changes the project's data version.
- * D-44.
+ * plain rows: a third of the cost of TypeORM's query builder and entities. D-44.
  */
-export class PetStore {
-  constructor(
-    private readonly db: Database,
-    private readonly versions: DataVersions,
-  ) {}
+export class PetStore extends RecordTable<Pet> {
+  constructor(db: Database, versions: DataVersions) {
+    super(Pet, db, versions);
+  }
 
   /** A page of pets: one query, of one range of an index also for late pages. */
   async page(projectId: bigint, list: PetListRequest): Promise<PetPage> {
@@ -91,64 +87,12 @@ export class PetStore {
     return this.db.execute<ListedPet>(sql, [projectId, ...filled]);
   }
 
-  findById(projectId: bigint, id: bigint): Promise<Pet | null> {
-    return this.db.repository(Pet).findOneBy({ projectId, id });
-  }
-
-  /** The project's pets among these ids, in any order. */
-  findAll(projectId: bigint, ids: readonly bigint[]): Promise<Pet[]> {
-    return this.db.repository(Pet).findBy({ projectId, id: In([...ids]) });
-  }
-
   /** Throws what the driver throws; for a taken id `isDuplicate` is true. */
   async insert({ projectId, id, name, categoryId, status, createdAtMs }: Pet): Promise<void> {
     const values = [projectId, id, name, categoryId, status, createdAtMs];
     await this.versions.change(projectId, () => this.db.write(() => this.db.execute(INSERT, values)));
   }
-
-  /**
-   * Inserts pets of one project in a transaction with `alongside`, with one statement: all of them, or none. Throws as
-   * `insert` does.
-   */
-  insertAll(projectId: bigint, pets: readonly Pet[], alongside: (manager: EntityManager) => Promise<void>) {
-    const insert = async (manager: EntityManager) => {
-      await insertTogether(manager, Pet, pets);
-      await alongside(manager);
-    };
-    return this.versions.change(projectId, () => this.db.transaction(insert));
-  }
-
-  /** Returns whether the pet existed. If it did, `alongside` runs in the same transaction. */
-  delete(projectId: bigint, id: bigint, alongside: Alongside<bigint>): Promise<boolean> {
-    return this.change(projectId, alongside, async (manager) => {
-      const { affected } = await manager.delete(Pet, { projectId, id });
-      if (affected === 1) await alongside?.(manager, id);
-      return affected === 1;
-    });
-  }
-
-  /** Returns the changed pet; null = there is none. `alongside` runs in the same transaction. */
-  update(projectId: bigint, id: bigint, changes: PetChanges, alongside: Alongside<Pet>): Promise<Pet | null> {
-    return this.change(projectId, alongside, async (manager) => {
-      await manager.update(Pet, { projectId, id }, changes);
-      const pet = await manager.findOneBy(Pet, { projectId, id });
-      if (pet) await alongside?.(manager, pet);
-      return pet;
-    });
-  }
-
-  /** Without something alongside, a transaction would only add two statements. */
-  private change<T, R>(
-    projectId: bigint,
-    alongside: Alongside<R>,
-    work: (manager: EntityManager) => Promise<T>,
-  ): Promise<T> {
-    const alone = () => this.db.write(() => work(this.db.repository(Pet).manager));
-    return this.versions.change(projectId, alongside ? () => this.db.transaction(work) : alone);
-  }
 }
-
-type Alongside<T> = ((manager: EntityManager, result: T) => Promise<void>) | null;
 
 function behindId({ orderBy, after }: PetListRequest): SqlPart {
   if (after === null) return { sql: '', values: [] };

@@ -203,9 +203,9 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'pet-of-another-project',
-    file: 'pets/pet.store.ts',
-    find: 'findOneBy({ projectId, id })',
-    replace: 'findOneBy({ id })',
+    file: 'ground/database/record-table.ts',
+    find: 'findOneBy(keyOf<Row>(projectId, id))',
+    replace: 'findOneBy({ id } as never)',
     breaks: 'A pet of another project is not found.',
     tests: ['Tenancy-1'],
   },

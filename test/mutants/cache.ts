@@ -147,7 +147,7 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'version-update-unannounced',
-    file: 'pets/pet.store.ts',
+    file: 'ground/database/record-table.ts',
     find: 'return this.versions.change(projectId, alongside ? () => this.db.transaction(work) : alone);',
     replace: 'return alongside ? this.db.transaction(work) : alone();',
     breaks: 'updatePet is visible in the next list.',
