@@ -6,6 +6,7 @@ import type { ServiceCall } from './ground/kernel/caller.js';
 import type { DataVersions } from './ground/kernel/data-versions.js';
 import type { IdGenerator } from './ground/kernel/ids.js';
 import type { NounDescription } from './nouns.js';
+import type { NounFiles } from './tenants/files/noun-files.js';
 import type { IdempotencyService } from './tenants/idempotency/idempotency.service.js';
 
 /**
@@ -33,6 +34,8 @@ interface Platform {
 interface OpenNoun {
   /** The service behind both doors. */
   readonly service: object;
+  /** For the import and the export of the command line. */
+  readonly files: NounFiles;
   /** Creates the records of the demo project. */
   seedDemo(call: ServiceCall): Promise<void>;
   /** Loads both doors. */

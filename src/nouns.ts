@@ -69,6 +69,11 @@ export const FIRST_NOUN = NOUNS[0];
 /** The operation of REST that lists the first noun. */
 export const LIST_OPERATION = `list${capitalized(FIRST_NOUN.plural)}`;
 
+/** As in `title, pages and state`. */
+export const listed = (words: readonly string[]) => LIST.format(words);
+
+const LIST = new Intl.ListFormat('en-GB');
+
 /** As in `Requests for books`; several nouns are joined by `and`. */
 export const NOUN_WORDS = new Intl.ListFormat('en').format(NOUNS.map(({ plural }) => plural));
 

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { firstIdAt } from '../src/ground/kernel/ids.js';
-import { FILE_START, PET_LINE } from '../src/pets/files/pet-export.service.js';
+import { PET } from '../src/pets/pet.description.js';
 import { Pet, type PetStatus } from '../src/pets/pet.entity.js';
+import { fileLines } from '../src/tenants/files/file-lines.js';
 import { startBrowser } from '../test/support/browser.js';
 import { createTestDatabase } from '../test/support/databases.js';
 import { letGo } from '../test/support/domains/domain-rig.js';
@@ -108,10 +109,11 @@ test('PetFiles-1: an export is the file of `petstore pets export`; an import of 
   await openPets(tenant.token);
   const { name, text } = await saved(exportAll);
   expect(name).toMatch(/^pets-tenant-\d+-\d{4}-\d\d-\d\d-\d{4}\.csv$/);
-  const lines = pets.map(({ id, categoryId, ...pet }) =>
-    PET_LINE.csv({ ...pet, id: `${id}`, categoryId: `${categoryId}` }),
+  const csv = fileLines(PET.fields, 'csv');
+  const lines = pets.map(({ id, name, categoryId, status }) =>
+    csv.line({ name, status, id: `${id}`, categoryId: `${categoryId}` }),
   );
-  expect(text).toBe(FILE_START.csv + lines.join(''));
+  expect(text).toBe(csv.start + lines.join(''));
   await page.getByText('Exported 9 pets.').waitFor();
   await visitor.leave();
 

@@ -32,6 +32,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'tenants/projects': ['tenants/audit', 'ground/database', 'tenants/idempotency'],
   'tenants/api-keys': ['tenants/audit', 'ground/database', 'tenants/idempotency', 'tenants/projects'],
   'tenants/usage': ['tenants/api-keys', 'ground/database'],
+  'tenants/files': ['tenants/audit', 'ground/database'],
   'tenants/request-log': ['tenants/api-keys', 'tenants/usage', 'ground/database'],
 
   'domains/dns': ['ground/scheduling'],
@@ -146,9 +147,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ground/scheduling',
   ],
 
-  noun: ['doors/rest', 'ground/database', 'tenants/idempotency'],
-  pets: ['ground/database', 'ground/migrations', 'tenants/audit', 'tenants/idempotency', 'noun'],
-  'pets/files': ['pets', 'tenants/audit', 'ground/database'],
+  noun: ['doors/rest', 'ground/database', 'tenants/files', 'tenants/idempotency'],
+  pets: [
+    'ground/database',
+    'ground/migrations',
+    'tenants/audit',
+    'tenants/files',
+    'tenants/idempotency',
+    'noun',
+  ],
   'pets/graphql': [
     'pets',
     'doors/graphql/execution',
@@ -159,7 +166,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 };
 
 /** The composition root and the processes may import every room. */
-const MAY_IMPORT_ALL = ['app', 'cli', 'cli/pets', 'main'];
+const MAY_IMPORT_ALL = ['app', 'cli', 'cli/files', 'main'];
 const GROUND = ['ground/kernel', 'ground/config', 'nouns'];
 /** Plain data without imports, which every wing may read through `nouns.ts`. */
 const DESCRIPTIONS = /^(nouns\.ts|\w+\/\w+\.description\.ts)$/;

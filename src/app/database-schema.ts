@@ -9,10 +9,11 @@ import { Projects1780000000000 } from '../ground/migrations/1780000000000-projec
 import { RateLimits1780000002000 } from '../ground/migrations/1780000002000-rate-limits.js';
 import { Domains1780000003000 } from '../ground/migrations/1780000003000-domains.js';
 import { Usage1780000004000 } from '../ground/migrations/1780000004000-usage.js';
-import { ImportedFile, PetImport } from '../pets/files/pet-import.entity.js';
+import { Imports1780000005000 } from '../ground/migrations/1780000005000-imports.js';
 import { RateCounter } from '../request/rate-limit/memory/counter-store.js';
 import { ApiKey } from '../tenants/api-keys/api-key.entity.js';
 import { AuditEvent } from '../tenants/audit/audit-event.entity.js';
+import { FileImport, ImportedContent } from '../tenants/files/import.entity.js';
 import { IdempotencyKey } from '../tenants/idempotency/idempotency-key.entity.js';
 import { Project } from '../tenants/projects/project.entity.js';
 import { LoggedRequest } from '../tenants/request-log/logged-request.entity.js';
@@ -25,8 +26,8 @@ export const DATABASE_SCHEMA: DatabaseSchema = {
     Project,
     ApiKey,
     ...SERVED_NOUNS.flatMap(({ entities }) => entities),
-    PetImport,
-    ImportedFile,
+    FileImport,
+    ImportedContent,
     IdempotencyKey,
     AuditEvent,
     RateCounter,
@@ -45,6 +46,7 @@ export const DATABASE_SCHEMA: DatabaseSchema = {
     RateLimits1780000002000,
     Domains1780000003000,
     Usage1780000004000,
+    Imports1780000005000,
   ]),
 };
 

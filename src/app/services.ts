@@ -4,15 +4,14 @@ import type { Database } from '../ground/database/database.js';
 import { Retention } from '../ground/database/retention.js';
 import { UNANNOUNCED } from '../ground/kernel/data-versions.js';
 import { IdGenerator } from '../ground/kernel/ids.js';
-import { PetExportService } from '../pets/files/pet-export.service.js';
-import { PetImportService } from '../pets/files/pet-import.service.js';
-import { PetStore } from '../pets/pet.store.js';
 import { ApiKeyService } from '../tenants/api-keys/api-key.service.js';
 import { KeyNames } from '../tenants/api-keys/key-names.js';
 import { KeyUses } from '../tenants/api-keys/key-uses.js';
 import { AuditEvent } from '../tenants/audit/audit-event.entity.js';
 import { AUDIT_RETENTION, AuditLog } from '../tenants/audit/audit-log.js';
 import { ProjectAudit } from '../tenants/audit/project-audit.js';
+import { ExportService } from '../tenants/files/export.service.js';
+import { ImportService } from '../tenants/files/import.service.js';
 import { IdempotencyService } from '../tenants/idempotency/idempotency.service.js';
 import { OwnProject, ProjectService } from '../tenants/projects/project.service.js';
 import { LoggedRequest, REQUEST_RETENTION } from '../tenants/request-log/logged-request.entity.js';
@@ -37,7 +36,15 @@ export function createServices(
   const domains = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
   const apiKeys = new ApiKeyService(db, ids, { audit, idempotency }, now);
-  const petStore = new PetStore(db, versions.of('pets'));
+  const nouns = SERVED_NOUNS.map((noun) =>
+    noun.open({ db, ids, idempotency, versions: versions.of(noun.description.plural), now }),
+  );
+  const files = new Map(
+    nouns.map((noun) => {
+      const imports = new ImportService(db, noun.files, { ids, audit }, now);
+      return [noun.files.description.plural, { imports, exports: new ExportService(db, noun.files) }];
+    }),
+  );
   const keyNames = new KeyNames(db);
   const usage = new UsageService(db, now);
   const requestWriter = new RequestWriter(db, now, isRequestLogOn);
@@ -49,11 +56,9 @@ export function createServices(
     projects,
     ownProject: new OwnProject(projects, idempotency),
     apiKeys,
-    nouns: SERVED_NOUNS.map((noun) =>
-      noun.open({ db, ids, idempotency, versions: versions.of(noun.description.plural), now }),
-    ),
-    petImports: new PetImportService(db, ids, audit, now),
-    petExports: new PetExportService(db, petStore),
+    nouns,
+    /** The import and the export of a noun. `plural` is one of `NOUNS`. */
+    filesOf: (plural: string) => files.get(plural) ?? refuseUnknownNoun(plural),
     idempotency,
     keyUses: new KeyUses(db, now),
     usage,
@@ -62,4 +67,8 @@ export function createServices(
     requestRetention: new Retention(db, LoggedRequest, REQUEST_RETENTION, now),
     projectRequests: new ProjectRequests(db, keyNames, { writer: requestWriter, usage }, now),
   };
+}
+
+function refuseUnknownNoun(plural: string): never {
+  throw new Error(`There is no noun ${plural}.`);
 }

@@ -3,14 +3,14 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../ground/config/config.js';
 import { AppError } from '../ground/kernel/errors.js';
 import { version } from '../ground/kernel/package.js';
+import { FIRST_NOUN } from '../nouns.js';
 import { backupCommand, copyCommand } from './backup.command.js';
 import { doctorCommand } from './doctor.command.js';
 import { domainsCommands } from './domains.command.js';
+import { filesCommands } from './files/files.commands.js';
 import { keysCommands } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { EXIT, type Output } from './output.js';
-import { exportCommand } from './pets/pets-export.command.js';
-import { importCommand } from './pets/pets-import.command.js';
 import { projectsCommands } from './projects.command.js';
 import { databaseProblem } from './session.js';
 
@@ -44,7 +44,7 @@ export async function runProgram(
 Examples:
   $ petstore projects create shop --plan pro
   $ petstore keys create shop
-  $ petstore pets import shop pets.csv
+  $ petstore ${FIRST_NOUN.plural} import shop ${FIRST_NOUN.plural}.csv
   $ petstore doctor
 
 The database is the one DATABASE_URL names, by default the file ./var/petstore.sqlite.
@@ -52,9 +52,7 @@ Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
     );
   projectsCommands(program, output);
   keysCommands(program, output);
-  const pets = program.command('pets').description('Pets of a project.');
-  importCommand(pets, output, stdin);
-  exportCommand(pets, output);
+  filesCommands(program, output, stdin);
   domainsCommands(program, output);
   backupCommand(program, output);
   copyCommand(program, output);

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { FIRST_NOUN } from '../nouns.js';
 import { MAX_QUOTA, PLAN_NAMES, PLANS, type Plan } from '../tenants/projects/plans.js';
 import type { Project } from '../tenants/projects/project.entity.js';
 import { grouped, isoTime, type Output, table } from './output.js';
@@ -23,7 +24,7 @@ export function projectsCommands(program: Command, output: Output): void {
       `
 Examples:
   $ petstore projects create shop
-  $ petstore projects create shop --name "Pet shop" --plan pro
+  $ petstore projects create shop --name "${FIRST_NOUN.type} shop" --plan pro
   $ petstore projects create big --plan enterprise --per-minute 5000 --per-day 1000000`,
     )
     .action(async (slug: string, options: QuotaOptions & { name?: string }) => {

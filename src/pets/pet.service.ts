@@ -149,6 +149,6 @@ export function refuseUnknownPet(id: bigint): never {
 const PET_CODEC = objectCodec<Pet>('projectId', 'id', 'categoryId');
 
 /** The rows of new pets, which have these ids in their order. */
-export function rowsOf(projectId: bigint, pets: readonly NewPet[], { ids, createdAtMs }: Creation): Pet[] {
+function rowsOf(projectId: bigint, pets: readonly NewPet[], { ids, createdAtMs }: Creation): Pet[] {
   return pets.map((pet, at) => ({ projectId, id: ids[at] as bigint, ...pet, createdAtMs }));
 }

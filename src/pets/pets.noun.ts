@@ -1,10 +1,11 @@
-import { Pets1780000001000 } from '../ground/migrations/1780000001000-pets.js';
 import type { Noun } from '../noun.js';
 import { seedPets } from './pet.demo.js';
 import { PET } from './pet.description.js';
 import { Pet } from './pet.entity.js';
+import { petFiles } from './pet.files.js';
 import { PetService } from './pet.service.js';
 import { PetStore } from './pet.store.js';
+import { Pets1780000001000 } from './pets.migration.js';
 
 /** Pets, as the platform sees them. */
 export const pets: Noun = {
@@ -12,9 +13,11 @@ export const pets: Noun = {
   entities: [Pet],
   migrations: [Pets1780000001000],
   open({ db, ids, idempotency, versions, now }) {
-    const service = new PetService(new PetStore(db, versions), ids, idempotency, now);
+    const store = new PetStore(db, versions);
+    const service = new PetService(store, ids, idempotency, now);
     return {
       service,
+      files: petFiles(store),
       seedDemo: (call) => seedPets(service, call),
       async openDoors() {
         const [{ PetResolver }, { petsRoutes }] = await Promise.all([

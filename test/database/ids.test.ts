@@ -4,8 +4,8 @@ import { expect, test } from '@jest/globals';
 import { createServices, type Services } from '../../src/app/services.js';
 import { OrderLog } from '../../src/domains/certificates/orders/order-log.js';
 import { IdGenerator } from '../../src/ground/kernel/ids.js';
-import type { PetFile } from '../../src/pets/files/pet-file.js';
-import type { ReadRow } from '../../src/pets/files/rows.js';
+import type { RecordFile } from '../../src/tenants/files/record-file.js';
+import type { ReadRow } from '../../src/tenants/files/rows.js';
 import { Project } from '../../src/tenants/projects/project.entity.js';
 import { publishedTenant } from '../support/domains/domain-rig.js';
 import { graphql, rest } from '../support/http/client.js';
@@ -206,7 +206,8 @@ function drawsFirst(ids: IdGenerator, taken: bigint): { again: number; restore()
 }
 
 /** Imports three pets from a stream. */
-async function importPets({ petImports }: Services, projectId: bigint): Promise<void> {
+async function importPets(services: Services, projectId: bigint): Promise<void> {
+  const { imports } = services.filesOf('pets');
   const rows = ['A', 'B', 'C'].map((name, line) => ({
     input: { name, categoryId: 1 },
     problem: null,
@@ -214,7 +215,7 @@ async function importPets({ petImports }: Services, projectId: bigint): Promise<
     end: { line: line + 1, positionBytes: line + 1 },
     line: line + 1,
   }));
-  const file: PetFile = {
+  const file: RecordFile = {
     name: 'stream',
     format: 'ndjson',
     refusedHeader: '',
@@ -229,7 +230,7 @@ async function importPets({ petImports }: Services, projectId: bigint): Promise<
   const onWait = () => {};
   const names = { path: '-', slug: '' };
   const start = { mode: 'new' as const, names, reportPath: '', mayBegin: () => {}, onWait };
-  const progress = await petImports.begin(projectId, file, start);
+  const progress = await imports.begin(projectId, file, start);
   const { signal } = new AbortController();
-  await petImports.run(TEST_ACTOR, { file, progress, signal, onWait, report: () => 0, onProgress: () => {} });
+  await imports.run(TEST_ACTOR, { file, progress, signal, onWait, report: () => 0, onProgress: () => {} });
 }

@@ -7,7 +7,7 @@ const LONGEST = [
   'test/response-cache/staleness.test.ts',
   'test/resilience/processes.test.ts',
   'test/deploy/image.full.test.ts',
-  'test/cli/pets-import.full.test.ts',
+  'test/cli/import.full.test.ts',
   'test/cli/cli.full.test.ts',
   'test/domains/lifecycle/domains.renewal.timed.test.ts',
   'test/deploy/rolling-restart.full.test.ts',

@@ -1,8 +1,8 @@
 import { AppError, type FieldProblem } from '../../ground/kernel/errors.js';
-import { type NewPet, PET_RULES } from '../pet.rules.js';
+import type { NounFiles } from './noun-files.js';
 import type { Position, ReadRow } from './rows.js';
 
-const MAX_PETS = 1_000;
+const MAX_RECORDS = 1_000;
 /** Bounds a batch with mostly refused rows. */
 const MAX_ROWS = 2_000;
 /** Bounds the text of the refused rows; each can be as long as `MAX_ROW_BYTES`. */
@@ -16,17 +16,22 @@ export interface RefusedRow {
 }
 
 /** The rows of one transaction, small enough that other writers hardly wait. */
-export class PetBatch {
-  readonly pets: NewPet[] = [];
+export class RowBatch {
+  readonly records: object[] = [];
   readonly refused: RefusedRow[] = [];
   private refusedCharacters = 0;
 
-  constructor(public end: Position) {}
+  constructor(
+    private readonly noun: Pick<NounFiles, 'parse'>,
+    public end: Position,
+  ) {}
 
   get isFull(): boolean {
-    const rows = this.pets.length + this.refused.length;
+    const rows = this.records.length + this.refused.length;
     return (
-      this.pets.length >= MAX_PETS || rows >= MAX_ROWS || this.refusedCharacters >= MAX_REFUSED_CHARACTERS
+      this.records.length >= MAX_RECORDS ||
+      rows >= MAX_ROWS ||
+      this.refusedCharacters >= MAX_REFUSED_CHARACTERS
     );
   }
 
@@ -44,7 +49,7 @@ export class PetBatch {
 
   private accept(input: unknown): FieldProblem[] {
     try {
-      this.pets.push(PET_RULES.parse(input));
+      this.records.push(this.noun.parse(input));
       return [];
     } catch (error) {
       if (error instanceof AppError && error.errors) return error.errors;

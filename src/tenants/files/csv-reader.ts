@@ -1,19 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { invalidRequest } from '../../ground/kernel/errors.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
-import {
-  csvLine,
-  type Line,
-  MAX_ROW_BYTES,
-  PROBLEM,
-  type ReadRow,
-  TOO_LONG,
-  UNREADABLE_TEXT,
-  unreadableRow,
-} from './rows.js';
+import { listed, type NounField } from '../../nouns.js';
+import { RefusedCsv } from './refused-csv.js';
+import { type Line, MAX_ROW_BYTES, type ReadRow, TOO_LONG, UNREADABLE_TEXT, unreadableRow } from './rows.js';
 
-const REQUIRED_COLUMNS = ['name', 'categoryId'];
-const COLUMNS = [...REQUIRED_COLUMNS, 'status'];
 /** A file of refused rows repeats every column in each row, even if the row has two bytes. */
 const MAX_COLUMNS = 200;
 const QUOTE = 34;
@@ -23,7 +14,7 @@ const NOT_CLOSED = 'has an unclosed quote, or a quote in a wrong place';
  * The column names in a CSV file's first line. Throws `AppError invalid_request` when a column is missing or repeated, or
  * there are too many.
  */
-export function readHeader(line: Line | undefined): string[] {
+export function readHeader(line: Line | undefined, fields: readonly NounField[]): string[] {
   if (!line) throw invalidRequest([{ field: 'header', message: 'is missing: the file is empty' }]);
   const { bytes } = line;
   const header = (bytes && isUtf8(bytes) && fieldsOf(textOf([bytes]))) || [];
@@ -31,27 +22,35 @@ export function readHeader(line: Line | undefined): string[] {
     const message = `has ${header.length} columns; at most ${MAX_COLUMNS} are allowed`;
     throw invalidRequest([{ field: 'header', message }]);
   }
-  const missing = REQUIRED_COLUMNS.filter((column) => !header.includes(column));
-  const twice = COLUMNS.find((column) => header.indexOf(column) !== header.lastIndexOf(column));
+  const missing = namesOf(fields.filter(({ name, isRequired }) => isRequired && !header.includes(name)));
+  const twice = namesOf(fields).find((name) => header.indexOf(name) !== header.lastIndexOf(name));
   if (missing.length === 0 && twice === undefined) return header;
-  const problem = twice === undefined ? `lacks ${missing.join(' and ')}` : `names ${twice} twice`;
-  const shouldBe = 'It must be UTF-8 with the columns name, categoryId and status, separated by commas';
-  throw invalidRequest([{ field: 'header', message: `${problem}. ${shouldBe}; only status may be missing` }]);
+  const problem = twice === undefined ? `lacks ${listed(missing)}` : `names ${twice} twice`;
+  throw invalidRequest([{ field: 'header', message: `${problem}. ${headerRule(fields)}` }]);
 }
 
-/** The header of a file of refused rows: the columns of the input, and the problem. */
-export function refusedCsvHeader(header: readonly string[]): string {
-  return refusedRow(header, PROBLEM, header);
+const namesOf = (fields: readonly NounField[]) => fields.map(({ name }) => name);
+
+function headerRule(fields: readonly NounField[]): string {
+  const optional = namesOf(fields.filter(({ isRequired }) => !isRequired));
+  const rule = `It must be UTF-8 with the columns ${listed(namesOf(fields))}, separated by commas`;
+  return optional.length === 0 ? rule : `${rule}; only ${listed(optional)} may be missing`;
 }
 
 /** The rows of a CSV file (RFC 4180), each with its first line number. Blank rows are skipped. */
 export async function* readCsv(
   source: AsyncIterable<Line[]>,
   header: readonly string[],
+  fields: readonly NounField[],
 ): AsyncGenerator<ReadRow[]> {
-  const rows = new CsvRows(header);
+  const rows = new CsvRows(header, fields);
   for await (const lines of source) yield lines.flatMap((line) => rows.add(line));
   yield rows.end();
+}
+
+interface Column extends NounField {
+  /** Its position in the header; -1 = none. */
+  at: number;
 }
 
 /**
@@ -65,7 +64,16 @@ class CsvRows {
   private totalBytes = 0;
   private isQuoted = false;
 
-  constructor(private readonly header: readonly string[]) {}
+  private readonly columns: Column[];
+  private readonly refused: RefusedCsv;
+
+  constructor(
+    private readonly header: readonly string[],
+    fields: readonly NounField[],
+  ) {
+    this.columns = fields.map((field) => ({ ...field, at: header.indexOf(field.name) }));
+    this.refused = new RefusedCsv(header, fields);
+  }
 
   /** The rows that the line completes. */
   add(line: Line): ReadRow[] {
@@ -96,30 +104,36 @@ class CsvRows {
   }
 
   private row(lines: Line[], text: string, fields: readonly string[]): ReadRow {
-    const { header } = this;
+    const { header, refused } = this;
     const first = lines[0] as Line;
     const last = lines.at(-1) as Line;
     const isFull = fields.length === header.length;
-    const at = (column: string) => fields[header.indexOf(column)] ?? '';
-    const status = at('status');
     return {
       line: first.number,
       end: { line: last.number, positionBytes: last.endBytes },
-      problem: isFull ? null : `has ${fields.length} fields, but the header has ${header.length}`,
-      input: {
-        name: at('name'),
-        categoryId: parseInt64(at('categoryId')) ?? at('categoryId'),
-        ...(status === '' ? {} : { status }),
-      },
-      withProblem: (problem) =>
-        isFull ? refusedRow(fields, problem, header) : refusedText(text, problem, header),
+      problem: isFull
+        ? refused.problemOf(fields)
+        : `has ${fields.length} fields, but the header has ${header.length}`,
+      input: this.inputOf(fields),
+      withProblem: (problem) => (isFull ? refused.row(fields, problem) : refused.text(text, problem)),
     };
+  }
+
+  /** An empty optional value is not stated. */
+  private inputOf(fields: readonly string[]): object {
+    const input: Record<string, unknown> = {};
+    for (const { name, kind, isRequired, at } of this.columns) {
+      const text = fields[at] ?? '';
+      const isNumber = kind === 'int64' || kind === 'integer';
+      if (text !== '' || isRequired) input[name] = isNumber ? (parseInt64(text) ?? text) : text;
+    }
+    return input;
   }
 
   /** Reads each line again at most once: a line with an even number of quotes is then a complete row. */
   private refuseFirst(problem: string): ReadRow[] {
     const [first, ...others] = this.take() as [Line, ...Line[]];
-    const refused = (text: string, reason: string) => refusedText(text, reason, this.header);
+    const refused = (text: string, reason: string) => this.refused.text(text, reason);
     return [unreadableRow(first, problem, refused), ...others.flatMap((line) => this.add(line))];
   }
 
@@ -150,16 +164,4 @@ function fieldsOf(text: string): string[] | null {
     fields.push(quoted?.replaceAll('""', '"') ?? (plain as string));
     if (end === '') return fields;
   }
-}
-
-/** The whole text of a row becomes its name. Without a category the next import refuses it too. */
-function refusedText(text: string, problem: string, header: readonly string[]): string {
-  const fields = header.map((column) => (column === 'name' ? text : ''));
-  return refusedRow(fields, problem, header);
-}
-
-/** Replaces the column of the problem, or adds it. */
-function refusedRow(fields: readonly string[], problem: string, header: readonly string[]): string {
-  const at = header.indexOf(PROBLEM);
-  return csvLine(at === -1 ? [...fields, problem] : fields.with(at, problem));
 }

@@ -160,7 +160,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
     await addMany(2_000);
     const { signal } = new AbortController();
     let pages = 0;
-    for await (const pets of services.petExports.pages(projectId, { signal, onWait: () => {} })) {
+    const { exports } = services.filesOf('pets');
+    for await (const pets of exports.pages(projectId, { signal, onWait: () => {} })) {
       pages += 1;
       expect(pets).toHaveLength(1_000);
       const newest = { projectId, id: 10_000n + BigInt(pages), createdAtMs: 1 };

@@ -8,12 +8,11 @@ import { insertRows } from '../../ground/database/insert-rows.js';
 import type { Actor } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
-import type { AuditLog } from '../../tenants/audit/audit-log.js';
-import { Pet } from '../pet.entity.js';
-import { rowsOf } from '../pet.service.js';
-import { PetBatch, type RefusedRow } from './pet-batch.js';
-import type { PetFile } from './pet-file.js';
-import { ImportedFile, PetImport } from './pet-import.entity.js';
+import type { AuditLog } from '../audit/audit-log.js';
+import { FileImport, ImportedContent } from './import.entity.js';
+import type { NounFiles, RecordRow } from './noun-files.js';
+import type { RecordFile } from './record-file.js';
+import { type RefusedRow, RowBatch } from './row-batch.js';
 import { BEGINNING } from './rows.js';
 
 /** `again` = as `new`, also for a content that was imported before. */
@@ -25,17 +24,17 @@ interface BeginOptions {
   names: { path: string; slug: string };
   reportPath: string;
   /** Called with the stored state of the import before the claim; null = none. If it throws, nothing changes. */
-  mayBegin(known: PetImport | null): void;
+  mayBegin(known: FileImport | null): void;
   onWait(): void;
 }
 
 export interface ImportWork {
-  file: PetFile;
+  file: RecordFile;
   /** The state from `begin`; `run` updates it. */
-  progress: PetImport;
+  progress: FileImport;
   /** Writes refused rows to disk, and returns the size of their file in bytes. */
   report(refused: RefusedRow[]): number;
-  onProgress(progress: PetImport): void;
+  onProgress(progress: FileImport): void;
   /** Stops the import after the current batch. */
   signal: AbortSignal;
   /** Called, perhaps often, while the import waits for a locked or unavailable database. */
@@ -43,14 +42,14 @@ export interface ImportWork {
 }
 
 /**
- * Imports the pets of a file into a project, in batches. The progress is stored in the same transaction as the pets, so a
- * killed import resumes exactly where it stopped. D-117.
+ * Imports the records of a file into a project, in batches. The progress is stored in the same transaction as the records,
+ * so a killed import resumes exactly where it stopped. D-117.
  */
-export class PetImportService {
+export class ImportService {
   constructor(
     private readonly db: Database,
-    private readonly ids: IdGenerator,
-    private readonly audit: AuditLog,
+    private readonly noun: NounFiles,
+    private readonly shared: { ids: IdGenerator; audit: AuditLog },
     private readonly now: () => number,
   ) {}
 
@@ -60,13 +59,15 @@ export class PetImportService {
    */
   async begin(
     projectId: bigint,
-    file: PetFile,
+    file: RecordFile,
     { mode, names, reportPath, mayBegin, onWait }: BeginOptions,
-  ): Promise<PetImport> {
+  ): Promise<FileImport> {
     const { path, slug } = names;
     const identity = file.identity ?? { pathDigest: '', fingerprint: '' };
-    const fresh: PetImport = {
+    const noun = this.plural;
+    const fresh: FileImport = {
       projectId,
+      noun,
       ...identity,
       ...BEGINNING,
       runId: randomUUID(),
@@ -80,7 +81,7 @@ export class PetImportService {
       mayBegin(null);
       return fresh;
     }
-    const key = { projectId, pathDigest: identity.pathDigest };
+    const key = { projectId, noun, pathDigest: identity.pathDigest };
     const known = await this.table.findOneBy(key);
 
     if (mode === 'resume') {
@@ -100,24 +101,24 @@ export class PetImportService {
     if (isUnfinished && mode !== 'restart') {
       const { line, imported } = known;
       throw conflict(
-        `The import of ${path} into ${slug} stopped after line ${inGroups(line)}, with ${inGroups(imported)} pets imported. Use --resume to continue, or --restart to import the whole file again.`,
+        `The import of ${path} into ${slug} stopped after line ${inGroups(line)}, with ${inGroups(imported)} ${noun} imported. Use --resume to continue, or --restart to import the whole file again.`,
       );
     }
     if (!isUnfinished && mode !== 'again') {
       const { fingerprint } = identity;
-      const before = await this.db.repository(ImportedFile).findOneBy({ projectId, fingerprint });
+      const before = await this.db.repository(ImportedContent).findOneBy({ projectId, noun, fingerprint });
       if (before) {
         const at = new Date(before.finishedAtMs).toISOString();
         throw conflict(
-          `The rows of ${path} were imported into ${slug} before, at ${at} (pets: ${inGroups(before.imported)}). Use --again to add them once more.`,
+          `The rows of ${path} were imported into ${slug} before, at ${at} (${noun}: ${inGroups(before.imported)}). Use --again to add them once more.`,
         );
       }
     }
     mayBegin(known);
     const claim = () =>
       this.db.transaction(async (manager) => {
-        if (known) await manager.delete(PetImport, { ...key, runId: known.runId });
-        await manager.insert(PetImport, { ...fresh });
+        if (known) await manager.delete(FileImport, { ...key, runId: known.runId });
+        await manager.insert(FileImport, { ...fresh });
       });
     await patiently(claim, { onWait });
     return fresh;
@@ -130,14 +131,14 @@ export class PetImportService {
   async run(actor: Actor, work: ImportWork): Promise<boolean> {
     const { file, progress, signal } = work;
     const batches = new Batches(this.db, this.now);
-    let batch = new PetBatch(progress);
+    let batch = new RowBatch(this.noun, progress);
     try {
       for await (const rows of file.rows({ line: progress.line, positionBytes: progress.positionBytes })) {
         for (const row of rows) {
           batch.add(row);
           if (!batch.isFull) continue;
           await this.store(batch, work, batches);
-          batch = new PetBatch(progress);
+          batch = new RowBatch(this.noun, progress);
           if (signal.aborted) return false;
         }
       }
@@ -151,27 +152,35 @@ export class PetImportService {
     }
   }
 
-  private get table() {
-    return this.db.repository(PetImport);
+  private get plural(): string {
+    return this.noun.description.plural;
   }
 
-  private async store({ pets, refused, end }: PetBatch, work: ImportWork, batches: Batches): Promise<void> {
+  private get table() {
+    return this.db.repository(FileImport);
+  }
+
+  private async store(
+    { records, refused, end }: RowBatch,
+    work: ImportWork,
+    batches: Batches,
+  ): Promise<void> {
     const { progress } = work;
-    if (pets.length + refused.length === 0) return;
+    if (records.length + refused.length === 0) return;
     const next = {
       line: end.line,
       positionBytes: end.positionBytes,
       reportPath: progress.reportPath,
-      imported: progress.imported + pets.length,
+      imported: progress.imported + records.length,
       refused: progress.refused + refused.length,
       // Written before the commit. If the commit fails, a resumed import truncates the file.
       reportBytes: refused.length > 0 ? work.report(refused) : progress.reportBytes,
     };
-    await withDrawnIds(this.ids, pets.length, async (ids) => {
-      const rows = rowsOf(progress.projectId, pets, { ids, createdAtMs: this.now() });
+    await withDrawnIds(this.shared.ids, records.length, async (ids) => {
+      const rows = this.rowsOf(progress, records, ids);
       const attempt = () =>
         batches.store(async (manager) => {
-          await insertRows(manager, Pet, rows);
+          await insertRows(manager, this.noun.entity, rows);
           if (work.file.identity) await this.advance(manager, progress, next);
         });
       await patiently(attempt, work);
@@ -180,26 +189,36 @@ export class PetImportService {
     work.onProgress(progress);
   }
 
+  private rowsOf({ projectId }: FileImport, records: readonly object[], ids: readonly bigint[]): RecordRow[] {
+    const createdAtMs = this.now();
+    return records.map((record, at) => ({ projectId, id: ids[at] as bigint, ...record, createdAtMs }));
+  }
+
   /** Stores the progress, if no other process has changed it. */
-  private async advance(manager: EntityManager, from: PetImport, next: Partial<PetImport>): Promise<void> {
-    const { projectId, pathDigest, runId, line } = from;
-    const { affected } = await manager.update(PetImport, { projectId, pathDigest, runId, line }, next);
+  private async advance(manager: EntityManager, from: FileImport, next: Partial<FileImport>): Promise<void> {
+    const { projectId, noun, pathDigest, runId, line } = from;
+    const { affected } = await manager.update(FileImport, { projectId, noun, pathDigest, runId, line }, next);
     if (affected !== 1) throw conflict('Another process has taken over the import of this file.');
   }
 
   private async finish(actor: Actor, work: ImportWork): Promise<void> {
     const { file, progress } = work;
-    const { projectId, pathDigest, fingerprint, runId, imported, refused } = progress;
+    const { projectId, noun, pathDigest, fingerprint, runId, imported, refused } = progress;
     const attempt = () =>
       this.db.transaction(async (manager) => {
         if (file.identity) {
           const finishedAtMs = this.now();
-          await manager.update(PetImport, { projectId, pathDigest, runId }, { finishedAtMs });
-          const done = { projectId, fingerprint, imported, finishedAtMs };
-          if (imported > 0) await manager.upsert(ImportedFile, done, ['projectId', 'fingerprint']);
+          await manager.update(FileImport, { projectId, noun, pathDigest, runId }, { finishedAtMs });
+          const done = { projectId, noun, fingerprint, imported, finishedAtMs };
+          if (imported > 0) await manager.upsert(ImportedContent, done, ['projectId', 'noun', 'fingerprint']);
         }
-        const act = { action: 'pets.import', projectId, subject: file.name, detail: { imported, refused } };
-        await this.audit.record(manager, actor, act);
+        const act = {
+          action: `${noun}.import`,
+          projectId,
+          subject: file.name,
+          detail: { imported, refused },
+        };
+        await this.shared.audit.record(manager, actor, act);
       });
     await patiently(attempt, work);
   }

@@ -6,8 +6,9 @@ import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { openPetFile } from '../../src/pets/files/pet-file.js';
+import { PET } from '../../src/pets/pet.description.js';
 import { Pet } from '../../src/pets/pet.entity.js';
+import { openRecordFile } from '../../src/tenants/files/record-file.js';
 import { anyDatabase, databaseKinds } from '../support/databases.js';
 import { startFaultProxy } from '../support/http/fault-proxy.js';
 import { testOnMysql } from '../support/on-databases.js';
@@ -25,16 +26,16 @@ testOnMysql('Import-46: a batch whose COMMIT lost its answer is imported once', 
   url.port = String(proxy.port);
   const { database: target } = loadConfig({ DATABASE_URL: url.href });
   const db = await Database.open(target, DATABASE_SCHEMA, { queryTimeoutMs: 300 });
-  const { petImports } = createServices(db, Date.now);
-  const file = await openPetFile(path, process.stdin);
+  const { imports } = createServices(db, Date.now).filesOf(PET.plural);
+  const file = await openRecordFile(path, process.stdin, PET.fields);
   try {
     const onWait = () => {};
     const names = { path, slug };
     const start = { mode: 'new', names, reportPath: '', mayBegin: () => {}, onWait } as const;
-    const progress = await petImports.begin(projectId, file, start);
+    const progress = await imports.begin(projectId, file, start);
     let waits = 0;
     await proxy.set('lost commit');
-    const isComplete = await petImports.run(TEST_ACTOR, {
+    const isComplete = await imports.run(TEST_ACTOR, {
       file,
       progress,
       signal: new AbortController().signal,

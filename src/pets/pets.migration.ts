@@ -1,5 +1,5 @@
 import { type QueryRunner, Table } from 'typeorm';
-import { int64, isSqlite, long, NewTables, optional, primary, text } from './tables.js';
+import { int64, isSqlite, NewTables, optional, primary, text } from '../ground/migrations/tables.js';
 
 /**
  * Collations that compare all bytes, of MySQL and of MariaDB. `utf8mb4_bin` ignores trailing spaces: `Rex` and `Rex ` would
@@ -7,7 +7,7 @@ import { int64, isSqlite, long, NewTables, optional, primary, text } from './tab
  */
 const EXACT_COLLATIONS = ['utf8mb4_0900_bin', 'utf8mb4_nopad_bin'];
 
-/** Pets, the orders of their lists, and the state of imports. */
+/** Pets, and the orders of their lists. */
 export class Pets1780000001000 extends NewTables {
   protected readonly tables = [
     new Table({
@@ -35,33 +35,6 @@ export class Pets1780000001000 extends NewTables {
           name: 'pets_status_name',
           columnNames: ['project_id', 'status', 'name', 'id', 'category_id', 'created_at_ms'],
         },
-      ],
-    }),
-    new Table({
-      name: 'pet_imports',
-      withoutRowid: true,
-      columns: [
-        primary(int64('project_id')),
-        primary(text('path_digest', 64)),
-        text('fingerprint', 64),
-        text('run_id', 36),
-        int64('line'),
-        int64('position_bytes'),
-        int64('imported'),
-        int64('refused'),
-        int64('report_bytes'),
-        long('report_path'),
-        optional(int64('finished_at_ms')),
-      ],
-    }),
-    new Table({
-      name: 'imported_files',
-      withoutRowid: true,
-      columns: [
-        primary(int64('project_id')),
-        primary(text('fingerprint', 64)),
-        int64('imported'),
-        int64('finished_at_ms'),
       ],
     }),
   ];

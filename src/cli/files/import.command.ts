@@ -2,11 +2,12 @@ import { basename, parse, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Services } from '../../app/services.js';
-import type { RefusedRow } from '../../pets/files/pet-batch.js';
-import { openPetFile, type PetFile } from '../../pets/files/pet-file.js';
-import type { PetImport } from '../../pets/files/pet-import.entity.js';
-import type { BeginMode } from '../../pets/files/pet-import.service.js';
-import { formatOfName } from '../../pets/files/rows.js';
+import { listed, type NounDescription } from '../../nouns.js';
+import type { FileImport } from '../../tenants/files/import.entity.js';
+import type { BeginMode, ImportService } from '../../tenants/files/import.service.js';
+import { openRecordFile, type RecordFile } from '../../tenants/files/record-file.js';
+import type { RefusedRow } from '../../tenants/files/row-batch.js';
+import { formatOfName } from '../../tenants/files/rows.js';
 import { LongRun, type Pace, paceText, sayWaiting } from '../long-run.js';
 import { EXIT, grouped, type Output } from '../output.js';
 import { commandLineActor, withServices } from '../session.js';
@@ -22,47 +23,52 @@ interface ImportOptions {
   refused?: string;
 }
 
-export function importCommand(pets: Command, output: Output, stdin: Readable): void {
-  pets
+export function importCommand(group: Command, noun: NounDescription, output: Output, stdin: Readable): void {
+  const { plural } = noun;
+  group
     .command('import <slug> <file>')
     .description(
-      'Import pets from a CSV or NDJSON file, or from - (standard input). Refused rows go to a file of the same format.',
+      `Import ${plural} from a CSV or NDJSON file, or from - (standard input). Refused rows go to a file of the same format.`,
     )
-    .option('--again', 'import a file whose content was imported before: its pets are added once more')
+    .option('--again', `import a file whose content was imported before: its ${plural} are added once more`)
     .option('--resume', 'continue an interrupted import of this file')
-    .option('--restart', 'start an interrupted import again; pets that it has imported stay')
-    .option('--refused <file>', 'the file of refused rows (default: pets.refused.csv for pets.csv)')
-    .addHelpText(
-      'after',
-      `
-CSV needs a header line with name, categoryId and optionally status, in any order; other columns are ignored.
-NDJSON has one object per line, as in POST /v1/pets. Both are UTF-8.
-Every pet gets a new id: an id in the file, as pets export writes it, is ignored.
+    .option('--restart', `start an interrupted import again; ${plural} that it has imported stay`)
+    .option('--refused <file>', `the file of refused rows (default: ${plural}.refused.csv for ${plural}.csv)`)
+    .addHelpText('after', importHelp(noun))
+    .action(async (slug: string, path: string, options: ImportOptions, command: Command) => {
+      const problem = usageProblem(path, options);
+      if (problem) command.error(`error: ${problem}`);
+      const file = await openRecordFile(path, stdin, noun.fields);
+      try {
+        const unfit = unfitProblem(path, options, file);
+        if (unfit) command.error(`error: ${unfit}`);
+        output.exitCode = await withServices((services) =>
+          runImport(services, { noun, slug, path, options, file, output, onWait: sayWaiting() }),
+        );
+      } finally {
+        file.stop();
+      }
+    });
+}
+
+function importHelp({ singular, plural, fields }: NounDescription): string {
+  const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  const optional = fields.filter(({ isRequired }) => !isRequired).map(({ name }) => name);
+  const columns = optional.length === 0 ? required : [...required, `optionally ${listed(optional)}`];
+  return `
+CSV needs a header line with ${listed(columns)}, in any order; other columns are ignored.
+NDJSON has one object per line, as in POST /v1/${plural}. Both are UTF-8.
+Every ${singular} gets a new id: an id in the file, as ${plural} export writes it, is ignored.
 A refused row is written with its line number and reason as problem; the other rows are imported.
 Correct the file of refused rows and import it: the column or field problem is ignored.
 After Ctrl-C, a crash or a power failure, --resume continues without losing or repeating a row.
 Exit code: 0 all rows imported, 1 some were refused or the import did not finish, 2 wrong usage.
 
 Examples:
-  $ petstore pets import shop pets.csv
-  $ petstore pets import shop pets.refused.csv   # after the refused rows were corrected
-  $ petstore pets import shop pets.csv --resume
-  $ zcat pets.ndjson.gz | petstore pets import shop - --refused refused.ndjson`,
-    )
-    .action(async (slug: string, path: string, options: ImportOptions, command: Command) => {
-      const problem = usageProblem(path, options);
-      if (problem) command.error(`error: ${problem}`);
-      const file = await openPetFile(path, stdin);
-      try {
-        const unfit = unfitProblem(path, options, file);
-        if (unfit) command.error(`error: ${unfit}`);
-        output.exitCode = await withServices((services) =>
-          runImport(services, { slug, path, options, file, output, onWait: sayWaiting() }),
-        );
-      } finally {
-        file.stop();
-      }
-    });
+  $ petstore ${plural} import shop ${plural}.csv
+  $ petstore ${plural} import shop ${plural}.refused.csv   # after the refused rows were corrected
+  $ petstore ${plural} import shop ${plural}.csv --resume
+  $ zcat ${plural}.ndjson.gz | petstore ${plural} import shop - --refused refused.ndjson`;
 }
 
 function usageProblem(path: string, { again, resume, restart, refused }: ImportOptions): string | null {
@@ -75,7 +81,11 @@ function usageProblem(path: string, { again, resume, restart, refused }: ImportO
 }
 
 /** As `usageProblem`, for what only the opened file shows. */
-function unfitProblem(path: string, { resume, refused = '' }: ImportOptions, file: PetFile): string | null {
+function unfitProblem(
+  path: string,
+  { resume, refused = '' }: ImportOptions,
+  file: RecordFile,
+): string | null {
   if (resume && !file.identity)
     return `${path} is a stream: it can't be read again, so --resume can't be used`;
   const format = formatOfName(refused);
@@ -84,37 +94,44 @@ function unfitProblem(path: string, { resume, refused = '' }: ImportOptions, fil
 }
 
 interface Import {
+  noun: NounDescription;
   slug: string;
   path: string;
   options: ImportOptions;
-  file: PetFile;
+  file: RecordFile;
   output: Output;
   onWait: () => void;
 }
 
-async function runImport({ projects, petImports }: Services, wanted: Import): Promise<number> {
+async function runImport({ projects, filesOf }: Services, wanted: Import): Promise<number> {
+  const { imports } = filesOf(wanted.noun.plural);
   const project = await projects.getBySlug(wanted.slug);
-  const progress = await begin(petImports, project.id, wanted);
+  const progress = await begin(imports, project.id, wanted);
   const before = { ...progress };
-  const ended =
-    progress.finishedAtMs === null ? await importRows(petImports, progress, wanted) : NOTHING_LEFT;
+  const ended = progress.finishedAtMs === null ? await importRows(imports, progress, wanted) : NOTHING_LEFT;
   summarize(wanted, { ...ended, before, progress });
   return ended.isComplete && progress.refused === 0 ? EXIT.ok : EXIT.refused;
 }
 
 /** The import's state. Throws `AppError conflict` that says what the user can do. */
 async function begin(
-  petImports: Services['petImports'],
+  imports: ImportService,
   projectId: bigint,
-  { options, file, onWait, ...names }: Import,
-): Promise<PetImport> {
+  { slug, path, options, file, onWait }: Import,
+): Promise<FileImport> {
   const mode = modeOf(options);
-  const reportPath = resolve(options.refused ?? refusedPath(names.path, file));
-  const mayBegin = (known: PetImport | null) => {
+  const reportPath = resolve(options.refused ?? refusedPath(path, file));
+  const mayBegin = (known: FileImport | null) => {
     const isGoingOn = mode === 'resume' && options.refused === undefined;
     RefusedFile.check(isGoingOn && known ? known.reportPath : reportPath, file, known);
   };
-  const begun = await petImports.begin(projectId, file, { mode, names, reportPath, mayBegin, onWait });
+  const begun = await imports.begin(projectId, file, {
+    mode,
+    names: { path, slug },
+    reportPath,
+    mayBegin,
+    onWait,
+  });
   const isElsewhere = options.refused !== undefined && begun.reportPath !== reportPath;
   return isElsewhere && begun.finishedAtMs === null ? { ...begun, reportPath, reportBytes: 0 } : begun;
 }
@@ -133,8 +150,8 @@ interface Ended {
 const NOTHING_LEFT: Ended = { isComplete: true, pace: { seconds: 0, rowsPerSecond: 0 } };
 
 async function importRows(
-  petImports: Services['petImports'],
-  progress: PetImport,
+  imports: ImportService,
+  progress: FileImport,
   { file, output, onWait }: Import,
 ): Promise<Ended> {
   const refusedFile = RefusedFile.open(progress.reportPath, file, progress.reportBytes);
@@ -147,7 +164,7 @@ async function importRows(
   const tell = tellRefused(run, output, progress.reportPath);
   let isComplete = false;
   try {
-    isComplete = await petImports.run(commandLineActor(), {
+    isComplete = await imports.run(commandLineActor(), {
       file,
       progress,
       signal: run.signal,
@@ -165,8 +182,8 @@ async function importRows(
   return { isComplete, pace: run.pace(rows() - before.rows) };
 }
 
-/** `pets.refused.csv` for `pets.csv`, so that its import finds the format in its name. */
-function refusedPath(path: string, { identity, format }: PetFile): string {
+/** `shop.refused.csv` for `shop.csv`, so that its import finds the format in its name. */
+function refusedPath(path: string, { identity, format }: RecordFile): string {
   if (!identity) return `stdin.refused.${format}`;
   const { ext } = parse(path);
   return formatOfName(path) ? `${path.slice(0, -ext.length)}.refused${ext}` : `${path}.refused.${format}`;
@@ -186,8 +203,8 @@ function tellRefused(run: LongRun, output: Output, reportPath: string) {
 
 /** Prints what an import did, in this run and in all runs. `before` is its state at the start of this run. */
 function summarize(
-  { slug, path, file, output }: Import,
-  { before, progress, isComplete, pace }: Ended & { before: PetImport; progress: PetImport },
+  { noun, slug, path, file, output }: Import,
+  { before, progress, isComplete, pace }: Ended & { before: FileImport; progress: FileImport },
 ): void {
   const imported = progress.imported - before.imported;
   const refused = progress.refused - before.refused;
@@ -201,11 +218,11 @@ function summarize(
     lines.push(`Including earlier runs: ${grouped(allImported)} imported, ${grouped(allRefused)} refused`);
   if (refusedFile) {
     lines.push(`Refused rows: ${refusedFile}`);
-    if (isComplete) lines.push(`Correct them, then: petstore pets import ${slug} ${refusedFile}`);
+    if (isComplete) lines.push(`Correct them, then: petstore ${noun.plural} import ${slug} ${refusedFile}`);
   }
   if (!isComplete) {
     lines.push(`Interrupted after line ${grouped(line)}.`);
-    if (file.identity) lines.push(`Continue with: petstore pets import ${slug} ${path} --resume`);
+    if (file.identity) lines.push(`Continue with: petstore ${noun.plural} import ${slug} ${path} --resume`);
   }
   const json = {
     project: slug,

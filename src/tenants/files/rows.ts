@@ -6,7 +6,7 @@ export interface Position {
 
 export const BEGINNING: Position = { line: 0, positionBytes: 0 };
 
-/** No pet needs more, and the doors accept no larger body. */
+/** The doors accept no larger body. */
 export const MAX_ROW_BYTES = 100_000;
 
 /** A line without its line feed, but with a carriage return before that. */
@@ -67,7 +67,7 @@ export async function* readLines(
   if (begunBytes > 0) yield [finish(0)];
 }
 
-/** A row of a file, not yet checked against the rules for pets. */
+/** A row of a file, not yet checked against the rules of its noun. */
 export interface ReadRow {
   /** The row's first line; lines count from 1. */
   line: number;
@@ -99,11 +99,11 @@ export function unreadableRow(
   };
 }
 
-export const PET_FORMATS = ['csv', 'ndjson'] as const;
-export type PetFormat = (typeof PET_FORMATS)[number];
+export const FILE_FORMATS = ['csv', 'ndjson'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
 
 /** The format that a file's name says; null = none. */
-export function formatOfName(path: string): PetFormat | null {
+export function formatOfName(path: string): FileFormat | null {
   if (/\.csv$/i.test(path)) return 'csv';
   return /\.(ndjson|jsonl)$/i.test(path) ? 'ndjson' : null;
 }

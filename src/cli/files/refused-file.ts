@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
-import type { RefusedRow } from '../../pets/files/pet-batch.js';
-import type { PetFile } from '../../pets/files/pet-file.js';
-import type { PetImport } from '../../pets/files/pet-import.entity.js';
+import type { FileImport } from '../../tenants/files/import.entity.js';
+import type { RecordFile } from '../../tenants/files/record-file.js';
+import type { RefusedRow } from '../../tenants/files/row-batch.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, W_OK } = constants;
 
@@ -33,7 +33,7 @@ export class RefusedFile {
    * Throws `AppError conflict` when refused rows would overwrite a file that no import of `source` wrote, and
    * `invalid_request` when the path is not writable. `known` is the stored state of the import of `source`, null = none.
    */
-  static check(path: string, source: PetFile, known: PetImport | null): void {
+  static check(path: string, source: RecordFile, known: FileImport | null): void {
     try {
       accessSync(dirname(path), W_OK);
     } catch (error) {
@@ -51,7 +51,7 @@ export class RefusedFile {
    * Opens the file at a path that `check` accepted. `sizeBytes` = its part about committed rows of an interrupted import;
    * later rows are imported again. 0 = a new file.
    */
-  static open(path: string, { refusedHeader }: PetFile, sizeBytes: number): RefusedFile {
+  static open(path: string, { refusedHeader }: RecordFile, sizeBytes: number): RefusedFile {
     const refused = new RefusedFile(path, refusedHeader, sizeBytes);
     if (isThere(path)) refused.openTruncated(O_RDWR | O_NOFOLLOW);
     return refused;
@@ -95,7 +95,7 @@ function isThere(path: string): boolean {
 }
 
 /** Whether an import wrote the file, and nobody changed it since: an import claims its path only while no file is there. */
-function isUnchangedFileOf(known: PetImport | null, path: string, start: string): boolean {
+function isUnchangedFileOf(known: FileImport | null, path: string, start: string): boolean {
   const found = lstatSync(path);
   if (known?.reportPath !== path || !found.isFile()) return false;
   const { finishedAtMs, reportBytes } = known;

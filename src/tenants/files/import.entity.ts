@@ -1,11 +1,15 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { COUNT, ID, TIME_MS, text } from '../../ground/database/columns.js';
 
-/** The progress of a file's import into a project. Updated in the same transaction as the pets of each batch. */
-@Entity('pet_imports', { withoutRowid: true })
-export class PetImport {
+/** The progress of a file's import into a project. Updated in the same transaction as the records of each batch. */
+@Entity('imports', { withoutRowid: true })
+export class FileImport {
   @PrimaryColumn({ ...ID, name: 'project_id' })
   projectId!: bigint;
+
+  /** The noun of its records, in plural. Several nouns may import the same file. */
+  @PrimaryColumn(text(64))
+  noun!: string;
 
   /** SHA-256 of the file's absolute path, in hex. */
   @PrimaryColumn({ ...text(64), name: 'path_digest' })
@@ -46,17 +50,21 @@ export class PetImport {
   finishedAtMs!: number | null;
 }
 
-/** A content whose import into a project was completed, and added pets. A second import of it would repeat them. */
-@Entity('imported_files', { withoutRowid: true })
-export class ImportedFile {
+/** A content whose import into a project was completed, and added records. A second import of it would repeat them. */
+@Entity('imported_contents', { withoutRowid: true })
+export class ImportedContent {
   @PrimaryColumn({ ...ID, name: 'project_id' })
   projectId!: bigint;
+
+  /** The noun of its records, in plural. */
+  @PrimaryColumn(text(64))
+  noun!: string;
 
   /** SHA-256 of the content, in hex. */
   @PrimaryColumn(text(64))
   fingerprint!: string;
 
-  /** The number of pets. */
+  /** The number of records. */
   @Column(COUNT)
   imported!: number;
 

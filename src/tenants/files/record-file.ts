@@ -5,13 +5,15 @@ import { basename, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
-import { readCsv, readHeader, refusedCsvHeader } from './csv-reader.js';
+import type { NounField } from '../../nouns.js';
+import { readCsv, readHeader } from './csv-reader.js';
 import { REFUSED_NDJSON, readNdjson } from './ndjson-rows.js';
+import { RefusedCsv } from './refused-csv.js';
 import {
   BEGINNING,
+  type FileFormat,
   formatOfName,
   type Line,
-  type PetFormat,
   type Position,
   type ReadRow,
   readLines,
@@ -24,9 +26,9 @@ interface FileIdentity {
   fingerprint: string;
 }
 
-export interface PetFile {
+export interface RecordFile {
   name: string;
-  format: PetFormat;
+  format: FileFormat;
   /** The header line of a file with refused rows of this file; empty = none. */
   refusedHeader: string;
   /** The first bytes of a file with refused rows of this file. */
@@ -40,23 +42,27 @@ export interface PetFile {
 }
 
 /**
- * Opens a CSV or NDJSON file (`-` = `stdin`) and reads its first line. The file name decides the format, otherwise
- * the first character. Throws `AppError not_found`, `AppError invalid_request`.
+ * Opens a CSV or NDJSON file (`-` = `stdin`) with records of these fields, and reads its first line. The file name decides
+ * the format, otherwise the first character. Throws `AppError not_found`, `AppError invalid_request`.
  */
-export async function openPetFile(path: string, stdin: Readable): Promise<PetFile> {
+export async function openRecordFile(
+  path: string,
+  stdin: Readable,
+  fields: readonly NounField[],
+): Promise<RecordFile> {
   const found = path === '-' ? null : await stat(path).catch((error) => refuseUnreadable(path, error));
   if (found?.isDirectory()) throw invalidRequest([{ field: 'file', message: `${path} is a folder` }]);
   const isRegular = found?.isFile() === true;
 
   const stream = path === '-' ? stdin : createReadStream(path);
   const lines = readLines(stream, BEGINNING);
-  const { head, header } = await readHead(path, lines).catch((error) => {
+  const { head, header } = await readHead(path, lines, fields).catch((error) => {
     // An open stream whose producer still writes would keep the process alive.
     stream.destroy();
     return refuseUnreadable(path, error);
   });
-  const read = (source: Lines) => (header ? readCsv(source, header) : readNdjson(source));
-  const refusedHeader = header ? `${refusedCsvHeader(header)}\n` : '';
+  const read = (source: Lines) => (header ? readCsv(source, header, fields) : readNdjson(source, fields));
+  const refusedHeader = header ? `${new RefusedCsv(header, fields).header}\n` : '';
   return {
     name: path === '-' ? 'standard input' : basename(path),
     format: header ? 'csv' : 'ndjson',
@@ -75,9 +81,9 @@ export async function openPetFile(path: string, stdin: Readable): Promise<PetFil
 
 type Lines = AsyncIterable<Line[]>;
 
-async function readHead(path: string, lines: AsyncGenerator<Line[]>) {
+async function readHead(path: string, lines: AsyncGenerator<Line[]>, fields: readonly NounField[]) {
   const head = await firstLines(lines);
-  const header = formatOf(path, head) === 'csv' ? readHeader(head.shift()) : null;
+  const header = formatOf(path, head) === 'csv' ? readHeader(head.shift(), fields) : null;
   return { head, header };
 }
 
@@ -96,7 +102,7 @@ async function* chain(head: Line[], lines: Lines): AsyncGenerator<Line[]> {
   yield* lines;
 }
 
-function formatOf(path: string, [first]: Line[]): PetFormat {
+function formatOf(path: string, [first]: Line[]): FileFormat {
   const isObject = first?.bytes?.toString().trimStart().startsWith('{') === true;
   return formatOfName(path) ?? (isObject ? 'ndjson' : 'csv');
 }

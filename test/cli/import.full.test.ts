@@ -20,8 +20,8 @@ import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { PetImport } from '../../src/pets/files/pet-import.entity.js';
 import { Pet } from '../../src/pets/pet.entity.js';
+import { FileImport } from '../../src/tenants/files/import.entity.js';
 import { petstore, petstoreHere } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
@@ -246,7 +246,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(code).toBe(1);
     expect(json.error).toMatchObject({ code: 'invalid_request', message: expect.stringContaining(reason) });
     expect(await count()).toBe(0);
-    expect(await db.repository(PetImport).countBy({ projectId })).toBe(0);
+    expect(await db.repository(FileImport).countBy({ projectId })).toBe(0);
   });
 
   test('Import-45: a stray quote before 90,000 blank lines costs only itself, and no minutes', async () => {
@@ -274,7 +274,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(ndjson).toMatchObject({ code: 1, json: { imported: 1, refused: 1, refusedFile: report } });
     expect(await refusedLines(report)).toEqual([3]);
     expect(await names()).toEqual(['Rex', 'Luna']);
-    expect(await db.repository(PetImport).countBy({ projectId })).toBe(0);
+    expect(await db.repository(FileImport).countBy({ projectId })).toBe(0);
   });
 
   test('Import-9: a person sees the first refused rows, and where all of them are', async () => {
@@ -490,10 +490,10 @@ describe.each(databaseKinds())('on %s', (kind) => {
         expect(refused.json.error.message).toMatch(/--resume.*--restart/);
 
         const [{ line: stoppedAt = 0, imported: before = 0 } = {}] = await db
-          .repository(PetImport)
+          .repository(FileImport)
           .findBy({ projectId });
         await kill(source, 'SIGKILL', ['--resume']);
-        const [{ line = 0, imported = 0 } = {}] = await db.repository(PetImport).findBy({ projectId });
+        const [{ line = 0, imported = 0 } = {}] = await db.repository(FileImport).findBy({ projectId });
         expect(line).toBeGreaterThan(stoppedAt);
         expect(imported).toBeGreaterThan(before);
         expect(await count()).toBe(imported);

@@ -1,0 +1,43 @@
+import type { NounField } from '../../nouns.js';
+import type { ListedRecord } from './noun-files.js';
+import { csvLine, type FileFormat } from './rows.js';
+
+/** How the records of a noun are written to a file. */
+interface FileLines {
+  /** The first line of the file; empty = none. */
+  start: string;
+  /** A record as a line. */
+  line(record: ListedRecord): string;
+}
+
+/** A line of NDJSON is the object that GET returns: a field without a value is left out. Integers are numbers there. */
+export function fileLines(fields: readonly NounField[], format: FileFormat): FileLines {
+  if (format === 'ndjson') return { start: '', line: jsonLine(fields) };
+  const names = ['id', ...fields.map(({ name }) => name)];
+  const line = (record: ListedRecord) => `${csvLine(names.map((name) => record[name] ?? ''))}\n`;
+  return { start: `${csvLine(names)}\n`, line };
+}
+
+function jsonLine(fields: readonly NounField[]): FileLines['line'] {
+  const values = fields.map(({ name, kind }) => {
+    const start = `,${JSON.stringify(name)}:`;
+    const isNumber = kind === 'int64' || kind === 'integer';
+    return (record: ListedRecord) => {
+      const value = record[name] ?? null;
+      if (value === null) return '';
+      return start + (isNumber ? value : JSON.stringify(value));
+    };
+  });
+  return (record) => `{"id":${record.id}${values.map((value) => value(record)).join('')}}\n`;
+}
+
+/** The start of a cell that a spreadsheet runs; with the separator of another country a text has several cells. */
+const FORMULA = /(^|[,;\t\r\n])(?=[^\S\t\r\n]*[=+\-@＝＋－＠])/g;
+
+/** The record with an apostrophe before each formula of its texts. An import does not remove it. */
+export function withoutFormulas(record: ListedRecord, fields: readonly NounField[]): ListedRecord {
+  const texts = fields
+    .filter(({ kind }) => kind === 'text')
+    .map(({ name }) => [name, record[name]?.replace(FORMULA, "$1'") ?? null]);
+  return { ...record, ...Object.fromEntries(texts) };
+}
