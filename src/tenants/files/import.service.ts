@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { Batches } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
-import { patiently } from '../../ground/database/database-errors.js';
+import { isDuplicate, isDuplicateId, patiently } from '../../ground/database/database-errors.js';
 import { withDrawnIds } from '../../ground/database/drawn-id.js';
 import { insertRows } from '../../ground/database/insert-rows.js';
 import type { Actor } from '../../ground/kernel/caller.js';
@@ -160,12 +160,10 @@ export class ImportService {
     return this.db.repository(FileImport);
   }
 
-  private async store(
-    { records, refused, end }: RowBatch,
-    work: ImportWork,
-    batches: Batches,
-  ): Promise<void> {
+  private async store(batch: RowBatch, work: ImportWork, batches: Batches): Promise<void> {
     const { progress } = work;
+    await patiently(() => batch.refuseConflicts(progress.projectId), work);
+    const { records, refused, end } = batch;
     if (records.length + refused.length === 0) return;
     const next = {
       line: end.line,
@@ -183,7 +181,7 @@ export class ImportService {
           await insertRows(manager, this.noun.entity, rows);
           if (work.file.identity) await this.advance(manager, progress, next);
         });
-      await patiently(attempt, work);
+      await patiently(attempt, work).catch(refuseLateConflict);
     });
     Object.assign(progress, next);
     work.onProgress(progress);
@@ -222,6 +220,14 @@ export class ImportService {
       });
     await patiently(attempt, work);
   }
+}
+
+/** Another writer has stored a value meanwhile. Nothing of the batch is stored, so a resumed import refuses its row. */
+function refuseLateConflict(error: unknown): never {
+  if (!isDuplicate(error) || isDuplicateId(error)) throw error;
+  throw conflict(
+    'Another request has just created a record with a value of this file. Use --resume to continue.',
+  );
 }
 
 const conflict = (message: string) => new AppError('conflict', message);

@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../../ground/kernel/errors.js';
 import type { NounDescription } from '../../nouns.js';
 
 /** What files need from a noun. */
@@ -8,6 +9,11 @@ export interface NounFiles {
   readonly entity: new () => RecordRow;
   /** The fields of a new record, from a row of a file, by the rules of the doors. Throws `AppError invalid_request`. */
   parse(input: unknown): object;
+  /**
+   * For a noun with values that must be unique in the project: the problem of each record, null = none. A record may repeat
+   * a value of the database, or of a record before it.
+   */
+  conflicts?(projectId: bigint, records: readonly object[]): Promise<(FieldProblem | null)[]>;
   /** A page of all records of the project, in the order of their ids. */
   page(projectId: bigint, page: RecordPage): Promise<{ records: ListedRecord[]; hasNextPage: boolean }>;
 }

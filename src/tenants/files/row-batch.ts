@@ -17,12 +17,14 @@ export interface RefusedRow {
 
 /** The rows of one transaction, small enough that other writers hardly wait. */
 export class RowBatch {
-  readonly records: object[] = [];
+  records: object[] = [];
+  /** The rows of the records. */
+  private rows: ReadRow[] = [];
   readonly refused: RefusedRow[] = [];
   private refusedCharacters = 0;
 
   constructor(
-    private readonly noun: Pick<NounFiles, 'parse'>,
+    private readonly noun: Pick<NounFiles, 'parse' | 'conflicts'>,
     public end: Position,
   ) {}
 
@@ -38,8 +40,24 @@ export class RowBatch {
   /** Adds the row, or refuses it by the same rules as the doors. */
   add(row: ReadRow): void {
     this.end = row.end;
-    const errors = row.problem === null ? this.accept(row.input) : [{ field: 'row', message: row.problem }];
-    if (errors.length === 0) return;
+    const errors = row.problem === null ? this.accept(row) : [{ field: 'row', message: row.problem }];
+    if (errors.length > 0) this.refuse(row, errors);
+  }
+
+  /** Refuses the records that repeat a value which must be unique. */
+  async refuseConflicts(projectId: bigint): Promise<void> {
+    const conflicts = await this.noun.conflicts?.(projectId, this.records);
+    if (!conflicts?.some((conflict) => conflict !== null)) return;
+    const { rows, records } = this;
+    this.rows = rows.filter((_, at) => conflicts[at] === null);
+    this.records = records.filter((_, at) => conflicts[at] === null);
+    for (const [at, row] of rows.entries()) {
+      const conflict = conflicts[at];
+      if (conflict) this.refuse(row, [conflict]);
+    }
+  }
+
+  private refuse(row: ReadRow, errors: readonly FieldProblem[]): void {
     const reasons = errors.map(({ field, message }) => `${field} ${message}`);
     const problem = `line ${row.line}: ${reasons.join('; ')}`;
     const text = row.withProblem(problem);
@@ -47,9 +65,10 @@ export class RowBatch {
     this.refusedCharacters += text.length;
   }
 
-  private accept(input: unknown): FieldProblem[] {
+  private accept(row: ReadRow): FieldProblem[] {
     try {
-      this.records.push(this.noun.parse(input));
+      this.records.push(this.noun.parse(row.input));
+      this.rows.push(row);
       return [];
     } catch (error) {
       if (error instanceof AppError && error.errors) return error.errors;
