@@ -322,4 +322,20 @@ export const RECORDS: readonly Mutant[] = [
     breaks: 'A copy without --force needs an empty database.',
     tests: ['Copy-2'],
   },
+  {
+    id: 'import-accepts-an-unreadable-row',
+    file: 'tenants/files/unreadable-rows.ts',
+    find: "return text && required.some(({ kind }) => kind !== 'text') ? text.name : UNREADABLE;",
+    replace: 'return text ? text.name : UNREADABLE;',
+    breaks: 'The text of an unreadable row never becomes a record.',
+    tests: ['Import-47'],
+  },
+  {
+    id: 'import-for-any-noun',
+    file: 'tenants/files/import.service.ts',
+    find: 'findOneBy({ projectId, noun, fingerprint })',
+    replace: 'findOneBy({ projectId, fingerprint })',
+    breaks: 'A content that one noun has imported can be imported into another.',
+    tests: ['Import-51'],
+  },
 ];

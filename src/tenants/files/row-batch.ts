@@ -18,7 +18,7 @@ export interface RefusedRow {
 /** The rows of one transaction, small enough that other writers hardly wait. */
 export class RowBatch {
   records: object[] = [];
-  /** The rows of the records. */
+  /** The rows of the records, if a record can be refused later. */
   private rows: ReadRow[] = [];
   readonly refused: RefusedRow[] = [];
   private refusedCharacters = 0;
@@ -68,7 +68,7 @@ export class RowBatch {
   private accept(row: ReadRow): FieldProblem[] {
     try {
       this.records.push(this.noun.parse(row.input));
-      this.rows.push(row);
+      if (this.noun.conflicts) this.rows.push(row);
       return [];
     } catch (error) {
       if (error instanceof AppError && error.errors) return error.errors;
