@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -147,23 +148,37 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ground/scheduling',
   ],
 
-  noun: ['doors/rest', 'ground/database', 'tenants/files', 'tenants/idempotency'],
-  pets: [
+  noun: ['doors/rest', 'ground/database', 'tenants/idempotency', 'tenants/files'],
+};
+
+/** The folders of the nouns: each has a file such as `books.noun.ts`. */
+const NOUNS = readdirSync('src', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .filter((name) => readdirSync(join('src', name)).some((file) => file.endsWith('.noun.ts')));
+for (const noun of NOUNS) {
+  MAY_IMPORT[noun] = [
     'ground/database',
     'ground/migrations',
     'tenants/audit',
-    'tenants/files',
     'tenants/idempotency',
+    'tenants/files',
     'noun',
-  ],
-  'pets/graphql': [
-    'pets',
+  ];
+  MAY_IMPORT[`${noun}/graphql`] = [
+    noun,
     'doors/graphql/execution',
     'doors/graphql/operations',
     'doors/graphql/schema/lists',
-  ],
-  'pets/rest': ['pets', 'doors/rest', 'request/http', 'request/http/content', 'request/admission'],
-};
+  ];
+  MAY_IMPORT[`${noun}/rest`] = [
+    noun,
+    'doors/rest',
+    'request/http',
+    'request/http/content',
+    'request/admission',
+  ];
+}
 
 /** The composition root and the processes may import every room. */
 const MAY_IMPORT_ALL = ['app', 'cli', 'cli/files', 'main'];
@@ -179,7 +194,7 @@ const WINGS = [
   'request',
   'doors',
   'noun.ts',
-  'pets',
+  ...NOUNS,
   'app',
   'cli',
   'main.ts',
@@ -248,6 +263,23 @@ test('House-18: src has these wings, and a wing imports only wings below it and 
   const ours = (await imports()).filter(({ isOurs, to }) => isOurs && !DESCRIPTIONS.test(to));
   const wrong = ours.filter(({ file, to }) => wingOf(to) > wingOf(file) || wingOf(to) === -1);
   expect(wrong.map(({ file, to }) => `src/${file} imports ${to}`)).toEqual([]);
+});
+
+test('House-19: only the noun and the two lists of nouns know pets', async () => {
+  const lists = ['src/nouns.ts', 'src/app/nouns.ts'];
+  const entries = await Promise.all(
+    ['src', 'browser'].map((root) => readdir(root, { recursive: true, withFileTypes: true })),
+  );
+  const files = entries
+    .flat()
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.startsWith('src/pets/') && !file.includes('/generated') && !lists.includes(file));
+  const PET = /(?<![a-z])pets?(?![a-z])|Pets?(?![a-z])|PETS?(?![A-Z])/;
+  const named = await Promise.all(
+    files.map(async (file) => PET.test((await readFile(file, 'utf8')).replaceAll(/petstore/gi, '')) && file),
+  );
+  expect(named.filter(Boolean)).toEqual([]);
 });
 
 test('House-5: a room imports only rooms listed before it, so rooms form no circle', () => {

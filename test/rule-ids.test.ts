@@ -38,11 +38,14 @@ test('House-14: each test file is in exactly one tier, and each tier is a comman
         testMatch.some((glob) => name.endsWith(glob.replace('<rootDir>/test/**/*', ''))) &&
         !new RegExp(left).test(name),
     );
-  const names = await readdir('test', { recursive: true });
+  // The tests of books run in a copy of the repository that has books.
+  const names = (await readdir('test', { recursive: true })).filter(
+    (name) => !name.startsWith('own-noun/books-test/'),
+  );
   const sources = await Promise.all(
     names.map((name) => (/\.[jt]s$/.test(name) ? readFile(join('test', name), 'utf8') : '')),
   );
-  const withTests = names.filter((_, at) => /^\s*test(\.\w+)*\(/m.test(sources[at] ?? ''));
+  XX;
   expect(withTests.length).toBeGreaterThan(150);
   expect(withTests.filter((name) => tiersOf(name).length !== 1)).toEqual([]);
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));

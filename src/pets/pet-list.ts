@@ -105,13 +105,13 @@ export class PetCursors {
   constructor({ status, nameStartsWith, ids, orderBy }: PetList) {
     const isShared = orderBy === 'OLDEST' && nameStartsWith === null && ids === null;
     const list = isShared ? null : [orderBy, status, nameStartsWith, ids?.map(String)];
-    this.cursors = new KeysetCursors(PET, list);
+    this.cursors = new KeysetCursors(PET, list, nameStartsWith !== null);
     this.prefix = nameStartsWith;
   }
 
   /** The position behind this pet. */
   encode({ id, name }: { id: bigint | string; name: string | null }): string {
-    return this.cursors.encode({ id, text: this.prefix === null ? '' : (name ?? '') });
+    return this.cursors.encode({ id, text: name ?? '' });
   }
 
   /** Null = a cursor that `encode` did not return for this list. */
@@ -120,7 +120,7 @@ export class PetCursors {
     const position = this.cursors.decode(cursor);
     if (position === null) return null;
     const { id, text } = position;
-    if (prefix === null) return text === '' ? { id, name: null } : null;
+    if (prefix === null) return { id, name: null };
     return text.startsWith(prefix) ? { id, name: text } : null;
   }
 }

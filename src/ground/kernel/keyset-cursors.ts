@@ -4,24 +4,29 @@ import { parseInt64 } from './int64.js';
 /** A place in a list: behind this record, which may be deleted since. */
 export interface Keyset {
   id: bigint | string;
-  /** What the list is ordered by before the id; empty = nothing. */
-  text: string;
+  /** What the list is ordered by before the id, if it is ordered by a text. */
+  text?: string;
 }
 
 /** The cursors of a list ordered by id, or by text and id: opaque positions that no other list accepts. D-109. */
 export class KeysetCursors {
   private knownMark: string | undefined;
 
-  /** @param list the order and the filters; null = the lists of this noun that share their cursors */
+  /**
+   * @param list the order and the filters; null = the lists of this noun that share their cursors
+   * @param isByText whether the list is ordered by a text before the id
+   */
   constructor(
     private readonly noun: { readonly singular: string; readonly plural: string },
     private readonly list: readonly unknown[] | null,
+    private readonly isByText = false,
   ) {}
 
   /** The position behind this record. */
-  encode({ id, text }: Keyset): string {
+  encode({ id, text = '' }: Keyset): string {
     const { singular, plural } = this.noun;
-    const position = this.list === null ? `${singular}:${id}` : `${plural}:${this.mark}:${id}:${text}`;
+    const position =
+      this.list === null ? `${singular}:${id}` : `${plural}:${this.mark}:${id}:${this.isByText ? text : ''}`;
     return Buffer.from(position).toString('base64url');
   }
 

@@ -85,8 +85,21 @@ export class BookType {
   createdAt!: Date;
 }
 
+@PlainType('BookEdge', 'A book and its position in the list.')
+export class BookEdgeType {
+  @Field(() => String, { description: 'The position of this book, for `after`.' })
+  cursor!: string;
+
+  @Field(() => BookType, { description: 'The book.' })
+  node!: BookType;
+}
+
 @PlainType('BookConnection', 'A page of books, in the order of the list.')
 export class BookConnectionType {
+  @Entries(COUNTED_BY_FIRST)
+  @Field(() => [BookEdgeType], { description: 'The books with their cursors.' })
+  edges!: BookEdgeType[];
+
   @Entries(COUNTED_BY_FIRST)
   @Field(() => [BookType], { description: 'The books.' })
   nodes!: BookType[];
@@ -125,7 +138,7 @@ export function presentBook({ id, priceCents, createdAtMs, projectId: _, ...book
 
 export function presentPage({ books, hasNextPage }: BookPage, list: BookListRequest): BookConnectionType {
   const cursors = cursorsOf(list);
-  const places = books.map(({ id }) => ({ cursor: cursors.encode({ id, text: '' }) }));
-  const pageInfo = new NodesPageInfo(places, list.afterId !== null, hasNextPage);
-  return { nodes: books.map(presentBook), pageInfo };
+  const edges = books.map((book) => ({ cursor: cursors.encode(book), node: presentBook(book) }));
+  const pageInfo = new NodesPageInfo(edges, list.afterId !== null, hasNextPage);
+  return { edges, nodes: edges.map(({ node }) => node), pageInfo };
 }

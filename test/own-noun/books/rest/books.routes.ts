@@ -29,7 +29,7 @@ export function booksRoutes(
       const wanted = parseListQuery(request.query);
       const page = await books.list(serviceCallOf(request, reply), wanted);
       const last = page.hasNextPage ? page.books.at(-1) : undefined;
-      const nextCursor = last ? cursorsOf(wanted).encode({ id: last.id, text: '' }) : null;
+      const nextCursor = last ? cursorsOf(wanted).encode(last) : null;
       linkPages(request, reply, { url: listUrl(request), query: queryOf(wanted), nextCursor });
       nameIgnored(reply, Object.keys(listQuerySchema.properties));
       return page.books.map(present);
