@@ -11,7 +11,7 @@ import type { IdempotencyService } from './tenants/idempotency/idempotency.servi
 
 /**
  * The seam between the platform and a noun: everything that the gateway asks of what it serves. The platform brings keys,
- * quotas, idempotency, caching, files, domains and the dashboard. `src/app/nouns.ts` lists the nouns.
+ * quotas, idempotency, caching, files, domains and the dashboard. `src/app/nouns.ts` lists the nouns. D-228.
  */
 export interface Noun extends DatabaseSchema {
   readonly description: NounDescription;

@@ -45,7 +45,7 @@ test('House-14: each test file is in exactly one tier, and each tier is a comman
   const sources = await Promise.all(
     names.map((name) => (/\.[jt]s$/.test(name) ? readFile(join('test', name), 'utf8') : '')),
   );
-  XX;
+  const withTests = names.filter((_, at) => /^\s*test(\.\w+)*\(/m.test(sources[at] ?? ''));
   expect(withTests.length).toBeGreaterThan(150);
   expect(withTests.filter((name) => tiersOf(name).length !== 1)).toEqual([]);
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));

@@ -91,7 +91,7 @@ export class KnownOperations {
     this.operations.set(key, new KnownOperation(named, this.parts.charges), { size });
   }
 
-  /** The only noun of an operation, if its whole response may be cached; otherwise null. */
+  /** The only noun of an operation, if its whole response may be cached; otherwise null. D-229. */
   private dataOf({ document, operation }: OperationInDocument): string | null {
     if (operation.operation !== 'query') return null;
     const asked = rootFieldNames(document, operation).filter((name) => name !== '__typename');
