@@ -20,8 +20,8 @@ export interface NounDescription {
   readonly filters: readonly NounFilter[];
   /** GraphQL has `bookCount`, with the filters of the list. */
   readonly hasCount: boolean;
-  /** Operations that GraphiQL offers. */
-  readonly examples: readonly NounExample[];
+  /** Operations that GraphiQL offers; absent = a list, a creation and a change with every field. */
+  readonly examples?: readonly NounExample[];
 }
 
 export interface NounField {
@@ -29,8 +29,8 @@ export interface NounField {
   readonly name: string;
   /** For people, such as the head of a column. */
   readonly label: string;
-  /** Its value in messages to people, such as `a title`. */
-  readonly withArticle: string;
+  /** Its value in messages to people; absent = its label with `a`, such as `a title`. */
+  readonly withArticle?: string;
   /** `date` is text such as `2026-11-24`; a `choice` is an enum of GraphQL. */
   readonly kind: 'text' | 'int64' | 'integer' | 'date' | 'choice';
   readonly isRequired: boolean;
@@ -80,4 +80,9 @@ export const NOUN_WORDS = new Intl.ListFormat('en').format(NOUNS.map(({ plural }
 /** `Books` for `books`. */
 export function capitalized(word: string): string {
   return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
+
+/** The field's value in messages to people, such as `a title`. */
+export function valueInWords({ label, withArticle }: NounField): string {
+  return withArticle ?? `a ${label.toLowerCase()}`;
 }

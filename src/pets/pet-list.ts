@@ -1,9 +1,7 @@
 import { KeysetCursors } from '../ground/kernel/keyset-cursors.js';
+import type { ListOrder } from '../ground/kernel/validation.js';
 import { PET } from './pet.description.js';
 import type { PetStatus } from './pet.entity.js';
-
-export const PET_ORDERS = ['OLDEST', 'NEWEST'] as const;
-export type PetOrder = (typeof PET_ORDERS)[number];
 
 export const MAX_IDS = 100;
 
@@ -16,7 +14,7 @@ export interface PetList {
   nameStartsWith: string | null;
   /** At most `MAX_IDS`, each once, ascending. */
   ids: readonly bigint[] | null;
-  orderBy: PetOrder;
+  orderBy: ListOrder;
 }
 
 /** A place in a list: behind this pet, which may be deleted since. */

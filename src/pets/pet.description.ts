@@ -7,19 +7,10 @@ export const PET = {
   icon: 'paw',
   headline: 'A typed, metered API in front of a pet store',
   fields: [
-    {
-      name: 'name',
-      label: 'Name',
-      withArticle: 'a name',
-      kind: 'text',
-      isRequired: true,
-      maxLength: 255,
-      example: 'Rex',
-    },
+    { name: 'name', label: 'Name', kind: 'text', isRequired: true, maxLength: 255, example: 'Rex' },
     {
       name: 'categoryId',
       label: 'Category',
-      withArticle: 'a category',
       kind: 'int64',
       isRequired: true,
       hint: 'The number of its category.',
@@ -28,7 +19,6 @@ export const PET = {
     {
       name: 'status',
       label: 'Status',
-      withArticle: 'a status',
       kind: 'choice',
       isRequired: false,
       choices: ['available', 'pending', 'sold'],

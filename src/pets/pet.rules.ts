@@ -1,5 +1,5 @@
 import { RecordRules } from '../ground/kernel/record-rules.js';
-import { MAX_PAGE_SIZE, NAME, type ObjectSchema } from '../ground/kernel/validation.js';
+import { NAME, type ObjectSchema } from '../ground/kernel/validation.js';
 import { PET_STATUSES, type PetStatus } from './pet.entity.js';
 import { MAX_IDS } from './pet-list.js';
 
@@ -10,8 +10,6 @@ export interface NewPet {
 }
 
 export type PetChanges = Partial<NewPet>;
-
-export const PAGE_SIZE = { minimum: 1, maximum: MAX_PAGE_SIZE, default: 20 } as const;
 
 const name = {
   ...NAME,
@@ -33,13 +31,6 @@ export const petStatusSchema = {
   description: 'Availability status.',
   examples: ['available'],
   rule: `must be one of ${PET_STATUSES.join(', ')}`,
-} as const;
-
-export const pageSizeSchema = {
-  type: 'integer',
-  ...PAGE_SIZE,
-  description: 'Maximum number of pets returned.',
-  rule: `must be a whole number from ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}`,
 } as const;
 
 /** The beginning of a name: unlike a name it may be only blanks. */

@@ -1,10 +1,10 @@
-import { FIRST_NOUN, NOUNS, type NounExample } from '../../nouns.js';
+import { capitalized, FIRST_NOUN, NOUNS, type NounDescription, type NounExample } from '../../nouns.js';
 
 export type ExampleQuery = NounExample;
 
 /** An example for each task, in the order in which users need them. A test runs them all against the schema. */
 export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
-  ...NOUNS.flatMap(({ examples }) => examples),
+  ...NOUNS.flatMap((noun) => noun.examples ?? usualExamples(noun)),
   {
     task: 'See the remaining quota',
     query: `query RemainingQuota {
@@ -96,3 +96,41 @@ export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
     variables: { key: { name: 'storefront', scopes: [`${FIRST_NOUN.plural.toUpperCase()}_READ`] } },
   },
 ];
+
+/** A list, a creation and a change, with every field. */
+function usualExamples({ singular, plural, type, withArticle, fields }: NounDescription): NounExample[] {
+  const selection = ['id', ...fields.map(({ name }) => name)].join(' ');
+  const values = fields.map(({ name, kind, example }) => [
+    name,
+    kind === 'integer' ? Number(example) : example,
+  ]);
+  return [
+    {
+      task: `List ${plural}`,
+      query: `query List${capitalized(plural)}($after: String) {
+  ${plural}(first: 10, after: $after) {
+    nodes { ${selection} createdAt }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+`,
+      variables: { after: null },
+    },
+    {
+      task: `Add ${withArticle}`,
+      query: `mutation Add${type}($input: New${type}!) {
+  create${type}(input: $input) { ${selection} }
+}
+`,
+      variables: { input: Object.fromEntries(values) },
+    },
+    {
+      task: `Change ${withArticle}`,
+      query: `mutation Change${type}($id: ID!, $changes: ${type}Changes!) {
+  update${type}(id: $id, input: $changes) { ${selection} }
+}
+`,
+      variables: { id: `<id of a ${singular}>`, changes: Object.fromEntries(values.slice(0, 1)) },
+    },
+  ];
+}

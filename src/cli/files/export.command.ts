@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Services } from '../../app/services.js';
-import { capitalized, listed, type NounDescription } from '../../nouns.js';
+import { capitalized, listed, type NounDescription, valueInWords } from '../../nouns.js';
 import { fileLines, withoutFormulas } from '../../tenants/files/file-lines.js';
 import { FILE_FORMATS, type FileFormat, formatOfName } from '../../tenants/files/rows.js';
 import { newFile, standardOutput } from '../file-target.js';
@@ -65,7 +65,7 @@ Examples:
 function textOf({ fields }: NounDescription): { withArticle: string; plural: string } {
   const [text, ...others] = fields.filter(({ kind }) => kind === 'text');
   if (text === undefined || others.length > 0) return { withArticle: 'a text', plural: 'texts' };
-  return { withArticle: text.withArticle, plural: `${text.name}s` };
+  return { withArticle: valueInWords(text), plural: `${text.name}s` };
 }
 
 function usageProblem(

@@ -1,5 +1,8 @@
 import type { Scope } from '../../ground/kernel/caller.js';
 import type { ErrorCode, FieldProblem } from '../../ground/kernel/errors.js';
+import type { ObjectSchema } from '../../ground/kernel/validation.js';
+import { capitalized, type NounDescription, type NounField } from '../../nouns.js';
+import { IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
 
 /** What the OpenAPI document says about a noun. `schema/openapi.ts` adds what every operation has. */
 export interface RestDocument {
@@ -40,3 +43,137 @@ export interface DocumentedOperation {
 
 /** The headers that every GET of the door can have. */
 export const READ_HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
+
+interface UsualDocument {
+  readonly noun: NounDescription;
+  /** The query parameters of its list. */
+  readonly listQuery: ObjectSchema;
+  readonly newSchema: ObjectSchema;
+  readonly schema: object;
+}
+
+/**
+ * The document of a noun with the usual operations: its list, its creation, and reading one by its id. The examples are those
+ * of the description's fields. SPEC words the document of pets, so only other nouns call it.
+ *
+ * @public
+ */
+export function usualDocument(parts: UsualDocument): RestDocument {
+  const { noun, listQuery, newSchema, schema } = parts;
+  const { singular, plural, type, withArticle, fields } = noun;
+  const whole = valuesOf(fields);
+  const smallest = valuesOf(fields.filter(({ isRequired }) => isRequired));
+  const page = capitalized(plural);
+  const headers = [IGNORED_PARAMETERS, ...READ_HEADERS];
+  const list: DocumentedOperation = {
+    operationId: `list${page}`,
+    summary: `List all ${plural}`,
+    description: `A page of ${plural}. The \`Link\` header has the URL of the next page.`,
+    scope: `${plural}:read`,
+    parameters: queryParameters(listQuery),
+    answers: {
+      200: { description: `A page of ${plural}.`, headers: ['Link', ...headers], schema: page },
+      304: { description: 'Not modified: the client has this page.', headers: ['Link', ...headers] },
+    },
+  };
+  const create: DocumentedOperation = {
+    operationId: `create${type}`,
+    summary: `Add ${withArticle}`,
+    description: `With an \`Idempotency-Key\` the request can be repeated when its answer got lost: only the first one creates ${withArticle}.`,
+    scope: `${plural}:write`,
+    parameters: [],
+    creates: `New${type}`,
+    answers: {
+      201: {
+        description: `The created ${singular} with its assigned \`id\`.`,
+        headers: ['Location', REPLAYED, IGNORED_PARAMETERS],
+        schema: type,
+      },
+    },
+  };
+  const id = { type: 'integer', format: 'int64', examples: [4711] };
+  const get: DocumentedOperation = {
+    operationId: `get${type}`,
+    summary: `Get ${withArticle}`,
+    description: `One ${singular} of the project.`,
+    scope: `${plural}:read`,
+    parameters: [
+      {
+        name: `${singular}Id`,
+        in: 'path',
+        required: true,
+        description: `The identifier of the ${singular}.`,
+        schema: id,
+      },
+    ],
+    answers: {
+      200: { description: `The ${singular}.`, headers, schema: type },
+      304: { description: `Not modified: the client has this ${singular}.`, headers },
+    },
+    errors: ['not_found'],
+  };
+  return {
+    summary: `Browse and manage ${plural}.`,
+    tag: { name: plural, description: `${page} of the project that the API key belongs to.` },
+    paths: { [`/${plural}`]: { get: list, post: create }, [`/${plural}/{${singular}Id}`]: { get } },
+    schemas: {
+      [`New${type}`]: { description: `${capitalized(withArticle)} to create.`, ...newSchema },
+      [type]: schema,
+      [page]: {
+        type: 'array',
+        description: `A page of ${plural}.`,
+        items: { $ref: `#/components/schemas/${type}` },
+      },
+    },
+    examples: {
+      [`New${type}`]: {
+        whole: { summary: 'With every field', value: whole },
+        smallest: { summary: 'With the required fields only', value: smallest },
+      },
+      [type]: { whole: { summary: capitalized(withArticle), value: { id: 4711, ...whole } } },
+      [page]: {
+        page: {
+          summary: `A page of two ${plural}`,
+          value: [
+            { id: 4711, ...whole },
+            { id: 4712, ...smallest },
+          ],
+        },
+        empty: { summary: `No ${singular} matches`, value: [] },
+      },
+    },
+    refusals: {
+      [list.operationId]: { invalid_request: problemsOf(listQuery) },
+      [create.operationId]: {
+        invalid_request: problemsOf(newSchema),
+        forbidden: `This API key lacks the scope ${plural}:write. Use a key that has it.`,
+      },
+    },
+  };
+}
+
+/** The examples of fields, as JSON has them. */
+function valuesOf(fields: readonly NounField[]): object {
+  const isNumber = (kind: string) => kind === 'int64' || kind === 'integer';
+  return Object.fromEntries(
+    fields.map(({ name, kind, example }) => [name, isNumber(kind) ? Number(example) : example]),
+  );
+}
+
+/** The problems of a request of which the first two fields are wrong. */
+function problemsOf({ properties }: ObjectSchema): FieldProblem[] {
+  return Object.entries(properties)
+    .slice(0, 2)
+    .map(([field, { rule }]) => ({ field, message: rule }));
+}
+
+/** The parameters of a list, as OpenAPI has them. */
+export function queryParameters({ properties }: ObjectSchema): object[] {
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description,
+    schema,
+  }));
+}

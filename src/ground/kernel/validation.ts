@@ -14,6 +14,22 @@ export interface ObjectSchema {
 /** Of every list that has pages, at every door. */
 export const MAX_PAGE_SIZE = 100;
 
+/** The sizes of a noun's pages. */
+export const PAGE_SIZE = { minimum: 1, maximum: MAX_PAGE_SIZE, default: 20 } as const;
+
+export function pageSizeSchema(plural: string) {
+  return {
+    type: 'integer',
+    ...PAGE_SIZE,
+    description: `Maximum number of ${plural} returned.`,
+    rule: `must be a whole number from ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}`,
+  } as const;
+}
+
+/** The orders of a noun's list. `NEWEST` is the exact reverse of `OLDEST`. */
+export const LIST_ORDERS = ['OLDEST', 'NEWEST'] as const;
+export type ListOrder = (typeof LIST_ORDERS)[number];
+
 const NAME_LENGTH = 255;
 
 /** The schema of a display name: one rule for every door and every noun. */

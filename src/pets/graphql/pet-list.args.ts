@@ -2,13 +2,20 @@ import { ArgsType, Field, ID, Int } from 'type-graphql';
 import { describedEnum } from '../../doors/graphql/operations/type-options.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
-import { validator } from '../../ground/kernel/validation.js';
+import {
+  LIST_ORDERS,
+  type ListOrder,
+  PAGE_SIZE,
+  pageSizeSchema,
+  validator,
+} from '../../ground/kernel/validation.js';
+import { PET } from '../pet.description.js';
 import type { PetStatus } from '../pet.entity.js';
-import { idsSchema, namePrefixSchema, PAGE_SIZE, pageSizeSchema } from '../pet.rules.js';
-import { MAX_IDS, PET_ORDERS, PetCursors, type PetListRequest, type PetOrder } from '../pet-list.js';
+import { idsSchema, namePrefixSchema } from '../pet.rules.js';
+import { MAX_IDS, PetCursors, type PetListRequest } from '../pet-list.js';
 import { PetStatusEnum } from './pet.type.js';
 
-const PetOrderEnum = describedEnum<PetOrder>(
+const PetOrderEnum = describedEnum<ListOrder>(
   'PetOrder',
   'The order of a list of pets: by the time they were added, or by name if the list is filtered by name.',
   {
@@ -56,15 +63,15 @@ export class PetListArgs {
 
   @Field(() => PetOrderEnum, {
     nullable: true,
-    defaultValue: PET_ORDERS[0],
+    defaultValue: LIST_ORDERS[0],
     description: 'Which pets come first; `NEWEST` shows a new pet at the top of the first page.',
   })
-  orderBy?: PetOrder | null;
+  orderBy?: ListOrder | null;
 }
 
 const problemsOf = validator({
   type: 'object',
-  properties: { first: pageSizeSchema, nameStartsWith: namePrefixSchema, ids: idsSchema },
+  properties: { first: pageSizeSchema(PET.plural), nameStartsWith: namePrefixSchema, ids: idsSchema },
 });
 
 /** The list that a client wants. Throws `AppError invalid_request` that names each invalid argument. */
@@ -81,7 +88,7 @@ export function parseListArgs({
     status: status ?? null,
     nameStartsWith: nameStartsWith ?? null,
     ids: ids ? identifiers(ids.slice(0, MAX_IDS)) : null,
-    orderBy: orderBy ?? PET_ORDERS[0],
+    orderBy: orderBy ?? LIST_ORDERS[0],
   };
   const problems = problemsOf({
     first: pageSize,

@@ -6,8 +6,8 @@ import { MAX_INPUTS } from '../../doors/graphql/operations/measured-operation.js
 import { answeredFields } from '../../doors/graphql/operations/operation-size.js';
 import { Entries } from '../../doors/graphql/operations/type-options.js';
 import type { ServiceCall } from '../../ground/kernel/caller.js';
-import { AppError } from '../../ground/kernel/errors.js';
-import { parseInt64 } from '../../ground/kernel/int64.js';
+import { int64OrText, parseRecordId } from '../../ground/kernel/record-id.js';
+import { PET } from '../pet.description.js';
 import type { Pet, PetStatus } from '../pet.entity.js';
 import { GET_PET_DEPRECATION, PET_RULES } from '../pet.rules.js';
 import { type PetService, refuseUnknownPet } from '../pet.service.js';
@@ -72,7 +72,7 @@ export class PetResolver {
     @Ctx() context: Context,
     @Arg('id', () => ID, { description: "The pet's identifier." }) text: string,
   ): Promise<PetType> {
-    const id = petId(text);
+    const id = parseRecordId(text, PET.singular);
     return presentPet((await this.single.join(context, id)) ?? refuseUnknownPet(id));
   }
 
@@ -116,9 +116,11 @@ export class PetResolver {
     const { categoryId } = input;
     const changes = PET_RULES.parseChanges({
       ...input,
-      ...(typeof categoryId === 'string' ? { categoryId: int64(categoryId) } : {}),
+      ...(typeof categoryId === 'string' ? { categoryId: int64OrText(categoryId) } : {}),
     });
-    return presentPet(await this.service.update(call, petId(id), changes, answeredFields(info)));
+    return presentPet(
+      await this.service.update(call, parseRecordId(id, PET.singular), changes, answeredFields(info)),
+    );
   }
 
   @Directive('@rateLimit(max: 300, window: "1m")')
@@ -130,23 +132,11 @@ export class PetResolver {
     @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The pet's identifier, for example `4711`." }) id: string,
   ): Promise<DeletedPetType> {
-    return { id: String(await this.service.delete(call, petId(id))) };
+    return { id: String(await this.service.delete(call, parseRecordId(id, PET.singular))) };
   }
 }
 
 /** For the rules of the pet: null states no status. */
 function newPetOf({ name, categoryId, status }: NewPetInput) {
-  return { name, categoryId: int64(categoryId), ...(status ? { status } : {}) };
-}
-
-/** An id that is not an integer belongs to no pet. Throws `AppError not_found`. */
-function petId(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === null) throw new AppError('not_found', 'There is no such pet: an id is an integer.');
-  return id;
-}
-
-/** Text that is not a 64-bit integer stays text; the rules of the pet refuse it. */
-function int64(text: string): bigint | string {
-  return parseInt64(text) ?? text;
+  return { name, categoryId: int64OrText(categoryId), ...(status ? { status } : {}) };
 }

@@ -1,6 +1,6 @@
-import { READ_HEADERS, type RestDocument } from '../../doors/rest/rest-document.js';
+import { queryParameters, READ_HEADERS, type RestDocument } from '../../doors/rest/rest-document.js';
 import { IGNORED_PARAMETERS } from '../../request/http/headers.js';
-import { GET_PET_DEPRECATION, newPetSchema, pageSizeSchema, petStatusSchema } from '../pet.rules.js';
+import { GET_PET_DEPRECATION, newPetSchema, petStatusSchema } from '../pet.rules.js';
 import { listQuerySchema, petSchema, petsSchema } from './pets.schemas.js';
 
 const { sunsetDate } = GET_PET_DEPRECATION;
@@ -19,13 +19,7 @@ export const PETS_DOCUMENT: RestDocument = {
         summary: 'List all animals',
         description: 'A page of pets, oldest first. The `Link` header has the URL of the next page.',
         scope: 'pets:read',
-        parameters: Object.entries(listQuerySchema.properties).map(([name, { description, ...schema }]) => ({
-          name,
-          in: 'query',
-          required: false,
-          description,
-          schema,
-        })),
+        parameters: queryParameters(listQuerySchema),
         answers: {
           200: { description: 'A page of pets.', headers: LIST_HEADERS, schema: 'Pets' },
           304: { description: 'Not modified: the client has this page.', headers: LIST_HEADERS },
@@ -103,7 +97,7 @@ export const PETS_DOCUMENT: RestDocument = {
   refusals: {
     listPets: {
       invalid_request: [
-        { field: 'limit', message: pageSizeSchema.rule },
+        { field: 'limit', message: listQuerySchema.properties.limit.rule },
         { field: 'status', message: petStatusSchema.rule },
       ],
     },

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/list-requests.js';
-import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
-import { parseInt64 } from '../../ground/kernel/int64.js';
-import { validator } from '../../ground/kernel/validation.js';
+import { invalidRequest } from '../../ground/kernel/errors.js';
+import { parseRecordId } from '../../ground/kernel/record-id.js';
+import { PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
 import { canonicalLinks } from '../../request/http/headers.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
 import { PET } from '../pet.description.js';
 import type { Pet, PetStatus } from '../pet.entity.js';
-import { GET_PET_DEPRECATION, PAGE_SIZE, PET_RULES } from '../pet.rules.js';
+import { GET_PET_DEPRECATION, PET_RULES } from '../pet.rules.js';
 import type { PetService } from '../pet.service.js';
 import { type ListedPet, oldestFirst, PetCursors, type PetListRequest } from '../pet-list.js';
 import { listQuerySchema, petSchema, petsSchema } from './pets.schemas.js';
@@ -62,8 +62,7 @@ export function petsRoutes(
       config: { operationId: 'getPet', ...deprecated },
     },
     async (request, reply) => {
-      const id = parseInt64(request.params.petId);
-      if (id === null) throw new AppError('not_found', 'There is no such pet: an id is an integer.');
+      const id = parseRecordId(request.params.petId, PET.singular);
       const pet = await pets.get(serviceCallOf(request, reply), id);
       nameIgnored(reply);
       return present(pet);

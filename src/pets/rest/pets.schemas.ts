@@ -1,5 +1,6 @@
-import type { ObjectSchema } from '../../ground/kernel/validation.js';
-import { newPetSchema, pageSizeSchema, petStatusSchema } from '../pet.rules.js';
+import { type ObjectSchema, pageSizeSchema } from '../../ground/kernel/validation.js';
+import { PET } from '../pet.description.js';
+import { newPetSchema, petStatusSchema } from '../pet.rules.js';
 
 /** SPEC's resources as JSON Schema: Fastify serializes with them, and the OpenAPI document shows them. */
 export const petSchema = {
@@ -22,7 +23,7 @@ export const petsSchema = { type: 'array', description: 'A page of pets.', items
 export const listQuerySchema = {
   type: 'object',
   properties: {
-    limit: pageSizeSchema,
+    limit: pageSizeSchema(PET.plural),
     status: { ...petStatusSchema, description: 'Filters by availability status.' },
     cursor: {
       type: 'string',

@@ -7,15 +7,7 @@ export const BOOK = {
   icon: 'book',
   headline: 'A typed, metered API in front of a book shop',
   fields: [
-    {
-      name: 'title',
-      label: 'Title',
-      withArticle: 'a title',
-      kind: 'text',
-      isRequired: true,
-      maxLength: 200,
-      example: 'Emma',
-    },
+    { name: 'title', label: 'Title', kind: 'text', isRequired: true, maxLength: 200, example: 'Emma' },
     {
       name: 'isbn',
       label: 'ISBN',
@@ -34,14 +26,7 @@ export const BOOK = {
       isRequired: true,
       example: '474',
     },
-    {
-      name: 'priceCents',
-      label: 'Price in cents',
-      withArticle: 'a price',
-      kind: 'int64',
-      isRequired: true,
-      example: '1299',
-    },
+    { name: 'priceCents', label: 'Price in cents', kind: 'int64', isRequired: true, example: '1299' },
     {
       name: 'publishedOn',
       label: 'Published on',
@@ -53,7 +38,6 @@ export const BOOK = {
     {
       name: 'state',
       label: 'State',
-      withArticle: 'a state',
       kind: 'choice',
       isRequired: false,
       choices: ['draft', 'published', 'withdrawn'],
@@ -66,33 +50,4 @@ export const BOOK = {
     { argument: 'state', field: 'state', match: 'whole' },
   ],
   hasCount: false,
-  examples: [
-    {
-      task: 'List books',
-      query: `query ListBooks($state: BookState, $after: String) {
-  books(first: 10, state: $state, after: $after) {
-    nodes { id title isbn pages priceCents publishedOn state }
-    pageInfo { hasNextPage endCursor }
-  }
-}
-`,
-      variables: { state: 'published', after: null },
-    },
-    {
-      task: 'Add a book',
-      query: `mutation AddBook($book: NewBook!) {
-  createBook(input: $book) { id title state }
-}
-`,
-      variables: { book: { title: 'Emma', pages: 474, priceCents: '1299', state: 'draft' } },
-    },
-    {
-      task: 'Change a book',
-      query: `mutation ChangeBook($id: ID!, $changes: BookChanges!) {
-  updateBook(id: $id, input: $changes) { id title state }
-}
-`,
-      variables: { id: '<id of a book>', changes: { state: 'withdrawn' } },
-    },
-  ],
 } as const;

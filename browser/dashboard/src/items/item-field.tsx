@@ -1,4 +1,4 @@
-import { capitalized, type NounField } from '../../../nouns.js';
+import { capitalized, type NounField, valueInWords } from '../../../nouns.js';
 import { Field } from '../elements/field.js';
 
 interface Props {
@@ -47,13 +47,13 @@ export function firstTextOf({ choices }: NounField): string {
 
 /** The problem that the form itself sees with a text; null = none. */
 export function problemOf(field: NounField, text: string): string | null {
-  const { kind, isRequired, withArticle, example } = field;
+  const { kind, isRequired, example } = field;
   const given = text.trim();
   if (given === '' && !isRequired) return null;
   if (kind === 'int64' || kind === 'integer') {
     return INTEGERS[kind].test(given)
       ? null
-      : `${capitalized(withArticle)} is an integer, such as ${example}.`;
+      : `${capitalized(valueInWords(field))} is an integer, such as ${example}.`;
   }
-  return given === '' ? `Enter ${withArticle}.` : null;
+  return given === '' ? `Enter ${valueInWords(field)}.` : null;
 }

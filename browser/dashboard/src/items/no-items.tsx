@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import { filteredFieldsOf, inSentence } from '../../../nouns.js';
+import { filteredFieldsOf, inSentence, valueInWords } from '../../../nouns.js';
 import { type Browsing, browseTo, wholeListOf } from './browsing.js';
 
 interface Props {
@@ -61,7 +61,7 @@ function title(browsing: Browsing) {
       {searches.map(({ argument, match, field }, at) => (
         <Fragment key={argument}>
           {at > 0 && ' and '}
-          {field.withArticle} {match === 'start' ? 'that starts with' : 'that is'} “
+          {valueInWords(field)} {match === 'start' ? 'that starts with' : 'that is'} “
           <bdi>{filters[argument]}</bdi>”
         </Fragment>
       ))}

@@ -5,12 +5,13 @@ import { MAX_INPUTS } from '../../doors/graphql/operations/measured-operation.js
 import { answeredFields } from '../../doors/graphql/operations/operation-size.js';
 import { Entries } from '../../doors/graphql/operations/type-options.js';
 import type { ServiceCall } from '../../ground/kernel/caller.js';
-import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
-import { parseInt64 } from '../../ground/kernel/int64.js';
-import { validator } from '../../ground/kernel/validation.js';
+import { invalidRequest } from '../../ground/kernel/errors.js';
+import { int64OrText, parseRecordId } from '../../ground/kernel/record-id.js';
+import { PAGE_SIZE, pageSizeSchema, validator } from '../../ground/kernel/validation.js';
+import { BOOK } from '../book.description.js';
 import { BOOK_RULES, isbnSchema } from '../book.rules.js';
 import type { BookService } from '../book.service.js';
-import { type BookListRequest, cursorsOf, PAGE_SIZE, pageSizeSchema } from '../book-list.js';
+import { type BookListRequest, cursorsOf } from '../book-list.js';
 import {
   BookChangesInput,
   BookConnectionType,
@@ -43,7 +44,7 @@ export class BookResolver {
     @Ctx() context: Context,
     @Arg('id', () => ID, { description: "The book's identifier." }) id: string,
   ): Promise<BookType> {
-    return presentBook(await this.service.get(serviceCallOf(context), bookId(id)));
+    return presentBook(await this.service.get(serviceCallOf(context), parseRecordId(id, BOOK.singular)));
   }
 
   @Directive('@rateLimit(max: 300, window: "1m")')
@@ -76,7 +77,9 @@ export class BookResolver {
     @Arg('input', () => BookChangesInput, { description: 'The changes.' }) input: BookChangesInput,
   ): Promise<BookType> {
     const changes = BOOK_RULES.parseChanges(withInt64(input));
-    return presentBook(await this.service.update(call, bookId(id), changes, answeredFields(info)));
+    return presentBook(
+      await this.service.update(call, parseRecordId(id, BOOK.singular), changes, answeredFields(info)),
+    );
   }
 
   @Directive('@rateLimit(max: 300, window: "1m")')
@@ -85,11 +88,14 @@ export class BookResolver {
     @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The book's identifier." }) id: string,
   ): Promise<DeletedBookType> {
-    return { id: String(await this.service.delete(call, bookId(id))) };
+    return { id: String(await this.service.delete(call, parseRecordId(id, BOOK.singular))) };
   }
 }
 
-const problemsOf = validator({ type: 'object', properties: { first: pageSizeSchema, isbn: isbnSchema } });
+const problemsOf = validator({
+  type: 'object',
+  properties: { first: pageSizeSchema(BOOK.plural), isbn: isbnSchema },
+});
 
 /** Throws `AppError invalid_request` that names each invalid argument. */
 function parseListArgs({ first, after, state, isbn, orderBy }: BookListArgs): BookListRequest {
@@ -112,18 +118,7 @@ function stated(input: NewBookInput): object {
   return withInt64(Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)));
 }
 
-/** Text that is not a 64-bit integer stays text; the rules refuse it. */
 function withInt64(input: { priceCents?: string | null }): Record<string, unknown> {
   const { priceCents } = input;
-  return {
-    ...input,
-    ...(typeof priceCents === 'string' && { priceCents: parseInt64(priceCents) ?? priceCents }),
-  };
-}
-
-/** An id that is not an integer belongs to no book. Throws `AppError not_found`. */
-function bookId(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === null) throw new AppError('not_found', 'There is no such book: an id is an integer.');
-  return id;
+  return { ...input, ...(typeof priceCents === 'string' && { priceCents: int64OrText(priceCents) }) };
 }

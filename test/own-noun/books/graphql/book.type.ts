@@ -7,8 +7,9 @@ import {
   PlainType,
 } from '../../doors/graphql/operations/type-options.js';
 import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/page.js';
+import { type ListOrder, PAGE_SIZE } from '../../ground/kernel/validation.js';
 import type { Book, BookState } from '../book.entity.js';
-import { type BookListRequest, type BookOrder, type BookPage, cursorsOf, PAGE_SIZE } from '../book-list.js';
+import { type BookListRequest, type BookPage, cursorsOf } from '../book-list.js';
 
 export const BookStateEnum = describedEnum<BookState>('BookState', 'Whether a book can be bought.', {
   draft: 'Not yet.',
@@ -16,7 +17,7 @@ export const BookStateEnum = describedEnum<BookState>('BookState', 'Whether a bo
   withdrawn: 'Not any more.',
 });
 
-export const BookOrderEnum = describedEnum<BookOrder>('BookOrder', 'The order of a list of books.', {
+export const BookOrderEnum = describedEnum<ListOrder>('BookOrder', 'The order of a list of books.', {
   OLDEST: 'The book that was added first comes first.',
   NEWEST: 'The book that was added last comes first.',
 });
@@ -129,7 +130,7 @@ export class BookListArgs {
   isbn?: string | null;
 
   @Field(() => BookOrderEnum, { nullable: true, defaultValue: 'OLDEST', description: 'What comes first.' })
-  orderBy?: BookOrder | null;
+  orderBy?: ListOrder | null;
 }
 
 export function presentBook({ id, priceCents, createdAtMs, projectId: _, ...book }: Book): BookType {

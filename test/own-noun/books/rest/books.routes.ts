@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/list-requests.js';
-import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
-import { parseInt64 } from '../../ground/kernel/int64.js';
-import { validator } from '../../ground/kernel/validation.js';
+import { invalidRequest } from '../../ground/kernel/errors.js';
+import { parseRecordId } from '../../ground/kernel/record-id.js';
+import { PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
 import { BOOK } from '../book.description.js';
 import type { Book, BookState } from '../book.entity.js';
 import { BOOK_RULES } from '../book.rules.js';
 import type { BookService } from '../book.service.js';
-import { type BookListRequest, cursorsOf, PAGE_SIZE } from '../book-list.js';
+import { type BookListRequest, cursorsOf } from '../book-list.js';
 import { bookSchema, booksSchema, listQuerySchema } from './books.schemas.js';
 
 const problemsOf = validator(listQuerySchema);
@@ -50,8 +50,7 @@ export function booksRoutes(
     '/books/:bookId',
     { schema: { response: { 200: bookSchema } }, config: { operationId: 'getBook' } },
     async (request, reply) => {
-      const id = parseInt64(request.params.bookId);
-      if (id === null) throw new AppError('not_found', 'There is no such book: an id is an integer.');
+      const id = parseRecordId(request.params.bookId, BOOK.singular);
       const book = await books.get(serviceCallOf(request, reply), id);
       nameIgnored(reply);
       return present(book);

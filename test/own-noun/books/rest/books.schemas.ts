@@ -1,6 +1,6 @@
-import type { ObjectSchema } from '../../ground/kernel/validation.js';
+import { LIST_ORDERS, type ObjectSchema, pageSizeSchema } from '../../ground/kernel/validation.js';
+import { BOOK } from '../book.description.js';
 import { isbnSchema, newBookSchema, stateSchema } from '../book.rules.js';
-import { BOOK_ORDERS, pageSizeSchema } from '../book-list.js';
 
 /** Fastify serializes with them, and the OpenAPI document shows them. */
 export const bookSchema = {
@@ -18,12 +18,12 @@ export const booksSchema = { type: 'array', description: 'A page of books.', ite
 export const listQuerySchema = {
   type: 'object',
   properties: {
-    limit: pageSizeSchema,
+    limit: pageSizeSchema(BOOK.plural),
     state: { ...stateSchema, description: 'Filters by state.' },
     isbn: { ...isbnSchema, description: 'Only the book with this ISBN.' },
     order: {
       type: 'string',
-      enum: BOOK_ORDERS.map((order) => order.toLowerCase()),
+      enum: LIST_ORDERS.map((order) => order.toLowerCase()),
       description: 'Which books come first.',
       rule: 'must be oldest or newest',
     },
