@@ -59,7 +59,11 @@ async function openPets(token: string, query = ''): Promise<void> {
 
 const dialog = () => visitor.page.getByRole('dialog');
 const card = () => visitor.page.getByRole('region', { name: /^(Im|Ex)port of pets$/ });
-const dismiss = () => card().getByRole('button', { name: 'Dismiss' }).click();
+const dismiss = async () => {
+  const button = card().getByRole('button', { name: 'Dismiss' });
+  await button.click();
+  await button.waitFor({ state: 'detached' });
+};
 
 /** Opens the dialog of the export, and starts it. */
 async function exportAll(): Promise<void> {

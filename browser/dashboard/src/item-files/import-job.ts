@@ -99,9 +99,10 @@ export async function catchUp(job: ImportJob): Promise<void> {
   Object.assign(job, { done, added, refused, batch, state });
 }
 
+/** Its card stays until it is removed: before that a reload would bring it back. */
 export async function forgetImport(job: ImportJob): Promise<void> {
-  currentImport.set(null);
   if (!(await isReplaced(job))) await removeRecords(job.project);
+  if (currentImport.get() === job) currentImport.set(null);
 }
 
 async function isReplaced({ project, key }: ImportJob): Promise<boolean> {
