@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { graphql, rest } from '../support/http/client.js';
 import { accepted, doorsOf } from '../support/nouns/noun-doors.js';
 import { onEachNoun } from '../support/nouns/on-nouns.js';
-import { literal, requiredText, restBody, type Values } from '../support/nouns/test-noun.js';
+import { int64Values, literal, requiredText, restBody, type Values } from '../support/nouns/test-noun.js';
 import type { Tenant } from '../support/start-app.js';
 
 const MAX_INT64 = '9223372036854775807';
@@ -34,12 +34,12 @@ onEachNoun((noun, names, app) => {
   });
 
   test('Parity-3: a record created at one door is shown by the other', async () => {
-    for (const digits of int64.digits) {
+    for (const integers of int64Values(noun)) {
       for (const [maker, reader] of [
         [doors.rest, doors.graphql],
         [doors.graphql, doors.rest],
       ] as const) {
-        const values = { [text.name]: '🐈 Zoë', [int64.field]: digits, [filter.field]: filter.values[1] };
+        const values = { [text.name]: '🐈 Zoë', ...integers, [filter.field]: filter.values[1] };
         const made = accepted(await maker.create(tenant.token, { ...noun.input(0), ...values }));
         expect(made).toMatchObject(values);
         expect(accepted(await reader.get(tenant.token, made.id))).toEqual(made);
@@ -50,30 +50,32 @@ onEachNoun((noun, names, app) => {
   });
 
   describe('64-bit integers', () => {
-    test('Creation-2: REST reads and writes the integers digit for digit', async () => {
-      for (const digits of int64.digits) {
-        const made = await post(restBody(noun, { ...noun.input(0), [int64.field]: digits }));
-        expect(made.text).toMatch(new RegExp(`"${int64.field}":${digits}[,}]`));
-      }
-    });
+    if (int64 !== null) {
+      test('Creation-2: REST reads and writes the integers digit for digit', async () => {
+        for (const digits of int64.digits) {
+          const made = await post(restBody(noun, { ...noun.input(0), [int64.field]: digits }));
+          expect(made.text).toMatch(new RegExp(`"${int64.field}":${digits}[,}]`));
+        }
+      });
 
-    test.each(int64.digits)(
-      'Ids-6: the integer %s comes back digit for digit, from a string, a literal and a JSON integer',
-      async (digits) => {
-        const input = { ...noun.input(0), [int64.field]: digits };
-        expect((await ask(CREATE, { input })).body.data.it[int64.field]).toBe(digits);
-        const inDocument = await ask(
-          `mutation { it: ${names.create}(input: ${literal(noun, input)}) { ${int64.field} } }`,
-        );
-        expect(inDocument.body.data.it).toEqual({ [int64.field]: digits });
-        const raw = await rest(app().url, '/graphql', {
-          method: 'POST',
-          token: tenant.token,
-          body: `{"query":${JSON.stringify(CREATE)},"variables":{"input":${restBody(noun, input)}}}`,
-        });
-        expect(raw.body.data.it[int64.field]).toBe(digits);
-      },
-    );
+      test.each(int64.digits)(
+        'Ids-6: the integer %s comes back digit for digit, from a string, a literal and a JSON integer',
+        async (digits) => {
+          const input = { ...noun.input(0), [int64.field]: digits };
+          expect((await ask(CREATE, { input })).body.data.it[int64.field]).toBe(digits);
+          const inDocument = await ask(
+            `mutation { it: ${names.create}(input: ${literal(noun, input)}) { ${int64.field} } }`,
+          );
+          expect(inDocument.body.data.it).toEqual({ [int64.field]: digits });
+          const raw = await rest(app().url, '/graphql', {
+            method: 'POST',
+            token: tenant.token,
+            body: `{"query":${JSON.stringify(CREATE)},"variables":{"input":${restBody(noun, input)}}}`,
+          });
+          expect(raw.body.data.it[int64.field]).toBe(digits);
+        },
+      );
+    }
 
     test.each(['9223372036854775808', 'abc', '1.5', '', ' 1'])(
       'Ids-7: %j is refused in each field of 64-bit integers, by name',

@@ -12,8 +12,8 @@ export interface TestNoun {
   change(n: number): Values;
   /** Differences that make an input invalid, with the names of the wrong fields. */
   readonly invalid: readonly (readonly [difference: Values, fields: readonly string[]])[];
-  /** A field of 64-bit integers, and integers that it accepts. At least one of them is larger than 2^53. */
-  readonly int64: { readonly field: string; readonly digits: readonly string[] };
+  /** A field of 64-bit integers, and integers that it accepts. One of them is larger than 2^53; null = no such field. */
+  readonly int64: { readonly field: string; readonly digits: readonly string[] } | null;
   /** An optional field with choices, which null removes; the argument of its name filters the lists of both doors. */
   readonly filter: { readonly field: string; readonly values: readonly [string, string] };
   /** REST's query for the newest first, such as `order=newest`; null = REST has no such list. */
@@ -75,6 +75,12 @@ export function requiredText({ description }: TestNoun): { name: string; maxLeng
   const field = description.fields.find(({ kind, isRequired }) => kind === 'text' && isRequired);
   if (field?.maxLength === undefined) throw new Error(`${description.singular} has no required text`);
   return { name: field.name, maxLength: field.maxLength };
+}
+
+/** Each integer of `int64` as a value, such as `{categoryId: "0"}`. A noun without such a field has one empty value. */
+export function int64Values({ int64 }: TestNoun): readonly [Values, ...Values[]] {
+  const [first = {}, ...others] = (int64?.digits ?? []).map((digits) => ({ [int64?.field ?? '']: digits }));
+  return [first, ...others];
 }
 
 /** JSON for REST: the digits of 64-bit integers become numbers, of any size. */
