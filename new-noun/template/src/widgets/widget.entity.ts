@@ -1,0 +1,27 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ID, TIME_MS, text } from '../ground/database/columns.js';
+import { WIDGET } from './widget.description.js';
+
+export const WIDGET_STATES = WIDGET.fields[1].choices;
+export type WidgetState = (typeof WIDGET_STATES)[number];
+
+/** A widget of a project. The primary key begins with the project, so a list is one range of an index. */
+@Entity('widgets', { withoutRowid: true })
+@Index('widgets_state', ['projectId', 'state', 'id'])
+export class Widget {
+  @PrimaryColumn({ ...ID, name: 'project_id' })
+  projectId!: bigint;
+
+  @PrimaryColumn(ID)
+  id!: bigint;
+
+  @Column(text(200))
+  name!: string;
+
+  /** Null = not stated. */
+  @Column({ ...text(16), nullable: true })
+  state!: WidgetState | null;
+
+  @Column({ ...TIME_MS, name: 'created_at_ms' })
+  createdAtMs!: number;
+}

@@ -1,0 +1,42 @@
+import type { Noun } from '../noun.js';
+import { seedWidgets } from './widget.demo.js';
+import { WIDGET } from './widget.description.js';
+import { Widget } from './widget.entity.js';
+import { widgetFiles } from './widget.files.js';
+import { WidgetService } from './widget.service.js';
+import { WidgetStore } from './widget.store.js';
+import { Widgets1790000000000 } from './widgets.migration.js';
+
+/** Widgets, as the platform sees them. */
+export const widgets: Noun = {
+  description: WIDGET,
+  entities: [Widget],
+  migrations: [Widgets1790000000000],
+  open({ db, ids, idempotency, versions, now }) {
+    const store = new WidgetStore(db, versions);
+    const service = new WidgetService(store, ids, idempotency, now);
+    return {
+      service,
+      files: widgetFiles(store),
+      seedDemo: (call) => seedWidgets(service, call),
+      async openDoors() {
+        const [{ WidgetResolver }, { widgetsRoutes }] = await Promise.all([
+          import('./graphql/widget.resolver.js'),
+          import('./rest/widgets.routes.js'),
+        ]);
+        return {
+          plural: WIDGET.plural,
+          resolver: new WidgetResolver(service),
+          routes: (app, baseUrl) => widgetsRoutes(app, service, baseUrl),
+        };
+      },
+    };
+  },
+  async contract() {
+    const [{ WidgetResolver }, { WIDGETS_DOCUMENT }] = await Promise.all([
+      import('./graphql/widget.resolver.js'),
+      import('./rest/widgets.document.js'),
+    ]);
+    return { plural: WIDGET.plural, resolver: WidgetResolver, rest: WIDGETS_DOCUMENT };
+  },
+};
