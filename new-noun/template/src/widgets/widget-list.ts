@@ -1,24 +1,12 @@
 import { KeysetCursors } from '../ground/kernel/keyset-cursors.js';
-import { MAX_PAGE_SIZE } from '../ground/kernel/validation.js';
+import type { ListOrder } from '../ground/kernel/validation.js';
 import { WIDGET } from './widget.description.js';
 import type { Widget, WidgetState } from './widget.entity.js';
-
-export const WIDGET_ORDERS = ['OLDEST', 'NEWEST'] as const;
-export type WidgetOrder = (typeof WIDGET_ORDERS)[number];
-
-export const PAGE_SIZE = { minimum: 1, maximum: MAX_PAGE_SIZE, default: 20 } as const;
-
-export const pageSizeSchema = {
-  type: 'integer',
-  ...PAGE_SIZE,
-  description: 'Maximum number of widgets returned.',
-  rule: `must be a whole number from ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}`,
-} as const;
 
 /** The widgets of a project that match the filter, ordered by id. */
 export interface WidgetList {
   state: WidgetState | null;
-  orderBy: WidgetOrder;
+  orderBy: ListOrder;
 }
 
 export interface WidgetListRequest extends WidgetList {

@@ -5,12 +5,13 @@ import { MAX_INPUTS } from '../../doors/graphql/operations/measured-operation.js
 import { answeredFields } from '../../doors/graphql/operations/operation-size.js';
 import { Entries } from '../../doors/graphql/operations/type-options.js';
 import type { ServiceCall } from '../../ground/kernel/caller.js';
-import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
-import { parseInt64 } from '../../ground/kernel/int64.js';
-import { validator } from '../../ground/kernel/validation.js';
+import { invalidRequest } from '../../ground/kernel/errors.js';
+import { parseRecordId } from '../../ground/kernel/record-id.js';
+import { PAGE_SIZE, pageSizeSchema, validator } from '../../ground/kernel/validation.js';
+import { WIDGET } from '../widget.description.js';
 import { WIDGET_RULES } from '../widget.rules.js';
 import type { WidgetService } from '../widget.service.js';
-import { cursorsOf, PAGE_SIZE, pageSizeSchema, type WidgetListRequest } from '../widget-list.js';
+import { cursorsOf, type WidgetListRequest } from '../widget-list.js';
 import {
   DeletedWidgetType,
   NewWidgetInput,
@@ -43,7 +44,7 @@ export class WidgetResolver {
     @Ctx() context: Context,
     @Arg('id', () => ID, { description: "The widget's identifier." }) id: string,
   ): Promise<WidgetType> {
-    return presentWidget(await this.service.get(serviceCallOf(context), widgetId(id)));
+    return presentWidget(await this.service.get(serviceCallOf(context), parseRecordId(id, WIDGET.singular)));
   }
 
   @Directive('@rateLimit(max: 300, window: "1m")')
@@ -76,7 +77,9 @@ export class WidgetResolver {
     @Arg('input', () => WidgetChangesInput, { description: 'The changes.' }) input: WidgetChangesInput,
   ): Promise<WidgetType> {
     const changes = WIDGET_RULES.parseChanges({ ...input });
-    return presentWidget(await this.service.update(call, widgetId(id), changes, answeredFields(info)));
+    return presentWidget(
+      await this.service.update(call, parseRecordId(id, WIDGET.singular), changes, answeredFields(info)),
+    );
   }
 
   @Directive('@rateLimit(max: 300, window: "1m")')
@@ -85,11 +88,11 @@ export class WidgetResolver {
     @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The widget's identifier." }) id: string,
   ): Promise<DeletedWidgetType> {
-    return { id: String(await this.service.delete(call, widgetId(id))) };
+    return { id: String(await this.service.delete(call, parseRecordId(id, WIDGET.singular))) };
   }
 }
 
-const problemsOf = validator({ type: 'object', properties: { first: pageSizeSchema } });
+const problemsOf = validator({ type: 'object', properties: { first: pageSizeSchema(WIDGET.plural) } });
 
 /** Throws `AppError invalid_request` that names each invalid argument. */
 function parseListArgs({ first, after, state, orderBy }: WidgetListArgs): WidgetListRequest {
@@ -110,11 +113,4 @@ function parseListArgs({ first, after, state, orderBy }: WidgetListArgs): Widget
 /** For the rules: null states nothing. */
 function stated(input: NewWidgetInput): object {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
-}
-
-/** An id that is not an integer belongs to no widget. Throws `AppError not_found`. */
-function widgetId(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === null) throw new AppError('not_found', 'There is no such widget: an id is an integer.');
-  return id;
 }

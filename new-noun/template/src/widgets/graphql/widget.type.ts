@@ -7,14 +7,9 @@ import {
   PlainType,
 } from '../../doors/graphql/operations/type-options.js';
 import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/page.js';
+import { type ListOrder, PAGE_SIZE } from '../../ground/kernel/validation.js';
 import type { Widget, WidgetState } from '../widget.entity.js';
-import {
-  cursorsOf,
-  PAGE_SIZE,
-  type WidgetListRequest,
-  type WidgetOrder,
-  type WidgetPage,
-} from '../widget-list.js';
+import { cursorsOf, type WidgetListRequest, type WidgetPage } from '../widget-list.js';
 
 const WidgetStateEnum = describedEnum<WidgetState>('WidgetState', 'The state of a widget.', {
   draft: 'Not in use yet.',
@@ -22,7 +17,7 @@ const WidgetStateEnum = describedEnum<WidgetState>('WidgetState', 'The state of 
   archived: 'Not in use any more.',
 });
 
-const WidgetOrderEnum = describedEnum<WidgetOrder>('WidgetOrder', 'The order of a list of widgets.', {
+const WidgetOrderEnum = describedEnum<ListOrder>('WidgetOrder', 'The order of a list of widgets.', {
   OLDEST: 'The widget that was added first comes first.',
   NEWEST: 'The widget that was added last comes first.',
 });
@@ -104,7 +99,7 @@ export class WidgetListArgs {
   state?: WidgetState | null;
 
   @Field(() => WidgetOrderEnum, { nullable: true, defaultValue: 'OLDEST', description: 'What comes first.' })
-  orderBy?: WidgetOrder | null;
+  orderBy?: ListOrder | null;
 }
 
 export function presentWidget({ id, createdAtMs, projectId: _, ...widget }: Widget): WidgetType {

@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/list-requests.js';
-import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
-import { parseInt64 } from '../../ground/kernel/int64.js';
-import { validator } from '../../ground/kernel/validation.js';
+import { invalidRequest } from '../../ground/kernel/errors.js';
+import { parseRecordId } from '../../ground/kernel/record-id.js';
+import { PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
 import { WIDGET } from '../widget.description.js';
 import type { Widget, WidgetState } from '../widget.entity.js';
 import { WIDGET_RULES } from '../widget.rules.js';
 import type { WidgetService } from '../widget.service.js';
-import { cursorsOf, PAGE_SIZE, type WidgetListRequest } from '../widget-list.js';
+import { cursorsOf, type WidgetListRequest } from '../widget-list.js';
 import { listQuerySchema, widgetSchema, widgetsSchema } from './widgets.schemas.js';
 
 const problemsOf = validator(listQuerySchema);
@@ -53,8 +53,7 @@ export function widgetsRoutes(
     '/widgets/:widgetId',
     { schema: { response: { 200: widgetSchema } }, config: { operationId: 'getWidget' } },
     async (request, reply) => {
-      const id = parseInt64(request.params.widgetId);
-      if (id === null) throw new AppError('not_found', 'There is no such widget: an id is an integer.');
+      const id = parseRecordId(request.params.widgetId, WIDGET.singular);
       const widget = await widgets.get(serviceCallOf(request, reply), id);
       nameIgnored(reply);
       return present(widget);

@@ -1,6 +1,6 @@
-import type { ObjectSchema } from '../../ground/kernel/validation.js';
+import { LIST_ORDERS, type ObjectSchema, pageSizeSchema } from '../../ground/kernel/validation.js';
+import { WIDGET } from '../widget.description.js';
 import { newWidgetSchema, stateSchema } from '../widget.rules.js';
-import { pageSizeSchema, WIDGET_ORDERS } from '../widget-list.js';
 
 /** Fastify serializes with them, and the OpenAPI document shows them. */
 export const widgetSchema = {
@@ -22,11 +22,11 @@ export const widgetsSchema = {
 export const listQuerySchema = {
   type: 'object',
   properties: {
-    limit: pageSizeSchema,
+    limit: pageSizeSchema(WIDGET.plural),
     state: { ...stateSchema, description: 'Filters by state.' },
     order: {
       type: 'string',
-      enum: WIDGET_ORDERS.map((order) => order.toLowerCase()),
+      enum: LIST_ORDERS.map((order) => order.toLowerCase()),
       description: 'Which widgets come first.',
       rule: 'must be oldest or newest',
     },
