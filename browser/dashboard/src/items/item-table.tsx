@@ -31,56 +31,58 @@ export function ItemTable({ noun, items, isBusy, addedId, acts }: Props) {
   const head = headOf(noun);
   const columns = columnsOf(noun);
   return (
-    <table className="stacked items" aria-busy={isBusy}>
-      <caption className="unseen">{capitalized(noun.plural)}</caption>
-      <thead>
-        <tr>
-          {[head, ...columns].map(({ name, label }) => (
-            <th key={name} scope="col">
-              {label}
-            </th>
-          ))}
-          <th scope="col">Id</th>
-          <th scope="col">Added</th>
-          {acts && (
-            <th scope="col">
-              <span className="unseen">Actions</span>
-            </th>
-          )}
-        </tr>
-      </thead>
-      <tbody>
-        {items.map((item) => (
-          <tr
-            key={item.id}
-            ref={item.id === addedId ? added : undefined}
-            className={item.id === addedId ? 'added' : undefined}
-          >
-            <th scope="row" data-head={head.label}>
-              <bdi>{textIn(item, head)}</bdi>
-            </th>
-            {columns.map((field) => (
-              <Cell key={field.name} field={field} text={textIn(item, field)} />
+    <div className="item-columns">
+      <table className="stacked items" aria-busy={isBusy}>
+        <caption className="unseen">{capitalized(noun.plural)}</caption>
+        <thead>
+          <tr>
+            {[head, ...columns].map(({ name, label }) => (
+              <th key={name} scope="col">
+                {label}
+              </th>
             ))}
-            <td data-head="Id">
-              <code>{item.id}</code>
-            </td>
-            <td data-head="Added" className="unnamed">
-              <Moment at={item.createdAt} />
-            </td>
+            <th scope="col">Id</th>
+            <th scope="col">Added</th>
             {acts && (
-              <td className="row-acts">
-                <Acts
-                  name={textIn(item, head)}
-                  onEdit={() => acts.edit(item)}
-                  onRemove={() => acts.remove(item, items.length === 1)}
-                />
-              </td>
+              <th scope="col">
+                <span className="unseen">Actions</span>
+              </th>
             )}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <tr
+              key={item.id}
+              ref={item.id === addedId ? added : undefined}
+              className={item.id === addedId ? 'added' : undefined}
+            >
+              <th scope="row" data-head={head.label}>
+                <bdi>{textIn(item, head)}</bdi>
+              </th>
+              {columns.map((field) => (
+                <Cell key={field.name} field={field} text={textIn(item, field)} />
+              ))}
+              <td data-head="Id">
+                <code>{item.id}</code>
+              </td>
+              <td data-head="Added" className="unnamed">
+                <Moment at={item.createdAt} />
+              </td>
+              {acts && (
+                <td className="row-acts">
+                  <Acts
+                    name={textIn(item, head)}
+                    onEdit={() => acts.edit(item)}
+                    onRemove={() => acts.remove(item, items.length === 1)}
+                  />
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
