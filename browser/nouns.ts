@@ -40,7 +40,7 @@ export function sampleIdempotencyKey(noun: NounDescription): string {
   return `7b1f0c52-add-${example.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
 }
 
-/** What a first query asks for: the id, the name and the choices. */
+/** The fields of a first query: the id, the name and the choices. */
 export function shownFieldsOf(noun: NounDescription): string[] {
   const head = headOf(noun);
   const shown = noun.fields.filter(({ name, kind }) => name === head.name || kind === 'choice');

@@ -21,7 +21,7 @@ export interface Noun extends DatabaseSchema {
   contract(): Promise<NounContract>;
 }
 
-/** What the platform gives a noun. */
+/** The parts that the platform gives a noun. */
 interface Platform {
   readonly db: Database;
   readonly ids: IdGenerator;

@@ -1,6 +1,6 @@
 import { PET } from './pets/pet.description.js';
 
-/** What the platform says about a noun, in texts, files and pages. */
+/** The words of a noun in texts, files and pages. */
 export interface NounDescription {
   /** As in `createBook`, in messages and in cursors. */
   readonly singular: string;
@@ -54,7 +54,7 @@ export interface NounFilter {
 }
 
 export interface NounExample {
-  /** What the operation does, such as `Add a book`. */
+  /** The purpose of the operation, such as `Add a book`. */
   readonly task: string;
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;

@@ -282,6 +282,18 @@ test('House-19: only the noun and the two lists of nouns know pets', async () =>
   expect(named.filter(Boolean)).toEqual([]);
 });
 
+test('House-20: browser/ imports nothing of src but the descriptions of nouns', async () => {
+  const files = (await readdir('browser', { recursive: true })).filter((file) => /\.(ts|tsx|js)$/.test(file));
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const source = await readFile(join('browser', file), 'utf8');
+      const names = [...source.matchAll(/\bfrom\s*'(\.[^']+)'/g)].map(([, name = '']) => name);
+      return names.map((name) => target(join('browser', file), name)).filter((to) => to.startsWith('src/'));
+    }),
+  );
+  expect([...new Set(found.flat())]).toEqual(['src/nouns.ts']);
+});
+
 test('House-5: a room imports only rooms listed before it, so rooms form no circle', () => {
   const rooms = Object.keys(MAY_IMPORT);
   const wrong = rooms.flatMap((room, at) =>

@@ -1,4 +1,4 @@
-/** What texts, files and pages say about a pet. Plain data without imports: the build of `browser/` reads it too. */
+/** The words about a pet in texts, files and pages. Plain data without imports: the build of `browser/` reads it too. */
 export const PET = {
   singular: 'pet',
   plural: 'pets',

@@ -19,7 +19,7 @@ export function filledGuide(text: string, contract: Contract): string {
   });
 }
 
-/** What a guide may write as `{{name}}`. The examples are of the first noun. */
+/** The names that a guide may write as `{{name}}`. The examples are of the first noun. */
 function valuesOf({ operations }: Contract): Record<string, string> {
   const { singular, plural, withArticle, fields } = FIRST_NOUN;
   const required = fields.filter(({ isRequired }) => isRequired);

@@ -4,7 +4,7 @@ import type { ObjectSchema } from '../../ground/kernel/validation.js';
 import { capitalized, type NounDescription, type NounField } from '../../nouns.js';
 import { IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
 
-/** What the OpenAPI document says about a noun. `schema/openapi.ts` adds what every operation has. */
+/** The part of the OpenAPI document that is about a noun. `schema/openapi.ts` adds what every operation has. */
 export interface RestDocument {
   /** Of the whole interface, for people. */
   readonly summary: string;
@@ -95,7 +95,7 @@ export function usualDocument(parts: UsualDocument): RestDocument {
   const get: DocumentedOperation = {
     operationId: `get${type}`,
     summary: `Get ${withArticle}`,
-    description: `One ${singular} of the project.`,
+    description: `The ${singular} of the project with this identifier.`,
     scope: `${plural}:read`,
     parameters: [
       {

@@ -3,7 +3,7 @@ import type { DataVersions } from '../kernel/data-versions.js';
 import type { Database } from './database.js';
 import { insertTogether } from './insert-rows.js';
 
-/** What every noun's row begins with; together they are its primary key. */
+/** The first columns of every noun's row; together they are its primary key. */
 export interface ProjectRow {
   projectId: bigint;
   id: bigint;

@@ -4,7 +4,7 @@ import { parseInt64 } from './int64.js';
 /** A place in a list: behind this record, which may be deleted since. */
 export interface Keyset {
   id: bigint | string;
-  /** What the list is ordered by before the id, if it is ordered by a text. */
+  /** The text by which the list is ordered before the id, if it has one. */
   text?: string;
 }
 
@@ -13,7 +13,7 @@ export class KeysetCursors {
   private knownMark: string | undefined;
 
   /**
-   * @param list the order and the filters; null = the lists of this noun that share their cursors
+   * @param list the order and the filters; null = the lists of this noun that share their cursors.
    * @param isByText whether the list is ordered by a text before the id
    */
   constructor(

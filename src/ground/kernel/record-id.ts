@@ -1,7 +1,7 @@
 import { AppError } from './errors.js';
 import { parseInt64 } from './int64.js';
 
-/** The id in a client's text. One that is not an integer belongs to no record: throws `AppError not_found`. */
+/** The id in a client's text. A text that is no integer belongs to no record: throws `AppError not_found`. */
 export function parseRecordId(text: string, singular: string): bigint {
   const id = parseInt64(text);
   if (id === null) throw new AppError('not_found', `There is no such ${singular}: an id is an integer.`);

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../../ground/kernel/errors.js';
 import type { NounDescription } from '../../nouns.js';
 
-/** What files need from a noun. */
+/** The parts of a noun that its files need. */
 export interface NounFiles {
   /** Its fields are the columns of the files. */
   readonly description: NounDescription;
@@ -18,7 +18,7 @@ export interface NounFiles {
   page(projectId: bigint, page: RecordPage): Promise<{ records: ListedRecord[]; hasNextPage: boolean }>;
 }
 
-/** What the gateway adds to the fields of a record. */
+/** The values that the gateway adds to the fields of a record. */
 export interface RecordRow {
   projectId: bigint;
   id: bigint;

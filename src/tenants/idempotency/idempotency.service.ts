@@ -42,7 +42,7 @@ export function objectCodec<T extends object>(...integers: readonly (keyof T & s
   };
 }
 
-/** What the gateway adds to records that are created together. */
+/** The values that the gateway adds to records that are created together. */
 export interface Creation {
   /** In the order of the records. */
   ids: readonly bigint[];

@@ -1,4 +1,4 @@
-/** What texts, files and pages say about a book. Plain data without imports: the build of `browser/` reads it too. */
+/** The words about a book in texts, files and pages. Plain data without imports: the build of `browser/` reads it too. */
 export const BOOK = {
   singular: 'book',
   plural: 'books',

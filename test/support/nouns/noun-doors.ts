@@ -23,7 +23,7 @@ export interface ListQuery {
   isNewestFirst?: boolean;
 }
 
-/** What a client does at either door. A token of null sends no key. */
+/** The requests of a client at either door. A token of null sends no key. */
 export interface Door {
   create(token: string | null, input: Values, idempotencyKey?: string): Promise<Outcome<SharedRecord>>;
   get(token: string | null, id: string): Promise<Outcome<SharedRecord>>;

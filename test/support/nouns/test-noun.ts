@@ -3,7 +3,7 @@ import type { NounDescription } from '../../../src/nouns.js';
 /** Values of fields, as variables of GraphQL: a 64-bit integer is text of its digits. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** What the suites of `test/nouns/` must know of a noun beyond its description. */
+/** The facts about a noun, beyond its description, that the suites of `test/nouns/` need. */
 export interface TestNoun {
   readonly description: NounDescription;
   /** Valid input number `n`, without the field of `filter`. Two numbers differ. No value of it must be unique. */
@@ -12,7 +12,7 @@ export interface TestNoun {
   change(n: number): Values;
   /** Differences that make an input invalid, with the names of the wrong fields. */
   readonly invalid: readonly (readonly [difference: Values, fields: readonly string[]])[];
-  /** A field of 64-bit integers, and integers that it accepts. One of them is larger than 2^53; null = no such field. */
+  /** A field of 64-bit integers, and integers that it accepts. At least one integer is larger than 2^53; null = no such field. */
   readonly int64: { readonly field: string; readonly digits: readonly string[] } | null;
   /** An optional field with choices, which null removes; the argument of its name filters the lists of both doors. */
   readonly filter: { readonly field: string; readonly values: readonly [string, string] };

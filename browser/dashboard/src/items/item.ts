@@ -7,7 +7,7 @@ import {
 } from '../../../nouns.js';
 import type { ApiKeyScope } from '../graphql/generated.js';
 
-/** One book, or one of another noun, as GraphQL answers it. */
+/** A record of a noun, such as a book, as GraphQL answers it. */
 export interface Item {
   readonly id: string;
   /** A time in ISO 8601; not part of exports. */

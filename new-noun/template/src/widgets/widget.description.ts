@@ -1,4 +1,4 @@
-/** What texts, files and pages say about a widget. Plain data without imports: the build of `browser/` reads it too. */
+/** The words about a widget in texts, files and pages. Plain data without imports: the build of `browser/` reads it too. */
 export const WIDGET = {
   singular: 'widget',
   plural: 'widgets',

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
 
-/** What only widgets promise. The suites of `test/nouns/` test what every noun promises. */
+/** The promises that only widgets keep. The suites of `test/nouns/` test what every noun promises. */
 onEachDatabase((app) => {
   test('Widgets-1: a widget has a name and a state, and a list is filtered by state at both doors', async () => {
     const { token } = await app().tenant();

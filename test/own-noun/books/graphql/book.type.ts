@@ -22,7 +22,7 @@ export const BookOrderEnum = describedEnum<ListOrder>('BookOrder', 'The order of
   NEWEST: 'The book that was added last comes first.',
 });
 
-/** What a client states of a book. 64-bit integers are text of their digits. */
+/** The fields of a book that a client states. 64-bit integers are text of their digits. */
 @InputType()
 abstract class BookFields {
   @Field(() => String, { nullable: true, description: 'Its ISBN without hyphens; no other book has it.' })

@@ -22,7 +22,7 @@ const WidgetOrderEnum = describedEnum<ListOrder>('WidgetOrder', 'The order of a 
   NEWEST: 'The widget that was added last comes first.',
 });
 
-/** What a client states of a widget. */
+/** The fields of a widget that a client states. */
 @InputType()
 abstract class WidgetFields {
   @Field(() => WidgetStateEnum, { nullable: true, description: 'Its state.' })
