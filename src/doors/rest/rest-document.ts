@@ -54,7 +54,7 @@ interface UsualDocument {
 
 /**
  * The document of a noun with the usual operations: its list, its creation, and reading one by its id. The examples are those
- * of the description's fields. SPEC words the document of pets, so only other nouns call it.
+ * of the description's fields. A noun whose specification words its document writes it out instead.
  *
  * @public
  */
