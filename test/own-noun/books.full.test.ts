@@ -68,11 +68,12 @@ async function seesBooks(url: string, key: string): Promise<void> {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('rowheader', { name: 'Middlemarch' }).waitFor();
     await page.getByRole('button', { name: 'Add book' }).click();
-    await page.getByLabel('Title').fill('Persuasion');
-    await page.getByLabel('Pages').fill('249');
-    await page.getByLabel('Price in cents').fill('9007199254740993');
-    await page.getByLabel('Published on').fill('1817-12-20');
-    await page.getByRole('dialog').getByRole('button', { name: 'Add book' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Title').fill('Persuasion');
+    await form.getByLabel('Pages').fill('249');
+    await form.getByLabel('Price in cents').fill('9007199254740993');
+    await form.getByLabel('Published on').fill('1817-12-20');
+    await form.getByRole('button', { name: 'Add book' }).click();
     const row = page.getByRole('row', { name: /Persuasion/ });
     await row.getByText('9007199254740993').waitFor();
     await row.getByText('1817-12-20').waitFor();
