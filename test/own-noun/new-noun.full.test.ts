@@ -14,7 +14,7 @@ const LISTS = {
 const TAKE_PETS_OUT = 'git rm -rq src/pets test/pets test/support/nouns/pet*.ts';
 
 let copy: RepositoryCopy;
-/** What each command of the guide printed, in their order. */
+/** The output of each command of the guide, in their order. */
 const ran: [command: string, output: string][] = [];
 beforeAll(async () => {
   copy = await copyRepository();
