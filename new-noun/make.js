@@ -107,7 +107,8 @@ Added ${plural} to ${changed.length} lists, and printed the contract anew into s
 ${lines(changed)}
 
 Next:
-  npm start    # prints a key with its first start: put it into API_KEY, in a second terminal
+  npm start    # prints a key with its first start: put it into API_KEY, in a second terminal. An older database
+               # in var/ has no ${plural}, and its key no scope for them: delete it first
   curl -s http://127.0.0.1:4000/v1/${plural} -H "Authorization: Bearer $API_KEY"
   TEST_DATABASES=sqlite npm test -- test/nouns test/${plural}
 

@@ -12,13 +12,11 @@ export interface Keyset {
 export class KeysetCursors {
   private knownMark: string | undefined;
 
-  /**
-   * @param list the order and the filters; null = the lists of this noun that share their cursors.
-   * @param isByText whether the list is ordered by a text before the id
-   */
+  /** `list` is the order with the filters; null = the lists of this noun that share their cursors. */
   constructor(
     private readonly noun: { readonly singular: string; readonly plural: string },
     private readonly list: readonly unknown[] | null,
+    /** The list is ordered by a text before the id. */
     private readonly isByText = false,
   ) {}
 

@@ -31,8 +31,8 @@ export interface IssuedApiKey {
 }
 
 /**
- * An operator, as an actor, changes any key. A caller changes keys of its own project, and its key limits what it may do: its
- * changes throw `AppError forbidden` without the scope `keys`. A key of another project is not found.
+ * An operator, as an actor, changes any key. A caller changes keys of its own project and needs the scope `keys`; otherwise a
+ * change throws `AppError forbidden`. A key of another project is not found.
  */
 export type KeyChanger = Actor | ServiceCall;
 

@@ -181,7 +181,7 @@ export class ImportService {
           await insertRows(manager, this.noun.entity, rows);
           if (work.file.identity) await this.advance(manager, progress, next);
         });
-      await patiently(attempt, work).catch(refuseLateConflict);
+      await patiently(attempt, work).catch((error) => refuseLateConflict(error, work));
     });
     Object.assign(progress, next);
     work.onProgress(progress);
@@ -222,12 +222,13 @@ export class ImportService {
   }
 }
 
-/** Another writer has stored a value meanwhile. Nothing of the batch is stored, so a resumed import refuses its row. */
-function refuseLateConflict(error: unknown): never {
+/** Another writer has stored a value meanwhile. Nothing of the batch is stored, so the next attempt refuses its row. */
+function refuseLateConflict(error: unknown, { file, progress }: ImportWork): never {
   if (!isDuplicate(error) || isDuplicateId(error)) throw error;
-  throw conflict(
-    'Another request has just created a record with a value of this file. Use --resume to continue.',
-  );
+  const advice = file.identity
+    ? 'Use --resume to continue'
+    : `Import the rows after line ${progress.line} again`;
+  throw conflict(`Another request has just created a record with a value of this file. ${advice}.`);
 }
 
 const conflict = (message: string) => new AppError('conflict', message);
