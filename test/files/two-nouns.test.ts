@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Column, Entity, In, Index, PrimaryColumn } from 'typeorm';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
@@ -59,6 +60,14 @@ const NOTE: NounDescription = {
 
 const code = { type: 'string', rule: 'must be text' };
 const RULES = new RecordRules({ type: 'object', required: ['name'], properties: { name: NAME, code } });
+
+interface Wanted {
+  /** `-` = the stream. */
+  path: string;
+  fields: NounDescription['fields'];
+  mode?: BeginMode;
+  stream?: Readable;
+}
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let database: TestDatabase;
@@ -120,10 +129,10 @@ describe.each(databaseKinds())('on %s', (kind) => {
   const imported = async (
     imports: ImportService,
     projectId: bigint,
-    { path, fields, mode = 'new' }: { path: string; fields: NounDescription['fields']; mode?: BeginMode },
+    { path, fields, mode = 'new', stream = process.stdin }: Wanted,
   ) => {
     const onWait = () => {};
-    const file = await openRecordFile(path, process.stdin, fields);
+    const file = await openRecordFile(path, stream, fields);
     const names = { path, slug: 'shop' };
     const start = { mode, names, reportPath: `${path}.refused`, mayBegin: () => {}, onWait };
     const progress = await imports.begin(projectId, file, start);
@@ -198,5 +207,36 @@ describe.each(databaseKinds())('on %s', (kind) => {
       ({ name }) => name,
     );
     expect(names).toEqual(['Stored', 'A', 'C', 'D', ...many.map((row) => row.split(',')[0]), 'G']);
+  });
+
+  test('Import-53: a value that another request stores after the check stops the import, and a resumed one refuses its row', async () => {
+    const text = 'name,code\nA,1\nB,late\n';
+    const path = join(folder, `late-${kind}.csv`);
+    await writeFile(path, text);
+    for (const stream of [null, Readable.from([Buffer.from(text)])]) {
+      const { id: projectId } = await newProject();
+      const noun = files();
+      const late: NounFiles = {
+        ...noun,
+        async conflicts(id, records) {
+          const found = (await noun.conflicts?.(id, records)) ?? [];
+          await db.repository(Note).insert({ projectId, id: 1n, name: 'Late', code: 'late', createdAtMs: 1 });
+          return found;
+        },
+      };
+      const imports = new ImportService(db, late, createServices(db, Date.now), Date.now);
+      const wanted = { path: stream ? '-' : path, fields: NOTE.fields, ...(stream ? { stream } : {}) };
+      await expect(imported(imports, projectId, wanted)).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringContaining(stream ? 'Import the rows after line 0 again' : 'Use --resume'),
+      });
+      expect(await db.repository(Note).countBy({ projectId })).toBe(1);
+      if (stream) continue;
+      const resumed = await imported(services().notes, projectId, { ...wanted, mode: 'resume' });
+      expect([resumed.progress.imported, resumed.refused]).toEqual([
+        1,
+        ['B,late,line 3: code is that of another note,'],
+      ]);
+    }
   });
 });
