@@ -12,6 +12,7 @@ export const BOOKS: TestNoun = {
     [{ priceCents: '9223372036854775808' }, ['priceCents']],
     [{ isbn: '978-0141439587' }, ['isbn']],
     [{ publishedOn: '1815-13-23' }, ['publishedOn']],
+    [{ publishedOn: '1815-02-30' }, ['publishedOn']],
     [{ title: ' ', pages: 100_001 }, ['pages', 'title']],
   ],
   int64: {

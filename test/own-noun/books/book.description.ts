@@ -1,3 +1,5 @@
+export const BOOK_STATES = ['draft', 'published', 'withdrawn'] as const;
+
 /** The words about a book in texts, files and pages. Plain data without imports: the build of `browser/` reads it too. */
 export const BOOK = {
   singular: 'book',
@@ -40,7 +42,7 @@ export const BOOK = {
       label: 'State',
       kind: 'choice',
       isRequired: false,
-      choices: ['draft', 'published', 'withdrawn'],
+      choices: BOOK_STATES,
       tones: ['busy', 'good', 'idle'],
       example: 'published',
     },

@@ -1,8 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, INTEGER, TIME_MS, text } from '../ground/database/columns.js';
-import { BOOK } from './book.description.js';
+import type { BOOK_STATES } from './book.description.js';
 
-export const BOOK_STATES = BOOK.fields[5].choices;
 export type BookState = (typeof BOOK_STATES)[number];
 
 /** A book of a project. The primary key begins with the project, so a list is one range of an index. */

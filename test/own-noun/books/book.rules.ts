@@ -1,6 +1,7 @@
 import { RecordRules } from '../ground/kernel/record-rules.js';
 import { NAME, type ObjectSchema } from '../ground/kernel/validation.js';
-import { BOOK_STATES, type BookState } from './book.entity.js';
+import { BOOK_STATES } from './book.description.js';
+import type { BookState } from './book.entity.js';
 
 export interface NewBook {
   title: string;
@@ -62,7 +63,7 @@ export const newBookSchema = {
     },
     publishedOn: {
       type: 'string',
-      pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',
+      format: 'date',
       description: 'The day of its publication.',
       examples: ['1815-12-23'],
       rule: 'must be a date such as 1815-12-23',

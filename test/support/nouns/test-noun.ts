@@ -6,7 +6,7 @@ export type Values = Readonly<Record<string, unknown>>;
 /** The facts about a noun, beyond its description, that the suites of `test/nouns/` need. */
 export interface TestNoun {
   readonly description: NounDescription;
-  /** Valid input number `n`, without the field of `filter`. Two numbers differ. No value of it must be unique. */
+  /** Valid input number `n`, without the field of `filter`. Two numbers differ. The suites store one input several times, so no value in it may have to be unique. */
   input(n: number): Values;
   /** Valid changes number `n`: they differ from every input, and from the changes of another number. */
   change(n: number): Values;

@@ -1,3 +1,5 @@
+export const WIDGET_STATES = ['draft', 'active', 'archived'] as const;
+
 /** The words about a widget in texts, files and pages. Plain data without imports: the build of `browser/` reads it too. */
 export const WIDGET = {
   singular: 'widget',
@@ -19,7 +21,7 @@ export const WIDGET = {
       label: 'State',
       kind: 'choice',
       isRequired: false,
-      choices: ['draft', 'active', 'archived'],
+      choices: WIDGET_STATES,
       tones: ['busy', 'good', 'idle'],
       example: 'active',
     },

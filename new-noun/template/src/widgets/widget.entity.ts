@@ -1,8 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, TIME_MS, text } from '../ground/database/columns.js';
-import { WIDGET } from './widget.description.js';
+import type { WIDGET_STATES } from './widget.description.js';
 
-export const WIDGET_STATES = WIDGET.fields[1].choices;
 export type WidgetState = (typeof WIDGET_STATES)[number];
 
 /** A widget of a project. The primary key begins with the project, so a list is one range of an index. */

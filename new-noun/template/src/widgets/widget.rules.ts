@@ -1,6 +1,7 @@
 import { RecordRules } from '../ground/kernel/record-rules.js';
 import { NAME, type ObjectSchema } from '../ground/kernel/validation.js';
-import { WIDGET_STATES, type WidgetState } from './widget.entity.js';
+import { WIDGET_STATES } from './widget.description.js';
+import type { WidgetState } from './widget.entity.js';
 
 export interface NewWidget {
   name: string;
