@@ -1,11 +1,13 @@
 import type { RestDocument } from '../src/doors/rest/rest-document.js';
+import { cursorOf } from '../src/ground/records/position.js';
 import { ERRORS, type ErrorCode } from '../src/ground/kernel/errors.js';
 import { FIRST_NOUN } from '../src/nouns.js';
-import { IGNORED_PARAMETERS, REPLAYED } from '../src/request/http/headers.js';
+import { CHANGES_CURSOR, IGNORED_PARAMETERS, REPLAYED } from '../src/request/http/headers.js';
 import { errorExample } from './openapi-refusals.js';
 
 const { singular, plural } = FIRST_NOUN;
 const LIST_URL = `http://127.0.0.1:4000/v1/${plural}`;
+const CHANGE_CURSOR = cursorOf({ number: 42, atMs: 1764892800000 });
 const CURSOR = Buffer.from(`${singular}:42`).toString('base64url');
 
 const textHeader = (description: string, example: string) => ({
@@ -42,6 +44,10 @@ export const HEADERS = {
   [IGNORED_PARAMETERS]: textHeader(
     'Query parameters that the operation does not know and has ignored, percent-encoded: at most 10, each cut to 30 characters. `...` stands for further ones.',
     'page, sort',
+  ),
+  [CHANGES_CURSOR]: textHeader(
+    'The position in the change log at which the page was read; absent while the log is off.',
+    CHANGE_CURSOR,
   ),
   'Retry-After': {
     description: 'Seconds to wait before a new attempt.',

@@ -92,7 +92,7 @@ function pathsOf({ paths, tag }: RestDocument, responses: Responses): object {
 }
 
 function operation(
-  { operationId, summary, description, sunsetDate, scope, ...rest }: DocumentedOperation,
+  { operationId, summary, description, sunsetDate, isBeta, scope, ...rest }: DocumentedOperation,
   tag: string,
   responses: Responses,
 ): object {
@@ -107,6 +107,7 @@ function operation(
     summary,
     description,
     ...(sunsetDate === undefined ? {} : { deprecated: true, 'x-deprecated-sunset': sunsetDate }),
+    ...(isBeta ? { 'x-stability': 'beta' } : {}),
     tags: [tag],
     security: needs(scope),
     parameters: creates === undefined ? parameters : [IDEMPOTENCY_KEY, ...parameters],

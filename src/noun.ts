@@ -5,6 +5,7 @@ import type { Database } from './ground/database/database.js';
 import type { ServiceCall } from './ground/kernel/caller.js';
 import type { DataVersions } from './ground/kernel/data-versions.js';
 import type { IdGenerator } from './ground/kernel/ids.js';
+import type { ChangeFeeds } from './ground/records/change-feed.js';
 import type { NounDescription } from './nouns.js';
 import type { NounFiles } from './tenants/files/noun-files.js';
 import type { IdempotencyService } from './tenants/idempotency/idempotency.service.js';
@@ -28,6 +29,8 @@ interface Platform {
   readonly idempotency: IdempotencyService;
   /** Announces every write of its data to the response caches of all processes. */
   readonly versions: DataVersions;
+  /** The change logs, which every write of its table joins. */
+  readonly changes: ChangeFeeds;
   readonly now: () => number;
 }
 

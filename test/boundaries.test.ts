@@ -18,6 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
   'ground/database': ['ground/scheduling'],
   'ground/backup': ['ground/database'],
+  'ground/records': ['ground/database', 'ground/redis'],
   'tenants/audit': ['ground/database'],
   'tenants/idempotency': ['ground/database'],
   'request/rate-limit/rules': [],
@@ -30,10 +31,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ground/redis',
     'ground/database',
   ],
-  'tenants/projects': ['tenants/audit', 'ground/database', 'tenants/idempotency'],
+  'tenants/projects': ['tenants/audit', 'ground/database', 'ground/records', 'tenants/idempotency'],
   'tenants/api-keys': ['tenants/audit', 'ground/database', 'tenants/idempotency', 'tenants/projects'],
   'tenants/usage': ['tenants/api-keys', 'ground/database'],
-  'tenants/files': ['tenants/audit', 'ground/database'],
+  'tenants/files': ['tenants/audit', 'ground/database', 'ground/records'],
   'tenants/request-log': ['tenants/api-keys', 'tenants/usage', 'ground/database'],
 
   'domains/dns': ['ground/scheduling'],
@@ -121,6 +122,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'doors/graphql/schema/lists': [
     'doors/graphql/execution',
     'doors/graphql/operations',
+    'ground/records',
     'tenants/audit',
     'tenants/request-log',
   ],
@@ -148,7 +150,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ground/scheduling',
   ],
 
-  noun: ['doors/rest', 'ground/database', 'tenants/idempotency', 'tenants/files'],
+  noun: ['doors/rest', 'ground/database', 'ground/records', 'tenants/idempotency', 'tenants/files'],
 };
 
 /** The folders of the nouns: each has a file such as `books.noun.ts`. */
@@ -159,6 +161,7 @@ const NOUNS = readdirSync('src', { withFileTypes: true })
 for (const noun of NOUNS) {
   MAY_IMPORT[noun] = [
     'ground/database',
+    'ground/records',
     'ground/migrations',
     'tenants/audit',
     'tenants/idempotency',
@@ -167,12 +170,14 @@ for (const noun of NOUNS) {
   ];
   MAY_IMPORT[`${noun}/graphql`] = [
     noun,
+    'ground/records',
     'doors/graphql/execution',
     'doors/graphql/operations',
     'doors/graphql/schema/lists',
   ];
   MAY_IMPORT[`${noun}/rest`] = [
     noun,
+    'ground/records',
     'doors/rest',
     'request/http',
     'request/http/content',

@@ -88,13 +88,14 @@ function prepareStart(
 }
 
 function choresOf({ services, customDomains, storeCounters }: Parts): Parameters<typeof startChores>[0] {
-  const { usage, keyUses, idempotency, requestWriter, requestRetention, auditRetention } = services;
+  const { usage, keyUses, idempotency, requestWriter, requestRetention, auditRetention, changes } = services;
   const deleteOldRows = () =>
     Promise.all([
       idempotency.deleteExpiredKeys(),
       usage.deleteOldCounts(),
       requestRetention.deleteOldRows(),
       auditRetention.deleteOldRows(),
+      changes.log.deleteOldChanges(),
       customDomains.deleteOldRows(),
     ]);
   return [

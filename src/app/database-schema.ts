@@ -10,6 +10,8 @@ import { RateLimits1780000002000 } from '../ground/migrations/1780000002000-rate
 import { Domains1780000003000 } from '../ground/migrations/1780000003000-domains.js';
 import { Usage1780000004000 } from '../ground/migrations/1780000004000-usage.js';
 import { Imports1780000005000 } from '../ground/migrations/1780000005000-imports.js';
+import { Changes1780000006000 } from '../ground/migrations/1780000006000-changes.js';
+import { ChangeLogRow, ChangeRow } from '../ground/records/change-log.entity.js';
 import { RateCounter } from '../request/rate-limit/memory/counter-store.js';
 import { ApiKey } from '../tenants/api-keys/api-key.entity.js';
 import { AuditEvent } from '../tenants/audit/audit-event.entity.js';
@@ -32,6 +34,8 @@ export const DATABASE_SCHEMA: DatabaseSchema = {
     AuditEvent,
     RateCounter,
     ChangeSequence,
+    ChangeLogRow,
+    ChangeRow,
     Domain,
     DomainEvent,
     Certificate,
@@ -47,6 +51,7 @@ export const DATABASE_SCHEMA: DatabaseSchema = {
     Domains1780000003000,
     Usage1780000004000,
     Imports1780000005000,
+    Changes1780000006000,
   ]),
 };
 

@@ -4,6 +4,9 @@ import type { Database } from '../ground/database/database.js';
 import { Retention } from '../ground/database/retention.js';
 import { UNANNOUNCED } from '../ground/kernel/data-versions.js';
 import { IdGenerator } from '../ground/kernel/ids.js';
+import { ChangeFeeds } from '../ground/records/change-feed.js';
+import { ChangeLog } from '../ground/records/change-log.js';
+import { LocalSignals, type ProjectSignals } from '../ground/records/project-signals.js';
 import { ApiKeyService } from '../tenants/api-keys/api-key.service.js';
 import { KeyNames } from '../tenants/api-keys/key-names.js';
 import { KeyUses } from '../tenants/api-keys/key-uses.js';
@@ -27,21 +30,22 @@ export type Services = ReturnType<typeof createServices>;
 export function createServices(
   db: Database,
   now: () => number,
-  { versions = UNANNOUNCED, isRequestLogOn = true } = {},
+  { versions = UNANNOUNCED, signals = new LocalSignals() as ProjectSignals, isRequestLogOn = true } = {},
 ) {
   const ids = new IdGenerator(now);
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, now);
+  const changes = new ChangeFeeds(new ChangeLog(db, signals, now));
   const projects = new ProjectService(db, ids, audit, now);
   const domains = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
   const apiKeys = new ApiKeyService(db, ids, { audit, idempotency }, now);
   const nouns = SERVED_NOUNS.map((noun) =>
-    noun.open({ db, ids, idempotency, versions: versions.of(noun.description.plural), now }),
+    noun.open({ db, ids, idempotency, versions: versions.of(noun.description.plural), changes, now }),
   );
   const files = new Map(
     nouns.map((noun) => {
-      const imports = new ImportService(db, noun.files, { ids, audit }, now);
+      const imports = new ImportService(db, noun.files, { ids, audit, changes }, now);
       return [noun.files.description.plural, { imports, exports: new ExportService(db, noun.files) }];
     }),
   );
@@ -60,6 +64,7 @@ export function createServices(
     /** The import and the export of a noun. `plural` is one of `NOUNS`. */
     filesOf: (plural: string) => files.get(plural) ?? refuseUnknownNoun(plural),
     idempotency,
+    changes,
     keyUses: new KeyUses(db, now),
     usage,
     projectUsage: new ProjectUsage(usage, keyNames, now),

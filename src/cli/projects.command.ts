@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FIRST_NOUN } from '../nouns.js';
 import { MAX_QUOTA, PLAN_NAMES, PLANS, type Plan } from '../tenants/projects/plans.js';
 import type { Project } from '../tenants/projects/project.entity.js';
@@ -9,6 +9,10 @@ interface QuotaOptions {
   plan?: Plan;
   perMinute?: number;
   perDay?: number;
+}
+
+interface SetOptions extends QuotaOptions {
+  changes?: 'on' | 'off';
 }
 
 export function projectsCommands(program: Command, output: Output): void {
@@ -46,20 +50,27 @@ Examples:
     });
 
   withQuotas(projects.command('set <slug>'))
-    .description('Change the plan or the quotas of a project. Takes effect at once.')
+    .description(
+      'Change the plan or the quotas of a project, or switch its change log. Takes effect at once.',
+    )
+    .addOption(
+      new Option('--changes <switch>', 'the change log, which opens 15 s later').choices(['on', 'off']),
+    )
     .addHelpText(
       'after',
       `
 Examples:
   $ petstore projects set shop --plan business
-  $ petstore projects set big --per-minute 10000`,
+  $ petstore projects set big --per-minute 10000
+  $ petstore projects set shop --changes on`,
     )
-    .action(async (slug: string, changes: QuotaOptions, command: Command) => {
-      if (Object.keys(changes).length === 0) {
-        command.error('error: nothing to set: add --plan, --per-minute or --per-day');
+    .action(async (slug: string, { changes, ...quotas }: SetOptions, command: Command) => {
+      if (changes === undefined && Object.keys(quotas).length === 0) {
+        command.error('error: nothing to set: add --plan, --per-minute, --per-day or --changes');
       }
+      const isLogged = changes === undefined ? {} : { isLogged: changes === 'on' };
       const project = await withServices(({ projects }) =>
-        projects.change(commandLineActor(), slug, changes),
+        projects.change(commandLineActor(), slug, { ...quotas, ...isLogged }),
       );
       printOne(project, `Project ${slug} is changed.`);
     });

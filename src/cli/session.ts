@@ -60,7 +60,14 @@ export function withDomains<T>(
     try {
       const { id: projectId } = await services.projects.getBySlug(slug);
       const quota = { perMinute: 0, perDay: 0 };
-      const caller = { keyId: 0n, projectId, quota, scopes: new Set(SCOPES), rehearses: false };
+      const caller = {
+        keyId: 0n,
+        projectId,
+        quota,
+        scopes: new Set(SCOPES),
+        rehearses: false,
+        changesSinceMs: null,
+      };
       return await work(domains, { caller, actor: commandLineActor(), idempotencyKey: null });
     } finally {
       await domains.stop();

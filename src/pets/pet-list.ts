@@ -27,6 +27,8 @@ export interface PetPosition {
 export interface PetListRequest extends PetList {
   pageSize: number;
   after: PetPosition | null;
+  /** Whether the page comes with its position in the change log. */
+  isFollowed?: boolean;
 }
 
 /** A row of a list. Its 64-bit integers are strings of digits, as in the response. */
@@ -41,6 +43,8 @@ export interface ListedPet {
 export interface PetPage {
   pets: ListedPet[];
   hasNextPage: boolean;
+  /** From which changes of the page can be followed; null = the change log is off, or it was not asked for. */
+  changesCursor: string | null;
 }
 
 /** The list of a status, or of all pets, that both doors have: oldest first. */
@@ -49,7 +53,7 @@ export function oldestFirst(status: PetStatus | null): PetList {
 }
 
 /** The first page of these rows, which are in any order and perhaps more than the page has. */
-export function pageOf(rows: ListedPet[], list: PetListRequest): PetPage {
+export function pageOf(rows: ListedPet[], list: PetListRequest): Omit<PetPage, 'changesCursor'> {
   const pets = rows.sort(comparison(list));
   const hasNextPage = pets.length > list.pageSize;
   if (hasNextPage) pets.length = list.pageSize;

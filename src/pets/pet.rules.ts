@@ -1,6 +1,6 @@
 import { RecordRules } from '../ground/kernel/record-rules.js';
 import { NAME, type ObjectSchema } from '../ground/kernel/validation.js';
-import { PET_STATUSES, type PetStatus } from './pet.entity.js';
+import { PET_STATUSES, type Pet, type PetStatus } from './pet.entity.js';
 import { MAX_IDS } from './pet-list.js';
 
 export interface NewPet {
@@ -57,6 +57,11 @@ export const newPetSchema = {
 
 /** The rules of both doors and of files. */
 export const PET_RULES = new RecordRules<NewPet>(newPetSchema);
+
+/** Without a status, every pet has it. */
+export function hasStatus(status: PetStatus | null | undefined): (pet: Pet) => boolean {
+  return (pet) => status == null || pet.status === status;
+}
 
 /** Spec: getPet, Versioning 2. The single source for REST's headers, OpenAPI, the GraphQL schema and the sunset. D-18. */
 export const GET_PET_DEPRECATION = {

@@ -1,7 +1,9 @@
+import type { EntityManager } from 'typeorm';
 import { withDrawnId, withDrawnIds } from '../ground/database/drawn-id.js';
 import { type Caller, requireAnswerable, requireScope, type ServiceCall } from '../ground/kernel/caller.js';
 import { AppError } from '../ground/kernel/errors.js';
 import type { IdGenerator } from '../ground/kernel/ids.js';
+import type { ChangePage, ChangeStream, ChangesRequest } from '../ground/records/noun-changes.js';
 import {
   type Complete,
   type Creation,
@@ -28,7 +30,23 @@ export class PetService {
   /** A page of pets: one query, of one range of an index also for late pages. Throws `AppError forbidden`. Spec: listPets. */
   async list({ caller }: ServiceCall, wanted: PetListRequest): Promise<PetPage> {
     requireScope(caller, 'pets:read');
-    return this.store.page(caller.projectId, wanted);
+    return this.store.page(caller.projectId, { ...wanted, isFollowed: this.store.changes.isOpen(caller) });
+  }
+
+  /** The next changes of pets. Throws `AppError forbidden`, and what `NounChanges.page` throws. */
+  async changes(
+    { caller }: ServiceCall,
+    wanted: ChangesRequest<Pet>,
+    pageSize: number,
+  ): Promise<ChangePage<Pet>> {
+    requireScope(caller, 'pets:read');
+    return this.store.changes.page(caller, wanted, pageSize);
+  }
+
+  /** A live stream of changes. Throws as `changes`. */
+  async followChanges({ caller }: ServiceCall, wanted: ChangesRequest<Pet>): Promise<ChangeStream<Pet>> {
+    requireScope(caller, 'pets:read');
+    return this.store.changes.follow(caller, wanted);
   }
 
   /** How many pets the list has, up to its page size. Throws `AppError forbidden`. */
@@ -89,8 +107,7 @@ export class PetService {
     const { name, categoryId, status } = changes;
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'updatePet', input: [id, name, categoryId, status] },
-      async (complete) =>
-        (await this.store.update(caller.projectId, id, changes, complete)) ?? refuseUnknownPet(id),
+      async (complete) => (await this.store.update(caller, id, changes, complete)) ?? refuseUnknownPet(id),
       PET_CODEC,
     );
   }
@@ -103,29 +120,29 @@ export class PetService {
     requireScope(caller, 'pets:write');
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'deletePet', input: [id] },
-      async (complete) =>
-        (await this.store.delete(caller.projectId, id, complete)) ? id : refuseUnknownPet(id),
+      async (complete) => ((await this.store.delete(caller, id, complete)) ? id : refuseUnknownPet(id)),
       ID_CODEC,
     );
   }
 
-  private insert({ projectId }: Caller, pet: NewPet, complete: Complete<Pet> | null): Promise<Pet> {
+  private insert(caller: Caller, pet: NewPet, complete: Complete<Pet> | null): Promise<Pet> {
     return withDrawnId(this.ids, async (id) => {
-      const row = { projectId, id, ...pet, createdAtMs: this.now() };
-      if (complete) await this.store.insertAll(projectId, [row], (manager) => complete(manager, row));
+      const row = { projectId: caller.projectId, id, ...pet, createdAtMs: this.now() };
+      const alongside = complete && ((manager: EntityManager) => complete(manager, row));
+      if (alongside || caller.changesSinceMs !== null) await this.store.insertAll(caller, [row], alongside);
       else await this.store.insert(row);
       return row;
     });
   }
 
   private insertAll(
-    { projectId }: Caller,
+    caller: Caller,
     pets: readonly NewPet[],
     complete: Complete<Pet[]> | null,
   ): Promise<Pet[]> {
     return withDrawnIds(this.ids, pets.length, async (ids) => {
-      const created = rowsOf(projectId, pets, { ids, createdAtMs: this.now() });
-      await this.store.insertAll(projectId, created, async (manager) => complete?.(manager, created));
+      const created = rowsOf(caller.projectId, pets, { ids, createdAtMs: this.now() });
+      await this.store.insertAll(caller, created, async (manager) => complete?.(manager, created));
       return created;
     });
   }

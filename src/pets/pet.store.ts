@@ -1,7 +1,8 @@
 import type { Database } from '../ground/database/database.js';
-import { RecordTable } from '../ground/database/record-table.js';
 import type { SqlPart } from '../ground/database/sql-dialect.js';
 import type { DataVersions } from '../ground/kernel/data-versions.js';
+import type { ChangeFeeds } from '../ground/records/change-feed.js';
+import { RecordTable } from '../ground/records/record-table.js';
 import { Pet } from './pet.entity.js';
 import { type ListedPet, matching, type PetListRequest, type PetPage, pageOf } from './pet-list.js';
 
@@ -22,25 +23,32 @@ const NO_ID = -1n;
  * plain rows: a third of the cost of TypeORM's query builder and entities. D-44.
  */
 export class PetStore extends RecordTable<Pet> {
-  constructor(db: Database, versions: DataVersions) {
-    super(Pet, db, versions);
+  constructor(db: Database, versions: DataVersions, changes: ChangeFeeds) {
+    super(Pet, db, versions, changes);
   }
 
   /** A page of pets: one query, of one range of an index also for late pages. */
   async page(projectId: bigint, list: PetListRequest): Promise<PetPage> {
-    if (list.ids === null) return pageOf(await this.readRange(projectId, list), list);
-    return pageOf(matching(await this.readIds(projectId, list.ids), list), list);
+    const { sql, values } = list.ids
+      ? this.selectIds(projectId, list.ids)
+      : this.selectRange(projectId, list);
+    const { rows, changesCursor } = list.isFollowed
+      ? await this.readWithCursor<ListedPet>(projectId, sql, values)
+      : { rows: await this.db.read<ListedPet>(String(projectId), sql, values), changesCursor: null };
+    return { ...pageOf(list.ids ? matching(rows, list) : rows, list), changesCursor };
   }
 
   /** One row more than the page has. D-51. */
-  private readRange(projectId: bigint, list: PetListRequest): Promise<ListedPet[]> {
+  private selectRange(projectId: bigint, list: PetListRequest): SqlPart {
     const isByName = list.nameStartsWith !== null;
     const direction = list.orderBy === 'OLDEST' ? '' : ' DESC';
     // `ORDER BY id` would sort the text alias; `pets.id` sorts the integer column.
     const order = `${isByName ? `pets.name${direction}, ` : ''}pets.id${direction}`;
     const { sql, values } = this.rangeOf(projectId, list);
-    const select = `SELECT ${COLUMNS} ${sql}ORDER BY ${order} LIMIT ?`;
-    return this.db.read<ListedPet>(String(projectId), select, [...values, list.pageSize + 1]);
+    return {
+      sql: `SELECT ${COLUMNS} ${sql}ORDER BY ${order} LIMIT ?`,
+      values: [...values, list.pageSize + 1],
+    };
   }
 
   /** How many pets the list has from its position on. Counting ends at its page size. D-180. */
@@ -78,13 +86,12 @@ export class PetStore extends RecordTable<Pet> {
     return { sql: `AND ${sql} AND name ${beforeEnd} ? `, values: [...values, end] };
   }
 
-  private readIds(projectId: bigint, ids: readonly bigint[]): Promise<ListedPet[]> {
-    const last = ids.at(-1);
-    if (last === undefined) return Promise.resolve([]);
+  private selectIds(projectId: bigint, ids: readonly bigint[]): SqlPart {
+    const last = ids.at(-1) ?? NO_ID;
     const count = ID_COUNTS.find((size) => size >= ids.length) ?? ids.length;
     const filled = [...ids, ...new Array<bigint>(count - ids.length).fill(last)];
     const sql = `SELECT ${COLUMNS} FROM pets WHERE project_id = ? AND id IN (${filled.map(() => '?')})`;
-    return this.db.execute<ListedPet>(sql, [projectId, ...filled]);
+    return { sql, values: [projectId, ...filled] };
   }
 
   /** Throws what the driver throws; for a taken id `isDuplicate` is true. */

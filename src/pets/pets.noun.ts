@@ -12,8 +12,8 @@ export const pets: Noun = {
   description: PET,
   entities: [Pet],
   migrations: [Pets1780000001000],
-  open({ db, ids, idempotency, versions, now }) {
-    const store = new PetStore(db, versions);
+  open({ db, ids, idempotency, versions, changes, now }) {
+    const store = new PetStore(db, versions, changes);
     const service = new PetService(store, ids, idempotency, now);
     return {
       service,

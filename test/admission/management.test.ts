@@ -307,6 +307,7 @@ describe('the kind of a root field', () => {
     }
     expect(kinds.pets).toEqual([
       'pet',
+      'petChanges',
       'petCount',
       'pets',
       'createPet',

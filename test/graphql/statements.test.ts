@@ -12,6 +12,7 @@ import { RateLimitResolver } from '../../src/doors/graphql/schema/rate-limit.res
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
 import { PetResolver } from '../../src/pets/graphql/pet.resolver.js';
 import type { Limiter } from '../../src/request/rate-limit/rules/limiter.js';
+import { closeLog, openLog } from '../support/changes/changes.js';
 import { anyDatabase } from '../support/databases.js';
 import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
 import { PLATFORM_HOST, publishedTenant } from '../support/domains/domain-rig.js';
@@ -59,6 +60,11 @@ const FIELDS: Record<string, FieldReads> = {
     statements: 1,
     isOfAlias: true,
     select: (at) => `petCount(nameStartsWith: "${at}")`,
+  },
+  'Query.petChanges': {
+    statements: 2,
+    isOfAlias: true,
+    select: (at) => `petChanges(first: ${at + 1}) { nodes { kind } }`,
   },
   'Query.project': { statements: 1, select: () => 'project { slug apiUrl graphqlUrl }' },
   'Query.rateLimit': { statements: 0, select: () => 'rateLimit { minute { remaining } }' },
@@ -112,6 +118,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       if (statements) asking.enterWith(statements);
     });
     given = await setting(['a', 'b', 'c']);
+    await openLog(app, given.owner);
     // The newest act is one of a key, so that its name is read.
     await ask('mutation { it: publishProject { slug } }');
     // The log of requests has rows, whose keys have names.
@@ -242,6 +249,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       // The domain moves away from its project, where another domain redirects to it.
       ['addDomain', 15, '(hostname: "c.customer.test") { id }', rival.owner],
     ];
+    await closeLog(app, given.owner);
     for (const id of [a, verified, reverified]) await fillTimeline(BigInt(id as string));
     const most = new Map<string, number>();
     for (const [field, statements, rest, owner = given.owner] of mutations) {

@@ -203,7 +203,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'pet-of-another-project',
-    file: 'ground/database/record-table.ts',
+    file: 'ground/records/record-table.ts',
     find: 'findOneBy(keyOf<Row>(projectId, id))',
     replace: 'findOneBy({ id } as never)',
     breaks: 'A pet of another project is not found.',

@@ -147,9 +147,9 @@ export const CACHE: readonly Mutant[] = [
   },
   {
     id: 'version-update-unannounced',
-    file: 'ground/database/record-table.ts',
-    find: 'return this.versions.change(projectId, alongside ? () => this.db.transaction(work) : alone);',
-    replace: 'return alongside ? this.db.transaction(work) : alone();',
+    file: 'ground/records/record-table.ts',
+    find: 'return this.versions.change(projectId, isLogged ? () => this.changes.announcing(projectId, run) : run);',
+    replace: 'return isLogged ? this.changes.announcing(projectId, run) : run();',
     breaks: 'updatePet is visible in the next list.',
     tests: ['Staleness-2', 'updatePet-1'],
   },

@@ -140,7 +140,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'deletion-without-its-answer',
-    file: 'ground/database/record-table.ts',
+    file: 'ground/records/record-table.ts',
     find: 'await alongside?.(manager, id);',
     replace: 'void [manager, alongside];',
     breaks: 'The answer of deletePet is stored with the deletion.',

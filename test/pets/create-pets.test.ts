@@ -86,6 +86,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       quota: { perMinute: 1, perDay: 1 },
       scopes: new Set<never>(),
       rehearses: false,
+      changesSinceMs: null,
     };
     const { idempotency } = app.app.services;
     const pets = numbered(3).map(({ name }) => ({ name, categoryId: 1n, status: null }));

@@ -21,6 +21,7 @@ function requestAt(dataVersion: string | null) {
     quota: { perMinute: 60, perDay: null },
     scopes: new Set(['pets:read']),
     rehearses: false,
+    changesSinceMs: null,
   };
   const minute = { limit: 60, remaining: 59, resetAtSeconds: 60, isViolated: false };
   const standing = { atMs: 0, minute, day: null, ban: null, allowance: null };

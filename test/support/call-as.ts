@@ -4,5 +4,9 @@ import type { Tenant } from './start-app.js';
 /** The call of a service for a project, as a key with every scope makes it. */
 export function callAs({ keyId, projectId }: Pick<Tenant, 'keyId' | 'projectId'>): ServiceCall {
   const quota = { perMinute: 1, perDay: 1 };
-  return serviceCall({ keyId, projectId, quota, scopes: new Set(SCOPES), rehearses: false }, 'test', null);
+  return serviceCall(
+    { keyId, projectId, quota, scopes: new Set(SCOPES), rehearses: false, changesSinceMs: null },
+    'test',
+    null,
+  );
 }

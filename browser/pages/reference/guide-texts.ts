@@ -48,6 +48,11 @@ function valuesOf({ operations }: Contract): Record<string, string> {
     ]).join('\n'),
     /** A list of the deprecated operations. */
     deprecated: deprecatedIn(operations),
+    /** A list of the beta operations. */
+    beta: operations
+      .filter(({ 'x-stability': stability }) => stability === 'beta')
+      .map((operation) => `- ${link(operation)}`)
+      .join('\n'),
   };
 }
 

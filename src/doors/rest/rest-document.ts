@@ -28,6 +28,8 @@ export interface DocumentedOperation {
   readonly description: string;
   /** The date of its removal, such as `2030-12-05`; absent = it is not deprecated. */
   readonly sunsetDate?: string;
+  /** Its fields may still change. */
+  readonly isBeta?: boolean;
   readonly scope: Scope;
   readonly parameters: readonly object[];
   /** It creates something, so it takes a body of this schema and an Idempotency-Key. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler, onSendHookHand
 import Negotiator from 'negotiator';
 import { AppError } from '../../ground/kernel/errors.js';
 import { isKnownTag, strongTag } from '../../request/http/content/entity-tag.js';
-import { IGNORED_PARAMETERS } from '../../request/http/headers.js';
+import { CHANGES_CURSOR, IGNORED_PARAMETERS } from '../../request/http/headers.js';
 import type { KeptResponse, ResponseCache } from '../../request/response-cache/response-cache.js';
 
 declare module 'fastify' {
@@ -24,7 +24,7 @@ declare module 'fastify' {
 const JSON_TYPES = ['application/json; charset=utf-8', 'application/json'];
 
 /** The headers that a route adds to its response. */
-const OWN_HEADERS = ['content-type', 'link', IGNORED_PARAMETERS] as const;
+const OWN_HEADERS = ['content-type', 'link', CHANGES_CURSOR, IGNORED_PARAMETERS] as const;
 
 /** Sets `Vary` and the route's own headers on every response, and notes the operation; refusals by admission included. */
 export const announceAnswer: onRequestHookHandler = (request, reply, done) => {

@@ -20,6 +20,8 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** Whether the key may request simulated refusals on staging, to test a client's back-off. */
   readonly rehearses: boolean;
+  /** When the project's change log opens, as milliseconds since 1970; null = it is off. */
+  readonly changesSinceMs: number | null;
 }
 
 /** Throws `AppError forbidden` unless the caller's key has the scope. */

@@ -12,10 +12,13 @@ export const ERRORS = {
   not_acceptable: { status: 406, when: '`Accept` excludes JSON.' },
   conflict: {
     status: 409,
-    when: 'The Idempotency-Key is in use or its response is shown only once, the name is taken, or there are too many.',
+    when: 'The Idempotency-Key is in use or its response is shown only once, the name is taken, there are too many, or the change log is off.',
   },
   not_published: { status: 409, when: 'A custom domain is requested before the first deploy.' },
-  gone: { status: 410, when: 'The operation was removed at its sunset.' },
+  gone: {
+    status: 410,
+    when: 'The operation was removed at its sunset, or the change log does not reach back to the cursor.',
+  },
   payload_too_large: { status: 413, when: 'The body is larger than 100 KB.' },
   unsupported_media_type: { status: 415, when: 'The body is not `application/json` in UTF-8.' },
   misdirected: { status: 421, when: 'The host is not served here.' },
@@ -27,6 +30,7 @@ export const ERRORS = {
     status: 429,
     when: 'The rate limit of a GraphQL field is exceeded; see `Retry-After`. The other fields are returned, with status 200.',
   },
+  too_many_streams: { status: 429, when: "The plan's number of open streams is reached; close one." },
   internal: { status: 500, when: 'An error in the gateway; quote the `X-Request-Id`.' },
   unavailable: {
     status: 503,
@@ -47,6 +51,8 @@ interface AppErrorDetails {
   retryAfterSeconds?: number;
   /** How many uses the field's rate limit allows. */
   limit?: number;
+  /** For programs: what to do instead. */
+  advice?: string;
   cause?: unknown;
 }
 
@@ -55,6 +61,7 @@ export class AppError extends Error {
   readonly errors: FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly limit: number | undefined;
+  readonly advice: string | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -66,6 +73,7 @@ export class AppError extends Error {
     this.errors = details.errors;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.limit = details.limit;
+    this.advice = details.advice;
   }
 
   get status(): number {

@@ -6,8 +6,10 @@ import {
   Entries,
   PlainType,
 } from '../../doors/graphql/operations/type-options.js';
+import { changeTypes } from '../../doors/graphql/schema/lists/change.type.js';
 import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/page.js';
 import { NAME } from '../../ground/kernel/validation.js';
+import { PET } from '../pet.description.js';
 import type { Pet, PetStatus } from '../pet.entity.js';
 import { type ListedPet, PetCursors, type PetListRequest, type PetPage } from '../pet-list.js';
 
@@ -61,6 +63,13 @@ export class PetConnectionType {
 
   @Field(() => PageInfoType, { description: 'The position of the page in the list.' })
   pageInfo!: PageInfoType;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Follow `petChanges` from here: its changes are those after this page was read. Null while the change log of the project is off.',
+  })
+  changesCursor!: string | null;
 }
 
 @PlainType('DeletedPet', 'The result of `deletePet`. A deleted pet cannot be restored.')
@@ -111,6 +120,8 @@ export function presentPet(pet: Pet): PetType {
   };
 }
 
+export const PET_CHANGES = changeTypes(PET, PetType, presentPet);
+
 /*
  * Values are created only when they are read: a page has up to a hundred pets. The getters belong to classes. A getter in
  * an object literal gives each object its own hidden class. V8 keeps that class, with everything that the getter
@@ -154,9 +165,12 @@ class ListedPetType implements PetType {
 }
 
 /** `list` is the page's request. */
-export function presentPage({ pets, hasNextPage }: PetPage, list: PetListRequest): PetConnectionType {
+export function presentPage(
+  { pets, hasNextPage, changesCursor }: PetPage,
+  list: PetListRequest,
+): PetConnectionType {
   const cursors = new PetCursors(list);
   const nodes = pets.map((row) => new ListedPetType(row, cursors));
   const pageInfo = new NodesPageInfo(nodes, list.after !== null, hasNextPage);
-  return { nodes, edges: nodes, pageInfo };
+  return { nodes, edges: nodes, pageInfo, changesCursor };
 }

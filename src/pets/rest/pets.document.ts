@@ -1,11 +1,19 @@
 import { queryParameters, READ_HEADERS, type RestDocument } from '../../doors/rest/rest-document.js';
-import { IGNORED_PARAMETERS } from '../../request/http/headers.js';
+import { CHANGES_CURSOR, IGNORED_PARAMETERS } from '../../request/http/headers.js';
 import { GET_PET_DEPRECATION, newPetSchema, petStatusSchema } from '../pet.rules.js';
-import { listQuerySchema, petSchema, petsSchema } from './pets.schemas.js';
+import {
+  changesQuerySchema,
+  listQuerySchema,
+  petChangeSchema,
+  petChangesSchema,
+  petSchema,
+  petsSchema,
+} from './pets.schemas.js';
 
 const { sunsetDate } = GET_PET_DEPRECATION;
 const SUNSET_HEADERS = ['Deprecation', 'Sunset', 'Link'];
-const LIST_HEADERS = ['Link', IGNORED_PARAMETERS, ...READ_HEADERS];
+const CHANGES_HEADERS = ['Link', IGNORED_PARAMETERS, ...READ_HEADERS];
+const LIST_HEADERS = ['Link', CHANGES_CURSOR, IGNORED_PARAMETERS, ...READ_HEADERS];
 const PET_HEADERS = [...SUNSET_HEADERS, IGNORED_PARAMETERS, ...READ_HEADERS];
 
 /** SPEC's operations as the OpenAPI document shows them. */
@@ -42,6 +50,25 @@ export const PETS_DOCUMENT: RestDocument = {
         },
       },
     },
+    '/pets/changes': {
+      get: {
+        operationId: 'listPetChanges',
+        summary: 'List changes of animals',
+        description: `Changes of pets in the order of their commits, each once, from the oldest that is kept. The \`Link\` header always has the URL of the next changes: request it again later. An operator switches the change log on. To follow a list, begin with its \`${CHANGES_CURSOR}\`; after \`gone\` list again.`,
+        isBeta: true,
+        scope: 'pets:read',
+        parameters: queryParameters(changesQuerySchema),
+        answers: {
+          200: {
+            description: 'The next changes, perhaps none.',
+            headers: CHANGES_HEADERS,
+            schema: 'PetChanges',
+          },
+          304: { description: 'Not modified: the client has these changes.', headers: CHANGES_HEADERS },
+        },
+        errors: ['conflict', 'gone'],
+      },
+    },
     '/pets/{petId}': {
       get: {
         operationId: 'getPet',
@@ -71,6 +98,11 @@ export const PETS_DOCUMENT: RestDocument = {
     NewPet: { description: 'A pet to create.', ...newPetSchema },
     Pet: petSchema,
     Pets: { ...petsSchema, items: { $ref: '#/components/schemas/Pet' } },
+    PetChange: {
+      ...petChangeSchema,
+      properties: { ...petChangeSchema.properties, pet: { $ref: '#/components/schemas/Pet' } },
+    },
+    PetChanges: { ...petChangesSchema, items: { $ref: '#/components/schemas/PetChange' } },
   },
   examples: {
     NewPet: {
@@ -93,6 +125,20 @@ export const PETS_DOCUMENT: RestDocument = {
       },
       empty: { summary: 'No pet matches', value: [] },
     },
+    PetChanges: {
+      page: {
+        summary: 'A pet that was adopted',
+        value: [
+          {
+            cursor: 'Yzo0Mi4xNzY0ODkyODAwMDAw',
+            kind: 'updated',
+            at: '2025-12-05T00:00:00.000Z',
+            pet: { id: 4711, name: 'Rex', categoryId: 3, status: 'sold' },
+          },
+        ],
+      },
+      empty: { summary: 'Nothing new', value: [] },
+    },
   },
   refusals: {
     listPets: {
@@ -107,6 +153,15 @@ export const PETS_DOCUMENT: RestDocument = {
         { field: 'categoryId', message: newPetSchema.properties.categoryId.rule },
       ],
       forbidden: 'This API key lacks the scope pets:write. Use a key that has it.',
+    },
+    listPetChanges: {
+      invalid_request: [
+        { field: 'limit', message: changesQuerySchema.properties.limit.rule },
+        { field: 'cursor', message: changesQuerySchema.properties.cursor.rule },
+      ],
+      conflict:
+        'The change log of this project is off. An operator can switch it on: petstore projects set <slug> --changes on.',
+      gone: 'The change log does not reach back to this cursor. List again, then follow from the changesCursor of that list.',
     },
     getPet: {
       gone: `Reading one pet was removed on ${sunsetDate}. Use GET /v1/pets with a status filter, or over GraphQL pets(ids: […]), which reads pets by their identifiers.`,

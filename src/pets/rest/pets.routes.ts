@@ -2,16 +2,23 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/list-requests.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
 import { parseRecordId } from '../../ground/kernel/record-id.js';
-import { PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
+import { MAX_PAGE_SIZE, PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
+import type { ChangesRequest } from '../../ground/records/noun-changes.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
-import { canonicalLinks } from '../../request/http/headers.js';
+import { CHANGES_CURSOR, canonicalLinks } from '../../request/http/headers.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
 import { PET } from '../pet.description.js';
 import type { Pet, PetStatus } from '../pet.entity.js';
-import { GET_PET_DEPRECATION, PET_RULES } from '../pet.rules.js';
+import { GET_PET_DEPRECATION, hasStatus, PET_RULES } from '../pet.rules.js';
 import type { PetService } from '../pet.service.js';
 import { type ListedPet, oldestFirst, PetCursors, type PetListRequest } from '../pet-list.js';
-import { listQuerySchema, petSchema, petsSchema } from './pets.schemas.js';
+import {
+  changesQuerySchema,
+  listQuerySchema,
+  petChangesSchema,
+  petSchema,
+  petsSchema,
+} from './pets.schemas.js';
 
 const problemsOf = validator(listQuerySchema);
 
@@ -36,7 +43,27 @@ export function petsRoutes(
         nextCursor: last ? new PetCursors(wanted).encode(last) : null,
       });
       nameIgnored(reply, Object.keys(listQuerySchema.properties));
+      if (page.changesCursor !== null) reply.header(CHANGES_CURSOR, page.changesCursor);
       return page.pets.map(present);
+    },
+  );
+
+  app.get<{ Querystring: Record<string, unknown> }>(
+    '/pets/changes',
+    { schema: { response: { 200: petChangesSchema } }, config: { operationId: 'listPetChanges' } },
+    async (request, reply) => {
+      const { wanted, pageSize, filter } = parseChangesQuery(request.query);
+      const page = await pets.changes(serviceCallOf(request, reply), wanted, pageSize);
+      // Always: the next changes will be there.
+      const query = `limit=${pageSize}${filter}`;
+      linkPages(request, reply, { url: `${listUrl(request)}/changes`, query, nextCursor: page.endCursor });
+      nameIgnored(reply, Object.keys(changesQuerySchema.properties));
+      return page.changes.map(({ cursor, kind, atMs, record }) => ({
+        cursor,
+        kind,
+        at: new Date(atMs).toISOString(),
+        pet: present(record),
+      }));
     },
   );
 
@@ -70,6 +97,7 @@ export function petsRoutes(
   );
 
   restrictMethods(app, '/pets', ['GET', 'POST']);
+  restrictMethods(app, '/pets/changes', ['GET']);
   restrictMethods(app, '/pets/:petId', ['GET'], deprecated);
 }
 
@@ -87,6 +115,22 @@ function parseListQuery(query: Record<string, unknown>): PetListRequest {
   }
   if (problems.length > 0) throw invalidRequest(problems);
   return { ...list, pageSize: limit === undefined ? PAGE_SIZE.default : Number(limit), after };
+}
+
+const changesProblemsOf = validator(changesQuerySchema);
+
+/** As `parseListQuery`, for listPetChanges. */
+function parseChangesQuery(query: Record<string, unknown>) {
+  const { limit, status, cursor } = query;
+  const problems = changesProblemsOf({ limit: wholeNumber(limit), status, cursor });
+  if (problems.length > 0) throw invalidRequest(problems);
+  const wanted: ChangesRequest<Pet> = {
+    after: (cursor as string | undefined) ?? null,
+    field: 'cursor',
+    matches: hasStatus(status as PetStatus | undefined),
+  };
+  const filter = status === undefined ? '' : `&status=${status}`;
+  return { wanted, pageSize: limit === undefined ? MAX_PAGE_SIZE : Number(limit), filter };
 }
 
 /** SPEC's Pet. An unset status is left out: SPEC's status is optional, not nullable. */

@@ -4,6 +4,8 @@ import type { FastifyRequest } from 'fastify';
 export const REPLAYED = 'Idempotent-Replayed';
 /** Names the query parameters that an operation does not know. */
 export const IGNORED_PARAMETERS = 'Petstore-Ignored-Parameters';
+/** From which changes of a list can be followed. */
+export const CHANGES_CURSOR = 'Petstore-Changes-Cursor';
 
 /** Response headers that a browser on another origin may read. */
 export const EXPOSED_HEADERS = [
@@ -13,6 +15,7 @@ export const EXPOSED_HEADERS = [
   REPLAYED,
   'Link',
   'Location',
+  CHANGES_CURSOR,
   IGNORED_PARAMETERS,
   'Petstore-Rehearse',
   'RateLimit',

@@ -112,8 +112,10 @@ export function hasPassed(atMs: number | null, nowMs: number): boolean {
 // 64-bit integers are selected as text: mysql2 needs several times as long to read them exactly.
 const BY_DIGEST = `SELECT api_keys.digest, api_keys.scopes, api_keys.rehearses, CAST(api_keys.id AS CHAR) AS keyId,
   CAST(api_keys.project_id AS CHAR) AS projectId, CAST(api_keys.expires_at_ms AS CHAR) AS expiresAtMs,
+  CAST(change_logs.opens_at_ms AS CHAR) AS changesSinceMs,
   projects.plan, projects.per_minute AS perMinute, projects.per_day AS perDay
   FROM api_keys JOIN projects ON projects.id = api_keys.project_id
+  LEFT JOIN change_logs ON change_logs.project_id = api_keys.project_id
   WHERE api_keys.digest = ? AND api_keys.revoked_at_ms IS NULL`;
 
 /** SQLite returns integers as bigint. */
@@ -124,6 +126,7 @@ interface Row {
   keyId: string;
   projectId: string;
   expiresAtMs: string | null;
+  changesSinceMs: string | null;
   plan: Plan;
   perMinute: number | bigint | null;
   perDay: number | bigint | null;
@@ -144,6 +147,7 @@ export async function findKnownKey(db: Database, digest: string): Promise<KnownK
       quota: quotaOf({ plan, perMinute: numberFrom(perMinute), perDay: numberFrom(perDay) }),
       scopes: new Set(scopesOf(row)),
       rehearses: booleanFrom(row.rehearses),
+      changesSinceMs: numberFrom(row.changesSinceMs),
     },
     plan,
     expiresAtMs: numberFrom(row.expiresAtMs),

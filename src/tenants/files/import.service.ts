@@ -8,6 +8,8 @@ import { insertRows } from '../../ground/database/insert-rows.js';
 import type { Actor } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
+import type { ChangeFeeds } from '../../ground/records/change-feed.js';
+import { NounChanges } from '../../ground/records/noun-changes.js';
 import type { AuditLog } from '../audit/audit-log.js';
 import { FileImport, ImportedContent } from './import.entity.js';
 import type { NounFiles, RecordRow } from './noun-files.js';
@@ -49,7 +51,7 @@ export class ImportService {
   constructor(
     private readonly db: Database,
     private readonly noun: NounFiles,
-    private readonly shared: { ids: IdGenerator; audit: AuditLog },
+    private readonly shared: { ids: IdGenerator; audit: AuditLog; changes: ChangeFeeds },
     private readonly now: () => number,
   ) {}
 
@@ -156,6 +158,10 @@ export class ImportService {
     return this.noun.description.plural;
   }
 
+  private get changes() {
+    return new NounChanges(this.noun.entity, this.db, this.shared.changes);
+  }
+
   private get table() {
     return this.db.repository(FileImport);
   }
@@ -180,8 +186,15 @@ export class ImportService {
         batches.store(async (manager) => {
           await insertRows(manager, this.noun.entity, rows);
           if (work.file.identity) await this.advance(manager, progress, next);
+          await this.changes.append(
+            manager,
+            progress.projectId,
+            rows.map((after) => ({ before: null, after })),
+          );
         });
-      await patiently(attempt, work).catch((error) => refuseLateConflict(error, work));
+      await patiently(() => this.changes.announcing(progress.projectId, attempt), work).catch((error) =>
+        refuseLateConflict(error, work),
+      );
     });
     Object.assign(progress, next);
     work.onProgress(progress);

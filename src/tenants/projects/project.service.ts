@@ -5,6 +5,7 @@ import { withDrawnId } from '../../ground/database/drawn-id.js';
 import { type Actor, requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
+import { switchLog } from '../../ground/records/change-log.js';
 import type { AuditLog } from '../audit/audit-log.js';
 import { type IdempotencyService, objectCodec } from '../idempotency/idempotency.service.js';
 import type { AgreedPlan } from './plans.js';
@@ -80,11 +81,20 @@ export class ProjectService {
     return project ?? refuseUnknown(slug);
   }
 
-  /** Changes plan and quotas. Throws `AppError not_found`, `AppError invalid_request`. */
-  change(actor: Actor, slug: string, changes: Partial<AgreedPlan>): Promise<Project> {
+  /**
+   * Changes plan and quotas, and switches the change log. Throws `AppError not_found`, `AppError invalid_request`.
+   */
+  change(
+    actor: Actor,
+    slug: string,
+    { isLogged, ...changes }: Partial<AgreedPlan> & { isLogged?: boolean },
+  ): Promise<Project> {
     return this.db.transaction(async (manager) => {
       const project = await manager.findOneBy(Project, { slug });
       if (!project) return refuseUnknown(slug);
+      if (isLogged !== undefined) {
+        await switchLog(manager, { projectId: project.id, isOn: isLogged, nowMs: this.now() });
+      }
       const plan = changes.plan ?? project.plan;
       // A project that leaves Enterprise loses its individual quotas.
       const kept = plan === 'ENTERPRISE' ? project : { perMinute: null, perDay: null };
@@ -98,7 +108,7 @@ export class ProjectService {
         action: 'project.change',
         projectId: project.id,
         subject: slug,
-        detail: { ...quotas },
+        detail: { ...quotas, ...(isLogged === undefined ? {} : { changes: isLogged ? 'on' : 'off' }) },
       });
       return project;
     });

@@ -64,8 +64,7 @@ export class BookService {
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'updateBook', input: [id, ...partsOf(changes)] },
       async (complete) =>
-        (await refuseTakenIsbn(this.store.update(caller.projectId, id, changes, complete))) ??
-        refuseUnknown(id),
+        (await refuseTakenIsbn(this.store.update(caller, id, changes, complete))) ?? refuseUnknown(id),
       objectCodec<Book>('projectId', 'id', 'priceCents'),
     );
   }
@@ -75,8 +74,7 @@ export class BookService {
     requireScope(caller, 'books:write');
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'deleteBook', input: [id] },
-      async (complete) =>
-        (await this.store.delete(caller.projectId, id, complete)) ? id : refuseUnknown(id),
+      async (complete) => ((await this.store.delete(caller, id, complete)) ? id : refuseUnknown(id)),
       ID_CODEC,
     );
   }
@@ -95,13 +93,13 @@ export class BookService {
   }
 
   private insertRows(
-    { projectId }: Caller,
+    caller: Caller,
     books: readonly NewBook[],
     complete: Complete<Book[]> | null,
   ): Promise<Book[]> {
     return withDrawnIds(this.ids, books.length, async (ids) => {
-      const rows = rowsOf(projectId, books, { ids, createdAtMs: this.now() });
-      await this.store.insertAll(projectId, rows, complete);
+      const rows = rowsOf(caller.projectId, books, { ids, createdAtMs: this.now() });
+      await this.store.insertAll(caller, rows, complete);
       return rows;
     });
   }

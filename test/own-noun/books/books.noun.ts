@@ -12,8 +12,8 @@ export const books: Noun = {
   description: BOOK,
   entities: [Book],
   migrations: [Books1790000000000],
-  open({ db, ids, idempotency, versions, now }) {
-    const store = new BookStore(db, versions);
+  open({ db, ids, idempotency, versions, changes, now }) {
+    const store = new BookStore(db, versions, changes);
     const service = new BookService(store, ids, idempotency, now);
     return {
       service,

@@ -62,8 +62,7 @@ export class WidgetService {
     requireScope(caller, 'widgets:write');
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'updateWidget', input: [id, ...partsOf(changes)] },
-      async (complete) =>
-        (await this.store.update(caller.projectId, id, changes, complete)) ?? refuseUnknown(id),
+      async (complete) => (await this.store.update(caller, id, changes, complete)) ?? refuseUnknown(id),
       objectCodec<Widget>('projectId', 'id'),
     );
   }
@@ -73,8 +72,7 @@ export class WidgetService {
     requireScope(caller, 'widgets:write');
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'deleteWidget', input: [id] },
-      async (complete) =>
-        (await this.store.delete(caller.projectId, id, complete)) ? id : refuseUnknown(id),
+      async (complete) => ((await this.store.delete(caller, id, complete)) ? id : refuseUnknown(id)),
       ID_CODEC,
     );
   }
@@ -93,13 +91,13 @@ export class WidgetService {
   }
 
   private insertRows(
-    { projectId }: Caller,
+    caller: Caller,
     widgets: readonly NewWidget[],
     complete: Complete<Widget[]> | null,
   ): Promise<Widget[]> {
     return withDrawnIds(this.ids, widgets.length, async (ids) => {
-      const rows = rowsOf(projectId, widgets, { ids, createdAtMs: this.now() });
-      await this.store.insertAll(projectId, rows, complete);
+      const rows = rowsOf(caller.projectId, widgets, { ids, createdAtMs: this.now() });
+      await this.store.insertAll(caller, rows, complete);
       return rows;
     });
   }

@@ -12,8 +12,8 @@ export const widgets: Noun = {
   description: WIDGET,
   entities: [Widget],
   migrations: [Widgets1790000000000],
-  open({ db, ids, idempotency, versions, now }) {
-    const store = new WidgetStore(db, versions);
+  open({ db, ids, idempotency, versions, changes, now }) {
+    const store = new WidgetStore(db, versions, changes);
     const service = new WidgetService(store, ids, idempotency, now);
     return {
       service,

@@ -21,6 +21,8 @@ export interface Context {
   operation: MeasuredOperation | null;
   /** Mutations that got a stored answer. */
   replays: number;
+  /** The cursor with which a stream resumes; null = the client sent none. WHATWG HTML §9.2.4. */
+  readonly lastEventId: string | null;
 }
 
 /** Throws a refusal if the request has no caller. */
@@ -31,7 +33,8 @@ export function contextOf(
 ): Context {
   // The page needs no key; if Apollo executes such a request anyway, it has no caller.
   if (!request.caller) throw refusal(unauthorized());
-  return { caller: request.caller, request, reply, operation, replays: 0 };
+  const lastEventId = request.headers['last-event-id']?.toString() || null;
+  return { caller: request.caller, request, reply, operation, replays: 0, lastEventId };
 }
 
 /** The origin at which the client reached the project's own host; null = a platform host. */

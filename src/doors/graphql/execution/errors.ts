@@ -40,13 +40,14 @@ export function clientCode({ code }: AppError): string {
 
 /** `extensions` of an error: its code, REST's status, and the details. */
 function errorExtensions(error: AppError) {
-  const { status, errors, retryAfterSeconds, limit } = error;
+  const { status, errors, retryAfterSeconds, limit, advice } = error;
   return {
     code: clientCode(error),
     status,
     ...(errors ? { errors } : {}),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(limit === undefined ? {} : { limit }),
+    ...(advice === undefined ? {} : { advice }),
   };
 }
 

@@ -83,6 +83,13 @@ export class ProjectResolver {
     return this.present(await this.projects.publish(call));
   }
 
+  @FieldResolver(() => Boolean, {
+    description: `Whether changes of ${NOUN_WORDS} are logged, so that clients can follow them.`,
+  })
+  changes(@Ctx() { caller }: Context): boolean {
+    return caller.changesSinceMs !== null;
+  }
+
   @FieldResolver(() => String, { description: 'The base URL of its REST API, ending in `/v1`.' })
   apiUrl(@Ctx() context: Context): string {
     return `${originOf(context) ?? this.addresses.base()}/v1`;

@@ -1,6 +1,7 @@
 import { type GraphQLSchema, lexicographicSortSchema } from 'graphql';
 import { buildSchema, getMetadataStorage } from 'type-graphql';
 import type { FieldLimits } from '../execution/field-limits.js';
+import { NO_PUB_SUB, subscribeByMethod } from '../execution/subscription-fields.js';
 import { ActivityResolver } from './activity.resolver.js';
 import { ApiKeyResolver } from './api-key.resolver.js';
 import { DIRECTIVES } from './directives.js';
@@ -48,8 +49,10 @@ export async function createSchema(
     // Services validate values, for both doors.
     validate: false,
     directives: [...DIRECTIVES],
+    pubSub: NO_PUB_SUB,
   });
   for (const noun of nouns) nameNoun(schema, noun);
+  subscribeByMethod(schema);
   return lexicographicSortSchema(limits.enforce(schema));
 }
 

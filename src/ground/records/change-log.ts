@@ -1,0 +1,129 @@
+import { type EntityManager, In, LessThan, LessThanOrEqual, MoreThan } from 'typeorm';
+import type { Database } from '../database/database.js';
+import { insertRows } from '../database/insert-rows.js';
+import { DAY_MS } from '../kernel/duration.js';
+import { AppError } from '../kernel/errors.js';
+import { type ChangeKind, ChangeLogRow, ChangeRow } from './change-log.entity.js';
+import { type Position, requireNext } from './position.js';
+import type { ProjectSignals } from './project-signals.js';
+
+/** Longer than a request, with the age of its cached key, can run: before the log opens, every process writes it. */
+const OPENING_MS = 15_000;
+const KEPT_MS = 7 * DAY_MS;
+const MOST_CHANGES = 1_000_000;
+
+/** A record before and after a write; null = it did not exist. */
+export interface RecordChange {
+  readonly before: object | null;
+  readonly after: object | null;
+}
+
+/** The columns of a change that depend on its noun. */
+export type WrittenChange = Pick<ChangeRow, 'noun' | 'kind' | 'record' | 'replaced'>;
+
+/**
+ * The change logs of projects. The last step of a write's transaction draws the numbers of its changes from a counter row,
+ * which stays locked until the commit: the order of the numbers is the order of the commits. D-230.
+ */
+export class ChangeLog {
+  constructor(
+    private readonly db: Database,
+    readonly signals: ProjectSignals,
+    readonly now: () => number,
+  ) {}
+
+  /** Wakes readers after the write. Told before it, too, they look again if this process dies in between. */
+  async announcing<T>(projectId: bigint, write: () => Promise<T>): Promise<T> {
+    this.signals.send(projectId, 'writing');
+    try {
+      return await write();
+    } finally {
+      this.signals.send(projectId, 'written');
+    }
+  }
+
+  /** Adds the changes of a transaction as its last step. Does nothing while the log is off. */
+  async append(manager: EntityManager, projectId: bigint, changes: readonly WrittenChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    const [nowMs, count] = [this.now(), changes.length];
+    // MySQL assigns from left to right, so `previous_at_ms` comes first.
+    await manager.query(
+      `UPDATE change_logs SET previous_at_ms = at_ms, number = number + ?,
+        at_ms = CASE WHEN at_ms < ? THEN ? ELSE at_ms END WHERE project_id = ? AND opens_at_ms IS NOT NULL`,
+      [count, nowMs, nowMs, projectId],
+    );
+    const log = await manager.findOneBy(ChangeLogRow, { projectId });
+    if (!log || log.opensAtMs === null) return;
+    const { atMs, previousAtMs } = log;
+    const first = log.number - count + 1;
+    const rows = changes.map((change, at) => ({
+      projectId,
+      number: first + at,
+      atMs,
+      previousAtMs: at === 0 ? previousAtMs : atMs,
+      ...change,
+    }));
+    await insertRows(manager, ChangeRow, rows);
+  }
+
+  /** The position of the newest change. Throws `AppError conflict` when the project has no log. */
+  async newest(projectId: bigint): Promise<Position> {
+    const log = await this.db.repository(ChangeLogRow).findOneBy({ projectId });
+    return log ?? refuseWithoutLog();
+  }
+
+  /** The numbers of the newest changes of these projects. */
+  async newestNumbers(projectIds: readonly bigint[]): Promise<Map<bigint, number>> {
+    const where = { projectId: In([...projectIds]) };
+    const select = { projectId: true, number: true } as const;
+    const logs = await this.db.repository(ChangeLogRow).find({ select, where });
+    return new Map(logs.map(({ projectId, number }) => [projectId, number]));
+  }
+
+  /**
+   * The next changes of all nouns, at most `limit`; null begins with the oldest. Throws `AppError gone` unless they directly
+   * follow the position.
+   */
+  async after(projectId: bigint, position: Position | null, limit: number): Promise<ChangeRow[]> {
+    // Read first: a change that is committed in between is among the rows.
+    const newest = position && (await this.newest(projectId));
+    const where = { projectId, number: MoreThan(position?.number ?? 0) };
+    const rows = await this.db.repository(ChangeRow).find({ where, order: { number: 'ASC' }, take: limit });
+    if (position && newest) requireNext(position, rows[0] ?? null, newest);
+    return rows;
+  }
+
+  /** Deletes changes that are older than seven days, or before the newest million of their project, in small steps. */
+  async deleteOldChanges(): Promise<void> {
+    await this.db.deleteInSteps(ChangeRow, { atMs: LessThan(this.now() - KEPT_MS) }, 'atMs');
+    const where = { number: MoreThan(MOST_CHANGES) };
+    for (const { projectId, number } of await this.db.repository(ChangeLogRow).find({ where })) {
+      const old = { projectId, number: LessThanOrEqual(number - MOST_CHANGES) };
+      await this.db.deleteInSteps(ChangeRow, old, 'number');
+    }
+  }
+}
+
+/**
+ * Switches a project's log on or off, in a transaction. Returns when it opens; null = it is off. Cursors of before do not
+ * count any more: a number is left out, because nothing was logged meanwhile.
+ */
+export async function switchLog(
+  manager: EntityManager,
+  { projectId, isOn, nowMs }: { projectId: bigint; isOn: boolean; nowMs: number },
+): Promise<number | null> {
+  const log = await manager.findOneBy(ChangeLogRow, { projectId });
+  if (((log?.opensAtMs ?? null) !== null) === isOn) return log?.opensAtMs ?? null;
+  const opensAtMs = isOn ? nowMs + OPENING_MS : null;
+  if (log) await manager.update(ChangeLogRow, { projectId }, { opensAtMs, number: () => 'number + 1' });
+  else await manager.insert(ChangeLogRow, { projectId, number: 0, atMs: nowMs, previousAtMs: 0, opensAtMs });
+  return opensAtMs;
+}
+
+function refuseWithoutLog(): never {
+  throw new AppError('conflict', 'The change log of this project is off.');
+}
+
+export function kindOf({ before, after }: RecordChange): ChangeKind {
+  return before === null ? 'created' : after === null ? 'deleted' : 'updated';
+}

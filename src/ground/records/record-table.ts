@@ -1,0 +1,145 @@
+import { type EntityManager, type FindOptionsWhere, In, type QueryDeepPartialEntity } from 'typeorm';
+import type { Database } from '../database/database.js';
+import { insertTogether } from '../database/insert-rows.js';
+import type { Caller } from '../kernel/caller.js';
+import type { DataVersions } from '../kernel/data-versions.js';
+import type { ChangeFeeds } from './change-feed.js';
+import { NounChanges } from './noun-changes.js';
+import { cursorOf } from './position.js';
+
+/** The first columns of every noun's row; together they are its primary key. */
+export interface ProjectRow {
+  projectId: bigint;
+  id: bigint;
+}
+
+/** The project whose records are written, and whether its changes are logged. */
+export type Writer = Pick<Caller, 'projectId' | 'changesSinceMs'>;
+
+/** Runs in the transaction of a write, such as storing its answer for an Idempotency-Key; null = nothing runs. */
+export type Alongside<T> = ((manager: EntityManager, result: T) => Promise<void>) | null;
+
+/** The table of a noun. Every write changes the project's data version, and is a change of its log if that is on. */
+export class RecordTable<Row extends ProjectRow> {
+  readonly changes: NounChanges<Row>;
+
+  constructor(
+    private readonly entity: new () => Row,
+    protected readonly db: Database,
+    protected readonly versions: DataVersions,
+    feeds: ChangeFeeds,
+  ) {
+    this.changes = new NounChanges(entity, db, feeds);
+  }
+
+  find(projectId: bigint, id: bigint): Promise<Row | null> {
+    return this.repository.findOneBy(keyOf<Row>(projectId, id));
+  }
+
+  /** The project's records among these ids, in any order. */
+  findAll(projectId: bigint, ids: readonly bigint[]): Promise<Row[]> {
+    return this.repository.findBy({ projectId, id: In([...ids]) } as FindOptionsWhere<Row>);
+  }
+
+  /**
+   * Inserts records of one project in a transaction with `alongside`, with one statement: all of them, or none. Throws what
+   * the driver throws: `isDuplicateId` for a taken id, `isDuplicate` for any value that must be unique.
+   */
+  insertAll(writer: Writer, rows: readonly Row[], alongside: Alongside<Row[]>): Promise<void> {
+    return this.write(writer, true, async (manager) => {
+      await insertTogether(manager, this.entity, rows);
+      await alongside?.(manager, [...rows]);
+      await this.log(
+        manager,
+        writer,
+        rows.map((after) => ({ before: null, after })),
+      );
+    });
+  }
+
+  /** Returns the changed record; null = there is none. Throws as `insertAll`. */
+  update(writer: Writer, id: bigint, changes: Partial<Row>, alongside: Alongside<Row>): Promise<Row | null> {
+    return this.write(writer, alongside !== null, async (manager) => {
+      const key = keyOf<Row>(writer.projectId, id);
+      const before = await this.lockLogged(manager, writer, key);
+      await manager.update(this.entity, key, changes as QueryDeepPartialEntity<Row>);
+      const after = await manager.findOneBy(this.entity, key);
+      if (after) await alongside?.(manager, after);
+      if (before && after) await this.log(manager, writer, [{ before, after }]);
+      return after;
+    });
+  }
+
+  /** Returns whether the record existed. If it did, `alongside` runs. */
+  delete(writer: Writer, id: bigint, alongside: Alongside<bigint>): Promise<boolean> {
+    return this.write(writer, alongside !== null, async (manager) => {
+      const key = keyOf<Row>(writer.projectId, id);
+      const before = await this.lockLogged(manager, writer, key);
+      const { affected } = await manager.delete(this.entity, key);
+      if (affected === 1) await alongside?.(manager, id);
+      if (before) await this.log(manager, writer, [{ before, after: null }]);
+      return affected === 1;
+    });
+  }
+
+  protected get repository() {
+    return this.db.repository(this.entity);
+  }
+
+  /** The rows of a select, and the cursor of the change log at the same moment: one statement has one snapshot. */
+  protected async readWithCursor<R>(
+    projectId: bigint,
+    select: string,
+    values: readonly unknown[],
+  ): Promise<{ rows: R[]; changesCursor: string | null }> {
+    const sql = `SELECT CAST(log.number AS CHAR) AS logNumber, CAST(log.at_ms AS CHAR) AS logAtMs, page.*
+      FROM change_logs AS log LEFT JOIN (${select}) AS page ON TRUE WHERE log.project_id = ?`;
+    const rows = await this.db.read<R & LogColumns>(String(projectId), sql, [...values, projectId]);
+    const [first] = rows;
+    const changesCursor = first
+      ? cursorOf({ number: Number(first.logNumber), atMs: Number(first.logAtMs) })
+      : null;
+    return { rows: rows.filter(({ id }) => id !== null), changesCursor };
+  }
+
+  /** Without a log or something alongside, a transaction would only add two statements. */
+  private write<T>(
+    { projectId, changesSinceMs }: Writer,
+    isTogether: boolean,
+    work: (manager: EntityManager) => Promise<T>,
+  ): Promise<T> {
+    const isLogged = changesSinceMs !== null;
+    const run = () =>
+      isLogged || isTogether ? this.db.transaction(work) : this.db.write(() => work(this.repository.manager));
+    return this.versions.change(projectId, isLogged ? () => this.changes.announcing(projectId, run) : run);
+  }
+
+  /** The record before a write that is logged; no other transaction changes it until the end of this one. */
+  private async lockLogged(
+    manager: EntityManager,
+    { changesSinceMs }: Writer,
+    where: FindOptionsWhere<Row>,
+  ): Promise<Row | null> {
+    if (changesSinceMs === null) return null;
+    return manager.findOne(this.entity, { where, ...this.db.forUpdate });
+  }
+
+  private async log(
+    manager: EntityManager,
+    { projectId, changesSinceMs }: Writer,
+    changes: Parameters<NounChanges<Row>['append']>[2],
+  ): Promise<void> {
+    if (changesSinceMs !== null) await this.changes.append(manager, projectId, changes);
+  }
+}
+
+interface LogColumns {
+  logNumber: string;
+  logAtMs: string;
+  /** Null = the page is empty. */
+  id: unknown;
+}
+
+function keyOf<Row extends ProjectRow>(projectId: bigint, id: bigint): FindOptionsWhere<Row> {
+  return { projectId, id } as FindOptionsWhere<Row>;
+}
