@@ -1,6 +1,6 @@
 import type { RestDocument } from '../src/doors/rest/rest-document.js';
-import { cursorOf } from '../src/ground/records/position.js';
 import { ERRORS, type ErrorCode } from '../src/ground/kernel/errors.js';
+import { cursorOf } from '../src/ground/records/position.js';
 import { FIRST_NOUN } from '../src/nouns.js';
 import { CHANGES_CURSOR, IGNORED_PARAMETERS, REPLAYED } from '../src/request/http/headers.js';
 import { errorExample } from './openapi-refusals.js';

@@ -32,7 +32,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ground/database',
   ],
   'tenants/projects': ['tenants/audit', 'ground/database', 'ground/records', 'tenants/idempotency'],
-  'tenants/api-keys': ['tenants/audit', 'ground/database', 'tenants/idempotency', 'tenants/projects'],
+  'tenants/api-keys': [
+    'tenants/audit',
+    'ground/database',
+    'ground/records',
+    'tenants/idempotency',
+    'tenants/projects',
+  ],
   'tenants/usage': ['tenants/api-keys', 'ground/database'],
   'tenants/files': ['tenants/audit', 'ground/database', 'ground/records'],
   'tenants/request-log': ['tenants/api-keys', 'tenants/usage', 'ground/database'],
@@ -86,6 +92,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'request/http': ['request/http/connections', 'request/http/content', 'ground/database'],
   'request/overload': ['request/http', 'request/http/connections', 'tenants/projects'],
   'request/admission': ['request/http', 'tenants/api-keys', 'request/rate-limit/rules'],
+  'request/streams': ['request/admission', 'ground/records', 'ground/redis', 'tenants/api-keys'],
   'request/tracing': ['request/admission', 'request/rate-limit/rules', 'request/response-cache'],
   'request/ingress': [
     'request/http',
@@ -139,7 +146,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'tenants/request-log',
     'tenants/usage',
   ],
+  'doors/graphql/streams': [
+    'doors/graphql/execution',
+    'doors/graphql/schema/lists',
+    'request/http',
+    'request/streams',
+  ],
   'doors/graphql': [
+    'doors/graphql/streams',
+    'request/streams',
     'doors/graphql/execution',
     'doors/graphql/operations',
     'doors/graphql/schema',

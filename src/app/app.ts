@@ -41,7 +41,7 @@ function prepareStart(
   parts: Parts,
   { http, connections, reception, shedder, closeGraphQL }: Doors,
 ): () => Promise<number> {
-  const { customDomains, hosts, hostAddresses, metrics } = parts;
+  const { customDomains, hosts, hostAddresses, metrics, streams } = parts;
   const contexts = new SecureContexts(customDomains.certificates, customDomains.sealer);
   const tls = config.httpsPort === 0 ? null : new TlsServer(hosts, hostAddresses, contexts, logger);
   if (tls) {
@@ -54,6 +54,7 @@ function prepareStart(
 
   http.addHook('preClose', async () => {
     connections.closeUnused();
+    streams.drain();
     tlsEnded = tls?.close();
     // Other processes take over the remaining work when its lease expires.
     await Promise.race([customDomains.stop(), sleep(HAND_OVER_MS, undefined, { ref: false })]);
@@ -66,7 +67,7 @@ function prepareStart(
     hosts.stop();
     // After TLS has ended, so that the counts of the last requests are stored too.
     await tlsEnded;
-    await Promise.all([parts.closeLimiter(), chores.stopChores()]);
+    await Promise.all([parts.closeLimiter(), parts.signals.close(), chores.stopChores()]);
     // Last, so that the spans of the last work are sent too.
     await parts.tracing?.close();
   });

@@ -53,7 +53,7 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
     guard: (handler) => shedder?.guard(handler) ?? handler,
     logger,
   });
-  const drain = new Drain(http, connections);
+  const drain = new Drain(http, connections, () => parts.streams.drain());
   http.decorateRequest('site');
   addServerHooks(http, {
     connections,
@@ -145,8 +145,8 @@ async function openGraphQL(
   { schema, turns, bodies, pages, log }: Shared & { pages: Pages; log: AppOptions['logger'] },
 ): Promise<() => Promise<void>> {
   const page = async (request: FastifyRequest, reply: FastifyReply) => pages.sandbox(request, reply);
-  const { meter, cache } = parts;
-  const graphql = await openGraphQLDoor({ schema, meter, cache, turns, bodies, page, log });
+  const { meter, cache, streams } = parts;
+  const graphql = await openGraphQLDoor({ schema, meter, cache, streams, turns, bodies, page, log });
   const open = async (door: FastifyInstance) => {
     addGraphQLHooks(door, parts, { bodies, chargeUnpaid: graphql.chargeUnpaid });
     graphql.routes(door);

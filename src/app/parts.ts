@@ -5,12 +5,17 @@ import type { Config } from '../ground/config/config.js';
 import type { TracingSettings } from '../ground/config/tracing-settings.js';
 import type { Database } from '../ground/database/database.js';
 import { version } from '../ground/kernel/package.js';
+import { LocalSignals } from '../ground/records/project-signals.js';
+import { RedisSignals } from '../ground/records/redis-signals.js';
 import { Admission } from '../request/admission/admission.js';
 import { Meter } from '../request/admission/meter.js';
 import { HostAddresses } from '../request/ingress/ingress.js';
 import { SHED_PLANS } from '../request/overload/shedder.js';
 import { type RunningLimiter, startLimiter } from '../request/rate-limit/start-limiter.js';
 import { ResponseCache } from '../request/response-cache/response-cache.js';
+import { OpenStreams } from '../request/streams/open-streams.js';
+import { LocalSlots, RedisSlots } from '../request/streams/stream-slots.js';
+import { findKnownKeys } from '../tenants/api-keys/caller-cache.js';
 import { httpsPortOf } from './addresses.js';
 import { WORKS, type Work } from './chores.js';
 import { createCustomDomains } from './custom-domains.js';
@@ -32,8 +37,11 @@ export async function createParts(options: AppOptions) {
   const { config, db, logger, now } = options;
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
   const { limiter } = running;
+  const shared = config.redisUrl === null ? null : new RedisSignals(config.redisUrl);
+  const signals = shared ?? new LocalSignals();
   const services = createServices(db, now, {
     versions: running.versions,
+    signals,
     isRequestLogOn: config.isRequestLogOn,
   });
   const traced = config.tracing && (await traceParts(config.tracing, options, running));
@@ -83,6 +91,13 @@ export async function createParts(options: AppOptions) {
     meter,
     admission: new Admission(services.apiKeys, meter),
     cache,
+    signals,
+    streams: new OpenStreams(
+      shared ? new RedisSlots(shared.connection) : new LocalSlots(),
+      (keyIds) => findKnownKeys(db, keyIds),
+      signals,
+      now,
+    ),
     metrics,
     hosts,
     hostAddresses: new HostAddresses(

@@ -36,10 +36,10 @@ export function createServices(
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, now);
   const changes = new ChangeFeeds(new ChangeLog(db, signals, now));
-  const projects = new ProjectService(db, ids, audit, now);
+  const projects = new ProjectService(db, ids, { audit, signals }, now);
   const domains = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
   projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
-  const apiKeys = new ApiKeyService(db, ids, { audit, idempotency }, now);
+  const apiKeys = new ApiKeyService(db, ids, { audit, idempotency, signals }, now);
   const nouns = SERVED_NOUNS.map((noun) =>
     noun.open({ db, ids, idempotency, versions: versions.of(noun.description.plural), changes, now }),
   );

@@ -20,6 +20,10 @@ export async function withServices<T>(
   const { createServices } = await import('../app/services.js');
   const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
   const { Database: OpenDatabase } = await import('../ground/database/database.js');
+  const signals =
+    redisUrl === null
+      ? null
+      : new (await import('../ground/records/redis-signals.js')).RedisSignals(redisUrl);
   const db = await OpenDatabase.open(database, DATABASE_SCHEMA, { queryTimeoutMs: QUERY_TIMEOUT_MS });
   try {
     const isReady = await db.isReady().catch((error) => {
@@ -37,8 +41,9 @@ export async function withServices<T>(
         'The database lacks the newest migrations. Run `petstore migrate` first.',
       );
     }
-    return await work(createServices(db, Date.now), { db, redisUrl });
+    return await work(createServices(db, Date.now, signals ? { signals } : {}), { db, redisUrl });
   } finally {
+    await signals?.close();
     await db.close();
   }
 }

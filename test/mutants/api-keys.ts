@@ -84,7 +84,7 @@ export const API_KEYS: readonly Mutant[] = [
   {
     id: 'revoked-stays-cached',
     file: 'tenants/api-keys/api-key.service.ts',
-    find: 'return key;\n    });\n    this.callers.clear();\n    return revoked;',
+    find: 'return key;\n    });\n    this.tellAccess(revoked);\n    return revoked;',
     replace: 'return key;\n    });\n    return revoked;',
     breaks: 'A revoked key is refused at once by this process.',
     tests: ['Keys-3'],
@@ -124,8 +124,8 @@ export const API_KEYS: readonly Mutant[] = [
   {
     id: 'revoked-found',
     file: 'tenants/api-keys/caller-cache.ts',
-    find: ' AND api_keys.revoked_at_ms IS NULL',
-    replace: '',
+    find: 'api_keys.revoked_at_ms IS NULL AND`',
+    replace: 'TRUE AND`',
     breaks: 'A revoked key is not found.',
     tests: ['Keys-3'],
   },

@@ -1,4 +1,4 @@
-import { ApolloServer } from '@apollo/server';
+import { ApolloServer, HeaderMap } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
@@ -11,7 +11,9 @@ import { formatError, refusal } from './execution/errors.js';
 import type { PersistedQueries } from './known-documents.js';
 import { type OperationPluginOptions, operationPlugin } from './operation.plugin.js';
 import { givenName } from './operations/measured-operation.js';
-import { parametersOf, persistedQueryProblem } from './request-parameters.js';
+import { parametersOf, persistedQueryProblem, queriedOperation } from './request-parameters.js';
+import { SERVER_SENT_END, SERVER_SENT_EVENTS, type StreamFormat } from './streams/stream-format.js';
+import type { LiveStream } from './streams/subscriptions.js';
 
 const MAX_TOKENS = 2_000;
 
@@ -42,13 +44,45 @@ export async function startApollo(options: ApolloOptions) {
     logger: options.log,
   });
   await server.start();
-  const executeRequest = fastifyApolloHandler(server, {
-    context: async (request, reply) => {
-      const problem = persistedQueryProblem(request);
-      if (problem) throw refusal(problem);
-      return contextOf(request, reply);
-    },
-  });
+  const { subscriptions } = options;
+  const context = async (request: FastifyRequest, reply: FastifyReply) => {
+    const problem = persistedQueryProblem(request);
+    if (problem) throw refusal(problem);
+    return contextOf(request, reply);
+  };
+  const executeRequest = fastifyApolloHandler(server, { context });
+
+  /**
+   * As `handleRequest`, for a client that accepts a stream. Returns the stream of a subscription, or the body. Apollo sees a
+   * POST, because it refuses each GET that is not a query's.
+   */
+  const handleStream = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { body, format }: { body: JsonBody | null; format: StreamFormat },
+  ): Promise<LiveStream | string> => {
+    subscriptions.accept(request, format);
+    // Refusals, and the results of other operations, are JSON.
+    request.headers.accept = 'application/json';
+    if (request.caller && !body?.isLarge) await options.turns.next(request.caller.projectId);
+    const { status, headers, ...response } = await server.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: {
+        method: 'POST',
+        headers: new HeaderMap([['content-type', 'application/json']]),
+        search: '',
+        body: body ? body.parse() : queriedOperation(request),
+      },
+      context: () => context(request, reply),
+    });
+    const stream = subscriptions.take(request);
+    if (stream) return stream;
+    reply.code(status ?? 200).headers(Object.fromEntries(headers));
+    const text = response.body.kind === 'complete' ? response.body.string : '';
+    if (reply.statusCode >= 400) request.errorCode ??= codeIn(text);
+    if (reply.statusCode >= 400 || format !== SERVER_SENT_EVENTS) return text;
+    reply.type(format.contentType);
+    return format.result(text.trim(), '') + SERVER_SENT_END;
+  };
 
   /** Parses, charges and executes the request. Returns the body. A request that Apollo refuses may not be charged yet. */
   const handleRequest = async (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {
@@ -67,7 +101,7 @@ export async function startApollo(options: ApolloOptions) {
     if (reply.statusCode !== 304) return response;
     return reply.removeHeader('content-type').removeHeader('content-length').send();
   };
-  return { handleRequest, stop: () => server.stop() };
+  return { handleRequest, handleStream, stop: () => server.stop() };
 }
 
 /** The code of an error that Apollo found before it made a context. */

@@ -12,17 +12,21 @@ import type { BodiesInFlight } from '../../request/http/content/bodies-in-flight
 import { acceptJson, JsonBody, withNumbersOrText } from '../../request/http/content/json-body.js';
 import { refuseUnknownPaths } from '../../request/http/unrouted.js';
 import type { KeptResponse, ResponseCache } from '../../request/response-cache/response-cache.js';
+import type { OpenStreams } from '../../request/streams/open-streams.js';
 import { startApollo } from './apollo.js';
 import { KnownDocuments, PersistedQueries } from './known-documents.js';
 import { KnownOperations } from './known-operations.js';
 import { isPage, refuse } from './negotiation.js';
 import { DocumentGate, OperationCharges } from './operation-charges.js';
 import { countParameterValues } from './request-parameters.js';
+import { type StreamFormat, streamFormatOf } from './streams/stream-format.js';
+import { Subscriptions } from './streams/subscriptions.js';
 
 interface GraphQLDoorOptions {
   schema: GraphQLSchema;
   meter: Meter;
   cache: ResponseCache;
+  streams: OpenStreams;
   turns: EventLoopTurns;
   bodies: BodiesInFlight;
   /** The page for browsers. */
@@ -39,15 +43,31 @@ interface GraphQLDoor {
 
 /** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */
 export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<GraphQLDoor> {
-  const { schema, meter, cache, turns, bodies, page, log } = options;
+  const { schema, meter, cache, streams, turns, bodies, page, log } = options;
   const persistedQueries = new PersistedQueries();
   const charges = new OperationCharges(schema, meter);
   const known = new KnownOperations({ schema, charges, persistedQueries, cache, turns });
   const documents = new KnownDocuments();
   const gate = new DocumentGate(charges, meter, documents, persistedQueries);
-  const apollo = await startApollo({ schema, charges, documents, persistedQueries, known, turns, log });
+  const subscriptions = new Subscriptions(schema, streams);
+  const admitting = { schema, charges, documents, known, turns, subscriptions };
+  const apollo = await startApollo({ ...admitting, persistedQueries, log });
 
+  const answerStream = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    given: { body: JsonBody | null; format: StreamFormat },
+  ) => {
+    const answered = await apollo.handleStream(request, reply, given);
+    if (typeof answered === 'string') return answered;
+    // The request was refused, or its client has left, meanwhile.
+    if (reply.sent || reply.raw.destroyed) answered.close();
+    else answered.begin(request, reply);
+    return reply;
+  };
   const answerRead = (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {
+    const format = streamFormatOf(request);
+    if (format) return answerStream(request, reply, { body, format });
     const send = (response: KeptResponse | null) => {
       if (!response) return apollo.handleRequest(request, reply, body);
       reply.headers(response.headers);

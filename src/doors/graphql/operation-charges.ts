@@ -48,7 +48,7 @@ export class OperationCharges {
     private readonly meter: Meter,
   ) {
     this.lists = listSizesOf(schema);
-    const types = [schema.getQueryType(), schema.getMutationType()];
+    const types = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
     const declared = types.flatMap((type) => Object.keys(type?.getFields() ?? {}));
     this.rootFields = new Set([...declared, ...META_FIELDS]);
   }

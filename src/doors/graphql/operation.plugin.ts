@@ -7,7 +7,7 @@ import {
   HeaderMap,
 } from '@apollo/server';
 import { type GraphQLError, type GraphQLSchema, getVariableValues, printSchema, validate } from 'graphql';
-import type { AppError } from '../../ground/kernel/errors.js';
+import { AppError } from '../../ground/kernel/errors.js';
 import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
 import { isKnownTag, strongTag } from '../../request/http/content/entity-tag.js';
 import { errorHeaders, logFault, toAppError } from '../../request/http/error-reply.js';
@@ -22,6 +22,7 @@ import { MAX_INTROSPECTED, sizeProblem } from './operations/measured-operation.j
 import { variablesIn } from './operations/operation-size.js';
 import { documentProblem } from './operations/selections.js';
 import { presentRateLimit } from './schema/rate-limit.resolver.js';
+import type { Subscriptions } from './streams/subscriptions.js';
 
 /** Each error repeats the variable: graphql's own limit of 50 errors takes 350 ms for a large variable. */
 const MAX_VARIABLE_ERRORS = 3;
@@ -38,6 +39,7 @@ export interface OperationPluginOptions {
   documents: KnownDocuments;
   known: KnownOperations;
   turns: EventLoopTurns;
+  subscriptions: Subscriptions;
 }
 
 /**
@@ -49,7 +51,7 @@ export interface OperationPluginOptions {
  * the charge. D-28.
  */
 export function operationPlugin(options: OperationPluginOptions): ApolloServerPlugin<Context> {
-  const { schema, known, turns } = options;
+  const { schema, known, turns, subscriptions } = options;
   const longReads = new LongReads(turns);
   const tagOf = schemaTags(schema);
   return {
@@ -66,6 +68,10 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
           // The door removes the body.
           if (isKnownToClient(resolved, tagOf(resolved))) return emptyResponse(304);
           const { operation, caller, reply } = resolved.contextValue;
+          if (operation?.type === 'subscription') {
+            const problems = await subscriptions.open(resolved);
+            return problems ? refusedStream(problems) : emptyResponse(200);
+          }
           if (operation?.isLarge && !operation.isLong) await turns.next(caller.projectId);
           if (!operation?.isLong) return null;
           // The last step before execution: every read that begins here is executed, and ends.
@@ -95,7 +101,7 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
 
 /** Returns what is wrong with a charged operation; null = it may be executed. Throws a refusal. */
 async function admit(resolved: Resolved, options: OperationPluginOptions): Promise<Problems | null> {
-  const { schema, charges, documents, turns } = options;
+  const { schema, charges, documents, turns, subscriptions } = options;
   const { document, operation, request, contextValue, queryHash, source, metrics } = resolved;
   const isValid = documents.isValid(queryHash, document);
   const problem = isValid ? null : documentProblem(document);
@@ -110,6 +116,8 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
   } catch (error) {
     throw refusal(toAppError(error));
   }
+  if (measured?.type === 'subscription') subscriptions.requireAccepted(contextValue);
+  if (measured?.type === 'mutation' && contextValue.request.method === 'GET') throw refusal(getOfMutation());
   if (!isValid) {
     await turns.next(contextValue.caller.projectId);
     const errors = validate(schema, document);
@@ -148,6 +156,11 @@ function measureIntrospection(
   if (introspected > LONG_READ_FIELDS) contextValue.operation = { ...planned, isLong: true };
 }
 
+/** Apollo itself refuses it, but sees the GET of a client that accepts a stream as a POST. */
+function getOfMutation(): AppError {
+  return new AppError('method_not_allowed', 'A mutation needs POST.');
+}
+
 function errorsOf({ code, errors }: Problems) {
   return errors.map((error) => formatError({ ...error.toJSON(), extensions: { code } }, error));
 }
@@ -155,6 +168,14 @@ function errorsOf({ code, errors }: Problems) {
 function emptyResponse(status: number, errors?: ReturnType<typeof errorsOf>): GraphQLResponse {
   const singleResult = errors ? { errors } : {};
   return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult } };
+}
+
+function refusedStream(problems: readonly GraphQLError[]): GraphQLResponse {
+  const [first] = problems;
+  const error = toAppError(causeOf(first));
+  const errors = problems.map((problem) => formatError(problem.toJSON(), problem));
+  const headers = new HeaderMap(Object.entries(errorHeaders(error)));
+  return { http: { status: error.status, headers }, body: { kind: 'single', singleResult: { errors } } };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Table } from 'typeorm';
-import { int64, long, NewTables, optional, primary, text } from './tables.js';
+import { int64, integer, long, NewTables, optional, primary, text } from './tables.js';
 
 /** The change log of each project. */
 export class Changes1780000006000 extends NewTables {
@@ -12,6 +12,7 @@ export class Changes1780000006000 extends NewTables {
         int64('at_ms'),
         int64('previous_at_ms'),
         optional(int64('opens_at_ms')),
+        optional(integer('most_streams')),
       ],
     }),
     new Table({

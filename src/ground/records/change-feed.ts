@@ -21,6 +21,7 @@ export class ChangeFeeds {
   private readonly feeds = new Map<bigint, ChangeFeed>();
   private timer: NodeJS.Timeout | null = null;
   private lookedAtMs = 0;
+  private seenInterruptions = -1;
   private isLooking = false;
 
   constructor(readonly log: ChangeLog) {}
@@ -59,7 +60,9 @@ export class ChangeFeeds {
   /** Looks for changes that no signal announces. A statement for all projects. */
   private async lookIfNeeded(): Promise<void> {
     const nowMs = performance.now();
-    const isDue = !this.log.signals.isComplete || nowMs - this.lookedAtMs >= LOOK_ANYWAY_MS;
+    const { isComplete, interruptions } = this.log.signals;
+    const hasMissed = !isComplete || interruptions !== this.seenInterruptions;
+    const isDue = hasMissed || nowMs - this.lookedAtMs >= LOOK_ANYWAY_MS;
     const due = [...this.feeds.values()].filter((feed) => isDue || feed.isBeingWritten(nowMs));
     if (due.length === 0 || this.isLooking) return;
     this.isLooking = true;
@@ -67,6 +70,7 @@ export class ChangeFeeds {
     try {
       const newest = await this.log.newestNumbers(due.map(({ projectId }) => projectId));
       for (const feed of due) if (newest.get(feed.projectId) !== feed.position?.number) feed.look();
+      if (isComplete) this.seenInterruptions = interruptions;
     } catch {
       // The next look comes soon, and the streams keep their positions.
     } finally {

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { COUNT, ID, TIME_MS, text } from '../database/columns.js';
+import { COUNT, ID, INTEGER, TIME_MS, text } from '../database/columns.js';
 
 export const CHANGE_KINDS = ['created', 'updated', 'deleted'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
@@ -25,6 +25,10 @@ export class ChangeLogRow {
   /** Readers may use the log from this time on; null = it is off. */
   @Column({ ...TIME_MS, name: 'opens_at_ms', nullable: true })
   opensAtMs!: number | null;
+
+  /** How many streams were agreed; only for an Enterprise project. Null = its plan says it. */
+  @Column({ ...INTEGER, name: 'most_streams', nullable: true })
+  mostStreams!: number | null;
 }
 
 /** A change of a record. Its number and `previousAtMs` name the change before it: see `Position`. */

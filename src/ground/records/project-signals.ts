@@ -10,12 +10,15 @@ export interface ProjectSignals {
   listen(projectId: bigint, listener: (signal: Signal) => void): () => void;
   /** Whether a signal of any process arrives here now. Otherwise listeners must look at the database. */
   readonly isComplete: boolean;
-  close(): void;
+  /** Grows when signals may have been missed: listeners must look once. */
+  readonly interruptions: number;
+  close(): Promise<void>;
 }
 
 /** Within one process. */
 export class LocalSignals implements ProjectSignals {
   readonly isComplete: boolean = false;
+  readonly interruptions: number = 0;
   private readonly events = new EventEmitter().setMaxListeners(0);
 
   send(projectId: bigint, signal: Signal): void {
@@ -28,5 +31,5 @@ export class LocalSignals implements ProjectSignals {
     return () => void this.events.off(name, listener);
   }
 
-  close(): void {}
+  async close(): Promise<void> {}
 }

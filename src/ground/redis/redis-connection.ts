@@ -9,9 +9,9 @@ export type RedisConnection = Redis | Cluster;
 /**
  * A connection whose commands fail at once while Redis is unavailable, and that reconnects automatically. By default,
  * ioredis waits ten seconds for a dead server and forever for a frozen one. Resolves within a second, connected or not.
- * `?cluster=true` in the address = a node of a Redis Cluster.
+ * `?cluster=true` in the address = a node of a Redis Cluster. A subscriber receives messages without asking for each.
  */
-export async function connectRedis(address: string): Promise<RedisConnection> {
+export async function connectRedis(address: string, { isSubscriber = false } = {}): Promise<RedisConnection> {
   const url = new URL(address);
   const isCluster = url.searchParams.get('cluster') === 'true';
   url.search = '';
@@ -19,8 +19,8 @@ export async function connectRedis(address: string): Promise<RedisConnection> {
   const { Cluster, Redis } = await import('ioredis');
   const redis = isCluster
     ? new Cluster(...clusterAt(url))
-    : guarded(new Redis(url.href, { ...OPTIONS, retryStrategy: () => RECONNECT_EVERY_MS }));
-  if (isCluster) redis.on('+node', guarded);
+    : guarded(new Redis(url.href, { ...OPTIONS, retryStrategy: () => RECONNECT_EVERY_MS }), isSubscriber);
+  if (isCluster) redis.on('+node', (node: Redis) => guarded(node, isSubscriber));
   // The error reaches the callers through their failed commands.
   redis.on('error', (fault: Error) => faults.set(redis, fault));
   redis.on('ready', () => faults.delete(redis));
@@ -35,7 +35,7 @@ const MAX_UNASKED_BYTES = 1024 * 1024;
  * The same connection, which closes and reconnects when it receives data that is not a Redis reply. Unguarded, the parser
  * of ioredis throws in a socket event, which would end the process. It also buffers a long reply without a bound.
  */
-function guarded(redis: Redis): Redis {
+function guarded(redis: Redis, isSubscriber: boolean): Redis {
   redis.on('connect', () => {
     const { stream } = redis;
     const [parse] = stream.listeners('data') as ((bytes: Buffer) => void)[];
@@ -47,7 +47,7 @@ function guarded(redis: Redis): Redis {
       } catch (fault) {
         stream.destroy(fault as Error);
       }
-      if (stream.bytesRead > stream.bytesWritten + MAX_UNASKED_BYTES) {
+      if (!isSubscriber && stream.bytesRead > stream.bytesWritten + MAX_UNASKED_BYTES) {
         stream.destroy(new Error('sends more than it was asked for'));
       }
     });

@@ -15,6 +15,8 @@ export class Drain {
   constructor(
     private readonly app: FastifyInstance,
     private readonly connections: OpenConnections,
+    /** Ends the answers that would never end. */
+    private readonly endStreams: () => void,
   ) {}
 
   get isDraining(): boolean {
@@ -26,6 +28,7 @@ export class Drain {
     const endsAt = performance.now() + withinMs;
     this.draining = true;
     this.connections.announceClose();
+    this.endStreams();
     await sleep(Math.min(lameDuckMs, withinMs));
     const closed = this.app.close();
     await orAfter(endsAt - performance.now(), closed);

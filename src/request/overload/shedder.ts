@@ -149,7 +149,14 @@ export class Shedder {
   private begin({ handler, request, response, atMs }: Arrival, project: ActiveProject | null): void {
     this.count(project, 1);
     const leave = () => this.count(project, -1);
+    let isStream = false;
+    // A stream that has begun is idle most of the time.
+    response.once('live', () => {
+      isStream = true;
+      leave();
+    });
     response.on('close', () => {
+      if (isStream) return;
       if (!response.writableEnded) return void endOfWork(response).then(leave, leave);
       leave();
       const { statusCode } = response;

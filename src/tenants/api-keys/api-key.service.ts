@@ -4,6 +4,7 @@ import { withDrawnId } from '../../ground/database/drawn-id.js';
 import { type Actor, type Caller, requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
+import type { ProjectSignals } from '../../ground/records/project-signals.js';
 import type { AuditDetail } from '../audit/audit-event.entity.js';
 import type { AuditLog } from '../audit/audit-log.js';
 import {
@@ -49,7 +50,7 @@ export class ApiKeyService {
   constructor(
     private readonly db: Database,
     private readonly ids: IdGenerator,
-    private readonly records: { audit: AuditLog; idempotency: IdempotencyService },
+    private readonly records: { audit: AuditLog; idempotency: IdempotencyService; signals: ProjectSignals },
     private readonly now: () => number,
   ) {
     this.callers = new CallerCache((digest) => findKnownKey(db, digest), now);
@@ -130,7 +131,7 @@ export class ApiKeyService {
       await this.record(manager, by, { action: 'key.roll', key: old, detail });
       return successor;
     });
-    this.callers.clear();
+    this.tellAccess(issued.key);
     return issued;
   }
 
@@ -146,7 +147,7 @@ export class ApiKeyService {
       await this.record(manager, by, { action: 'key.revoke', key });
       return key;
     });
-    this.callers.clear();
+    this.tellAccess(revoked);
     return revoked;
   }
 
@@ -179,6 +180,11 @@ export class ApiKeyService {
     const act =
       untilMs === null ? { action: 'key.unban', key } : { action: 'key.ban', key, detail: { untilMs } };
     return this.db.transaction((manager) => this.record(manager, actor, act));
+  }
+
+  private tellAccess({ projectId }: ApiKey): void {
+    this.callers.clear();
+    this.records.signals.send(projectId, 'access');
   }
 
   /** Creates one key per Idempotency-Key. Stores only the key's id, as a token must not be stored anywhere. */

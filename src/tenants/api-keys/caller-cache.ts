@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { booleanFrom, numberFrom } from '../../ground/database/columns.js';
 import type { Database } from '../../ground/database/database.js';
 import type { Caller } from '../../ground/kernel/caller.js';
-import { type Plan, quotaOf } from '../projects/plans.js';
-import { scopesOf } from './api-key.entity.js';
+import { OPEN_STREAMS, type Plan, quotaOf } from '../projects/plans.js';
+import { ApiKey, scopesOf } from './api-key.entity.js';
 
 /** Below one second: within that time every process must see a revoked key or a changed plan. */
 const LIFETIME_MS = 800;
@@ -15,6 +15,8 @@ export interface KnownKey {
   caller: Caller;
   plan: Plan;
   expiresAtMs: number | null;
+  /** How many streams its project may have open. */
+  mostStreams: number;
 }
 
 interface LookUp {
@@ -110,13 +112,13 @@ export function hasPassed(atMs: number | null, nowMs: number): boolean {
 }
 
 // 64-bit integers are selected as text: mysql2 needs several times as long to read them exactly.
-const BY_DIGEST = `SELECT api_keys.digest, api_keys.scopes, api_keys.rehearses, CAST(api_keys.id AS CHAR) AS keyId,
+const KEYS = `SELECT api_keys.digest, api_keys.scopes, api_keys.rehearses, CAST(api_keys.id AS CHAR) AS keyId,
   CAST(api_keys.project_id AS CHAR) AS projectId, CAST(api_keys.expires_at_ms AS CHAR) AS expiresAtMs,
-  CAST(change_logs.opens_at_ms AS CHAR) AS changesSinceMs,
+  CAST(change_logs.opens_at_ms AS CHAR) AS changesSinceMs, change_logs.most_streams AS mostStreams,
   projects.plan, projects.per_minute AS perMinute, projects.per_day AS perDay
   FROM api_keys JOIN projects ON projects.id = api_keys.project_id
   LEFT JOIN change_logs ON change_logs.project_id = api_keys.project_id
-  WHERE api_keys.digest = ? AND api_keys.revoked_at_ms IS NULL`;
+  WHERE api_keys.revoked_at_ms IS NULL AND`;
 
 /** SQLite returns integers as bigint. */
 interface Row {
@@ -127,6 +129,7 @@ interface Row {
   projectId: string;
   expiresAtMs: string | null;
   changesSinceMs: string | null;
+  mostStreams: number | bigint | null;
   plan: Plan;
   perMinute: number | bigint | null;
   perDay: number | bigint | null;
@@ -137,8 +140,27 @@ interface Row {
  * most requests wait for this query. D-24.
  */
 export async function findKnownKey(db: Database, digest: string): Promise<KnownKey | null> {
-  const [row] = await db.execute<Row>(BY_DIGEST, [digest]);
-  if (!row || !isSame(row.digest, digest)) return null;
+  const [row] = await db.execute<Row>(`${KEYS} api_keys.digest = ?`, [digest]);
+  return row && isSame(row.digest, digest) ? knownKey(row) : null;
+}
+
+const MOST_IN_STATEMENT = 1_000;
+
+/** The keys with these ids, without those that are revoked. */
+export async function findKnownKeys(
+  db: Database,
+  keyIds: readonly bigint[],
+): Promise<ReadonlyMap<bigint, KnownKey>> {
+  const found = new Map<bigint, KnownKey>();
+  for (let at = 0; at < keyIds.length; at += MOST_IN_STATEMENT) {
+    const some = keyIds.slice(at, at + MOST_IN_STATEMENT);
+    const rows = await db.repository(ApiKey).query(`${KEYS} api_keys.id IN (${some.map(() => '?')})`, some);
+    for (const key of (rows as Row[]).map(knownKey)) found.set(key.caller.keyId, key);
+  }
+  return found;
+}
+
+function knownKey(row: Row): KnownKey {
   const { plan, perMinute, perDay } = row;
   return {
     caller: {
@@ -151,6 +173,7 @@ export async function findKnownKey(db: Database, digest: string): Promise<KnownK
     },
     plan,
     expiresAtMs: numberFrom(row.expiresAtMs),
+    mostStreams: numberFrom(row.mostStreams) ?? OPEN_STREAMS[plan],
   };
 }
 

@@ -8,6 +8,9 @@ export const PLANS = {
   ENTERPRISE: null,
 } as const;
 
+/** Streams that a project may have open at the same time, unless another number was agreed. */
+export const OPEN_STREAMS = { FREE: 2, PRO: 20, BUSINESS: 100, ENTERPRISE: 1_000 } as const;
+
 /** Spec: Custom domains 1. */
 export function allowsCustomDomains(plan: Plan): boolean {
   return plan !== 'FREE';

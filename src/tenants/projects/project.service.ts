@@ -6,6 +6,7 @@ import { type Actor, requireScope, type ServiceCall } from '../../ground/kernel/
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { switchLog } from '../../ground/records/change-log.js';
+import type { ProjectSignals } from '../../ground/records/project-signals.js';
 import type { AuditLog } from '../audit/audit-log.js';
 import { type IdempotencyService, objectCodec } from '../idempotency/idempotency.service.js';
 import type { AgreedPlan } from './plans.js';
@@ -27,7 +28,7 @@ export class ProjectService {
   constructor(
     private readonly db: Database,
     private readonly ids: IdGenerator,
-    private readonly audit: AuditLog,
+    private readonly told: { audit: AuditLog; signals: ProjectSignals },
     private readonly now: () => number,
   ) {}
 
@@ -49,7 +50,7 @@ export class ProjectService {
           await manager.insert(Project, row);
           return row;
         });
-        await this.audit.record(manager, actor, {
+        await this.told.audit.record(manager, actor, {
           action: 'project.create',
           projectId: project.id,
           subject: project.slug,
@@ -84,12 +85,12 @@ export class ProjectService {
   /**
    * Changes plan and quotas, and switches the change log. Throws `AppError not_found`, `AppError invalid_request`.
    */
-  change(
+  async change(
     actor: Actor,
     slug: string,
     { isLogged, ...changes }: Partial<AgreedPlan> & { isLogged?: boolean },
   ): Promise<Project> {
-    return this.db.transaction(async (manager) => {
+    const changed = await this.db.transaction(async (manager) => {
       const project = await manager.findOneBy(Project, { slug });
       if (!project) return refuseUnknown(slug);
       if (isLogged !== undefined) {
@@ -104,7 +105,7 @@ export class ProjectService {
       await manager.update(Project, { id: project.id }, quotas);
       Object.assign(project, quotas);
       if (changes.plan) await this.followPlan(manager, project);
-      await this.audit.record(manager, actor, {
+      await this.told.audit.record(manager, actor, {
         action: 'project.change',
         projectId: project.id,
         subject: slug,
@@ -112,6 +113,8 @@ export class ProjectService {
       });
       return project;
     });
+    this.told.signals.send(changed.id, 'access');
+    return changed;
   }
 
   /** Records a successful deploy at the current time. Throws `AppError not_found`. */
@@ -121,7 +124,7 @@ export class ProjectService {
       if (!project) return refuseUnknown(String(id));
       project.publishedAtMs = this.now();
       await manager.update(Project, { id }, { publishedAtMs: project.publishedAtMs });
-      await this.audit.record(manager, actor, {
+      await this.told.audit.record(manager, actor, {
         action: 'project.publish',
         projectId: id,
         subject: project.slug,

@@ -1,8 +1,8 @@
 import { LessThan, MoreThan } from 'typeorm';
-import type { ChangeFeeds } from '../ground/records/change-feed.js';
 import type { Database } from '../ground/database/database.js';
-import { RecordTable } from '../ground/records/record-table.js';
 import type { DataVersions } from '../ground/kernel/data-versions.js';
+import type { ChangeFeeds } from '../ground/records/change-feed.js';
+import { RecordTable } from '../ground/records/record-table.js';
 import { Widget } from './widget.entity.js';
 import type { WidgetListRequest, WidgetPage } from './widget-list.js';
 

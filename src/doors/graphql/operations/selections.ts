@@ -3,7 +3,6 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   Kind,
-  OperationTypeNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
@@ -87,10 +86,6 @@ export function documentProblem(document: DocumentNode): AppError | null {
   const count = comparisonOf(document);
   let steps = 0;
   for (const definition of document.definitions) {
-    // No validation rule refuses it, and execution would fail with an internal error.
-    if ('operation' in definition && definition.operation === OperationTypeNode.SUBSCRIPTION) {
-      return new AppError('invalid_request', 'Subscriptions are not supported. Use a query instead.');
-    }
     if ('selectionSet' in definition && definition.selectionSet) steps = count([definition.selectionSet]);
   }
   if (steps <= MAX_STEPS) return null;

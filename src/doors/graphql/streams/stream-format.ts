@@ -1,0 +1,50 @@
+import type { FastifyRequest } from 'fastify';
+
+/** How results are written into the answer of a stream. */
+export interface StreamFormat {
+  readonly contentType: string;
+  /** Sent once the stream is live. */
+  begin(): string;
+  /** `cursor`: the position behind the result. */
+  result(json: string, cursor: string): string;
+  /** A sign of life; `cursor`: the position behind everything that was examined. */
+  beat(cursor: string): string;
+  /** The end with an error. After one that is not final the client connects again. */
+  end(errorsJson: string, isFinal: boolean): string;
+}
+
+const RETRY_AFTER_MS = { least: 500, most: 2_000 };
+
+/** The distinct connections of graphql-sse's protocol. `id:` lets `EventSource` resume. WHATWG HTML §9.2. */
+export const SERVER_SENT_EVENTS: StreamFormat = {
+  contentType: 'text/event-stream; charset=utf-8',
+  // Jittered, so that the clients of a process that ends do not return all at once.
+  begin: () => {
+    const { least, most } = RETRY_AFTER_MS;
+    return `retry: ${Math.round(least + Math.random() * (most - least))}\n\n`;
+  },
+  result: (json, cursor) => `event: next\nid: ${cursor}\ndata: ${json}\n\n`,
+  beat: (cursor) => `id: ${cursor}\n:\n\n`,
+  end: (errorsJson, isFinal) =>
+    `event: next\ndata: {"errors":${errorsJson}}\n\n${isFinal ? SERVER_SENT_END : ''}`,
+};
+
+export const SERVER_SENT_END = 'event: complete\ndata:\n\n';
+
+const PART = '\r\n--graphql\r\ncontent-type: application/json\r\n\r\n';
+
+/** Apollo's protocol for subscriptions over HTTP, as Apollo Client and Sandbox send it. */
+const MULTIPART: StreamFormat = {
+  contentType: 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0',
+  begin: () => `${PART}{}`,
+  result: (json) => `${PART}{"payload":${json}}`,
+  beat: () => `${PART}{}`,
+  end: (errorsJson) => `${PART}{"payload":null,"errors":${errorsJson}}\r\n--graphql--\r\n`,
+};
+
+/** The format that the client asks for; null = it wants one answer. */
+export function streamFormatOf({ method, headers: { accept } }: FastifyRequest): StreamFormat | null {
+  if (accept === undefined || (method !== 'GET' && method !== 'POST')) return null;
+  if (/\btext\/event-stream\b/i.test(accept)) return SERVER_SENT_EVENTS;
+  return /\bmultipart\/mixed\b[^,]*\bsubscriptionSpec=/i.test(accept) ? MULTIPART : null;
+}

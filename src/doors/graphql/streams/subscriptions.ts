@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import type { GraphQLRequestContextResponseForOperation } from '@apollo/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  execute,
+  GraphQLError,
+  type GraphQLSchema,
+} from 'graphql';
+import type { Caller } from '../../../ground/kernel/caller.js';
+import { AppError } from '../../../ground/kernel/errors.js';
+import { toAppError } from '../../../request/http/error-reply.js';
+import type { OpenStreams, Stream } from '../../../request/streams/open-streams.js';
+import type { Context } from '../execution/context.js';
+import { causeOf, formatError, refusal } from '../execution/errors.js';
+import type { ChangeSource } from '../schema/lists/change.type.js';
+import type { StreamFormat } from './stream-format.js';
+
+/** Written at once; more waits until the client has read. The process keeps at most twice as much for a slow reader. */
+const WRITTEN_CHARACTERS = 32_768;
+
+/** Different operations of which the results of an event are kept. */
+const MOST_SHARED = 16;
+
+type Resolved = GraphQLRequestContextResponseForOperation<Context>;
+
+/** The subscriptions of the schema as streams. */
+export class Subscriptions {
+  /** Streams between the check of their operation and their answer. */
+  private readonly opened = new WeakMap<FastifyRequest, LiveStream>();
+  /** Requests that can be answered with a stream. */
+  private readonly formats = new WeakMap<FastifyRequest, StreamFormat>();
+
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly streams: OpenStreams,
+  ) {}
+
+  /** Notes that the request accepts a stream. */
+  accept(request: FastifyRequest, format: StreamFormat): void {
+    this.formats.set(request, format);
+  }
+
+  /** Throws the refusal of a client that accepts no stream. */
+  requireAccepted({ request }: Context): void {
+    if (this.formats.has(request)) return;
+    const message =
+      'A subscription is answered with a stream. Send Accept: text/event-stream, or multipart/mixed;subscriptionSpec=1.0.';
+    throw refusal(new AppError('not_acceptable', message));
+  }
+
+  /** Opens the stream of a valid subscription. Returns the reasons why not; null = `take` returns it. */
+  async open({ document, operationName, request, contextValue, queryHash }: Resolved) {
+    const args: ExecutionArgs = {
+      schema: this.schema,
+      document,
+      operationName,
+      variableValues: request.variables,
+      contextValue,
+    };
+    const format = this.formats.get(contextValue.request) as StreamFormat;
+    const asked = JSON.stringify([queryHash, operationName, request.variables]);
+    const stream = new LiveStream(contextValue.caller, format, args, asked);
+    try {
+      await this.streams.open(stream);
+    } catch (error) {
+      return [refusal(toAppError(error))];
+    }
+    stream.onClose = () => this.streams.close(stream);
+    const source = await createSourceEventStream(args).catch((error) => ({
+      errors: [error as GraphQLError],
+    }));
+    if ('errors' in source) {
+      this.streams.close(stream);
+      return source.errors ?? [];
+    }
+    stream.source = source as unknown as ChangeSource;
+    this.opened.set(contextValue.request, stream);
+    return null;
+  }
+
+  /** The stream of the request; null = none was opened. */
+  take(request: FastifyRequest): LiveStream | null {
+    return this.opened.get(request) ?? null;
+  }
+}
+
+/** Results of one event, by what was asked: streams with the same operation share them. */
+const results = new WeakMap<object, Map<string, string>>();
+
+/** A subscription that is being answered. */
+export class LiveStream implements Stream {
+  readonly id = randomUUID();
+  sentAtMs = performance.now();
+  source: ChangeSource | null = null;
+  onClose: () => void = () => {};
+  private reply: FastifyReply | null = null;
+  private ending: { reason: AppError; isFinal: boolean } | null = null;
+
+  constructor(
+    readonly caller: Caller,
+    private readonly format: StreamFormat,
+    private readonly args: ExecutionArgs,
+    private readonly asked: string,
+  ) {}
+
+  /** Sends the head of the answer, and then the results as they come. */
+  begin(request: FastifyRequest, reply: FastifyReply): void {
+    clearTimeout(request.answerTimer);
+    this.reply = reply;
+    const { raw } = reply;
+    raw.once('close', () => this.close());
+    reply.hijack();
+    raw.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      'content-type': this.format.contentType,
+      'cache-control': 'no-store',
+      // nginx would keep the results until its buffer is full.
+      'x-accel-buffering': 'no',
+    });
+    this.write(this.format.begin());
+    // From now on the answer is not counted as work.
+    raw.emit('live');
+    if (this.ending) this.end(this.ending.reason, this.ending.isFinal);
+    else void this.run().catch((error) => this.end(toAppError(causeOf(error)), true));
+  }
+
+  beat(): void {
+    if (this.source && this.reply) this.write(this.format.beat(this.source.cursor));
+  }
+
+  end(reason: AppError, isFinal: boolean): void {
+    this.ending ??= { reason, isFinal };
+    if (!this.reply || this.reply.raw.writableEnded) return;
+    const error = new GraphQLError(reason.message, { originalError: reason });
+    this.reply.raw.end(this.format.end(JSON.stringify([formatError(error.toJSON(), error)]), isFinal));
+    this.close();
+  }
+
+  /** Also called for a client that disconnected before the stream began. */
+  close(): void {
+    this.source?.stop();
+    this.source = null;
+    this.onClose();
+  }
+
+  private async run(): Promise<void> {
+    for await (const events of this.source ?? []) {
+      let text = '';
+      for (const event of events) {
+        text += this.format.result(await this.resultOf(event), event.cursor);
+        if (text.length < WRITTEN_CHARACTERS) continue;
+        await this.send(text);
+        text = '';
+      }
+      if (text !== '') await this.send(text);
+    }
+  }
+
+  private async resultOf(event: object): Promise<string> {
+    const known = results.get(event) ?? new Map<string, string>();
+    results.set(event, known);
+    const shared = known.get(this.asked);
+    if (shared !== undefined) return shared;
+    const { data, errors } = await execute({ ...this.args, rootValue: event });
+    const shown = errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) };
+    const result = JSON.stringify({ data, ...shown });
+    if (known.size < MOST_SHARED) known.set(this.asked, result);
+    return result;
+  }
+
+  /** Resolves once the client has taken the text, or is gone. */
+  private async send(text: string): Promise<void> {
+    if (this.write(text)) return;
+    const { raw } = this.reply as FastifyReply;
+    await new Promise<void>((resolve) => {
+      const goOn = () => {
+        raw.off('drain', goOn).off('close', goOn);
+        resolve();
+      };
+      raw.on('drain', goOn).on('close', goOn);
+    });
+  }
+
+  private write(text: string): boolean {
+    const { raw } = this.reply as FastifyReply;
+    if (raw.writableEnded || raw.destroyed) return true;
+    this.sentAtMs = performance.now();
+    return raw.write(text);
+  }
+}

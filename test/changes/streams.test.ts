@@ -1,0 +1,227 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ChangeLogRow, ChangeRow } from '../../src/ground/records/change-log.entity.js';
+import { changesClient, closeLog, openLog } from '../support/changes/changes.js';
+import { FOLLOW, type OpenedStream, openStream } from '../support/changes/stream-client.js';
+import { eventually } from '../support/eventually.js';
+import { onEachDatabase } from '../support/on-databases.js';
+import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
+
+const DAY_MS = 86_400_000;
+
+onEachDatabase((app) => {
+  let owner: Tenant;
+  const streams: OpenedStream[] = [];
+  const client = changesClient(app, () => owner);
+  beforeEach(async () => {
+    owner = await app().tenant();
+    await openLog(app(), owner);
+  });
+  afterEach(() => {
+    for (const stream of streams.splice(0)) stream.close();
+  });
+  const follow = async (options: Partial<Parameters<typeof openStream>[1]> = {}) => {
+    const stream = await openStream(app().url, { token: owner.token, query: FOLLOW, ...options });
+    streams.push(stream);
+    return stream;
+  };
+  const shown = (stream: OpenedStream) =>
+    stream.events
+      .filter(({ data }) => data?.data)
+      .map(({ data }) => `${data.data.petChanges.kind} ${data.data.petChanges.pet.name}`);
+  const codeOf = (stream: OpenedStream) => stream.events.at(-1)?.data?.errors?.[0].extensions.code;
+  const ended = (stream: OpenedStream) => eventually('the end of the stream', () => stream.hasEnded());
+
+  test('Streams-1: a stream has each change once its head has arrived, with its cursor as id', async () => {
+    const stream = await follow();
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
+    expect(stream.headers.get('x-accel-buffering')).toBe('no');
+    const id = await client.create('Rex', 'available');
+    await client.update(id, { status: 'sold' });
+    await client.delete(id);
+    await stream.received(3);
+    const { nodes } = await client.changes();
+    expect(stream.events).toEqual(
+      nodes.map((petChanges) => ({ event: 'next', id: petChanges.cursor, data: { data: { petChanges } } })),
+    );
+  });
+
+  test.each(['GET', 'POST'] as const)(
+    'Streams-2: %s resumes behind `after`, and `Last-Event-ID` wins over it',
+    async (method) => {
+      await client.create('Rex');
+      await client.create('Luna');
+      await client.create('Max');
+      const [rex, luna] = (await client.changes()).nodes;
+      const first = await follow({ method, variables: { after: rex?.cursor } });
+      await first.received(2);
+      expect(shown(first)).toEqual(['CREATED Luna', 'CREATED Max']);
+      const second = await follow({
+        method,
+        variables: { after: rex?.cursor },
+        headers: { 'last-event-id': String(luna?.cursor) },
+      });
+      await second.received(1);
+      await client.create('Coco');
+      await second.received(2);
+      expect(shown(second)).toEqual(['CREATED Max', 'CREATED Coco']);
+    },
+  );
+
+  test('Streams-3: `status` also shows what leaves the filter', async () => {
+    const stream = await follow({ variables: { status: 'available' } });
+    const id = await client.create('Rex', 'available');
+    await client.create('Luna', 'sold');
+    await client.update(id, { status: 'sold' });
+    await client.update(id, { name: 'Max' });
+    await client.create('Coco', 'available');
+    await stream.received(3);
+    expect(shown(stream)).toEqual(['CREATED Rex', 'UPDATED Rex', 'CREATED Coco']);
+  });
+
+  test('Streams-4: multipart subscriptions carry the same changes as parts', async () => {
+    const stream = await follow({
+      headers: { accept: 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json' },
+    });
+    expect(stream.headers.get('content-type')).toContain('multipart/mixed');
+    await client.create('Rex');
+    await eventually('the part', () => stream.text().includes('"Rex"'));
+    const parts = stream.text().split('\r\n--graphql\r\ncontent-type: application/json\r\n\r\n');
+    const [petChanges] = (await client.changes()).nodes;
+    expect(parts.slice(1).map((part) => JSON.parse(part))).toEqual([
+      {},
+      { payload: { data: { petChanges } } },
+    ]);
+  });
+
+  test('Streams-5: a query over Server-Sent Events is one event and the end', async () => {
+    const stream = await follow({ query: '{ project { slug } }' });
+    await ended(stream);
+    expect(stream.events).toEqual([
+      { event: 'next', id: '', data: { data: { project: { slug: owner.slug } } } },
+      { event: 'complete', id: null, data: null },
+    ]);
+  });
+
+  describe('refusals', () => {
+    const refused = async (options: Partial<Parameters<typeof openStream>[1]>) => {
+      const stream = await follow(options);
+      await ended(stream);
+      const [error] = JSON.parse(stream.text()).errors;
+      return [stream.status, error.extensions.code];
+    };
+
+    test('Streams-6: a request that is wrong is refused with its status before the stream begins', async () => {
+      expect(await refused({ token: 'pk_unknown' })).toEqual([401, 'UNAUTHORIZED']);
+      expect(await refused({ variables: { after: 'x' } })).toEqual([400, 'INVALID_REQUEST']);
+      expect(await refused({ query: 'subscription { petChanges { nope } }' })).toEqual([
+        400,
+        'GRAPHQL_VALIDATION_FAILED',
+      ]);
+      expect(await refused({ headers: { accept: 'application/json' } })).toEqual([406, 'NOT_ACCEPTABLE']);
+      expect(await refused({ method: 'GET', query: 'mutation { deletePet(id: 1) { id } }' })).toEqual([
+        405,
+        'METHOD_NOT_ALLOWED',
+      ]);
+      const { changesCursor: old } = await client.list();
+      await closeLog(app(), owner);
+      expect(await refused({})).toEqual([409, 'CONFLICT']);
+      await openLog(app(), owner);
+      expect(await refused({ variables: { after: old } })).toEqual([410, 'GONE']);
+      owner = await app().tenant({ scopes: ['pets:write'] });
+      expect(await refused({})).toEqual([403, 'FORBIDDEN']);
+    });
+
+    test('Streams-7: to open a stream costs one unit, its events cost none', async () => {
+      const left = async () => (await client.rest('/rate_limit')).body.minute.remaining;
+      const before = await left();
+      const stream = await follow();
+      expect(before - (await left())).toBe(1);
+      await client.create('Rex');
+      await stream.received(1);
+      expect(before - (await left())).toBe(2);
+    });
+
+    test('Streams-8: a project has as many open streams as its plan allows, and a closed one makes room', async () => {
+      owner = await app().tenant({ plan: 'FREE' });
+      await openLog(app(), owner);
+      const first = await follow();
+      const second = await follow();
+      expect([first.status, second.status]).toEqual([200, 200]);
+      expect(await refused({})).toEqual([429, 'TOO_MANY_STREAMS']);
+      first.close();
+      await eventually('room for a stream', async () => (await follow()).status === 200);
+    });
+  });
+
+  describe('the end', () => {
+    test('Streams-9: a revoked key ends its streams, and clients must not connect again', async () => {
+      const stream = await follow();
+      await app().app.services.apiKeys.revoke(TEST_ACTOR, owner.keyId);
+      await ended(stream);
+      expect(stream.events.map(({ event }) => event)).toEqual(['next', 'complete']);
+      expect(stream.events[0]?.data.errors[0].extensions.code).toBe('UNAUTHORIZED');
+    });
+
+    test('Streams-10: a key that expires ends its streams', async () => {
+      const expiresAtMs = app().clock.now + 60_000;
+      const wanted = {
+        projectId: owner.projectId,
+        name: 'short',
+        scopes: ['pets:read'] as const,
+        expiresAtMs,
+      };
+      const { token } = await app().app.services.apiKeys.create(TEST_ACTOR, wanted);
+      const stream = await follow({ token });
+      app().clock.now += 60_000;
+      await ended(stream);
+      expect(stream.events[0]?.data.errors[0].extensions.code).toBe('UNAUTHORIZED');
+    });
+
+    test('Streams-11: a lower plan ends the newest streams', async () => {
+      owner = await app().tenant({ plan: 'PRO' });
+      await openLog(app(), owner);
+      const opened: OpenedStream[] = [];
+      for (let at = 0; at < 4; at += 1) opened.push(await follow());
+      await app().app.services.projects.change(TEST_ACTOR, owner.slug, { plan: 'FREE' });
+      await eventually('the end of two', () => opened.filter((stream) => stream.hasEnded()).length === 2);
+      expect(opened.map((stream) => stream.hasEnded())).toEqual([false, false, true, true]);
+      expect(opened[3]?.events[0]?.data.errors[0].extensions.code).toBe('TOO_MANY_STREAMS');
+    });
+
+    test('Streams-12: a stream ends after 24 hours, and says that the client can resume', async () => {
+      const stream = await follow();
+      app().clock.now += DAY_MS;
+      await ended(stream);
+      expect(codeOf(stream)).toBe('UNAVAILABLE');
+      expect(stream.text()).toMatch(/^retry: \d+\n/);
+      expect(stream.events.map(({ event }) => event)).toEqual(['next']);
+    });
+
+    test('Streams-13: a log that is switched off ends the streams of its project', async () => {
+      const stream = await follow();
+      await closeLog(app(), owner);
+      await ended(stream);
+      expect(stream.events[0]?.data.errors[0].extensions.code).toBe('CONFLICT');
+    });
+
+    test('Streams-14: a stream whose next change is not kept any more ends with GONE', async () => {
+      const stream = await follow();
+      await client.create('Rex');
+      await stream.received(1);
+      // As after a restore: the number of the newest change is an older one.
+      app().clock.now += 1_000;
+      await app().db.repository(ChangeLogRow).update({ projectId: owner.projectId }, { number: 0, atMs: 5 });
+      await app().db.repository(ChangeRow).delete({ projectId: owner.projectId });
+      await client.create('Luna');
+      await ended(stream);
+      expect(stream.events.map(({ event, data }) => [event, data?.errors?.[0].extensions.code])).toEqual([
+        ['next', undefined],
+        ['next', 'GONE'],
+        ['complete', undefined],
+      ]);
+    });
+  });
+});
