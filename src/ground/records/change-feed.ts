@@ -184,7 +184,7 @@ class ChangeFeed {
 }
 
 /** A reader of a project's changes. It keeps only its position, so a slow one costs no memory. */
-export class FollowedChanges implements AsyncIterable<readonly ChangeRow[]> {
+export class FollowedChanges {
   private isStopped = false;
   private wake: () => void = () => {};
 
@@ -203,21 +203,23 @@ export class FollowedChanges implements AsyncIterable<readonly ChangeRow[]> {
     this.leave();
   }
 
-  /** Rejects with `AppError gone` when the next change is not kept any more. */
-  async *[Symbol.asyncIterator]() {
+  /** The next changes; null = stopped. Rejects with `AppError gone` when the next change is not kept any more. */
+  async next(): Promise<readonly ChangeRow[] | null> {
     while (!this.isStopped) {
       const seen = this.feed.position;
       const rows = this.feed.after(this.position) ?? (await this.read());
       if (rows.length > 0) {
         this.position = rows.at(-1) as ChangeRow;
-        yield rows;
-      } else if (seen === this.feed.position && !this.isStopped) {
+        return rows;
+      }
+      if (seen === this.feed.position && !this.isStopped) {
         await new Promise<void>((resolve) => {
           this.wake = resolve;
           this.feed.wait(resolve);
         });
       }
     }
+    return null;
   }
 
   /** While the database is unavailable the stream waits. */

@@ -38,9 +38,12 @@ export interface ChangePage<Row> {
   readonly hasNextPage: boolean;
 }
 
-/** A stream of a noun's changes. `cursor` is behind everything that was examined. */
-export interface ChangeStream<Row> extends AsyncIterable<readonly Change<Row>[]> {
+/** A stream of a noun's changes. Each of ten thousand idle ones waits, so it is no chain of generators. */
+export interface ChangeStream<Row> {
+  /** Behind everything that was examined. */
   readonly cursor: string;
+  /** Null = stopped. */
+  next(): Promise<readonly Change<Row>[] | null>;
   stop(): void;
 }
 
@@ -101,10 +104,10 @@ export class NounChanges<Row extends object> {
         return cursorOf(followed.position);
       },
       stop: () => followed.stop(),
-      async *[Symbol.asyncIterator]() {
-        for await (const rows of followed) {
-          const changes = rows.flatMap(select);
-          if (changes.length > 0) yield changes;
+      async next() {
+        for (;;) {
+          const changes = (await followed.next())?.flatMap(select) ?? null;
+          if (changes?.length !== 0) return changes;
         }
       },
     };

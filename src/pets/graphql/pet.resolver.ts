@@ -98,7 +98,7 @@ export class PetResolver {
   async followPetChanges(
     @Ctx() context: Context,
     @Args(() => FollowedPetArgs) args: FollowedPetArgs,
-  ): Promise<ChangeSource> {
+  ): Promise<ChangeSource<Pet>> {
     const { wanted } = parseChangeArgs(args);
     const after = context.lastEventId ?? wanted.after;
     return PET_CHANGES.presentStream(

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { GraphQLRequestContextResponseForOperation } from '@apollo/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -10,6 +11,7 @@ import {
 } from 'graphql';
 import type { Caller } from '../../../ground/kernel/caller.js';
 import { AppError } from '../../../ground/kernel/errors.js';
+import type { Change } from '../../../ground/records/noun-changes.js';
 import { toAppError } from '../../../request/http/error-reply.js';
 import type { OpenStreams, Stream } from '../../../request/streams/open-streams.js';
 import type { Context } from '../execution/context.js';
@@ -52,16 +54,17 @@ export class Subscriptions {
 
   /** Opens the stream of a valid subscription. Returns the reasons why not; null = `take` returns it. */
   async open({ document, operationName, request, contextValue, queryHash }: Resolved) {
+    const { caller, request: asking } = contextValue;
     const args: ExecutionArgs = {
       schema: this.schema,
       document,
       operationName,
       variableValues: request.variables,
-      contextValue,
+      contextValue: { ...contextValue, operation: null },
     };
-    const format = this.formats.get(contextValue.request) as StreamFormat;
+    const format = this.formats.get(asking) as StreamFormat;
     const asked = JSON.stringify([queryHash, operationName, request.variables]);
-    const stream = new LiveStream(contextValue.caller, format, args, asked);
+    const stream = new LiveStream(caller, format, args, asked);
     try {
       await this.streams.open(stream);
     } catch (error) {
@@ -75,8 +78,8 @@ export class Subscriptions {
       this.streams.close(stream);
       return source.errors ?? [];
     }
-    stream.source = source as unknown as ChangeSource;
-    this.opened.set(contextValue.request, stream);
+    stream.source = source as unknown as ChangeSource<unknown>;
+    this.opened.set(asking, stream);
     return null;
   }
 
@@ -89,13 +92,17 @@ export class Subscriptions {
 /** Results of one event, by what was asked: streams with the same operation share them. */
 const results = new WeakMap<object, Map<string, string>>();
 
+/** Unique over all processes. A UUID for each stream takes half a kilobyte. */
+const PROCESS = randomUUID();
+let opened = 0;
+
 /** A subscription that is being answered. */
 export class LiveStream implements Stream {
-  readonly id = randomUUID();
+  readonly id = `${PROCESS}.${++opened}`;
   sentAtMs = performance.now();
-  source: ChangeSource | null = null;
+  source: ChangeSource<unknown> | null = null;
   onClose: () => void = () => {};
-  private reply: FastifyReply | null = null;
+  private raw: ServerResponse | null = null;
   private ending: { reason: AppError; isFinal: boolean } | null = null;
 
   constructor(
@@ -108,8 +115,10 @@ export class LiveStream implements Stream {
   /** Sends the head of the answer, and then the results as they come. */
   begin(request: FastifyRequest, reply: FastifyReply): void {
     clearTimeout(request.answerTimer);
-    this.reply = reply;
+    // Ten thousand idle streams keep nothing that they do not need.
+    request.body = undefined;
     const { raw } = reply;
+    this.raw = raw;
     raw.once('close', () => this.close());
     reply.hijack();
     raw.writeHead(200, {
@@ -119,6 +128,9 @@ export class LiveStream implements Stream {
       // nginx would keep the results until its buffer is full.
       'x-accel-buffering': 'no',
     });
+    // Alone: Node keeps the head, and a string that is written becomes flat.
+    raw.flushHeaders();
+    for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
     this.write(this.format.begin());
     // From now on the answer is not counted as work.
     raw.emit('live');
@@ -127,29 +139,30 @@ export class LiveStream implements Stream {
   }
 
   beat(): void {
-    if (this.source && this.reply) this.write(this.format.beat(this.source.cursor));
+    if (this.source && this.raw) this.write(this.format.beat(this.source.stream.cursor));
   }
 
   end(reason: AppError, isFinal: boolean): void {
     this.ending ??= { reason, isFinal };
-    if (!this.reply || this.reply.raw.writableEnded) return;
+    if (!this.raw || this.raw.writableEnded) return;
     const error = new GraphQLError(reason.message, { originalError: reason });
-    this.reply.raw.end(this.format.end(JSON.stringify([formatError(error.toJSON(), error)]), isFinal));
+    this.raw.end(this.format.end(JSON.stringify([formatError(error.toJSON(), error)]), isFinal));
     this.close();
   }
 
   /** Also called for a client that disconnected before the stream began. */
   close(): void {
-    this.source?.stop();
+    this.source?.stream.stop();
     this.source = null;
     this.onClose();
   }
 
   private async run(): Promise<void> {
-    for await (const events of this.source ?? []) {
+    const source = this.source as ChangeSource<unknown>;
+    for (let events = await source.stream.next(); events; events = await source.stream.next()) {
       let text = '';
       for (const event of events) {
-        text += this.format.result(await this.resultOf(event), event.cursor);
+        text += this.format.result(await this.resultOf(event, source.present), event.cursor);
         if (text.length < WRITTEN_CHARACTERS) continue;
         await this.send(text);
         text = '';
@@ -158,12 +171,12 @@ export class LiveStream implements Stream {
     }
   }
 
-  private async resultOf(event: object): Promise<string> {
+  private async resultOf(event: Change<unknown>, present: ChangeSource<unknown>['present']): Promise<string> {
     const known = results.get(event) ?? new Map<string, string>();
     results.set(event, known);
     const shared = known.get(this.asked);
     if (shared !== undefined) return shared;
-    const { data, errors } = await execute({ ...this.args, rootValue: event });
+    const { data, errors } = await execute({ ...this.args, rootValue: present(event) });
     const shown = errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) };
     const result = JSON.stringify({ data, ...shown });
     if (known.size < MOST_SHARED) known.set(this.asked, result);
@@ -173,7 +186,7 @@ export class LiveStream implements Stream {
   /** Resolves once the client has taken the text, or is gone. */
   private async send(text: string): Promise<void> {
     if (this.write(text)) return;
-    const { raw } = this.reply as FastifyReply;
+    const raw = this.raw as ServerResponse;
     await new Promise<void>((resolve) => {
       const goOn = () => {
         raw.off('drain', goOn).off('close', goOn);
@@ -184,7 +197,7 @@ export class LiveStream implements Stream {
   }
 
   private write(text: string): boolean {
-    const { raw } = this.reply as FastifyReply;
+    const raw = this.raw as ServerResponse;
     if (raw.writableEnded || raw.destroyed) return true;
     this.sentAtMs = performance.now();
     return raw.write(text);

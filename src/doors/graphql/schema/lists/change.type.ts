@@ -71,21 +71,20 @@ export function changeTypes<Row, Type extends object>(
       nodes: changes.map(presentChange),
       pageInfo: { hasNextPage, hasPreviousPage, startCursor: changes[0]?.cursor ?? null, endCursor },
     }),
-    presentStream: (stream: ChangeStream<Row>): ChangeSource => ({
-      get cursor() {
-        return stream.cursor;
-      },
-      stop: () => stream.stop(),
-      async *[Symbol.asyncIterator]() {
-        for await (const changes of stream) yield changes.map(presentChange);
-      },
-    }),
+    /** The source of a subscription. */
+    presentStream: (stream: ChangeStream<Row>) => new ChangeSource(stream, presentChange),
   };
 }
 
-/** What a subscription of changes follows: `subscribeTo` makes its field. */
-export interface ChangeSource extends AsyncIterable<readonly { readonly cursor: string }[]> {
-  /** Behind everything that was examined. */
-  readonly cursor: string;
-  stop(): void;
+/** What a subscription of changes follows: `subscribeByMethod` makes it of the method of its field. */
+export class ChangeSource<Row = unknown> {
+  constructor(
+    readonly stream: ChangeStream<Row>,
+    readonly present: (change: Change<Row>) => object,
+  ) {}
+
+  /** graphql accepts only what can be iterated. */
+  async *[Symbol.asyncIterator]() {
+    for (let changes = await this.stream.next(); changes; changes = await this.stream.next()) yield* changes;
+  }
 }
