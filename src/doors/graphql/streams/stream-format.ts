@@ -31,15 +31,17 @@ export const SERVER_SENT_EVENTS: StreamFormat = {
 
 export const SERVER_SENT_END = 'event: complete\ndata:\n\n';
 
-const PART = '\r\n--graphql\r\ncontent-type: application/json\r\n\r\n';
+const BOUNDARY = '\r\n--graphql';
+/** With the boundary behind it: clients read a part only once they have that. */
+const part = (json: string) => `\r\ncontent-type: application/json\r\n\r\n${json}${BOUNDARY}`;
 
 /** Apollo's protocol for subscriptions over HTTP, as Apollo Client and Sandbox send it. */
 const MULTIPART: StreamFormat = {
   contentType: 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0',
-  begin: () => `${PART}{}`,
-  result: (json) => `${PART}{"payload":${json}}`,
-  beat: () => `${PART}{}`,
-  end: (errorsJson) => `${PART}{"payload":null,"errors":${errorsJson}}\r\n--graphql--\r\n`,
+  begin: () => `${BOUNDARY}${part('{}')}`,
+  result: (json) => part(`{"payload":${json}}`),
+  beat: () => part('{}'),
+  end: (errorsJson) => `${part(`{"payload":null,"errors":${errorsJson}}`)}--\r\n`,
 };
 
 /** The format that the client asks for; null = it wants one answer. */
