@@ -107,6 +107,31 @@ onEachDatabase((app) => {
     ]);
   });
 
+  test.each([
+    [
+      'urql',
+      'application/graphql-response+json, application/json, text/event-stream',
+      'graphql-response+json',
+    ],
+    ['a client that prefers events', 'text/event-stream, application/json;q=0.9', 'json'],
+  ])('Streams-20: a query of %s is answered with JSON, also from memory', async (_, accept, type) => {
+    for (let times = 0; times < 4; times += 1) {
+      const answer = await follow({ query: '{ pets { nodes { name } } }', headers: { accept } });
+      await ended(answer);
+      expect(answer.headers.get('content-type')).toBe(`application/${type}; charset=utf-8`);
+      expect(JSON.parse(answer.text())).toEqual({ data: { pets: { nodes: [] } } });
+    }
+  });
+
+  test('Streams-21: a refusal has the media type that Apollo Client prefers, so that the client reads its code', async () => {
+    const accept =
+      'multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json;q=0.9';
+    for (const options of [{ variables: { after: 'x' } }, { token: 'pk_unknown' }]) {
+      const stream = await follow({ ...options, headers: { accept } });
+      expect(stream.headers.get('content-type')).toBe('application/graphql-response+json; charset=utf-8');
+    }
+  });
+
   describe('refusals', () => {
     const refused = async (options: Partial<Parameters<typeof openStream>[1]>) => {
       const stream = await follow(options);

@@ -9,6 +9,7 @@ import type { JsonBody } from '../../request/http/content/json-body.js';
 import { type Context, contextOf } from './execution/context.js';
 import { formatError, refusal } from './execution/errors.js';
 import type { PersistedQueries } from './known-documents.js';
+import { answerType } from './negotiation.js';
 import { type OperationPluginOptions, operationPlugin } from './operation.plugin.js';
 import { givenName } from './operations/measured-operation.js';
 import { parametersOf, persistedQueryProblem, queriedOperation } from './request-parameters.js';
@@ -62,13 +63,18 @@ export async function startApollo(options: ApolloOptions) {
     { body, format }: { body: JsonBody | null; format: StreamFormat },
   ): Promise<LiveStream | string> => {
     subscriptions.accept(request, format);
-    // Refusals, and the results of other operations, are JSON.
-    request.headers.accept = 'application/json';
+    // Refusals, and the results of other operations, are JSON. Only a client that accepts none gets an event: urql accepts
+    // both for every query.
+    const accepted = answerType(request);
+    request.headers.accept = accepted ?? 'application/json';
     if (request.caller && !body?.isLarge) await options.turns.next(request.caller.projectId);
     const { status, headers, ...response } = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: {
         method: 'POST',
-        headers: new HeaderMap([['content-type', 'application/json']]),
+        headers: new HeaderMap([
+          ['content-type', 'application/json'],
+          ['accept', request.headers.accept],
+        ]),
         search: '',
         body: body ? body.parse() : queriedOperation(request),
       },
@@ -79,7 +85,7 @@ export async function startApollo(options: ApolloOptions) {
     reply.code(status ?? 200).headers(Object.fromEntries(headers));
     const text = response.body.kind === 'complete' ? response.body.string : '';
     if (reply.statusCode >= 400) request.errorCode ??= codeIn(text);
-    if (reply.statusCode >= 400 || format !== SERVER_SENT_EVENTS) return text;
+    if (reply.statusCode >= 400 || accepted !== undefined || format !== SERVER_SENT_EVENTS) return text;
     reply.type(format.contentType);
     return format.result(text.trim(), '') + SERVER_SENT_END;
   };

@@ -66,12 +66,14 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
     return reply;
   };
   const answerRead = (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {
-    const format = streamFormatOf(request);
-    if (format) return answerStream(request, reply, { body, format });
     const send = (response: KeptResponse | null) => {
-      if (!response) return apollo.handleRequest(request, reply, body);
-      reply.headers(response.headers);
-      return response.body;
+      if (response) {
+        reply.headers(response.headers);
+        return response.body;
+      }
+      const format = streamFormatOf(request);
+      if (format) return answerStream(request, reply, { body, format });
+      return apollo.handleRequest(request, reply, body);
     };
     const response = body && known.answer(request, reply, body);
     return response instanceof Promise ? response.then(send) : send(response);
