@@ -12,6 +12,7 @@ import { eventually } from './eventually.js';
 const MAIN = resolve(import.meta.dirname, '../../dist/src/main.js');
 /** A quota that these tests never spend, because they do not test quotas. */
 const QUOTA = 1_000_000_000;
+const LOG_OPENS_AFTER_MS = 15_000;
 
 /** How a process ended: exactly one of the two is null. */
 interface Ending {
@@ -113,10 +114,17 @@ export async function ready(gateway: GatewayProcess): Promise<void> {
 
 let tenants = 0;
 
-/** Creates a project in the migrated database of a gateway process; returns a token. */
-export async function createTenant(databaseUrl: string, plan: Plan = 'ENTERPRISE'): Promise<string> {
+/**
+ * Creates a project in the migrated database of a gateway process; returns a token. Its change log is open at once: no
+ * request began before.
+ */
+export async function createTenant(
+  databaseUrl: string,
+  plan: Plan = 'ENTERPRISE',
+  { isLogged = false } = {},
+): Promise<string> {
   const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
-  const { projects, apiKeys } = createServices(db, Date.now);
+  const { projects, apiKeys } = createServices(db, () => Date.now() - LOG_OPENS_AFTER_MS);
   const actor = { name: 'test', requestId: null };
   tenants += 1;
   const slug = `tenant-${process.pid}-${tenants}`;
@@ -124,6 +132,7 @@ export async function createTenant(databaseUrl: string, plan: Plan = 'ENTERPRISE
   const project = await projects.create(actor, { slug, name: null, plan, perMinute: quota, perDay: quota });
   const wanted = { projectId: project.id, name: 'test', scopes: SCOPES, expiresAtMs: null };
   const { token } = await apiKeys.create(actor, wanted);
+  if (isLogged) await projects.change(actor, slug, { isLogged });
   await db.close();
   return token;
 }
