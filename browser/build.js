@@ -16,6 +16,7 @@ const SHARED = [
   'build.js',
   'generate-types.js',
   'nouns.ts',
+  'result-stream.ts',
   'site-links.ts',
   'tsconfig.json',
   'vite.config.js',
