@@ -20,6 +20,8 @@ export interface NounDescription {
   readonly filters: readonly NounFilter[];
   /** GraphQL has `bookCount`, with the filters of the list. */
   readonly hasCount: boolean;
+  /** GraphQL has `bookChanges` as query and subscription, and lists have their `changesCursor`. */
+  readonly hasChanges?: boolean;
   /** Operations that GraphiQL offers; absent = a list, a creation and a change with every field. */
   readonly examples?: readonly NounExample[];
 }

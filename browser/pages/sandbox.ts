@@ -5,6 +5,8 @@ const SCRIPT =
   'https://embeddable-sandbox.cdn.apollographql.com/_latest/embeddable-sandbox.umd.production.min.js';
 const FRAME_ORIGIN = 'https://sandbox.embed.apollographql.com';
 const PATIENCE_MS = 6_000;
+/** Apollo's multipart subscription protocol. */
+const STREAM = 'multipart/mixed;subscriptionSpec=1.0, application/json';
 
 interface SandboxWindow extends Window {
   EmbeddedSandbox?: new (options: object) => unknown;
@@ -29,15 +31,28 @@ script.addEventListener('error', offerGraphiql);
 script.addEventListener('load', () => {
   const { EmbeddedSandbox } = window as SandboxWindow;
   if (!EmbeddedSandbox) return offerGraphiql();
+  const endpoint = location.origin + location.pathname;
   new EmbeddedSandbox({
     ...settings,
     target: '#sandbox',
-    initialEndpoint: location.origin + location.pathname,
+    initialEndpoint: endpoint,
+    // Without it Sandbox would try a WebSocket.
+    initialSubscriptionEndpoint: endpoint,
+    handleRequest: send,
     // Its styles would be inline, which the policy of this page forbids; ours are in a file.
     allowDynamicStyles: false,
   });
 });
 document.head.append(script);
+
+/** Asks for a stream on behalf of a subscription: Sandbox sends this page the request without an Accept header. */
+function send(url: string, options: RequestInit): Promise<Response> {
+  const { body } = options;
+  const headers = new Headers(options.headers);
+  const isSubscription = typeof body === 'string' && /^\s*subscription\b/m.test(JSON.parse(body).query);
+  if (isSubscription && !headers.has('accept')) headers.set('accept', STREAM);
+  return fetch(url, { ...options, headers });
+}
 
 function offerGraphiql(): void {
   clearTimeout(giveUp);

@@ -31,6 +31,7 @@ export const PET = {
     { argument: 'status', field: 'status', match: 'whole' },
   ],
   hasCount: true,
+  hasChanges: true,
   examples: [
     {
       task: 'List pets',
@@ -58,6 +59,19 @@ export const PET = {
 }
 `,
       variables: { id: '<id of a pet>', changes: { status: 'sold' } },
+    },
+    {
+      task: 'Follow changes of pets',
+      query: `subscription FollowPets($status: PetStatus, $after: String) {
+  petChanges(status: $status, after: $after) {
+    cursor
+    kind
+    at
+    pet { id name status }
+  }
+}
+`,
+      variables: { status: null, after: null },
     },
   ],
 } as const;

@@ -97,13 +97,22 @@ export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
   },
 ];
 
-/** A list, a creation and a change, with every field. */
-function usualExamples({ singular, plural, type, withArticle, fields }: NounDescription): NounExample[] {
+/** A list, a creation and a change, with every field, and a subscription. */
+function usualExamples(noun: NounDescription): NounExample[] {
+  const { singular, plural, type, withArticle, fields, hasChanges } = noun;
   const selection = ['id', ...fields.map(({ name }) => name)].join(' ');
   const values = fields.map(({ name, kind, example }) => [
     name,
     kind === 'integer' ? Number(example) : example,
   ]);
+  const followExample = {
+    task: `Follow changes of ${plural}`,
+    query: `subscription Follow${capitalized(plural)}($after: String) {
+  ${singular}Changes(after: $after) { cursor kind at ${singular} { ${selection} } }
+}
+`,
+    variables: { after: null },
+  };
   return [
     {
       task: `List ${plural}`,
@@ -132,5 +141,6 @@ function usualExamples({ singular, plural, type, withArticle, fields }: NounDesc
 `,
       variables: { id: `<id of a ${singular}>`, changes: Object.fromEntries(values.slice(0, 1)) },
     },
+    ...(hasChanges ? [followExample] : []),
   ];
 }

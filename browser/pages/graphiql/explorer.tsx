@@ -1,4 +1,4 @@
-import { GraphiQL } from 'graphiql';
+import { GraphiQL, type GraphiQLProps } from 'graphiql';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { apiKey } from '../../api-key.js';
@@ -6,6 +6,8 @@ import { budgetOf } from '../budget.js';
 import { askForKey, replaceKey } from '../sign-in.js';
 import { ExampleMenu } from './example-menu.js';
 import { EXAMPLE_QUERIES } from './example-queries.js';
+import { type Following, followed, isSubscription } from './followed.js';
+import { FollowingBadge } from './following-badge.js';
 
 const ENDPOINT = '/graphql';
 const SCHEMA = '/schema.graphql';
@@ -25,7 +27,8 @@ export function Explorer() {
     openDocumentation();
     setShown(true);
   }, [schema]);
-  const fetcher = useCallback(async (request: object, options?: { headers?: Record<string, string> }) => {
+  const [following, setFollowing] = useState<Following | null>(null);
+  const fetcher = useCallback<GraphiQLProps['fetcher']>(async (request, options) => {
     const key = apiKey.read() || (await askForKey());
     if (key === '') return NOT_SENT;
     const headers = {
@@ -33,9 +36,15 @@ export function Explorer() {
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
     };
+    const onHead = (answer: Response) => {
+      setBudget(budgetOf(answer.headers) ?? '');
+      if (answer.status === 401) void replaceKey(key);
+    };
+    if (isSubscription(options?.documentAST, request.operationName)) {
+      return followed({ url: ENDPOINT, headers, body: request, onHead }, setFollowing);
+    }
     const answer = await fetch(ENDPOINT, { method: 'POST', headers, body: JSON.stringify(request) });
-    setBudget(budgetOf(answer.headers) ?? '');
-    if (answer.status === 401) void replaceKey(key);
+    onHead(answer);
     return answer.json();
   }, []);
   return (
@@ -43,6 +52,7 @@ export function Explorer() {
     <div className={isShown ? 'workbench' : 'workbench workbench-loading'}>
       <div className="workbench-bar">
         <h1>GraphiQL</h1>
+        <FollowingBadge following={following} />
         <output aria-label="Remaining quota">{budget}</output>
       </div>
       <GraphiQL
