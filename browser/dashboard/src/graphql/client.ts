@@ -4,6 +4,7 @@ import { session } from '../session/session.js';
 import { errorWatch } from './error-watch.js';
 import { planPause } from './plan-pause.js';
 import { standingWatch } from './standing.js';
+import { streamLink } from './stream-link.js';
 
 /** Every request goes to the GraphQL door with the session's key, and also asks for the remaining quota. */
 const withKey = new ApolloLink((operation, forward) => {
@@ -18,13 +19,15 @@ const withKey = new ApolloLink((operation, forward) => {
   return forward(operation);
 });
 
+const http = new BaseHttpLink({ uri: '/graphql', includeExtensions: true, credentials: 'omit' });
+
 export const client = new ApolloClient({
   link: ApolloLink.from([
     errorWatch,
     planPause,
     standingWatch,
     withKey,
-    new BaseHttpLink({ uri: '/graphql', includeExtensions: true, credentials: 'omit' }),
+    ApolloLink.split(({ operationType }) => operationType === 'subscription', streamLink, http),
   ]),
   cache: new InMemoryCache({
     typePolicies: {

@@ -7,7 +7,7 @@ import { Progress } from '../files/progress.js';
 import { datedName, saveFile } from '../files/save-file.js';
 import { TaskCard } from '../files/task-card.js';
 import { useTask } from '../files/use-task.js';
-import type { Selection } from '../items/browsing.js';
+import type { Selection } from '../items/selection.js';
 import { useSession } from '../session/signed-in.js';
 import { createStore } from '../store.js';
 import { headerLineOf, itemLineOf } from './item-line.js';

@@ -1,7 +1,7 @@
 import type { ApolloClient } from '@apollo/client';
 import { paced, type Wait } from '../files/paced.js';
-import { type Selection, variablesOf } from '../items/browsing.js';
 import { documentsOf, type ItemPage } from '../items/item-documents.js';
+import { type Selection, variablesOf } from '../items/selection.js';
 
 interface Tools {
   signal: AbortSignal;

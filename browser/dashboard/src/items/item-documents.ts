@@ -8,11 +8,24 @@ export interface ItemPage {
   pageInfo: { endCursor: string | null; hasNextPage: boolean };
 }
 
+export interface ListPage extends ItemPage {
+  /** Behind the newest change that the page shows; null = the change log of the project is off. */
+  changesCursor?: string | null;
+}
+
+export interface ItemChange {
+  kind: 'CREATED' | 'UPDATED' | 'DELETED';
+  /** After the change; a deleted one as it was. */
+  item: Item;
+}
+
 type Variables = Record<string, unknown>;
 
 /** The operations of the dashboard on a noun. Each names the answer of its root field alike for all nouns. */
 export interface ItemDocuments {
-  list: TypedDocumentNode<{ page: ItemPage }, Variables>;
+  list: TypedDocumentNode<{ page: ListPage }, Variables>;
+  /** Null = GraphQL has no changes of the noun. */
+  changes: TypedDocumentNode<{ change: ItemChange }, { after: string }> | null;
   /** A page of an export: without the times. */
   exportPage: TypedDocumentNode<{ page: ItemPage }, Variables>;
   /** Null = GraphQL has no count of the noun. */
@@ -39,14 +52,18 @@ export function makeDocuments(noun: NounDescription): ItemDocuments {
   const declared = selecting.map(({ name, type: of }) => `, $${name}: ${of}`).join('');
   const given = selecting.map(({ name }) => `, ${name}: $${name}`).join('');
   const count = `query ${type}Count${inBrackets(declared)} { count: ${root.count}${inBrackets(given)} }`;
+  const changes = `subscription ${type}Changes($after: String) {
+    change: ${root.changes}(after: $after) { kind item: ${noun.singular} { ${fields} createdAt } }
+  }`;
   const page = '{ endCursor hasNextPage }';
   const title = capitalized(plural);
   return {
     list: parse(`query ${title}($first: Int!, $after: String, $orderBy: ${type}Order${declared}) {
       page: ${root.list}(first: $first, after: $after, orderBy: $orderBy${given}) {
-        nodes { ${fields} createdAt } pageInfo ${page}
+        nodes { ${fields} createdAt } pageInfo ${page}${noun.hasChanges ? ' changesCursor' : ''}
       }
     }`),
+    changes: noun.hasChanges ? parse(changes) : null,
     exportPage: parse(`query Export${title}($first: Int!, $after: String${declared}) {
       page: ${root.list}(first: $first, after: $after, orderBy: OLDEST${given}) {
         nodes { ${fields} } pageInfo ${page}

@@ -1,25 +1,15 @@
-import { useQuery } from '@apollo/client/react';
 import type { NounDescription } from '../../../nouns.js';
 import { Loading } from '../elements/loading.js';
 import { Notice } from '../elements/notice.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { refusalOf } from '../errors/refusal.js';
-import {
-  type Browsing,
-  browseTo,
-  nextPage,
-  orderOf,
-  previousPage,
-  variablesOf,
-  wholeListOf,
-} from './browsing.js';
-import { documentsOf } from './item-documents.js';
+import { type Browsing, browseTo, nextPage, previousPage, wholeListOf } from './browsing.js';
 import { type ItemActs, ItemTable } from './item-table.js';
 import { NoItems } from './no-items.js';
-
-const PAGE_SIZE = 25;
+import type { ItemListState } from './use-item-list.js';
 
 interface Props {
+  list: ItemListState;
   browsing: Browsing;
   /** The item that was just added; null = none. */
   addedId: string | null;
@@ -28,43 +18,44 @@ interface Props {
   onAdd: () => void;
 }
 
-export function ItemList({ browsing, addedId, acts, onAdd }: Props) {
+export function ItemList({ list, browsing, addedId, acts, onAdd }: Props) {
   const { noun, after } = browsing;
-  const { data, previousData, loading, error, refetch } = useQuery(documentsOf(noun).list, {
-    variables: { first: PAGE_SIZE, after, ...variablesOf(browsing), orderBy: orderOf(browsing) },
-    // A page that was read before is shown from the cache at once, and updated if it has changed.
-    fetchPolicy: 'cache-and-network',
-  });
-  const shown = (data ?? previousData)?.page;
-  if (error && !data) {
+  const { page, isStale, isLoading, error, reload, changedIds } = list;
+  if (error && isStale) {
     return refusalOf(error)?.code === 'INVALID_REQUEST' ? (
       <NoSuchPage noun={noun} />
     ) : (
-      <ErrorNotice error={error} onRetry={() => void refetch().catch(() => {})} />
+      <ErrorNotice error={error} onRetry={() => void reload()} />
     );
   }
-  if (!shown) return <Loading what={`the ${noun.plural}`} count={8} />;
-  if (shown.nodes.length === 0 && !loading) {
+  if (!page) return <Loading what={`the ${noun.plural}`} count={8} />;
+  const { endCursor, hasNextPage } = page.pageInfo;
+  if (page.nodes.length === 0 && !hasNextPage && !isLoading) {
     return <NoItems browsing={browsing} mayAdd={acts !== null} onAdd={onAdd} />;
   }
-  const { endCursor, hasNextPage } = shown.pageInfo;
+  const goOn = async () => {
+    // Rows that were added since are in the place of the last ones: only a new answer has the cursor.
+    const cursor = endCursor ?? (await reload())?.pageInfo.endCursor;
+    if (cursor) browseTo(nextPage(browsing, cursor));
+  };
   return (
     <>
-      <ItemTable noun={noun} items={shown.nodes} isBusy={data === undefined} addedId={addedId} acts={acts} />
+      <ItemTable
+        noun={noun}
+        items={page.nodes}
+        isBusy={isStale}
+        addedId={addedId}
+        changedIds={changedIds}
+        acts={acts}
+      />
       <nav className="pager" aria-label="Pages of the list">
         <button type="button" disabled={after === null} onClick={() => browseTo(previousPage(browsing))}>
           Previous
         </button>
         <span className="muted" role="status">
-          {data === undefined
-            ? 'Loading the page…'
-            : `Page ${after === null ? 1 : browsing.trail.length + 2}`}
+          {isStale ? 'Loading the page…' : `Page ${after === null ? 1 : browsing.trail.length + 2}`}
         </span>
-        <button
-          type="button"
-          disabled={!hasNextPage || data === undefined}
-          onClick={() => endCursor && browseTo(nextPage(browsing, endCursor))}
-        >
+        <button type="button" disabled={!hasNextPage || isStale} onClick={() => void goOn()}>
           Next
         </button>
       </nav>

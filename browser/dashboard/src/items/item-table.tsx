@@ -19,10 +19,12 @@ interface Props {
   isBusy: boolean;
   /** This item is marked and scrolled into view. */
   addedId: string | null;
+  /** These were just changed by somebody: they are marked for a moment. */
+  changedIds: ReadonlySet<string>;
   acts: ItemActs | null;
 }
 
-export function ItemTable({ noun, items, isBusy, addedId, acts }: Props) {
+export function ItemTable({ noun, items, isBusy, addedId, changedIds, acts }: Props) {
   const added = useRef<HTMLTableRowElement>(null);
   const isShown = items.some(({ id }) => id === addedId);
   useEffect(() => {
@@ -55,7 +57,7 @@ export function ItemTable({ noun, items, isBusy, addedId, acts }: Props) {
             <tr
               key={item.id}
               ref={item.id === addedId ? added : undefined}
-              className={item.id === addedId ? 'added' : undefined}
+              className={item.id === addedId ? 'added' : changedIds.has(item.id) ? 'changed' : undefined}
             >
               <th scope="row" data-head={head.label}>
                 <bdi>{textIn(item, head)}</bdi>

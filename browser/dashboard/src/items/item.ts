@@ -49,6 +49,7 @@ export function rootFieldsOf({ singular, plural, type }: NounDescription) {
     createMany: `create${capitalized(plural)}`,
     update: `update${type}`,
     remove: `delete${type}`,
+    changes: `${singular}Changes`,
   };
 }
 

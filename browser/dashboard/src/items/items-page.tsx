@@ -3,6 +3,7 @@ import { capitalized, headOf, type NounDescription } from '../../../nouns.js';
 import { tellDone } from '../elements/toaster.js';
 import { ExportItems } from '../item-files/export-items.js';
 import { ImportItems } from '../item-files/import-items.js';
+import { LiveBadge } from '../live/live-badge.js';
 import { usePlace } from '../routing/location.js';
 import { Page } from '../routing/page.js';
 import { NeedsScope } from '../session/needs-scope.js';
@@ -13,6 +14,7 @@ import { type Item, scopeOf, textIn } from './item.js';
 import { ItemEditor } from './item-editor.js';
 import { ItemList } from './item-list.js';
 import { Toolbar } from './toolbar.js';
+import { useItemList } from './use-item-list.js';
 
 type Act = { kind: 'add' | 'import' | 'export' } | { kind: 'edit' | 'remove'; item: Item; isOnly?: boolean };
 
@@ -24,6 +26,7 @@ export function ItemsPage({ noun }: { noun: NounDescription }) {
   const [addedId, setAddedId] = useState<string | null>(null);
   const mayRead = scopes.includes(scopeOf(noun, 'READ'));
   const mayWrite = scopes.includes(scopeOf(noun, 'WRITE'));
+  const list = useItemList(browsing, mayRead);
   const close = () => setAct(null);
   const saved = (item: Item) => {
     if (act?.kind === 'add') {
@@ -40,6 +43,7 @@ export function ItemsPage({ noun }: { noun: NounDescription }) {
   return (
     <Page
       title={capitalized(noun.plural)}
+      badge={mayRead && <LiveBadge state={list.state} />}
       actions={
         mayRead && (
           <>
@@ -63,6 +67,7 @@ export function ItemsPage({ noun }: { noun: NounDescription }) {
       <NeedsScope scope={scopeOf(noun, 'READ')} to={`see ${noun.plural}`}>
         <Toolbar browsing={browsing} />
         <ItemList
+          list={list}
           browsing={browsing}
           addedId={addedId}
           acts={

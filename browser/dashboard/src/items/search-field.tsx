@@ -1,7 +1,8 @@
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { inSentence, type NounField, type NounFilter } from '../../../nouns.js';
-import { type Browsing, browseTo, select, withFilter } from './browsing.js';
+import { type Browsing, browseTo, select } from './browsing.js';
+import { withFilter } from './selection.js';
 
 interface Props {
   browsing: Browsing;

@@ -1,7 +1,8 @@
 import { filteredFieldsOf } from '../../../nouns.js';
 import { Segments } from '../elements/segments.js';
-import { type Browsing, browseTo, orderingSearch, orderOf, select, withFilter } from './browsing.js';
+import { type Browsing, browseTo, select } from './browsing.js';
 import { SearchField } from './search-field.js';
+import { orderingSearch, orderOf, withFilter } from './selection.js';
 
 /** Searches, choices and order of the list. */
 export function Toolbar({ browsing }: { browsing: Browsing }) {

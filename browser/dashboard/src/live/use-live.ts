@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { refusalOf } from '../errors/refusal.js';
+import type { StandingFragment } from '../graphql/generated.js';
 import { standing } from '../graphql/standing.js';
 import { useLastTouch, useShown } from './attention.js';
 
@@ -8,10 +9,14 @@ const FIRST_RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 60_000;
 /** Below this share, the remaining operations are kept for the user's own actions. */
 const SPARED = 0.2;
+const CONNECTING = { kind: 'connecting' } as const;
 
-/** The age of the data, as far as the page knows it. `paused`: nobody looks, or the key has few operations left. */
+/**
+ * The age of the data, as far as the page knows it. `polled`: it is read once a minute. `paused`: nobody looks, or the key
+ * has few operations left.
+ */
 export type LiveState =
-  | { kind: 'connecting' | 'live' | 'paused' }
+  | { kind: 'connecting' | 'live' | 'polled' | 'paused' }
   /** The last look failed; the next one is planned. */
   | { kind: 'away'; retryAtMs: number };
 
@@ -21,17 +26,29 @@ interface Live {
   refresh: () => void;
 }
 
+interface Options {
+  /** The page has just read the data, so the first look waits too. */
+  waitsFirst?: boolean;
+  /** Whether few operations are left of those that a look spends. */
+  isScarce?: () => boolean;
+}
+
 /**
- * Looks repeatedly while the page is visible and in use. After a failure it tries again with exponential back-off, at
- * Retry-After, or as soon as the network is back. `look` rejects when it fails.
+ * Looks repeatedly while the page is visible and in use; never if `everyMs` is null. After a failure it tries again with
+ * exponential back-off, at Retry-After, or as soon as the network is back. `look` rejects when it fails.
  */
-export function useLive(look: () => Promise<unknown>, everyMs: number): Live {
+export function useLive(
+  look: () => Promise<unknown>,
+  everyMs: number | null,
+  { waitsFirst = false, isScarce = isAllowanceScarce }: Options = {},
+): Live {
   const isShown = useShown();
   const lastTouchMs = useLastTouch();
-  const [state, setState] = useState<LiveState>({ kind: 'connecting' });
+  const [state, setState] = useState<LiveState>(CONNECTING);
   const failures = useRef(0);
   /** 0 = at once, even if the page is idle. */
   const dueAtMs = useRef(0);
+  const isWaiting = useRef(waitsFirst);
   const [asked, setAsked] = useState(0);
   const refresh = useCallback(() => {
     dueAtMs.current = 0;
@@ -40,7 +57,13 @@ export function useLive(look: () => Promise<unknown>, everyMs: number): Live {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` restarts the plan.
   useEffect(() => {
-    if (!isShown) return;
+    if (everyMs === null) {
+      isWaiting.current = waitsFirst;
+      setState(CONNECTING);
+    }
+    if (!isShown || everyMs === null) return;
+    if (isWaiting.current) dueAtMs.current = Date.now() + everyMs;
+    isWaiting.current = false;
     let isOver = false;
     let timer: ReturnType<typeof setTimeout>;
     const plan = (waitMs: number) => {
@@ -72,7 +95,7 @@ export function useLive(look: () => Promise<unknown>, everyMs: number): Live {
       clearTimeout(timer);
       removeEventListener('online', refresh);
     };
-  }, [isShown, lastTouchMs, look, everyMs, asked, refresh]);
+  }, [isShown, lastTouchMs, look, everyMs, waitsFirst, isScarce, asked, refresh]);
 
   return { state, refresh };
 }
@@ -86,7 +109,11 @@ function waitAfter(error: unknown, failures: number): number {
   return waitMs * (0.75 + Math.random() / 2);
 }
 
-function isScarce(): boolean {
-  const left = standing.get()?.management;
-  return !!left && Date.parse(left.resetAt) > Date.now() && left.remaining < left.limit * SPARED;
+function isAllowanceScarce(): boolean {
+  return isBelow(SPARED, standing.get()?.management);
+}
+
+/** Whether less than this share of a window is left. */
+export function isBelow(share: number, window: StandingFragment['management'] | undefined): boolean {
+  return !!window && Date.parse(window.resetAt) > Date.now() && window.remaining < window.limit * share;
 }

@@ -5,6 +5,8 @@ interface Props {
   title: string;
   /** Shown instead of the title. */
   heading?: ReactNode;
+  /** Beside the heading, also on a narrow screen. */
+  badge?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
 }
@@ -15,7 +17,7 @@ let isFirst = true;
  * A page with its heading. The heading gets the focus when the user comes from another page, so that screen readers
  * announce it.
  */
-export function Page({ title, heading = title, actions, children }: Props) {
+export function Page({ title, heading = title, badge, actions, children }: Props) {
   const ref = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Petstore Gateway`;
@@ -31,6 +33,7 @@ export function Page({ title, heading = title, actions, children }: Props) {
         <h1 ref={ref} tabIndex={-1}>
           {heading}
         </h1>
+        {badge && <div className="page-badge">{badge}</div>}
         {actions && <div className="page-actions">{actions}</div>}
       </header>
       {children}
