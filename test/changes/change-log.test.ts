@@ -92,6 +92,30 @@ onEachDatabase((app) => {
       expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
     });
 
+    test('Changes-17: concurrent writes share transactions, and one that fails fails no other', async () => {
+      const id = await client.create('Rex');
+      const key = { 'idempotency-key': 'once' };
+      const input = { name: 'Luna', categoryId: '1' };
+      const repeated = () =>
+        client.send('mutation($input: NewPet!) { createPet(input: $input) { id } }', { input }, key);
+      const answers = await Promise.all([
+        ...Array.from({ length: 10 }, (_, at) => client.create(`Pet ${at}`)),
+        client.delete(id),
+        client.delete(id),
+        client.update(id, { name: 'Max' }),
+        repeated(),
+        repeated(),
+      ]);
+      expect(answers).toHaveLength(15);
+      const { nodes } = await client.changes();
+      const created = nodes.filter(({ kind }) => kind === 'CREATED').map(({ pet }) => pet.name);
+      expect(created.sort()).toEqual(
+        ['Luna', 'Rex', ...Array.from({ length: 10 }, (_, at) => `Pet ${at}`)].sort(),
+      );
+      expect(nodes.filter(({ kind }) => kind === 'DELETED')).toHaveLength(1);
+      expect((await client.list()).nodes).toHaveLength(11);
+    });
+
     test('Changes-7: a failed write leaves no change', async () => {
       const inputs = [
         { name: 'Rex', categoryId: '1' },

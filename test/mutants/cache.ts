@@ -148,8 +148,8 @@ export const CACHE: readonly Mutant[] = [
   {
     id: 'version-update-unannounced',
     file: 'ground/records/record-table.ts',
-    find: 'return this.versions.change(projectId, isLogged ? () => this.changes.announcing(projectId, run) : run);',
-    replace: 'return isLogged ? this.changes.announcing(projectId, run) : run();',
+    find: 'return this.versions.change(projectId, run);',
+    replace: 'return run();',
     breaks: 'updatePet is visible in the next list.',
     tests: ['Staleness-2', 'updatePet-1'],
   },

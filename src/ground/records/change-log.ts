@@ -4,6 +4,7 @@ import { insertRows } from '../database/insert-rows.js';
 import { DAY_MS } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
 import { type ChangeKind, ChangeLogRow, ChangeRow } from './change-log.entity.js';
+import { JointWrites } from './joint-writes.js';
 import { type Position, requireNext } from './position.js';
 import type { ProjectSignals } from './project-signals.js';
 
@@ -26,11 +27,20 @@ export type WrittenChange = Pick<ChangeRow, 'noun' | 'kind' | 'record' | 'replac
  * which stays locked until the commit: the order of the numbers is the order of the commits. D-230.
  */
 export class ChangeLog {
+  private readonly writes: JointWrites<WrittenChange>;
+
   constructor(
     private readonly db: Database,
     readonly signals: ProjectSignals,
     readonly now: () => number,
-  ) {}
+  ) {
+    this.writes = new JointWrites(db, (...step) => this.append(...step));
+  }
+
+  /** Runs a write in a transaction, perhaps with others, and logs the changes that it notes. */
+  write<T>(projectId: bigint, work: Parameters<typeof this.writes.run<T>>[1]): Promise<T> {
+    return this.announcing(projectId, () => this.writes.run(projectId, work));
+  }
 
   /** Wakes readers after the write. Told before it, too, they look again if this process dies in between. */
   async announcing<T>(projectId: bigint, write: () => Promise<T>): Promise<T> {

@@ -64,6 +64,19 @@ export class NounChanges<Row extends object> {
     return this.feeds.log.announcing(projectId, write);
   }
 
+  /** Runs a logged write in a transaction. `note` adds a change to the log. */
+  write<T>(
+    projectId: bigint,
+    work: (manager: EntityManager, note: (change: RecordChange) => void) => Promise<T>,
+  ): Promise<T> {
+    return this.feeds.log.write(projectId, (manager, changes) =>
+      work(manager, (change) => {
+        const written = this.written(change);
+        if (written) changes.push(written);
+      }),
+    );
+  }
+
   /** The last step of a transaction that writes these records. */
   append(manager: EntityManager, projectId: bigint, changes: readonly RecordChange[]): Promise<void> {
     const written = changes.map((change) => this.written(change)).filter((change) => change !== null);

@@ -4,6 +4,7 @@ import { insertTogether } from '../database/insert-rows.js';
 import type { Caller } from '../kernel/caller.js';
 import type { DataVersions } from '../kernel/data-versions.js';
 import type { ChangeFeeds } from './change-feed.js';
+import type { RecordChange } from './change-log.js';
 import { NounChanges } from './noun-changes.js';
 import { cursorOf } from './position.js';
 
@@ -46,38 +47,34 @@ export class RecordTable<Row extends ProjectRow> {
    * the driver throws: `isDuplicateId` for a taken id, `isDuplicate` for any value that must be unique.
    */
   insertAll(writer: Writer, rows: readonly Row[], alongside: Alongside<Row[]>): Promise<void> {
-    return this.write(writer, true, async (manager) => {
+    return this.write(writer, true, async (manager, note) => {
       await insertTogether(manager, this.entity, rows);
       await alongside?.(manager, [...rows]);
-      await this.log(
-        manager,
-        writer,
-        rows.map((after) => ({ before: null, after })),
-      );
+      for (const after of rows) note?.({ before: null, after });
     });
   }
 
   /** Returns the changed record; null = there is none. Throws as `insertAll`. */
   update(writer: Writer, id: bigint, changes: Partial<Row>, alongside: Alongside<Row>): Promise<Row | null> {
-    return this.write(writer, alongside !== null, async (manager) => {
+    return this.write(writer, alongside !== null, async (manager, note) => {
       const key = keyOf<Row>(writer.projectId, id);
-      const before = await this.lockLogged(manager, writer, key);
+      const before = note && (await this.lock(manager, key));
       await manager.update(this.entity, key, changes as QueryDeepPartialEntity<Row>);
       const after = await manager.findOneBy(this.entity, key);
       if (after) await alongside?.(manager, after);
-      if (before && after) await this.log(manager, writer, [{ before, after }]);
+      if (before && after) note?.({ before, after });
       return after;
     });
   }
 
   /** Returns whether the record existed. If it did, `alongside` runs. */
   delete(writer: Writer, id: bigint, alongside: Alongside<bigint>): Promise<boolean> {
-    return this.write(writer, alongside !== null, async (manager) => {
+    return this.write(writer, alongside !== null, async (manager, note) => {
       const key = keyOf<Row>(writer.projectId, id);
-      const before = await this.lockLogged(manager, writer, key);
+      const before = note && (await this.lock(manager, key));
       const { affected } = await manager.delete(this.entity, key);
       if (affected === 1) await alongside?.(manager, id);
-      if (before) await this.log(manager, writer, [{ before, after: null }]);
+      if (before) note?.({ before, after: null });
       return affected === 1;
     });
   }
@@ -102,34 +99,23 @@ export class RecordTable<Row extends ProjectRow> {
     return { rows: rows.filter(({ id }) => id !== null), changesCursor };
   }
 
-  /** Without a log or something alongside, a transaction would only add two statements. */
+  /** Without a log or something alongside, a transaction would only add two statements. `note` logs a change. */
   private write<T>(
     { projectId, changesSinceMs }: Writer,
     isTogether: boolean,
-    work: (manager: EntityManager) => Promise<T>,
+    work: (manager: EntityManager, note: ((change: RecordChange) => void) | null) => Promise<T>,
   ): Promise<T> {
-    const isLogged = changesSinceMs !== null;
-    const run = () =>
-      isLogged || isTogether ? this.db.transaction(work) : this.db.write(() => work(this.repository.manager));
-    return this.versions.change(projectId, isLogged ? () => this.changes.announcing(projectId, run) : run);
+    const run = () => {
+      if (changesSinceMs !== null) return this.changes.write(projectId, work);
+      if (isTogether) return this.db.transaction((manager) => work(manager, null));
+      return this.db.write(() => work(this.repository.manager, null));
+    };
+    return this.versions.change(projectId, run);
   }
 
-  /** The record before a write that is logged; no other transaction changes it until the end of this one. */
-  private async lockLogged(
-    manager: EntityManager,
-    { changesSinceMs }: Writer,
-    where: FindOptionsWhere<Row>,
-  ): Promise<Row | null> {
-    if (changesSinceMs === null) return null;
+  /** The record before a write; no other transaction changes it until the end of this one. */
+  private lock(manager: EntityManager, where: FindOptionsWhere<Row>): Promise<Row | null> {
     return manager.findOne(this.entity, { where, ...this.db.forUpdate });
-  }
-
-  private async log(
-    manager: EntityManager,
-    { projectId, changesSinceMs }: Writer,
-    changes: Parameters<NounChanges<Row>['append']>[2],
-  ): Promise<void> {
-    if (changesSinceMs !== null) await this.changes.append(manager, projectId, changes);
   }
 }
 

@@ -30,8 +30,8 @@ export async function closeLog(app: TestApp, { slug }: Pick<Tenant, 'slug'>): Pr
 
 /** What a client does with a project's change log. */
 export function changesClient(app: () => TestApp, owner: () => Tenant) {
-  const send = async (query: string, variables: Record<string, unknown> = {}) => {
-    const { body } = await graphql(app().url, query, { token: owner().token, variables });
+  const send = async (query: string, variables: Record<string, unknown> = {}, headers = {}) => {
+    const { body } = await graphql(app().url, query, { token: owner().token, variables, headers });
     return body;
   };
   return {

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { RawClient } from '../support/attacks/raw-client.js';
+import { openLogOf } from '../support/changes/open-log.js';
+import { createTestDatabase, type TestDatabase } from '../support/databases.js';
+import { eventually } from '../support/eventually.js';
+import { createTenant, type GatewayProcess, startGateway } from '../support/gateway-process.js';
+import { rest } from '../support/http/client.js';
+import { type RedisServer, startRedis } from '../support/servers/redis.js';
+
+const WRITERS = 32;
+const MEASURED_MS = 10_000;
+const CHANGES_PER_SECOND = 100;
+const PROJECTS = 100;
+const STREAMS_OF_PROJECT = 10;
+
+let database: TestDatabase;
+let redis: RedisServer;
+let gateways: GatewayProcess[];
+
+beforeAll(async () => {
+  [database, redis] = await Promise.all([createTestDatabase('mysql'), startRedis()]);
+  const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, OVERLOAD: 'off', MAX_CONNECTIONS: '4000' };
+  gateways = [
+    await startGateway({ env, maxDescriptors: 5_000 }),
+    await startGateway({ env, maxDescriptors: 5_000 }),
+  ];
+}, 120_000);
+afterAll(async () => {
+  for (const gateway of gateways) await gateway.kill('SIGKILL');
+  await Promise.all([database.remove(), redis.stop()]);
+});
+
+const urlOf = (at: number) => String(gateways[at % 2]?.url);
+const create = (at: number, token: string, name: string) =>
+  rest(urlOf(at), '/v1/pets', { method: 'POST', token, body: { name, categoryId: 1 } });
+
+test('ChangeLoad-1: a project with a change log creates at least 300 pets a second, and its neighbour is not slower', async () => {
+  const [token, neighbour] = [await createTenant(database.url), await createTenant(database.url)];
+  await openLogOf(database.url, token);
+  const rateOf = async (writing: string) => {
+    const endsAtMs = performance.now() + MEASURED_MS;
+    let created = 0;
+    const write = async (at: number) => {
+      for (; performance.now() < endsAtMs; created += 1) {
+        const { status } = await create(at, writing, 'Rex');
+        if (status !== 201) throw new Error(`refused with ${status}`);
+      }
+    };
+    await Promise.all(Array.from({ length: WRITERS }, (_, at) => write(at)));
+    return created / (MEASURED_MS / 1_000);
+  };
+  const latencyOf = async () => {
+    const times: number[] = [];
+    for (let at = 0; at < 200; at += 1) {
+      const sinceMs = performance.now();
+      await create(at, neighbour, 'Luna');
+      times.push(performance.now() - sinceMs);
+    }
+    return times.sort((a, b) => a - b)[100] as number;
+  };
+  const without = await rateOf(neighbour);
+  const [rate, beside] = await Promise.all([rateOf(token), latencyOf()]);
+  const other = await createTenant(database.url);
+  const [, besideUnlogged] = await Promise.all([rateOf(other), latencyOf()]);
+  console.log({
+    logged: rate,
+    unlogged: without,
+    neighbourMs: beside,
+    neighbourOfUnloggedMs: besideUnlogged,
+  });
+  expect(rate).toBeGreaterThanOrEqual(300);
+  expect(beside).toBeLessThan(2 * besideUnlogged + 5);
+}, 120_000);
+
+test('ChangeLoad-2: 100 changes a second reach 1,000 streams of two processes within 100 ms', async () => {
+  const tokens: string[] = [];
+  for (let at = 0; at < PROJECTS; at += 1) {
+    const token = await createTenant(database.url);
+    await openLogOf(database.url, token);
+    tokens.push(token);
+  }
+  const body = JSON.stringify({ query: 'subscription { petChanges { cursor pet { name } } }' });
+  const delays: number[] = [];
+  const committedAtMs = new Map<string, number>();
+  const open = async (token: string, at: number) => {
+    const client = await RawClient.open({ port: gateways[at % 2]?.port ?? 0 });
+    client.socket.on('data', (text: string) => {
+      const nowMs = performance.now();
+      for (const [name] of text.matchAll(/at-\d+/g)) delays.push(nowMs - (committedAtMs.get(name) ?? nowMs));
+    });
+    client.send(
+      `POST /graphql HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await eventually('the head of the stream', () => client.received.includes('retry:'));
+    return client;
+  };
+  const clients: RawClient[] = [];
+  for (const token of tokens) {
+    clients.push(
+      ...(await Promise.all(Array.from({ length: STREAMS_OF_PROJECT }, (_, at) => open(token, at)))),
+    );
+  }
+  const count = (CHANGES_PER_SECOND * MEASURED_MS) / 1_000;
+  const writes: Promise<void>[] = [];
+  const startMs = performance.now();
+  for (let at = 0; at < count; at += 1) {
+    const dueMs = startMs + (at * 1_000) / CHANGES_PER_SECOND;
+    while (performance.now() < dueMs) await new Promise((resolve) => setTimeout(resolve, 1));
+    const name = `at-${at}`;
+    // The answer comes after the commit, so this is the latest that the commit can have been.
+    writes.push(
+      create(at, tokens[at % PROJECTS] as string, name).then(() => {
+        committedAtMs.set(name, committedAtMs.get(name) ?? performance.now());
+      }),
+    );
+  }
+  await Promise.all(writes);
+  await eventually('all events', () => delays.length >= count * STREAMS_OF_PROJECT);
+  delays.sort((a, b) => a - b);
+  const at = (part: number) => Math.round(delays[Math.floor(delays.length * part)] ?? Number.NaN);
+  console.log({ events: delays.length, p50: at(0.5), p99: at(0.99), worst: at(0.9999) });
+  expect(at(0.99)).toBeLessThanOrEqual(100);
+  for (const client of clients) client.leave();
+}, 180_000);
