@@ -42,14 +42,15 @@ export class ChangeLog {
     return this.announcing(projectId, () => this.writes.run(projectId, work));
   }
 
-  /** Wakes readers after the write. Told before it, too, they look again if this process dies in between. */
+  /**
+   * Wakes readers after the write. Told before it, too, they look again if this process dies in between. A failed write may
+   * still be committed later, so readers are not told its end.
+   */
   async announcing<T>(projectId: bigint, write: () => Promise<T>): Promise<T> {
     this.signals.send(projectId, 'writing');
-    try {
-      return await write();
-    } finally {
-      this.signals.send(projectId, 'written');
-    }
+    const result = await write();
+    this.signals.send(projectId, 'written');
+    return result;
   }
 
   /** Adds the changes of a transaction as its last step. Does nothing while the log is off. */
@@ -62,7 +63,8 @@ export class ChangeLog {
         at_ms = CASE WHEN at_ms < ? THEN ? ELSE at_ms END WHERE project_id = ? AND opens_at_ms IS NOT NULL`,
       [count, nowMs, nowMs, projectId],
     );
-    const log = await manager.findOneBy(ChangeLogRow, { projectId });
+    // The transaction may have a snapshot from before the log was switched off.
+    const log = await manager.findOne(ChangeLogRow, { where: { projectId }, ...this.db.forUpdate });
     if (!log || log.opensAtMs === null) return;
     const { atMs, previousAtMs } = log;
     const first = log.number - count + 1;
