@@ -5,7 +5,7 @@ import { openLog } from '../test/support/changes/changes.js';
 import { eventually } from '../test/support/eventually.js';
 import { graphql } from '../test/support/http/client.js';
 import { freePort } from '../test/support/servers/daemon.js';
-import { startApp, type Tenant, type TestApp } from '../test/support/start-app.js';
+import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { type Visitor, visit } from './support/visitor.js';
 
 let app: TestApp;
@@ -177,7 +177,9 @@ describe('with a change log', () => {
       await openPets(owner.token, '/pets', other.url);
       await badge('Live').waitFor();
       const sent = operations();
+      const lost = badge('Reconnects in').waitFor();
       next = await other.restarted();
+      await lost;
       await add('Rex');
       await row('Rex').waitFor();
       await badge('Live').waitFor();
@@ -190,6 +192,16 @@ describe('with a change log', () => {
       await other.stop();
     }
   });
+});
+
+test('LivePage-9: a key that is revoked ends the session within a second, although the page asks for nothing', async () => {
+  const owner = await app.tenant();
+  await openLog(app, owner);
+  await openPets(owner.token);
+  await badge('Live').waitFor();
+  await app.app.services.apiKeys.revoke(TEST_ACTOR, owner.keyId);
+  await visitor.page.getByText('no longer accepted').waitFor({ timeout: SOON_MS });
+  expect(visitor.complaints).toEqual([]);
 });
 
 describe('without a stream', () => {

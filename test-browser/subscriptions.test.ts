@@ -67,8 +67,11 @@ test('Explorers-17: GraphiQL shows the events of a subscription as they come, th
   const text = await result().innerText();
   expect(text.indexOf('Luna')).toBeLessThan(text.indexOf('Rex'));
   await page.getByText('2 events', { exact: true }).waitFor();
-  expect(await violationsOn(page)).toEqual([]);
-  await page.screenshot({ path: 'screenshots/graphiql-subscription-1280-light.png' });
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOn(page)).toEqual([]);
+    await page.screenshot({ path: `screenshots/graphiql-subscription-1280-${colorScheme}.png` });
+  }
   await stop().click();
   await badge('Live').waitFor({ state: 'detached' });
   await add('Max', owner);

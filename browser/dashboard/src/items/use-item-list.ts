@@ -88,6 +88,8 @@ export function useItemList(browsing: Browsing, mayRead: boolean): ItemListState
         if (areNew && isIncomplete({ ...place, page }, changes)) reloadSoon();
         return changed.length > 0 ? { ...known, page } : undefined;
       });
+      // Rows that left the page would stay in the cache for as long as the tab is open.
+      if (changed.length > 0) client.cache.gc();
       return changed;
     },
     [client, list, reloadSoon],
