@@ -142,7 +142,7 @@ test('RequestsPage-3: every code opens to its meaning and what to do, and to the
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^req-\d+$/);
   expect(await violationsOn(page)).toEqual([]);
   await details.getByRole('link', { name: 'Status 429', exact: true }).click();
-  await shows(4);
+  await shows(5);
   expect(address()).toBe('?status=429');
   expect(visitor.complaints).toEqual([]);
 });

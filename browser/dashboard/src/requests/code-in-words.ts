@@ -33,12 +33,12 @@ const CODES: Record<string, Meaning> = {
     remedy: 'Use a method that the answer names in Allow.',
   },
   NOT_ACCEPTABLE: {
-    meaning: 'The Accept header of the client excludes JSON.',
-    remedy: 'Send Accept: application/json, or no Accept header.',
+    meaning: 'The Accept header of the client excludes the type of the answer.',
+    remedy: 'Send Accept: application/json, and for a subscription Accept: text/event-stream.',
   },
   CONFLICT: {
     meaning:
-      'The Idempotency-Key is in use or its answer is shown only once, the name is taken, or there are too many.',
+      'The Idempotency-Key is in use or its answer is shown only once, the name is taken, there are too many, or the change log is off.',
     remedy: 'Read the message of the answer. If the first request still runs, repeat it a little later.',
   },
   NOT_PUBLISHED: {
@@ -46,8 +46,9 @@ const CODES: Record<string, Meaning> = {
     remedy: 'Publish the project once, then repeat the request.',
   },
   GONE: {
-    meaning: 'The operation was removed at its sunset.',
-    remedy: 'Use the operation that the header Link names as successor.',
+    meaning: 'The operation was removed at its sunset, or the change log does not reach back to the cursor.',
+    remedy:
+      'Use the operation that the header Link names as successor. With a cursor: list again, then follow from there.',
   },
   PAYLOAD_TOO_LARGE: {
     meaning: 'The body is larger than 100 KB.',
@@ -81,6 +82,10 @@ const CODES: Record<string, Meaning> = {
   FIELD_RATE_LIMITED: {
     meaning: 'A GraphQL field with its own limit was used too often. The other fields were answered.',
     remedy: 'Let the client wait for Retry-After before it uses this field again.',
+  },
+  TOO_MANY_STREAMS: {
+    meaning: 'The project has as many open streams as its plan allows.',
+    remedy: 'Share one stream between the parts of the client, or take a higher plan.',
   },
   INTERNAL: {
     meaning: 'An error occurred in the gateway. The request was not at fault.',
