@@ -147,6 +147,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'tenants/usage',
   ],
   'doors/graphql/streams': [
+    'ground/records',
     'doors/graphql/execution',
     'doors/graphql/schema/lists',
     'request/http',

@@ -36,7 +36,7 @@ afterAll(async () => {
   await Promise.all([database.remove(), redis.stop()]);
 });
 
-test('Streams-20: 10,000 idle streams take at most 150 MB, and cause no statement', async () => {
+test('StreamLoad-1: 10,000 idle streams take at most 150 MB, and cause no statement', async () => {
   const query = 'subscription { petChanges { cursor kind pet { id } } }';
   const body = JSON.stringify({ query });
   const requestOf = (token: string) =>

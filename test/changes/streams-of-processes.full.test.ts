@@ -125,7 +125,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
       expect(opened.filter(({ status }) => status === 429)).toHaveLength(4);
     });
 
-    test('Streams-21: when Redis ends the streams go on, and when it is back too', async () => {
+    test('Streams-24: when Redis ends the streams go on, and when it is back too', async () => {
       const stream = await follow(0);
       await create(1, 'Rex');
       await redis?.kill('SIGKILL');

@@ -1,7 +1,7 @@
 import { eventually } from '../eventually.js';
 
 /** An event of a stream, as it was sent. */
-export interface StreamEvent {
+interface StreamEvent {
   event: string;
   id: string | null;
   // biome-ignore lint/suspicious/noExplicitAny: results have many shapes; a wrong access fails the test.
