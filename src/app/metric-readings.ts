@@ -7,7 +7,7 @@ import type { AppOptions, Parts } from './parts.js';
 /** The metrics that are read from the state of the process when Prometheus asks. */
 export function readingsOf(
   { db, logLines }: AppOptions,
-  { sharing, cache, tracing }: Parts,
+  { sharing, cache, streams, tracing }: Parts,
   { drain, connections }: { drain: Drain; connections: OpenConnections },
 ): Reading[] {
   const isReady = async () => !drain.isDraining && (await db.isReady().catch(() => false));
@@ -15,6 +15,7 @@ export function readingsOf(
     ['petstore_build_info', '1, by version of the gateway.', () => ({ [version()]: 1 }), 'version'],
     ['petstore_ready', '1 while /readyz answers 200.', async () => Number(await isReady())],
     ['petstore_open_connections', 'Open client connections on all ports.', () => connections.size],
+    ['petstore_open_streams', 'Open streams of changes.', () => streams.size],
     ['petstore_open_connections_max', 'MAX_CONNECTIONS, or its default.', () => connections.maxOpen],
     [
       'db_client_connection_count',

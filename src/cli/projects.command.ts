@@ -13,6 +13,7 @@ interface QuotaOptions {
 
 interface SetOptions extends QuotaOptions {
   changes?: 'on' | 'off';
+  streams?: number;
 }
 
 export function projectsCommands(program: Command, output: Output): void {
@@ -56,6 +57,7 @@ Examples:
     .addOption(
       new Option('--changes <switch>', 'the change log, which opens 15 s later').choices(['on', 'off']),
     )
+    .option('--streams <n>', 'open streams, only for an ENTERPRISE project', toQuota)
     .addHelpText(
       'after',
       `
@@ -64,13 +66,16 @@ Examples:
   $ petstore projects set big --per-minute 10000
   $ petstore projects set shop --changes on`,
     )
-    .action(async (slug: string, { changes, ...quotas }: SetOptions, command: Command) => {
-      if (changes === undefined && Object.keys(quotas).length === 0) {
-        command.error('error: nothing to set: add --plan, --per-minute, --per-day or --changes');
+    .action(async (slug: string, { changes, streams, ...quotas }: SetOptions, command: Command) => {
+      if ((changes ?? streams) === undefined && Object.keys(quotas).length === 0) {
+        command.error('error: nothing to set: add --plan, --per-minute, --per-day, --changes or --streams');
       }
-      const isLogged = changes === undefined ? {} : { isLogged: changes === 'on' };
+      const live = {
+        ...(changes === undefined ? {} : { isLogged: changes === 'on' }),
+        ...(streams === undefined ? {} : { mostStreams: streams }),
+      };
       const project = await withServices(({ projects }) =>
-        projects.change(commandLineActor(), slug, { ...quotas, ...isLogged }),
+        projects.change(commandLineActor(), slug, { ...quotas, ...live }),
       );
       printOne(project, `Project ${slug} is changed.`);
     });

@@ -218,6 +218,17 @@ onEachDatabase((app) => {
       expect(opened[3]?.events[0]?.data.errors[0].extensions.code).toBe('TOO_MANY_STREAMS');
     });
 
+    test('Streams-25: an Enterprise project has the streams that were agreed, until it leaves the plan', async () => {
+      const { projects } = app().app.services;
+      await projects.change(TEST_ACTOR, owner.slug, { mostStreams: 1 });
+      const [first, second] = [await follow(), await follow()];
+      expect([first.status, second.status]).toEqual([200, 429]);
+      const agreed = projects.change(TEST_ACTOR, owner.slug, { plan: 'FREE', mostStreams: 5 });
+      await expect(agreed).rejects.toMatchObject({ code: 'invalid_request' });
+      await projects.change(TEST_ACTOR, owner.slug, { plan: 'FREE' });
+      expect((await follow()).status).toBe(200);
+    });
+
     test('Streams-12: a stream ends after 24 hours, and says that the client can resume', async () => {
       const stream = await follow();
       app().clock.now += DAY_MS;

@@ -132,6 +132,19 @@ export async function switchLog(
   return opensAtMs;
 }
 
+/** Sets how many streams the project may have open; null = those of its plan, undefined = no change. */
+export async function agreeStreams(
+  manager: EntityManager,
+  projectId: bigint,
+  mostStreams: number | null | undefined,
+): Promise<void> {
+  if (mostStreams === undefined) return;
+  const { affected } = await manager.update(ChangeLogRow, { projectId }, { mostStreams });
+  if (affected === 0 && mostStreams !== null) {
+    throw new AppError('conflict', 'Streams need the change log: switch it on first, with --changes on.');
+  }
+}
+
 function refuseWithoutLog(): never {
   throw new AppError('conflict', 'The change log of this project is off.');
 }

@@ -54,6 +54,10 @@ export class OpenStreams {
     private readonly now: () => number,
   ) {}
 
+  get size(): number {
+    return [...this.projects.values()].reduce((sum, { entries }) => sum + entries.size, 0);
+  }
+
   /**
    * Adds a stream; `close` removes it. Throws `AppError too_many_streams`; `unauthorized` for a key that was revoked
    * meanwhile; `unavailable` while the process ends.

@@ -1,6 +1,6 @@
 import { type FieldProblem, invalidRequest } from '../../ground/kernel/errors.js';
 import { NAME, validator } from '../../ground/kernel/validation.js';
-import { type AgreedPlan, MAX_QUOTA } from './plans.js';
+import { type AgreedPlan, MAX_QUOTA, OPEN_STREAMS, type Plan } from './plans.js';
 
 /** A label of the project's generated host name. */
 export const SLUG = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
@@ -26,6 +26,12 @@ export function checkNewProject(wanted: AgreedPlan & { slug: string; name: strin
 /** Only ENTERPRISE has individual quotas. Throws `AppError invalid_request`. */
 export function checkQuotas(wanted: AgreedPlan): void {
   refuse(quotaProblems(wanted));
+}
+
+/** Only ENTERPRISE has an individual number of open streams. Throws `AppError invalid_request`. */
+export function checkStreams(plan: Plan, mostStreams: number | undefined): void {
+  if (mostStreams === undefined || plan === 'ENTERPRISE') return;
+  refuse([{ field: 'streams', message: `must be omitted: the ${plan} plan has ${OPEN_STREAMS[plan]}` }]);
 }
 
 function quotaProblems({ plan, perMinute, perDay }: AgreedPlan): FieldProblem[] {

@@ -5,18 +5,25 @@ import { withDrawnId } from '../../ground/database/drawn-id.js';
 import { type Actor, requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
-import { switchLog } from '../../ground/records/change-log.js';
+import { agreeStreams, switchLog } from '../../ground/records/change-log.js';
 import type { ProjectSignals } from '../../ground/records/project-signals.js';
 import type { AuditLog } from '../audit/audit-log.js';
 import { type IdempotencyService, objectCodec } from '../idempotency/idempotency.service.js';
 import type { AgreedPlan } from './plans.js';
 import { Project } from './project.entity.js';
-import { checkNewProject, checkQuotas } from './project.rules.js';
+import { checkNewProject, checkQuotas, checkStreams } from './project.rules.js';
 
 interface NewProject extends AgreedPlan {
   slug: string;
   /** Null = the slug. */
   name: string | null;
+}
+
+interface ProjectChanges extends Partial<AgreedPlan> {
+  /** Whether the change log is on. */
+  isLogged?: boolean;
+  /** Open streams that were agreed for an Enterprise project. */
+  mostStreams?: number;
 }
 
 /** Adapts what depends on the project's plan, in the transaction that changes it. */
@@ -83,12 +90,13 @@ export class ProjectService {
   }
 
   /**
-   * Changes plan and quotas, and switches the change log. Throws `AppError not_found`, `AppError invalid_request`.
+   * Changes plan, quotas and agreed streams, and switches the change log. Throws `AppError not_found`, `AppError
+   * invalid_request`.
    */
   async change(
     actor: Actor,
     slug: string,
-    { isLogged, ...changes }: Partial<AgreedPlan> & { isLogged?: boolean },
+    { isLogged, mostStreams, ...changes }: ProjectChanges,
   ): Promise<Project> {
     const changed = await this.db.transaction(async (manager) => {
       const project = await manager.findOneBy(Project, { slug });
@@ -102,6 +110,9 @@ export class ProjectService {
       const { perMinute, perDay } = { ...kept, ...changes };
       const quotas = { plan, perMinute, perDay };
       checkQuotas(quotas);
+      checkStreams(plan, mostStreams);
+      // A project that leaves Enterprise loses this number, too.
+      await agreeStreams(manager, project.id, plan === 'ENTERPRISE' ? mostStreams : null);
       await manager.update(Project, { id: project.id }, quotas);
       Object.assign(project, quotas);
       if (changes.plan) await this.followPlan(manager, project);
@@ -109,7 +120,11 @@ export class ProjectService {
         action: 'project.change',
         projectId: project.id,
         subject: slug,
-        detail: { ...quotas, ...(isLogged === undefined ? {} : { changes: isLogged ? 'on' : 'off' }) },
+        detail: {
+          ...quotas,
+          ...(mostStreams === undefined ? {} : { streams: mostStreams }),
+          ...(isLogged === undefined ? {} : { changes: isLogged ? 'on' : 'off' }),
+        },
       });
       return project;
     });
