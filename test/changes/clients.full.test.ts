@@ -1,0 +1,184 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { petstoreHere } from '../support/command-line.js';
+import { eventually } from '../support/eventually.js';
+import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
+import { type FaultProxy, startFaultProxy } from '../support/http/fault-proxy.js';
+import { freePort } from '../support/servers/daemon.js';
+
+const DOCUMENT = 'docs/clients.md';
+const CLIENTS = ['Apollo Client', 'graphql-sse', 'urql', 'EventSource', 'curl', 'REST'];
+const ADDRESS = 'http://127.0.0.1:4000';
+/** The connection is cut within the first name, and behind the change of the second. */
+const CUT_WITHIN = 'Rex 3';
+const CUT_BEHIND = 'Rex 5';
+/** Later the example ends, even if this process was killed before it could end it. */
+const LONGEST_SECONDS = '240';
+
+let folder: string;
+let settings: Record<string, string>;
+let gateway: GatewayProcess;
+let apiKey: string;
+let examples: Example[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-clients-'));
+  const databaseUrl = `sqlite:${join(folder, 'petstore.sqlite')}`;
+  settings = { DATABASE_URL: databaseUrl, DEMO: '0', PORT: String(await freePort()), SHUTDOWN_SECONDS: '4' };
+  gateway = await startGateway({ env: settings });
+  const petstore = (...args: string[]) => petstoreHere([...args, '--json'], { databaseUrl });
+  await petstore('projects', 'create', 'shop', '--plan', 'pro');
+  apiKey = (await petstore('keys', 'create', 'shop')).json.key;
+  await petstore('projects', 'set', 'shop', '--changes', 'on');
+  const text = await readFile(DOCUMENT, 'utf8');
+  examples = [...text.matchAll(/^## ([^\n]+)$(?:(?!^## ).)*?^```(ts|sh)\n(.*?)^```$/gms)].map(
+    ([, client = '', language = '', code = '']) => new Example(client, language, code),
+  );
+});
+
+afterAll(async () => {
+  await Promise.all(examples.map((example) => example.stop()));
+  await gateway?.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+test(`Clients-1: ${DOCUMENT} has an example for each client, and its types are right`, async () => {
+  expect(examples.map(({ client }) => client)).toEqual(CLIENTS);
+  await symlink(resolve('node_modules'), join(folder, 'node_modules'));
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  const compilerOptions = { rootDir: '.', outDir: '.', incremental: false, sourceMap: false };
+  const tsconfig = { extends: resolve('tsconfig.json'), compilerOptions, include: ['.'] };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
+  for (const example of examples) await example.write(folder, gateway.port);
+  await promisify(execFile)(resolve('node_modules/.bin/tsc'), ['-p', folder]);
+});
+
+test('Clients-2: each example prints each change once and in order, through two cut connections and a restart', async () => {
+  const isOpen = async () => (await call('/v1/pets')).headers.has('Changes-Cursor');
+  await eventually('the change log is open', isOpen, 60_000);
+  const everyExample = (what: string, probe: (example: Example) => boolean) =>
+    Promise.all(
+      examples.map((example) =>
+        eventually(`${example.client}: ${what}\n${example.output}`, () => probe(example), 60_000),
+      ),
+    );
+  for (const example of examples) example.start(apiKey);
+  await everyExample('follows', ({ isFollowing }) => isFollowing);
+
+  const ids: string[] = [];
+  for (const name of ['Rex 1', 'Rex 2', CUT_WITHIN, 'Rex 4']) ids.push(await createPet(name));
+  await mutate(`updatePet(id: "${ids[0]}", input: { name: "${CUT_BEHIND}" }) { id }`);
+  await mutate(`deletePet(id: "${ids[1]}") { id }`);
+  await createPet('Rex 6');
+  await everyExample('has resumed', ({ output }) => output.includes('Rex 6'));
+  expect(examples.map(({ client, cuts }) => ({ client, cuts }))).toEqual(
+    CLIENTS.map((client) => ({ client, cuts: [CUT_WITHIN, CUT_BEHIND] })),
+  );
+
+  await gateway.kill('SIGTERM');
+  await gateway.ended;
+  gateway = await startGateway({ env: settings });
+  await createPet('Rex 7');
+  await everyExample('follows the new process', ({ output }) => output.includes('Rex 7'));
+
+  const changes = [
+    ...['CREATED Rex 1', 'CREATED Rex 2', 'CREATED Rex 3', 'CREATED Rex 4'],
+    ...['UPDATED Rex 5', 'DELETED Rex 2', 'CREATED Rex 6', 'CREATED Rex 7'],
+  ];
+  expect(examples.map(({ client, printed }) => ({ client, printed }))).toEqual(
+    CLIENTS.map((client) => ({ client, printed: changes })),
+  );
+  expect(gateway.faults()).toEqual([]);
+});
+
+/** An example of the document, with the proxy that cuts its connections. */
+class Example {
+  output = '';
+  /** Whether the head of a stream, or a page of changes, has come. */
+  isFollowing = false;
+  readonly cuts: string[] = [];
+  #child: ChildProcess | undefined;
+  #proxy: FaultProxy | undefined;
+  #program: string[] = [];
+  #folder = '';
+
+  constructor(
+    readonly client: string,
+    readonly language: string,
+    readonly code: string,
+  ) {}
+
+  /** The changes that it has printed, in one form for all: `CREATED Rex 1`. */
+  get printed(): string[] {
+    const lines = this.output.matchAll(/(CREATED|UPDATED|DELETED)\b.*?(Rex \d)/gi);
+    return [...lines].map(([, kind = '', name]) => `${kind.toUpperCase()} ${name}`);
+  }
+
+  async write(parent: string, gatewayPort: number): Promise<void> {
+    this.#proxy = await startFaultProxy(gatewayPort);
+    await this.#proxy.set({ ofAnswer: (bytes, { client, server }) => this.#pass(bytes, client, server) });
+    this.#folder = join(parent, this.client.replaceAll(' ', '-'));
+    await mkdir(this.#folder);
+    const code = this.code.replaceAll(ADDRESS, `http://127.0.0.1:${this.#proxy.port}`);
+    await writeFile(join(this.#folder, `example.${this.language}`), code);
+    this.#program = this.language === 'sh' ? ['bash', 'example.sh'] : [process.execPath, 'example.js'];
+  }
+
+  start(apiKey: string): void {
+    this.#child = spawn('timeout', [LONGEST_SECONDS, ...this.#program], {
+      cwd: this.#folder,
+      env: { ...process.env, API_KEY: apiKey },
+    });
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.output += text;
+    });
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child?.exitCode === null && this.#child.kill()) await once(this.#child, 'close');
+    await this.#proxy?.stop();
+  }
+
+  /** Delivers bytes of an answer, until a cut is due. */
+  #pass(bytes: Buffer, client: Socket, server: Socket): void {
+    const text = bytes.toString('latin1');
+    if (/text\/event-stream|multipart\/mixed|pets\/changes/i.test(text)) this.isFollowing = true;
+    const cut = [CUT_WITHIN, CUT_BEHIND][this.cuts.length];
+    const at = cut === undefined ? -1 : text.indexOf(cut);
+    if (cut === undefined || at === -1) {
+      client.write(bytes);
+      return;
+    }
+    this.cuts.push(cut);
+    const end = cut === CUT_WITHIN ? at + 2 : bytes.length;
+    server.pause();
+    client.end(bytes.subarray(0, end), () => server.destroy());
+  }
+}
+
+async function createPet(name: string): Promise<string> {
+  const { createPet } = await mutate(`createPet(input: { name: "${name}", categoryId: "1" }) { id }`);
+  return createPet?.id ?? '';
+}
+
+async function mutate(field: string): Promise<Record<string, { id: string }>> {
+  const response = await call('/graphql', { query: `mutation { ${field} }` });
+  const { data, errors } = (await response.json()) as {
+    data: Record<string, { id: string }>;
+    errors?: object;
+  };
+  expect(errors).toBeUndefined();
+  return data;
+}
+
+function call(path: string, body?: object): Promise<Response> {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const post = body && { method: 'POST', body: JSON.stringify(body) };
+  return fetch(`${gateway.url}${path}`, { headers, ...post });
+}
