@@ -18,13 +18,14 @@ const DISCONNECTED = 499;
 
 /**
  * Logs each request at its end, and records it: metrics, the use of the key, the usage of the project and its log. The end:
- * the answer has left, or the client has disconnected, for which Fastify's `onResponse` does not run. The client does not
- * wait for it.
+ * the answer has left, a stream is live, or the client has disconnected, for which Fastify's `onResponse` does not run. The
+ * client does not wait for it.
  */
 export function recordEnds({ metrics, services }: Parts, now: () => number): onRequestHookHandler {
   const { keyUses, usage, requestWriter } = services;
   return (request, reply, done) => {
-    reply.raw.on('close', () => {
+    const record = () => {
+      reply.raw.off('live', record).off('close', record);
       logAnswer(request, reply);
       const answered = answeredRequest(request, reply, now());
       metrics?.observe(answered);
@@ -32,7 +33,8 @@ export function recordEnds({ metrics, services }: Parts, now: () => number): onR
       if (!isCounted(answered)) return;
       usage.count(answered);
       requestWriter.note(answered);
-    });
+    };
+    reply.raw.on('live', record).on('close', record);
     done();
   };
 }

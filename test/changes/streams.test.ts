@@ -183,6 +183,26 @@ onEachDatabase((app) => {
     });
   });
 
+  test('Streams-25: an open stream is in the request log, and took as long as its head, not as long as it lasts', async () => {
+    const stream = await follow({ query: 'subscription Follow { petChanges { cursor } }' });
+    const requests = async () => {
+      await app().app.services.requestWriter.flush(true);
+      const fields = 'operation status outcome units durationMs';
+      const { data } = await client.send(
+        `query Look { project { requests(filter: { operation: "Follow" }) { nodes { ${fields} } } } }`,
+      );
+      return data.project.requests.nodes;
+    };
+    const logged = [
+      { operation: 'Follow', status: 200, outcome: 'OK', units: 1, durationMs: expect.any(Number) },
+    ];
+    const shown = await requests();
+    expect(shown).toEqual(logged);
+    stream.close();
+    await follow();
+    expect(await requests()).toEqual(shown);
+  });
+
   describe('the end', () => {
     test('Streams-9: a revoked key ends its streams, and clients must not connect again', async () => {
       const stream = await follow();
