@@ -24,8 +24,10 @@ const DISCONNECTED = 499;
 export function recordEnds({ metrics, services }: Parts, now: () => number): onRequestHookHandler {
   const { keyUses, usage, requestWriter } = services;
   return (request, reply, done) => {
+    let isRecorded = false;
     const record = () => {
-      reply.raw.off('live', record).off('close', record);
+      if (isRecorded) return;
+      isRecorded = true;
       logAnswer(request, reply);
       const answered = answeredRequest(request, reply, now());
       metrics?.observe(answered);

@@ -183,7 +183,7 @@ onEachDatabase((app) => {
     });
   });
 
-  test('Streams-25: an open stream is in the request log, and took as long as its head, not as long as it lasts', async () => {
+  test('Streams-26: an open stream is in the request log, and took as long as its head, not as long as it lasts', async () => {
     const stream = await follow({ query: 'subscription Follow { petChanges { cursor } }' });
     const requests = async () => {
       await app().app.services.requestWriter.flush(true);
