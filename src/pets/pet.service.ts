@@ -1,6 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { withDrawnId, withDrawnIds } from '../ground/database/drawn-id.js';
-import { type Caller, requireAnswerable, requireScope, type ServiceCall } from '../ground/kernel/caller.js';
+import {
+  type Caller,
+  hasOpenLog,
+  requireAnswerable,
+  requireScope,
+  type ServiceCall,
+} from '../ground/kernel/caller.js';
 import { AppError } from '../ground/kernel/errors.js';
 import type { IdGenerator } from '../ground/kernel/ids.js';
 import type { ChangePage, ChangeStream, ChangesRequest } from '../ground/records/noun-changes.js';
@@ -30,7 +36,7 @@ export class PetService {
   /** A page of pets: one query, of one range of an index also for late pages. Throws `AppError forbidden`. Spec: listPets. */
   async list({ caller }: ServiceCall, wanted: PetListRequest): Promise<PetPage> {
     requireScope(caller, 'pets:read');
-    return this.store.page(caller.projectId, { ...wanted, isFollowed: this.store.changes.isOpen(caller) });
+    return this.store.page(caller.projectId, { ...wanted, isFollowed: hasOpenLog(caller, this.now()) });
   }
 
   /** The next changes of pets. Throws `AppError forbidden`, and what `NounChanges.page` throws. */

@@ -16,10 +16,10 @@ import type { OpenStreams } from '../../request/streams/open-streams.js';
 import { startApollo } from './apollo.js';
 import { KnownDocuments, PersistedQueries } from './known-documents.js';
 import { KnownOperations } from './known-operations.js';
-import { isPage, refuse } from './negotiation.js';
+import { isPage, refuse, streamFormatOf } from './negotiation.js';
 import { DocumentGate, OperationCharges } from './operation-charges.js';
 import { countParameterValues } from './request-parameters.js';
-import { type StreamFormat, streamFormatOf } from './streams/stream-format.js';
+import type { StreamFormat } from './streams/stream-format.js';
 import { Subscriptions } from './streams/subscriptions.js';
 
 interface GraphQLDoorOptions {

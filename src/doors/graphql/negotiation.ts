@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { errorHeaders, logFault, refusalOf } from '../../request/http/error-reply.js';
 import { clientCode, refusalBody } from './execution/errors.js';
+import { MULTIPART, SERVER_SENT_EVENTS, type StreamFormat } from './streams/stream-format.js';
 
 /** Apollo's own media types: among types that a client accepts equally, the first one wins. */
 const TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
@@ -24,6 +25,13 @@ export function answerType({ headers }: FastifyRequest): string | undefined {
 export function isPage({ method, headers }: FastifyRequest): boolean {
   const isRead = (method === 'GET' || method === 'HEAD') && headers.accept !== undefined;
   return isRead && new Negotiator({ headers }).mediaType(TYPES_WITH_PAGE) === 'text/html';
+}
+
+/** The format that the client asks for; null = it wants one answer. */
+export function streamFormatOf({ method, headers: { accept } }: FastifyRequest): StreamFormat | null {
+  if (accept === undefined || (method !== 'GET' && method !== 'POST')) return null;
+  if (/\btext\/event-stream\b/i.test(accept)) return SERVER_SENT_EVENTS;
+  return /\bmultipart\/mixed\b[^,]*\bsubscriptionSpec=/i.test(accept) ? MULTIPART : null;
 }
 
 /** Makes the reply a refusal in GraphQL's form. Returns its body. */

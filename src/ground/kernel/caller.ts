@@ -30,6 +30,11 @@ export function requireScope(caller: Caller, scope: Scope): void {
   throw new AppError('forbidden', `This API key lacks the scope ${scope}. Use a key that has it.`);
 }
 
+/** Whether every process writes the change log of the caller's project, so that its cursors can be followed. */
+export function hasOpenLog({ changesSinceMs }: Pick<Caller, 'changesSinceMs'>, nowMs: number): boolean {
+  return changesSinceMs !== null && changesSinceMs <= nowMs;
+}
+
 /**
  * For a change: throws `AppError forbidden` when a caller without the scope `<plural>:read` would see fields that it did not
  * send. `fields` are the fields of the answer. D-19.

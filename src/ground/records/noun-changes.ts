@@ -1,7 +1,7 @@
 import type { EntityManager, EntityMetadata } from 'typeorm';
 import { ID } from '../database/columns.js';
 import type { Database } from '../database/database.js';
-import type { Caller } from '../kernel/caller.js';
+import { type Caller, hasOpenLog } from '../kernel/caller.js';
 import { AppError, invalidRequest } from '../kernel/errors.js';
 import type { ChangeFeeds } from './change-feed.js';
 import type { ChangeKind, ChangeRow } from './change-log.entity.js';
@@ -126,13 +126,8 @@ export class NounChanges<Row extends object> {
     };
   }
 
-  /** Whether every process writes the project's log, so that its cursors can be followed. */
-  isOpen({ changesSinceMs }: Reader): boolean {
-    return changesSinceMs !== null && changesSinceMs <= this.feeds.log.now();
-  }
-
   private positionOf(reader: Reader, { after, field }: ChangesRequest<Row>): Position | null {
-    if (!this.isOpen(reader)) throw refuseClosedLog(reader);
+    if (!hasOpenLog(reader, this.feeds.log.now())) throw refuseClosedLog(reader);
     const position = after === null ? null : positionIn(after);
     if (after !== null && position === null) {
       throw invalidRequest([{ field, message: 'must be a cursor of the change log' }]);

@@ -1,5 +1,3 @@
-import type { FastifyRequest } from 'fastify';
-
 /** How results are written into the answer of a stream. */
 export interface StreamFormat {
   readonly contentType: string;
@@ -36,17 +34,10 @@ const BOUNDARY = '\r\n--graphql';
 const part = (json: string) => `\r\ncontent-type: application/json\r\n\r\n${json}${BOUNDARY}`;
 
 /** Apollo's protocol for subscriptions over HTTP, as Apollo Client and Sandbox send it. */
-const MULTIPART: StreamFormat = {
+export const MULTIPART: StreamFormat = {
   contentType: 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0',
   begin: () => `${BOUNDARY}${part('{}')}`,
   result: (json) => part(`{"payload":${json}}`),
   beat: () => part('{}'),
   end: (errorsJson) => `${part(`{"payload":null,"errors":${errorsJson}}`)}--\r\n`,
 };
-
-/** The format that the client asks for; null = it wants one answer. */
-export function streamFormatOf({ method, headers: { accept } }: FastifyRequest): StreamFormat | null {
-  if (accept === undefined || (method !== 'GET' && method !== 'POST')) return null;
-  if (/\btext\/event-stream\b/i.test(accept)) return SERVER_SENT_EVENTS;
-  return /\bmultipart\/mixed\b[^,]*\bsubscriptionSpec=/i.test(accept) ? MULTIPART : null;
-}
