@@ -103,6 +103,7 @@ export class LiveStream implements Stream {
   source: ChangeSource<unknown> | null = null;
   onClose: () => void = () => {};
   private raw: ServerResponse | null = null;
+  private isSending = false;
   private ending: { reason: AppError; isFinal: boolean } | null = null;
 
   constructor(
@@ -138,8 +139,9 @@ export class LiveStream implements Stream {
     else void this.run().catch((error) => this.end(toAppError(causeOf(error)), true));
   }
 
+  /** Nothing while results wait for the client: the cursor is behind them, and a client that resumed from it would miss them. */
   beat(): void {
-    if (this.source && this.raw) this.write(this.format.beat(this.source.stream.cursor));
+    if (this.source && this.raw && !this.isSending) this.write(this.format.beat(this.source.stream.cursor));
   }
 
   end(reason: AppError, isFinal: boolean): void {
@@ -161,6 +163,7 @@ export class LiveStream implements Stream {
     const source = this.source as ChangeSource<unknown>;
     for (let events = await source.stream.next(); events; events = await source.stream.next()) {
       let text = '';
+      this.isSending = true;
       for (const event of events) {
         text += this.format.result(await this.resultOf(event, source.present), event.cursor);
         if (text.length < WRITTEN_CHARACTERS) continue;
@@ -168,6 +171,7 @@ export class LiveStream implements Stream {
         text = '';
       }
       if (text !== '') await this.send(text);
+      this.isSending = false;
     }
   }
 
