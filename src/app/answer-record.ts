@@ -5,6 +5,7 @@ import {
   OTHER_OPERATION,
   type RequestOutcome,
 } from '../ground/kernel/answered-request.js';
+import { mayStream } from '../request/http/headers.js';
 import type { Parts } from './parts.js';
 
 /** The name of OpenTelemetry for any other method is `_OTHER`. */
@@ -36,7 +37,8 @@ export function recordEnds({ metrics, services }: Parts, now: () => number): onR
       usage.count(answered);
       requestWriter.note(answered);
     };
-    reply.raw.on('live', record).on('close', record);
+    reply.raw.on('close', record);
+    if (mayStream(request.headers)) reply.raw.on('live', record);
     done();
   };
 }
