@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { petstoreHere } from '../support/command-line.js';
@@ -14,12 +14,16 @@ import { freePort } from '../support/servers/daemon.js';
 
 const DOCUMENT = 'docs/clients.md';
 const CLIENTS = ['Apollo Client', 'graphql-sse', 'urql', 'EventSource', 'curl', 'REST'];
+const OUT = 'compiled';
 const ADDRESS = 'http://127.0.0.1:4000';
 /** The connection is cut within the first name, and behind the change of the second. */
 const CUT_WITHIN = 'Rex 3';
 const CUT_BEHIND = 'Rex 5';
 /** Later the example ends, even if this process was killed before it could end it. */
 const LONGEST_SECONDS = '240';
+
+/** Often enough, and within the quota of the plan. */
+const POLL_MS = 500;
 
 let folder: string;
 let settings: Record<string, string>;
@@ -29,17 +33,26 @@ let examples: Example[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petstore-clients-'));
+  const text = await readFile(DOCUMENT, 'utf8');
+  examples = [...text.matchAll(/^## ([^\n]+)$(?:(?!^## ).)*?^```(ts|sh)\n(.*?)^```$/gms)].map(
+    ([, client = '', language = '', code = '']) => new Example(client, language, code),
+  );
+  const port = await freePort();
+  for (const example of examples) await example.write(folder, port);
   const databaseUrl = `sqlite:${join(folder, 'petstore.sqlite')}`;
-  settings = { DATABASE_URL: databaseUrl, DEMO: '0', PORT: String(await freePort()), SHUTDOWN_SECONDS: '4' };
+  settings = {
+    DATABASE_URL: databaseUrl,
+    DEMO: '0',
+    PORT: String(port),
+    SHUTDOWN_SECONDS: '4',
+    // REST's links lead there, and must lead through the proxy.
+    PUBLIC_BASE_URL: examples.at(-1)?.url ?? '',
+  };
   gateway = await startGateway({ env: settings });
   const petstore = (...args: string[]) => petstoreHere([...args, '--json'], { databaseUrl });
   await petstore('projects', 'create', 'shop', '--plan', 'pro');
   apiKey = (await petstore('keys', 'create', 'shop')).json.key;
   await petstore('projects', 'set', 'shop', '--changes', 'on');
-  const text = await readFile(DOCUMENT, 'utf8');
-  examples = [...text.matchAll(/^## ([^\n]+)$(?:(?!^## ).)*?^```(ts|sh)\n(.*?)^```$/gms)].map(
-    ([, client = '', language = '', code = '']) => new Example(client, language, code),
-  );
 });
 
 afterAll(async () => {
@@ -52,16 +65,16 @@ test(`Clients-1: ${DOCUMENT} has an example for each client, and its types are r
   expect(examples.map(({ client }) => client)).toEqual(CLIENTS);
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-  const compilerOptions = { rootDir: '.', outDir: '.', incremental: false, sourceMap: false };
+  const compilerOptions = { rootDir: '.', outDir: OUT, incremental: false, sourceMap: false };
   const tsconfig = { extends: resolve('tsconfig.json'), compilerOptions, include: ['.'] };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-  for (const example of examples) await example.write(folder, gateway.port);
-  await promisify(execFile)(resolve('node_modules/.bin/tsc'), ['-p', folder]);
+  const compiled = promisify(execFile)(resolve('node_modules/.bin/tsc'), ['-p', folder]);
+  expect(await compiled.catch(({ stdout }) => ({ stdout }))).toMatchObject({ stdout: '' });
 });
 
 test('Clients-2: each example prints each change once and in order, through two cut connections and a restart', async () => {
-  const isOpen = async () => (await call('/v1/pets')).headers.has('Changes-Cursor');
-  await eventually('the change log is open', isOpen, 60_000);
+  const isOpen = async () => (await call('/v1/pets')).headers.has('Petstore-Changes-Cursor');
+  await eventually('the change log is open', isOpen, 60_000, POLL_MS);
   const everyExample = (what: string, probe: (example: Example) => boolean) =>
     Promise.all(
       examples.map((example) =>
@@ -120,19 +133,27 @@ class Example {
     return [...lines].map(([, kind = '', name]) => `${kind.toUpperCase()} ${name}`);
   }
 
+  /** Where it finds the gateway. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#proxy?.port}`;
+  }
+
   async write(parent: string, gatewayPort: number): Promise<void> {
     this.#proxy = await startFaultProxy(gatewayPort);
     await this.#proxy.set({ ofAnswer: (bytes, { client, server }) => this.#pass(bytes, client, server) });
     this.#folder = join(parent, this.client.replaceAll(' ', '-'));
     await mkdir(this.#folder);
-    const code = this.code.replaceAll(ADDRESS, `http://127.0.0.1:${this.#proxy.port}`);
+    const code = this.code.replaceAll(ADDRESS, this.url);
     await writeFile(join(this.#folder, `example.${this.language}`), code);
-    this.#program = this.language === 'sh' ? ['bash', 'example.sh'] : [process.execPath, 'example.js'];
+    const compiled = join(parent, OUT, basename(this.#folder), 'example.js');
+    this.#program = this.language === 'sh' ? ['bash', 'example.sh'] : [process.execPath, compiled];
   }
 
   start(apiKey: string): void {
     this.#child = spawn('timeout', [LONGEST_SECONDS, ...this.#program], {
       cwd: this.#folder,
+      // A group of its own, because a shell leaves its `curl` behind.
+      detached: true,
       env: { ...process.env, API_KEY: apiKey },
     });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -141,7 +162,11 @@ class Example {
   }
 
   async stop(): Promise<void> {
-    if (this.#child?.exitCode === null && this.#child.kill()) await once(this.#child, 'close');
+    const { pid } = this.#child ?? {};
+    if (pid && this.#child?.exitCode === null) {
+      process.kill(-pid, 'SIGKILL');
+      await once(this.#child, 'exit');
+    }
     await this.#proxy?.stop();
   }
 
