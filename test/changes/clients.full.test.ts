@@ -26,7 +26,6 @@ const LONGEST_SECONDS = '240';
 const POLL_MS = 500;
 
 let folder: string;
-let settings: Record<string, string>;
 let gateway: GatewayProcess;
 let apiKey: string;
 let examples: Example[];
@@ -40,7 +39,7 @@ beforeAll(async () => {
   const port = await freePort();
   for (const example of examples) await example.write(folder, port);
   const databaseUrl = `sqlite:${join(folder, 'petstore.sqlite')}`;
-  settings = {
+  const settings = {
     DATABASE_URL: databaseUrl,
     DEMO: '0',
     PORT: String(port),
@@ -72,8 +71,12 @@ test(`Clients-1: ${DOCUMENT} has an example for each client, and its types are r
   expect(await compiled.catch(({ stdout }) => ({ stdout }))).toMatchObject({ stdout: '' });
 });
 
-test('Clients-2: each example prints each change once and in order, through two cut connections and a restart', async () => {
-  const isOpen = async () => (await call('/v1/pets')).headers.has('Petstore-Changes-Cursor');
+test('Clients-2: each example prints each change once and in order, through two cut connections', async () => {
+  const isOpen = async () => {
+    const answer = await call('/v1/pets');
+    await answer.arrayBuffer();
+    return answer.headers.has('Petstore-Changes-Cursor');
+  };
   await eventually('the change log is open', isOpen, 60_000, POLL_MS);
   const everyExample = (what: string, probe: (example: Example) => boolean) =>
     Promise.all(
@@ -94,15 +97,9 @@ test('Clients-2: each example prints each change once and in order, through two 
     CLIENTS.map((client) => ({ client, cuts: [CUT_WITHIN, CUT_BEHIND] })),
   );
 
-  await gateway.kill('SIGTERM');
-  await gateway.ended;
-  gateway = await startGateway({ env: settings });
-  await createPet('Rex 7');
-  await everyExample('follows the new process', ({ output }) => output.includes('Rex 7'));
-
   const changes = [
     ...['CREATED Rex 1', 'CREATED Rex 2', 'CREATED Rex 3', 'CREATED Rex 4'],
-    ...['UPDATED Rex 5', 'DELETED Rex 2', 'CREATED Rex 6', 'CREATED Rex 7'],
+    ...['UPDATED Rex 5', 'DELETED Rex 2', 'CREATED Rex 6'],
   ];
   expect(examples.map(({ client, printed }) => ({ client, printed }))).toEqual(
     CLIENTS.map((client) => ({ client, printed: changes })),
