@@ -6,7 +6,7 @@ import {
   type StreamState,
 } from '../../result-stream.js';
 
-/** What a running subscription does, and how many events it has had. */
+/** The state of a running subscription, and the number of its events. */
 export interface Following {
   state: StreamState;
   events: number;

@@ -23,8 +23,8 @@ export interface RecordChange {
 export type WrittenChange = Pick<ChangeRow, 'noun' | 'kind' | 'record' | 'replaced'>;
 
 /**
- * The change logs of projects. The last step of a write's transaction draws the numbers of its changes from a counter row,
- * which stays locked until the commit: the order of the numbers is the order of the commits. D-230.
+ * The change logs of projects. The last step of a transaction draws the numbers of its changes from a counter row. The row
+ * is locked until the commit, so the numbers have the order of the commits. D-230.
  */
 export class ChangeLog {
   private readonly writes: JointWrites<WrittenChange>;

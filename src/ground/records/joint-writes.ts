@@ -17,9 +17,8 @@ interface Waiting<Change> {
 }
 
 /**
- * Runs the logged writes of a project in shared transactions. Its counter row is locked until the commit, so its
- * transactions are committed one after the other: with one write in each, a project would have only as many writes a
- * second as the disk has flushes. D-231.
+ * Runs the logged writes of a project in shared transactions. The counter row is locked until the commit, so the project
+ * has only one commit at a time. With one write in each, the disk's flushes would limit its writes. D-231.
  */
 export class JointWrites<Change> {
   /** Of each project with a running transaction: the writes that wait for its end. */

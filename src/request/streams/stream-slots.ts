@@ -63,7 +63,7 @@ export class RedisSlots implements StreamSlots {
       const redis = await this.redis;
       await Promise.all([redis.zrem(opened, streamId), redis.zrem(leases, streamId)]);
     };
-    // The lease ends by itself.
+    // Otherwise the lease expires.
     forget().catch(() => {});
   }
 
@@ -81,7 +81,7 @@ export class RedisSlots implements StreamSlots {
   }
 }
 
-/** One hash slot for both. */
+/** Both keys have the same hash slot. */
 function keysOf(projectId: bigint): [opened: string, leases: string] {
   const key = `petstore:streams:{${projectId}}`;
   return [key, `${key}:leases`];

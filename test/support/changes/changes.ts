@@ -28,7 +28,7 @@ export async function closeLog(app: TestApp, { slug }: Pick<Tenant, 'slug'>): Pr
   app.clock.now += 1_000;
 }
 
-/** What a client does with a project's change log. */
+/** A client of a project's change log. */
 export function changesClient(app: () => TestApp, owner: () => Tenant) {
   const send = async (query: string, variables: Record<string, unknown> = {}, headers = {}) => {
     const { body } = await graphql(app().url, query, { token: owner().token, variables, headers });

@@ -3,7 +3,7 @@ import { print } from 'graphql';
 import { Observable } from 'rxjs';
 import { followStream, type StreamState } from '../../../result-stream.js';
 
-/** Sends a subscription as a stream that resumes by itself. `onState` in the context of the operation hears its state. */
+/** Sends a subscription as a stream that resumes automatically. `onState` in the context of the operation hears its state. */
 export const streamLink = new ApolloLink(({ query, variables, operationName, getContext }) => {
   const { headers, onState } = getContext() as {
     headers: Record<string, string>;

@@ -4,7 +4,7 @@ import type { ChangeKind, SeenRecord, Step, Trace } from '../evidence.js';
 import type { FollowedProject } from './followed-project.js';
 
 const RETRY_MS = 50;
-/** One of so many messages is acknowledged; the others are lost in a crash. */
+/** A subscriber acknowledges each message of this number; a crash loses the messages after it. */
 const ACKNOWLEDGED = 4;
 
 /** The project and the filter that a subscriber follows. */

@@ -76,7 +76,7 @@ export function changeTypes<Row, Type extends object>(
   };
 }
 
-/** What a subscription of changes follows: `subscribeByMethod` makes it of the method of its field. */
+/** The source of a subscription of changes. `subscribeByMethod` gets it from the method of the field. */
 export class ChangeSource<Row = unknown> {
   constructor(
     readonly stream: ChangeStream<Row>,
