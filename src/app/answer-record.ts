@@ -5,7 +5,7 @@ import {
   OTHER_OPERATION,
   type RequestOutcome,
 } from '../ground/kernel/answered-request.js';
-import { mayStream } from '../request/http/headers.js';
+import { mayStream } from '../request/http/server.js';
 import type { Parts } from './parts.js';
 
 /** The name of OpenTelemetry for any other method is `_OTHER`. */

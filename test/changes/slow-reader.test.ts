@@ -28,7 +28,7 @@ class Connection extends Writable {
   flushHeaders() {}
 }
 
-test('Streams-26: a heartbeat never names a cursor behind changes that still wait for a slow client', async () => {
+test('Streams-27: a heartbeat never names a cursor behind changes that still wait for a slow client', async () => {
   const batch = Array.from({ length: 3 }, (_, at) => ({ cursor: `c${at}` }) as Change<unknown>);
   const batches = [batch];
   const stream = {

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 
 /** Says that a response is the stored answer to a repeated Idempotency-Key. */
@@ -29,11 +28,6 @@ export const EXPOSED_HEADERS = [
   'X-RateLimit-Reset',
   'X-Request-Id',
 ] as const;
-
-/** Whether the answer may be a stream, which sends the event `live` when it has begun. Most requests need no listener. */
-export function mayStream({ accept }: IncomingHttpHeaders): boolean {
-  return accept !== undefined && (accept.includes('event-stream') || accept.includes('multipart'));
-}
 
 /** The link to the same resource on the project's primary domain; none at that domain itself. RFC 6596. */
 export function canonicalLinks({ site }: FastifyRequest): string[] {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, METHODS, type RequestListener } from 'node:http';
+import { createServer, type IncomingHttpHeaders, METHODS, type RequestListener } from 'node:http';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -112,6 +112,11 @@ export function labelAnswer(connections: OpenConnections): onRequestHookHandler 
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
     done();
   };
+}
+
+/** Whether the answer may be a stream, which sends the event `live` when it has begun. Most requests need no listener. */
+export function mayStream({ accept }: IncomingHttpHeaders): boolean {
+  return accept !== undefined && (accept.includes('event-stream') || accept.includes('multipart'));
 }
 
 function refuseLate(reply: FastifyReply): void {

@@ -5,7 +5,7 @@ import { AppError } from '../../ground/kernel/errors.js';
 import { PLAN_NAMES, type Plan } from '../../tenants/projects/plans.js';
 import { hasLargeBody, RestingConnections } from '../http/connections/resting-connections.js';
 import { unhookedError } from '../http/error-reply.js';
-import { mayStream } from '../http/headers.js';
+import { mayStream } from '../http/server.js';
 import { ConcurrencyLimit, LoadWatch } from './concurrency-limit.js';
 import { type ActiveProject, ActiveProjects, type Tenant, usablePart } from './priorities.js';
 
