@@ -251,12 +251,18 @@ test('PetFiles-5: an import goes on by itself after the gateway was gone, and ad
     const { page } = visitor;
     await openPets(token);
     await page.getByText('No pet yet').waitFor();
+    // The gateway stores the third request, and ends before its answer arrives.
+    let isLost = false;
+    await page.route('**/graphql', async (route) => {
+      if (isLost || !route.request().headers()['idempotency-key']?.endsWith('-200')) return route.continue();
+      isLost = true;
+      await route.fetch();
+      await first.kill('SIGKILL');
+      await route.abort('connectionfailed');
+    });
     await chooseFile(fileOf(numbered(900)));
     await dialog().getByRole('button', { name: 'Import 900 pets' }).click();
-    await card()
-      .getByText(/^[1-9]\d* of 900 pets imported/)
-      .waitFor();
-    await first.kill('SIGKILL');
+    await card().getByText('200 of 900 pets imported').waitFor();
     await card()
       .getByText(/can’t be reached; tries again/)
       .waitFor();
