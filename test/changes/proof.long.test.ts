@@ -14,7 +14,7 @@ test.each(databaseKinds())(
   async (kind) => {
     expect([...failed]).not.toContain(kind);
     failed.add(kind);
-    const proof = new Proof(kind, { writes: WRITES, kills: KILLS, stallMs: 17_000 });
+    const proof = new Proof(kind, { writers: 4, writes: WRITES, kills: KILLS, stallMs: 17_000 });
     try {
       const findings = await proof.run();
       process.stdout.write(`${kind}: ${JSON.stringify(proof.summary)}\n`);

@@ -8,7 +8,6 @@ import { type GatewayProcess, startGateway } from '../../gateway-process.js';
 import { freePort } from '../../servers/daemon.js';
 import type { FollowedProject } from './followed-project.js';
 
-const WRITERS = 4;
 const QUOTA = 1_000_000_000;
 const ACTOR = { name: 'test', requestId: null };
 /** The log was switched on so long ago that it is open. */
@@ -23,7 +22,7 @@ export interface Target {
   onWrite?: () => void;
 }
 
-/** Four processes that write, and one for readers only, on one database and Redis. */
+/** Processes that write, and one more for readers only, on one database and Redis. */
 export class Gateways {
   private readonly targets: Target[];
   private readonly outputs: GatewayProcess[];
@@ -36,7 +35,7 @@ export class Gateways {
     this.outputs = [...processes];
   }
 
-  static async start(databaseUrl: string, redisUrl: string): Promise<Gateways> {
+  static async start(databaseUrl: string, redisUrl: string, writers: number): Promise<Gateways> {
     const env = {
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
@@ -44,14 +43,14 @@ export class Gateways {
       DEMO: '0',
       SHUTDOWN_SECONDS: '2',
     };
-    const ports = await Promise.all(Array.from({ length: WRITERS + 1 }, freePort));
+    const ports = await Promise.all(Array.from({ length: writers + 1 }, freePort));
     const start = (port: number) => startGateway({ env: { ...env, PORT: String(port) } });
     return new Gateways(env, await Promise.all(ports.map(start)));
   }
 
   /** A process that may be written to. */
   writer(): Target {
-    return oneUp(this.targets.slice(0, WRITERS));
+    return oneUp(this.targets.slice(0, -1));
   }
 
   /** Any process, for a reader. */
@@ -70,7 +69,7 @@ export class Gateways {
   }
 
   killReader(): Promise<void> {
-    return this.replace(WRITERS, 'SIGKILL');
+    return this.replace(this.targets.length - 1, 'SIGKILL');
   }
 
   /** Replaces all processes, one after the other. */

@@ -23,6 +23,8 @@ const CAUGHT_UP_MS = 20_000;
 const LONGEST_WAIT_MS = 600_000;
 
 export interface ProofSize {
+  /** Processes. */
+  readonly writers: number;
   readonly writes: number;
   /** Of writers, readers, Redis and connections. */
   readonly kills: number;
@@ -120,7 +122,7 @@ export class Proof {
     const projects = await createFollowedProjects(database.url, PROJECTS);
     for (const project of projects)
       this.logs.set(project, await StoredLog.open(database.url, project, this.texts));
-    this.gateways = await Gateways.start(database.url, this.redis.url);
+    this.gateways = await Gateways.start(database.url, this.redis.url, this.size.writers);
     this.stops.push(() => this.gateways.stop());
     for (const project of projects) {
       for (const status of FILTERS) this.subscribe(StreamSubscriber, project, status);
