@@ -1,4 +1,4 @@
-import { ApolloServer, HeaderMap } from '@apollo/server';
+import { ApolloServer } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
@@ -12,9 +12,9 @@ import type { PersistedQueries } from './known-documents.js';
 import { answerType } from './negotiation.js';
 import { type OperationPluginOptions, operationPlugin } from './operation.plugin.js';
 import { givenName } from './operations/measured-operation.js';
-import { parametersOf, persistedQueryProblem, queriedOperation } from './request-parameters.js';
+import { parametersOf, persistedQueryProblem } from './request-parameters.js';
 import { SERVER_SENT_END, SERVER_SENT_EVENTS, type StreamFormat } from './streams/stream-format.js';
-import type { LiveStream } from './streams/subscriptions.js';
+import type { AskedStream } from './streams/subscriptions.js';
 
 const MAX_TOKENS = 2_000;
 
@@ -45,50 +45,13 @@ export async function startApollo(options: ApolloOptions) {
     logger: options.log,
   });
   await server.start();
-  const { subscriptions } = options;
-  const context = async (request: FastifyRequest, reply: FastifyReply) => {
-    const problem = persistedQueryProblem(request);
-    if (problem) throw refusal(problem);
-    return contextOf(request, reply);
-  };
-  const executeRequest = fastifyApolloHandler(server, { context });
-
-  /**
-   * As `handleRequest`, for a client that accepts a stream. Returns the stream of a subscription, or the body. Apollo sees a
-   * POST, because it refuses each GET that is not a query's.
-   */
-  const handleStream = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { body, format }: { body: JsonBody | null; format: StreamFormat },
-  ): Promise<LiveStream | string> => {
-    subscriptions.accept(request, format);
-    // Refusals, and the results of other operations, are JSON. Only a client that accepts none gets an event: urql accepts
-    // both for every query.
-    const accepted = answerType(request);
-    request.headers.accept = accepted ?? 'application/json';
-    if (request.caller && !body?.isLarge) await options.turns.next(request.caller.projectId);
-    const { status, headers, ...response } = await server.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: {
-        method: 'POST',
-        headers: new HeaderMap([
-          ['content-type', 'application/json'],
-          ['accept', request.headers.accept],
-        ]),
-        search: '',
-        body: body ? body.parse() : queriedOperation(request),
-      },
-      context: () => context(request, reply),
-    });
-    const stream = subscriptions.take(request);
-    if (stream) return stream;
-    reply.code(status ?? 200).headers(Object.fromEntries(headers));
-    const text = response.body.kind === 'complete' ? response.body.string : '';
-    if (reply.statusCode >= 400) request.errorCode ??= codeIn(text);
-    if (reply.statusCode >= 400 || accepted !== undefined || format !== SERVER_SENT_EVENTS) return text;
-    reply.type(format.contentType);
-    return format.result(text.trim(), '') + SERVER_SENT_END;
-  };
+  const executeRequest = fastifyApolloHandler(server, {
+    context: async (request, reply) => {
+      const problem = persistedQueryProblem(request);
+      if (problem) throw refusal(problem);
+      return contextOf(request, reply);
+    },
+  });
 
   /** Parses, charges and executes the request. Returns the body. A request that Apollo refuses may not be charged yet. */
   const handleRequest = async (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {
@@ -106,6 +69,32 @@ export async function startApollo(options: ApolloOptions) {
     if (reply.statusCode >= 400) request.errorCode ??= codeIn(response);
     if (reply.statusCode !== 304) return response;
     return reply.removeHeader('content-type').removeHeader('content-length').send();
+  };
+
+  /** As `handleRequest`, for a client that accepts a stream. Only a subscription is answered with one. */
+  const handleStream = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { body, format }: { body: JsonBody | null; format: StreamFormat },
+  ) => {
+    const asked: AskedStream = { format, opened: null };
+    options.subscriptions.asked.set(request, asked);
+    // Refusals, and the results of other operations, are JSON. Only a client that accepts none gets an event: urql accepts
+    // both for every query.
+    const accepted = answerType(request);
+    // Apollo refuses a GET without the type of a body, and `EventSource` sends none.
+    const headers = { accept: accepted ?? 'application/json', 'content-type': 'application/json' };
+    Object.assign(request.headers, headers);
+    const response = await handleRequest(request, reply, body);
+    if (asked.opened) {
+      // The request was refused, or its client has left, meanwhile.
+      if (reply.sent || reply.raw.destroyed) asked.opened.close();
+      else asked.opened.begin(request, reply);
+      return reply;
+    }
+    if (reply.statusCode >= 400 || accepted !== undefined || format !== SERVER_SENT_EVENTS) return response;
+    reply.type(format.contentType);
+    return format.result(String(response).trim(), '') + SERVER_SENT_END;
   };
   return { handleRequest, handleStream, stop: () => server.stop() };
 }

@@ -19,7 +19,6 @@ import { KnownOperations } from './known-operations.js';
 import { isPage, refuse, streamFormatOf } from './negotiation.js';
 import { DocumentGate, OperationCharges } from './operation-charges.js';
 import { countParameterValues } from './request-parameters.js';
-import type { StreamFormat } from './streams/stream-format.js';
 import { Subscriptions } from './streams/subscriptions.js';
 
 interface GraphQLDoorOptions {
@@ -53,27 +52,15 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
   const admitting = { schema, charges, documents, known, turns, subscriptions };
   const apollo = await startApollo({ ...admitting, persistedQueries, log });
 
-  const answerStream = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    given: { body: JsonBody | null; format: StreamFormat },
-  ) => {
-    const answered = await apollo.handleStream(request, reply, given);
-    if (typeof answered === 'string') return answered;
-    // The request was refused, or its client has left, meanwhile.
-    if (reply.sent || reply.raw.destroyed) answered.close();
-    else answered.begin(request, reply);
-    return reply;
-  };
   const answerRead = (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {
     const send = (response: KeptResponse | null) => {
-      if (response) {
-        reply.headers(response.headers);
-        return response.body;
+      if (!response) {
+        const format = streamFormatOf(request);
+        if (format) return apollo.handleStream(request, reply, { body, format });
+        return apollo.handleRequest(request, reply, body);
       }
-      const format = streamFormatOf(request);
-      if (format) return answerStream(request, reply, { body, format });
-      return apollo.handleRequest(request, reply, body);
+      reply.headers(response.headers);
+      return response.body;
     };
     const response = body && known.answer(request, reply, body);
     return response instanceof Promise ? response.then(send) : send(response);

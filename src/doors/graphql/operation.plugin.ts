@@ -55,7 +55,11 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
   const longReads = new LongReads(turns);
   const tagOf = schemaTags(schema);
   return {
-    async requestDidStart() {
+    async requestDidStart({ request, contextValue }) {
+      // Apollo refuses each GET that is not a query's.
+      if (request.http?.method === 'GET' && subscriptions.asked.has(contextValue.request)) {
+        request.http = { ...request.http, method: 'POST' };
+      }
       let invalid: Problems | null = null;
       return {
         // Not earlier: a GraphQLError thrown in requestDidStart becomes a 500.
@@ -68,10 +72,8 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
           // The door removes the body.
           if (isKnownToClient(resolved, tagOf(resolved))) return emptyResponse(304);
           const { operation, caller, reply } = resolved.contextValue;
-          if (operation?.type === 'subscription') {
-            const problems = await subscriptions.open(resolved);
-            return problems ? refusedStream(problems) : emptyResponse(200);
-          }
+          // The door sends its stream.
+          if (operation?.type === 'subscription') return emptyResponse(200);
           if (operation?.isLarge && !operation.isLong) await turns.next(caller.projectId);
           if (!operation?.isLong) return null;
           // The last step before execution: every read that begins here is executed, and ends.
@@ -116,8 +118,9 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
   } catch (error) {
     throw refusal(toAppError(error));
   }
-  if (measured?.type === 'subscription') subscriptions.requireAccepted(contextValue);
-  if (measured?.type === 'mutation' && contextValue.request.method === 'GET') throw refusal(getOfMutation());
+  if (measured?.type === 'mutation' && contextValue.request.method === 'GET') {
+    throw refusal(new AppError('method_not_allowed', 'A mutation needs POST.'));
+  }
   if (!isValid) {
     await turns.next(contextValue.caller.projectId);
     const errors = validate(schema, document);
@@ -130,6 +133,7 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
   const { errors = [], coerced = {} } = variablesOf(schema, resolved);
   if (errors.length > 0) return { code: 'BAD_USER_INPUT', errors };
   measureIntrospection(schema, resolved, coerced);
+  if (measured?.type === 'subscription') await subscriptions.open(resolved);
   return null;
 }
 
@@ -156,11 +160,6 @@ function measureIntrospection(
   if (introspected > LONG_READ_FIELDS) contextValue.operation = { ...planned, isLong: true };
 }
 
-/** Apollo itself refuses it, but sees the GET of a client that accepts a stream as a POST. */
-function getOfMutation(): AppError {
-  return new AppError('method_not_allowed', 'A mutation needs POST.');
-}
-
 function errorsOf({ code, errors }: Problems) {
   return errors.map((error) => formatError({ ...error.toJSON(), extensions: { code } }, error));
 }
@@ -168,14 +167,6 @@ function errorsOf({ code, errors }: Problems) {
 function emptyResponse(status: number, errors?: ReturnType<typeof errorsOf>): GraphQLResponse {
   const singleResult = errors ? { errors } : {};
   return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult } };
-}
-
-function refusedStream(problems: readonly GraphQLError[]): GraphQLResponse {
-  const [first] = problems;
-  const error = toAppError(causeOf(first));
-  const errors = problems.map((problem) => formatError(problem.toJSON(), problem));
-  const headers = new HeaderMap(Object.entries(errorHeaders(error)));
-  return { http: { status: error.status, headers }, body: { kind: 'single', singleResult: { errors } } };
 }
 
 /**

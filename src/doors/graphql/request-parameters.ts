@@ -29,15 +29,6 @@ export function countParameterValues({ url }: FastifyRequest): number {
   return scanJson('variables', variables) + scanJson('extensions', extensions);
 }
 
-/** The operation of a GET as the body of a POST has it. Apollo refuses values that are not JSON. */
-export function queriedOperation({ method, url }: FastifyRequest): unknown {
-  if (method !== 'GET') return undefined;
-  const { variables, extensions, ...texts } = parametersIn(url);
-  const jsonOf = (name: string, text: string | undefined) =>
-    text === undefined ? {} : { [name]: jsonIn(text) ?? text };
-  return { ...texts, ...jsonOf('variables', variables), ...jsonOf('extensions', extensions) };
-}
-
 /**
  * With Apollo's parser: Fastify's reads other texts after a "#", and beside a "%" that encodes nothing. Apollo refuses a
  * repeated parameter.

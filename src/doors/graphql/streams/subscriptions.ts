@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { GraphQLRequestContextResponseForOperation } from '@apollo/server';
+import type { GraphQLRequestContextDidResolveOperation } from '@apollo/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   createSourceEventStream,
@@ -22,39 +22,34 @@ import type { StreamFormat } from './stream-format.js';
 /** Written at once; more waits until the client has read. The process keeps at most twice as much for a slow reader. */
 const WRITTEN_CHARACTERS = 32_768;
 
+const NO_STREAM =
+  'A subscription is answered with a stream. Send Accept: text/event-stream, or multipart/mixed;subscriptionSpec=1.0.';
+
 /** Different operations of which the results of an event are kept. */
 const MOST_SHARED = 16;
 
-type Resolved = GraphQLRequestContextResponseForOperation<Context>;
+type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
+
+/** What a client that accepts a stream gets; `opened` = its operation is a subscription. */
+export interface AskedStream {
+  readonly format: StreamFormat;
+  opened: LiveStream | null;
+}
 
 /** The subscriptions of the schema as streams. */
 export class Subscriptions {
-  /** Streams between the check of their operation and their answer. */
-  private readonly opened = new WeakMap<FastifyRequest, LiveStream>();
-  /** Requests that can be answered with a stream. */
-  private readonly formats = new WeakMap<FastifyRequest, StreamFormat>();
+  /** The requests that can be answered with a stream. */
+  readonly asked = new WeakMap<FastifyRequest, AskedStream>();
 
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly streams: OpenStreams,
   ) {}
 
-  /** Notes that the request accepts a stream. */
-  accept(request: FastifyRequest, format: StreamFormat): void {
-    this.formats.set(request, format);
-  }
-
-  /** Throws the refusal of a client that accepts no stream. */
-  requireAccepted({ request }: Context): void {
-    if (this.formats.has(request)) return;
-    const message =
-      'A subscription is answered with a stream. Send Accept: text/event-stream, or multipart/mixed;subscriptionSpec=1.0.';
-    throw refusal(new AppError('not_acceptable', message));
-  }
-
-  /** Opens the stream of a valid subscription. Returns the reasons why not; null = `take` returns it. */
-  async open({ document, operationName, request, contextValue, queryHash }: Resolved) {
-    const { caller, request: asking } = contextValue;
+  /** Opens the stream of a valid subscription. Throws a refusal. */
+  async open({ document, operationName, request, contextValue, queryHash }: Resolved): Promise<void> {
+    const asked = this.asked.get(contextValue.request);
+    if (!asked) throw refusal(new AppError('not_acceptable', NO_STREAM));
     const args: ExecutionArgs = {
       schema: this.schema,
       document,
@@ -62,30 +57,19 @@ export class Subscriptions {
       variableValues: request.variables,
       contextValue: { ...contextValue, operation: null },
     };
-    const format = this.formats.get(asking) as StreamFormat;
-    const asked = JSON.stringify([queryHash, operationName, request.variables]);
-    const stream = new LiveStream(caller, format, args, asked);
+    const key = JSON.stringify([queryHash, operationName, request.variables]);
+    const stream = new LiveStream(contextValue.caller, asked.format, args, key);
+    stream.onClose = () => this.streams.close(stream);
     try {
       await this.streams.open(stream);
+      const source = await createSourceEventStream(args);
+      if ('errors' in source) throw source.errors?.[0];
+      stream.source = source as unknown as ChangeSource<unknown>;
     } catch (error) {
-      return [refusal(toAppError(error))];
+      stream.close();
+      throw refusal(toAppError(causeOf(error)));
     }
-    stream.onClose = () => this.streams.close(stream);
-    const source = await createSourceEventStream(args).catch((error) => ({
-      errors: [error as GraphQLError],
-    }));
-    if ('errors' in source) {
-      this.streams.close(stream);
-      return source.errors ?? [];
-    }
-    stream.source = source as unknown as ChangeSource<unknown>;
-    this.opened.set(asking, stream);
-    return null;
-  }
-
-  /** The stream of the request; null = none was opened. */
-  take(request: FastifyRequest): LiveStream | null {
-    return this.opened.get(request) ?? null;
+    asked.opened = stream;
   }
 }
 
