@@ -14,7 +14,7 @@ import { SHED_PLANS } from '../request/overload/shedder.js';
 import { type RunningLimiter, startLimiter } from '../request/rate-limit/start-limiter.js';
 import { ResponseCache } from '../request/response-cache/response-cache.js';
 import { OpenStreams } from '../request/streams/open-streams.js';
-import { LocalSlots, RedisSlots } from '../request/streams/stream-slots.js';
+import { StreamSlots } from '../request/streams/stream-slots.js';
 import { findKnownKeys } from '../tenants/api-keys/caller-cache.js';
 import { httpsPortOf } from './addresses.js';
 import { WORKS, type Work } from './chores.js';
@@ -93,7 +93,7 @@ export async function createParts(options: AppOptions) {
     cache,
     signals,
     streams: new OpenStreams(
-      shared ? new RedisSlots(shared.connection) : new LocalSlots(),
+      shared && new StreamSlots(shared.connection),
       (keyIds) => findKnownKeys(db, keyIds),
       signals,
       now,

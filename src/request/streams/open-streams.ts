@@ -2,14 +2,12 @@ import type { Caller } from '../../ground/kernel/caller.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { ProjectSignals } from '../../ground/records/project-signals.js';
-import type { KnownKey } from '../../tenants/api-keys/caller-cache.js';
-import { hasPassed } from '../../tenants/api-keys/caller-cache.js';
+import { hasPassed, type KnownKey } from '../../tenants/api-keys/caller-cache.js';
 import { unauthorized } from '../admission/refusal-errors.js';
 import type { StreamSlots } from './stream-slots.js';
 
-const TICK_MS = 250;
 /** A revoked key ends its streams within a second. */
-const CHECK_EVERY_MS = 500;
+const TICK_MS = 500;
 const RENEW_EVERY_MS = 10_000;
 const BEAT_EVERY_MS = 15_000;
 const LONGEST_MS = DAY_MS;
@@ -27,28 +25,31 @@ export interface Stream {
 }
 
 interface Entry {
+  readonly project: ProjectStreams;
   readonly stream: Stream;
   readonly openedAtMs: number;
   expiresAtMs: number | null;
 }
 
 interface ProjectStreams {
+  readonly id: bigint;
   /** In the order of their opening. */
   readonly entries: Map<string, Entry>;
+  /** As a key of the project tells it. */
   mostStreams: number;
-  endSignals: () => void;
+  readonly endSignals: () => void;
 }
 
 /** The open streams of this process: how many a project may have, and when they end. */
 export class OpenStreams {
   private readonly projects = new Map<bigint, ProjectStreams>();
   private timer: NodeJS.Timeout | null = null;
-  private checkedAtMs = 0;
   private renewedAtMs = 0;
   private isDraining = false;
 
+  /** Without `slots`, and while Redis is unavailable, a process counts only its own streams. */
   constructor(
-    private readonly slots: StreamSlots,
+    private readonly slots: StreamSlots | null,
     private readonly findKeys: (keyIds: readonly bigint[]) => Promise<ReadonlyMap<bigint, KnownKey>>,
     private readonly signals: ProjectSignals,
     private readonly now: () => number,
@@ -63,53 +64,52 @@ export class OpenStreams {
    * meanwhile; `unavailable` while the process ends.
    */
   async open(stream: Stream): Promise<void> {
-    if (this.isDraining) throw endOfProcess();
+    if (this.isDraining) throw ended('This process ends.');
     const { projectId, keyId } = stream.caller;
-    const project = this.projectOf(projectId);
+    const project = this.projects.get(projectId) ?? this.add(projectId);
+    const entry: Entry = { project, stream, openedAtMs: this.now(), expiresAtMs: null };
     // First, so that a key that is revoked from now on ends the stream.
-    project.entries.set(stream.id, { stream, openedAtMs: this.now(), expiresAtMs: null });
+    project.entries.set(stream.id, entry);
     try {
       const key = (await this.findKeys([keyId])).get(keyId);
       if (!key) throw unauthorized();
-      project.mostStreams = key.mostStreams;
-      this.update(project, key);
-      if (await this.slots.take(projectId, stream.id, key.mostStreams)) return;
+      this.update(entry, key);
+      const beyond = await this.beyond(project, [stream.id]);
+      if (beyond.includes(stream.id)) throw tooMany(project);
     } catch (error) {
       this.close(stream);
       throw error;
     }
-    this.close(stream);
-    throw tooMany(project.mostStreams);
   }
 
   close({ id, caller: { projectId } }: Stream): void {
     const project = this.projects.get(projectId);
     if (!project?.entries.delete(id)) return;
-    this.slots.release(projectId, id);
+    this.slots?.release(projectId, id);
     if (project.entries.size > 0) return;
     project.endSignals();
     this.projects.delete(projectId);
-    if (this.projects.size > 0 || !this.timer) return;
-    clearInterval(this.timer);
-    this.timer = null;
   }
 
   /** From now on there are no streams: clients connect to another process. */
   drain(): void {
     this.isDraining = true;
-    for (const project of this.projects.values()) {
-      for (const { stream } of [...project.entries.values()]) stream.end(endOfProcess(), false);
+    for (const { entries } of this.projects.values()) {
+      for (const { stream } of entries.values()) stream.end(ended('This process ends.'), false);
     }
   }
 
-  private projectOf(projectId: bigint): ProjectStreams {
-    const known = this.projects.get(projectId);
-    if (known) return known;
-    const project: ProjectStreams = { entries: new Map(), mostStreams: 0, endSignals: () => {} };
-    project.endSignals = this.signals.listen(projectId, (signal) => {
+  private add(id: bigint): ProjectStreams {
+    const endSignals = this.signals.listen(id, (signal) => {
       if (signal === 'access') void this.check([project]);
     });
-    this.projects.set(projectId, project);
+    const project: ProjectStreams = {
+      id,
+      entries: new Map(),
+      mostStreams: Number.MAX_SAFE_INTEGER,
+      endSignals,
+    };
+    this.projects.set(id, project);
     this.timer ??= setInterval(() => this.tick(), TICK_MS).unref();
     return project;
   }
@@ -118,66 +118,55 @@ export class OpenStreams {
     const [nowMs, atMs] = [this.now(), performance.now()];
     const projects = [...this.projects.values()];
     for (const { entries } of projects) {
-      for (const { stream, openedAtMs, expiresAtMs } of [...entries.values()]) {
+      for (const { stream, openedAtMs, expiresAtMs } of entries.values()) {
         if (hasPassed(expiresAtMs, nowMs)) stream.end(unauthorized(), true);
-        else if (nowMs - openedAtMs >= LONGEST_MS) stream.end(endOfDay(), false);
+        else if (nowMs - openedAtMs >= LONGEST_MS) stream.end(ended('A stream lasts 24 hours.'), false);
         else if (atMs - stream.sentAtMs >= BEAT_EVERY_MS) stream.beat();
       }
     }
-    const isDue = !this.signals.isComplete && atMs - this.checkedAtMs >= CHECK_EVERY_MS;
-    const isRenewal = atMs - this.renewedAtMs >= RENEW_EVERY_MS;
-    if (isDue) {
-      this.checkedAtMs = atMs;
-      void this.check(projects);
-    } else if (isRenewal) for (const project of projects) void this.keepSlots(project);
-    if (isRenewal) this.renewedAtMs = atMs;
+    if (!this.signals.isComplete) void this.check(projects);
+    if (atMs - this.renewedAtMs < RENEW_EVERY_MS) return;
+    this.renewedAtMs = atMs;
+    for (const project of projects) void this.keepSlots(project);
   }
 
   /** Ends the streams of keys that are not valid any more, and those beyond the plan. A statement for all projects. */
   private async check(projects: readonly ProjectStreams[]): Promise<void> {
     const entries = projects.flatMap((project) => [...project.entries.values()]);
-    const keyIds = [...new Set(entries.map(({ stream }) => stream.caller.keyId))];
+    const keyIds = new Set(entries.map(({ stream }) => stream.caller.keyId));
     // An unavailable database ends no stream.
-    const keys = await this.findKeys(keyIds).catch(() => null);
+    const keys = await this.findKeys([...keyIds]).catch(() => null);
     if (!keys) return;
-    for (const { stream } of entries) if (!keys.has(stream.caller.keyId)) stream.end(unauthorized(), true);
-    for (const project of projects) {
-      for (const key of keys.values()) this.update(project, key);
-      await this.keepSlots(project);
-    }
+    for (const entry of entries) this.update(entry, keys.get(entry.stream.caller.keyId));
+    for (const project of projects) await this.keepSlots(project);
   }
 
   /** Takes over what another process may have changed. */
-  private update(project: ProjectStreams, { caller, expiresAtMs, mostStreams }: KnownKey): void {
-    for (const entry of [...project.entries.values()]) {
-      if (entry.stream.caller.keyId !== caller.keyId) continue;
-      entry.expiresAtMs = expiresAtMs;
-      project.mostStreams = mostStreams;
-      if (caller.changesSinceMs === null) entry.stream.end(logIsOff(), true);
-    }
+  private update(entry: Entry, key: KnownKey | undefined): void {
+    if (key?.caller.changesSinceMs === null) entry.stream.end(logIsOff(), true);
+    if (!key) entry.stream.end(unauthorized(), true);
+    else [entry.expiresAtMs, entry.project.mostStreams] = [key.expiresAtMs, key.mostStreams];
   }
 
-  private async keepSlots({ entries, mostStreams }: ProjectStreams): Promise<void> {
-    const [first] = entries.values();
-    if (!first) return;
-    const { projectId } = first.stream.caller;
-    const beyond = await this.slots.renew(projectId, [...entries.keys()], mostStreams);
-    for (const id of beyond) entries.get(id)?.stream.end(tooMany(mostStreams), true);
+  private async keepSlots(project: ProjectStreams): Promise<void> {
+    const beyond = await this.beyond(project, [...project.entries.keys()]);
+    for (const id of beyond) project.entries.get(id)?.stream.end(tooMany(project), true);
+  }
+
+  /** Takes or keeps the slots of these streams. Returns those of the project that are beyond its number. */
+  private async beyond({ id, entries, mostStreams }: ProjectStreams, streamIds: string[]): Promise<string[]> {
+    const shared = await this.slots?.keep(id, streamIds, mostStreams);
+    return shared ?? [...entries.keys()].slice(mostStreams);
   }
 }
 
-function tooMany(most: number): AppError {
-  const message = `The plan of this project allows ${most} open streams. Close one, share it, or ask for a higher plan.`;
-  return new AppError('too_many_streams', message, { limit: most });
+function tooMany({ mostStreams: limit }: ProjectStreams): AppError {
+  const message = `The plan of this project allows ${limit} open streams. Close one, share it, or ask for a higher plan.`;
+  return new AppError('too_many_streams', message, { limit });
 }
 
-function endOfProcess(): AppError {
-  const message = 'This process ends. Connect again, and resume with the cursor of the last change.';
-  return new AppError('unavailable', message, { retryAfterSeconds: 1 });
-}
-
-function endOfDay(): AppError {
-  const message = 'A stream lasts 24 hours. Connect again, and resume with the cursor of the last change.';
+function ended(reason: string): AppError {
+  const message = `${reason} Connect again, and resume with the cursor of the last change.`;
   return new AppError('unavailable', message, { retryAfterSeconds: 1 });
 }
 
