@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { lstatSync } from 'node:fs';
 import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError, invalidRequest } from '../ground/kernel/errors.js';
+import { AppError, invalidField } from '../ground/kernel/errors.js';
 import { printable } from './output.js';
 
 /** The place where a long output goes. */
@@ -102,5 +102,5 @@ function unwritable(path: string, error: Error): never {
   if (error instanceof AppError) throw error;
   // Without the system call and the temporary name: `ENOSPC: no space left on device`.
   const [reason] = error.message.split(', ');
-  throw invalidRequest([{ field: 'file', message: `${path} can't be written: ${reason}` }]);
+  throw invalidField('file', `${path} can't be written: ${reason}`);
 }

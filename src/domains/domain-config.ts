@@ -1,4 +1,4 @@
-import { type FieldProblem, invalidRequest } from '../ground/kernel/errors.js';
+import { type FieldProblem, invalidField, invalidRequest } from '../ground/kernel/errors.js';
 import { normalizeHostname } from './names/hostname.js';
 
 /** The owner's configuration of the project's domains. Spec: Custom domains 10. */
@@ -130,7 +130,7 @@ export const MAX_FILE_BYTES = 100_000;
  */
 export function readDomainConfig(json: string): DomainConfig {
   const domains = objectOf(objectOf(parse(json))?.domains);
-  if (!domains) throw invalidRequest([{ field: 'domains', message: 'must be an object in a JSON file' }]);
+  if (!domains) throw invalidField('domains', 'must be an object in a JSON file');
   const problems: FieldProblem[] = [];
   const need = (isRight: boolean, field: string, message: string) => {
     if (!isRight) problems.push({ field, message });
@@ -151,12 +151,11 @@ export function readDomainConfig(json: string): DomainConfig {
 }
 
 function parse(json: string): unknown {
-  if (json.length > MAX_FILE_BYTES)
-    throw invalidRequest([{ field: 'file', message: 'is larger than 100 KB' }]);
+  if (json.length > MAX_FILE_BYTES) throw invalidField('file', 'is larger than 100 KB');
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw invalidRequest([{ field: 'file', message: `must be JSON: ${(error as Error).message}` }]);
+    throw invalidField('file', `must be JSON: ${(error as Error).message}`);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
+import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import type { FileImport } from '../../tenants/files/import.entity.js';
 import type { RecordFile } from '../../tenants/files/record-file.js';
 import type { RefusedRow } from '../../tenants/files/row-batch.js';
@@ -113,8 +113,7 @@ function isUnchangedFileOf(known: FileImport | null, path: string, start: string
 }
 
 function refusal(error: unknown): AppError {
-  const message = `can't be written: ${(error as Error).message}`;
-  return invalidRequest([{ field: '--refused', message }]);
+  return invalidField('--refused', `can't be written: ${(error as Error).message}`);
 }
 
 /** At its position, and not at the end: a process that has lost the import may still write the same rows there. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { getDomain } from 'tldts';
-import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
+import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import { parseUrl } from '../../ground/kernel/url.js';
 
 export interface ParsedHostname {
@@ -67,7 +67,7 @@ const EXAMPLE = 'shop.example.com';
 const AS_IT_STANDS = { extractHostname: false, validateHostname: false, allowPrivateDomains: true };
 
 function refuse(message: string): never {
-  throw invalidRequest([{ field: 'hostname', message }]);
+  throw invalidField('hostname', message);
 }
 
 const isBelow = (hostname: string, hosts: readonly string[]) =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { type AppError, invalidRequest } from '../../ground/kernel/errors.js';
+import { type AppError, invalidField } from '../../ground/kernel/errors.js';
 import { JsonBody } from '../../request/http/content/json-body.js';
 import { scanJson } from '../../request/http/content/json-scan.js';
 
@@ -55,20 +55,16 @@ const SHA_256 = /^[0-9a-f]{64}$/i;
 export function persistedQueryProblem(request: FastifyRequest): AppError | null {
   const { query, persistedQuery: asked } = parametersOf(request);
   if (!asked) return null;
-  if (typeof asked !== 'object') return problem(FIELD, 'must be an object');
+  if (typeof asked !== 'object') return invalidField(FIELD, 'must be an object');
   const { version, sha256Hash } = asked as { version?: unknown; sha256Hash?: unknown };
-  if (version !== 1) return problem(`${FIELD}.version`, 'must be 1');
+  if (version !== 1) return invalidField(`${FIELD}.version`, 'must be 1');
   if (typeof sha256Hash !== 'string' || !SHA_256.test(sha256Hash)) {
-    return problem(`${FIELD}.sha256Hash`, 'must be a SHA-256 in hexadecimal');
+    return invalidField(`${FIELD}.sha256Hash`, 'must be a SHA-256 in hexadecimal');
   }
   if (typeof query === 'string' && createHash('sha256').update(query).digest('hex') !== sha256Hash) {
-    return problem(`${FIELD}.sha256Hash`, 'must be the SHA-256 of the query, in lower case');
+    return invalidField(`${FIELD}.sha256Hash`, 'must be the SHA-256 of the query, in lower case');
   }
   return null;
-}
-
-function problem(field: string, message: string): AppError {
-  return invalidRequest([{ field, message }]);
 }
 
 /** The parameters of a POST in the form that nearly all clients send. GraphQL over HTTP. */

@@ -83,11 +83,10 @@ export class AppError extends Error {
 
 /** The 400 for one or more invalid fields. */
 export function invalidRequest(errors: FieldProblem[]): AppError {
-  return new AppError(
-    'invalid_request',
-    errors.map(({ field, message }) => `${field} ${message}`).join('; '),
-    {
-      errors,
-    },
-  );
+  const message = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return new AppError('invalid_request', message, { errors });
+}
+
+export function invalidField(field: string, message: string): AppError {
+  return invalidRequest([{ field, message }]);
 }

@@ -1,5 +1,5 @@
 import { durationInWords } from '../../ground/kernel/duration.js';
-import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
+import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import { LADDER_MINUTES } from '../rate-limit/rules/bans.js';
 import type { Refused, Standing } from '../rate-limit/rules/limiter.js';
 import { allowanceRule } from './cost.js';
@@ -45,7 +45,7 @@ type Rehearsal = (typeof REHEARSALS)[number];
 export function parseRehearsal(header: string): Rehearsal {
   const rehearsal = REHEARSALS.find((name) => name === header.trim());
   if (rehearsal) return rehearsal;
-  throw invalidRequest([{ field: 'Petstore-Rehearse', message: `must be one of ${REHEARSALS.join(', ')}` }]);
+  throw invalidField('Petstore-Rehearse', `must be one of ${REHEARSALS.join(', ')}`);
 }
 
 /** The refusal as it would be if the quota were spent or the key banned now; for `sunset` the 410. */

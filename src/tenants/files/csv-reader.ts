@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { invalidRequest } from '../../ground/kernel/errors.js';
+import { invalidField } from '../../ground/kernel/errors.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
 import { listed, type NounField } from '../../nouns.js';
 import { RefusedCsv } from './refused-csv.js';
@@ -15,18 +15,17 @@ const NOT_CLOSED = 'has an unclosed quote, or a quote in a wrong place';
  * there are too many.
  */
 export function readHeader(line: Line | undefined, fields: readonly NounField[]): string[] {
-  if (!line) throw invalidRequest([{ field: 'header', message: 'is missing: the file is empty' }]);
+  if (!line) throw invalidField('header', 'is missing: the file is empty');
   const { bytes } = line;
   const header = (bytes && isUtf8(bytes) && fieldsOf(textOf([bytes]))) || [];
   if (header.length > MAX_COLUMNS) {
-    const message = `has ${header.length} columns; at most ${MAX_COLUMNS} are allowed`;
-    throw invalidRequest([{ field: 'header', message }]);
+    throw invalidField('header', `has ${header.length} columns; at most ${MAX_COLUMNS} are allowed`);
   }
   const missing = namesOf(fields.filter(({ name, isRequired }) => isRequired && !header.includes(name)));
   const twice = namesOf(fields).find((name) => header.indexOf(name) !== header.lastIndexOf(name));
   if (missing.length === 0 && twice === undefined) return header;
   const problem = twice === undefined ? `lacks ${listed(missing)}` : `names ${twice} twice`;
-  throw invalidRequest([{ field: 'header', message: `${problem}. ${headerRule(fields)}` }]);
+  throw invalidField('header', `${problem}. ${headerRule(fields)}`);
 }
 
 const namesOf = (fields: readonly NounField[]) => fields.map(({ name }) => name);

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
+import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import type { NounField } from '../../nouns.js';
 import { readCsv, readHeader } from './csv-reader.js';
 import { REFUSED_NDJSON, readNdjson } from './ndjson-rows.js';
@@ -51,7 +51,7 @@ export async function openRecordFile(
   fields: readonly NounField[],
 ): Promise<RecordFile> {
   const found = path === '-' ? null : await stat(path).catch((error) => refuseUnreadable(path, error));
-  if (found?.isDirectory()) throw invalidRequest([{ field: 'file', message: `${path} is a folder` }]);
+  if (found?.isDirectory()) throw invalidField('file', `${path} is a folder`);
   const isRegular = found?.isFile() === true;
 
   const stream = path === '-' ? stdin : createReadStream(path);
@@ -120,5 +120,5 @@ async function identify(path: string): Promise<FileIdentity> {
 function refuseUnreadable(path: string, error: NodeJS.ErrnoException): never {
   if (error instanceof AppError) throw error;
   if (error.code === 'ENOENT') throw new AppError('not_found', `There is no file ${path}.`);
-  throw invalidRequest([{ field: 'file', message: `${path} can't be read: ${error.message}` }]);
+  throw invalidField('file', `${path} can't be read: ${error.message}`);
 }

@@ -4,7 +4,7 @@ import type { Database } from '../../ground/database/database.js';
 import { isDuplicate } from '../../ground/database/database-errors.js';
 import type { Caller, IdempotencyKey as ClientKey } from '../../ground/kernel/caller.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
-import { AppError, invalidRequest } from '../../ground/kernel/errors.js';
+import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
 const KEPT_MS = DAY_MS;
@@ -175,8 +175,7 @@ function inFlight(): AppError {
 /** A client's key, or one of the keys that the GraphQL door makes of it for several mutations. */
 function checkedKey(key: string): string {
   if (/^[\x21-\x7e]{1,255}(\n\w+)?$/.test(key)) return key;
-  const message = 'must be 1 to 255 visible ASCII characters';
-  throw invalidRequest([{ field: 'Idempotency-Key', message }]);
+  throw invalidField('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
 }
 
 function fingerprintPart(part: string | bigint | null | undefined): string | null {

@@ -3,7 +3,7 @@ import type { Database } from '../../ground/database/database.js';
 import { type NewestPage, newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
 import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { HOUR_MS } from '../../ground/kernel/duration.js';
-import { invalidRequest } from '../../ground/kernel/errors.js';
+import { invalidField } from '../../ground/kernel/errors.js';
 import { firstIdAt } from '../../ground/kernel/ids.js';
 import { INT32_MAX } from '../../ground/kernel/int64.js';
 import type { KeyName, KeyNames } from '../api-keys/key-names.js';
@@ -54,8 +54,7 @@ export class ProjectRequests {
   async read({ caller }: ServiceCall, wanted: readonly WantedRequests[]): Promise<RequestPage[]> {
     requireScope(caller, 'keys');
     if (wanted.filter(({ filter }) => isFiltering(filter)).length > MAX_FILTERED_LISTS) {
-      const message = `may be given at most ${MAX_FILTERED_LISTS} times in an operation`;
-      throw invalidRequest([{ field: 'filter', message }]);
+      throw invalidField('filter', `may be given at most ${MAX_FILTERED_LISTS} times in an operation`);
     }
     const { projectId } = caller;
     const { oldestId, leftOut } = await this.extent(projectId);

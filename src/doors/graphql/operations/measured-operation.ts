@@ -1,5 +1,5 @@
 import type { OperationDefinitionNode } from 'graphql';
-import { AppError, invalidRequest } from '../../../ground/kernel/errors.js';
+import { AppError, invalidField } from '../../../ground/kernel/errors.js';
 import type { Quota } from '../../../ground/kernel/quota.js';
 import { type Cost, ONE_SCHEMA, ONE_UNIT } from '../../../request/admission/cost.js';
 import type { OperationSize, RootField } from './operation-size.js';
@@ -66,8 +66,7 @@ export const MAX_INPUTS = 100;
 export function inputsProblem(roots: readonly RootField[]): AppError | null {
   const wrong = roots.find(({ inputs }) => inputs !== null && (inputs < 1 || inputs > MAX_INPUTS));
   if (!wrong) return null;
-  const message = `must have 1 to ${MAX_INPUTS} entries, not ${wrong.inputs}`;
-  return invalidRequest([{ field: 'inputs', message }]);
+  return invalidField('inputs', `must have 1 to ${MAX_INPUTS} entries, not ${wrong.inputs}`);
 }
 
 const INPUTS_PER_UNIT = 10;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AppError, invalidRequest } from '../../../ground/kernel/errors.js';
+import { AppError, invalidField } from '../../../ground/kernel/errors.js';
 import type { BodyShare } from './bodies-in-flight.js';
 import { scanJson } from './json-scan.js';
 
@@ -164,5 +164,5 @@ function jsonOrUndefined(text: string): unknown {
 }
 
 function notJson(reason = ''): AppError {
-  return invalidRequest([{ field: 'body', message: `must be valid JSON in UTF-8${reason}` }]);
+  return invalidField('body', `must be valid JSON in UTF-8${reason}`);
 }

@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../../ground/kernel/errors.js';
+import { invalidField } from '../../../ground/kernel/errors.js';
 
 const MAX_VALUES = 5_000;
 const MAX_DEPTH = 100;
@@ -25,7 +25,8 @@ export function scanJson(field: string, text: string, onMember?: OnMember): numb
     else if (character === OPENING_BRACKET || character === OPENING_BRACE) {
       values += 1;
       depth += 1;
-      if (depth > MAX_DEPTH) throw refused(field, `must not nest deeper than ${MAX_DEPTH} lists and objects`);
+      if (depth > MAX_DEPTH)
+        throw invalidField(field, `must not nest deeper than ${MAX_DEPTH} lists and objects`);
       if (depth === 1) from = at + 1;
     } else if (character === COLON) {
       if (depth !== 1 || !onMember) continue;
@@ -40,7 +41,7 @@ export function scanJson(field: string, text: string, onMember?: OnMember): numb
       if (character === COMMA) values += 1;
       else depth -= 1;
     }
-    if (values > MAX_VALUES) throw refused(field, `must not have more than ${MAX_VALUES} values`);
+    if (values > MAX_VALUES) throw invalidField(field, `must not have more than ${MAX_VALUES} values`);
   }
   return values;
 }
@@ -53,8 +54,4 @@ function endOfString(text: string, opening: number): number {
     if (character === BACKSLASH) at += 1;
   }
   return at;
-}
-
-function refused(field: string, message: string): Error {
-  return invalidRequest([{ field, message }]);
 }

@@ -11,8 +11,8 @@ import { refuseUnknownDomain } from '../../../../domains/store/domain.store.js';
 import { type DomainStatus, isServing, statusOf } from '../../../../domains/store/domain-status.js';
 import type { DomainEvent } from '../../../../domains/store/timeline.js';
 import type { ServiceCall } from '../../../../ground/kernel/caller.js';
-import { AppError, invalidRequest } from '../../../../ground/kernel/errors.js';
-import { parseInt64 } from '../../../../ground/kernel/int64.js';
+import { invalidField } from '../../../../ground/kernel/errors.js';
+import { parseRecordId } from '../../../../ground/kernel/record-id.js';
 import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
 import { Batch } from '../../execution/batch.js';
 import { Call, type Context, serviceCallOf } from '../../execution/context.js';
@@ -204,15 +204,10 @@ export class DomainResolver {
     first: number,
   ): Promise<DomainEvent[]> {
     if (first < 1 || first > MAX_PAGE_SIZE) {
-      throw invalidRequest([{ field: 'first', message: `must be from 1 to ${MAX_PAGE_SIZE}` }]);
+      throw invalidField('first', `must be from 1 to ${MAX_PAGE_SIZE}`);
     }
     return [...(await this.timelines.join(context, { id, count: first }))];
   }
 }
 
-/** An id that is not an integer belongs to no domain. Throws `AppError not_found`. */
-function domainId(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === null) throw new AppError('not_found', 'There is no such domain: an id is an integer.');
-  return id;
-}
+const domainId = (text: string) => parseRecordId(text, 'domain');
