@@ -140,8 +140,8 @@ export const CACHE: readonly Mutant[] = [
   {
     id: 'version-of-all-nouns',
     file: 'request/rate-limit/redis/redis-limiter.ts',
-    find: '`${PREFIX}:{${subject}}:version:${noun}`',
-    replace: '`${PREFIX}:{${subject}}:version`',
+    find: '`:version:${noun}`',
+    replace: '`:version`',
     breaks: 'A write of a noun leaves the version of every other noun.',
     tests: ['Cache-9'],
   },

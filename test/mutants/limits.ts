@@ -126,8 +126,8 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'no-headers-when-the-database-is-away',
     file: 'request/admission/admission.ts',
-    find: 'await this.meter.showStanding(request, reply);\n      throw error;',
-    replace: 'void reply;\n      throw error;',
+    find: 'await this.meter.showStanding(request, reply);\n        throw error;',
+    replace: 'void reply;\n        throw error;',
     breaks: '503 carries the quota headers.',
     tests: ['Limits-13'],
   },

@@ -81,7 +81,11 @@ export class Admission {
       if (isFree) return this.visit(request, reply);
       const caller = this.identify(request);
       if (!(caller instanceof Promise)) return enter(caller, request, reply);
-      return this.whenIdentified(caller, request, reply).then((known) => enter(known, request, reply));
+      const fail = async (error: unknown) => {
+        await this.meter.showStanding(request, reply);
+        throw error;
+      };
+      return caller.then((known) => enter(known, request, reply), fail);
     });
   }
 
@@ -127,17 +131,6 @@ export class Admission {
     const digest = token !== undefined && isToken(token) ? digestOf(token) : null;
     this.sentKeys.set(socket, { authorization, digest });
     return digest;
-  }
-
-  private whenIdentified(
-    identified: Promise<Caller | null>,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<Caller | null> {
-    return identified.catch(async (error) => {
-      await this.meter.showStanding(request, reply);
-      throw error;
-    });
   }
 
   private async refuseUnknown(request: FastifyRequest, reply: FastifyReply): Promise<never> {

@@ -153,9 +153,9 @@ export class RedisLimiter implements Limiter {
     keyId: string | null,
     { allowance, dataOf }: Pick<Charge, 'allowance' | 'dataOf'>,
   ): (string | number)[] {
-    if (keyId === null) return [1, windowsKey(subject)];
-    const keys = [windowsKey(subject), banKey(subject, keyId)];
-    if (allowance) keys.push(allowanceKey(subject, allowance));
+    if (keyId === null) return [1, keyIn(subject)];
+    const keys = [keyIn(subject), banKey(subject, keyId)];
+    if (allowance) keys.push(keyIn(subject, `:${allowance.name}`));
     else if (dataOf) keys.push(versionKey(subject, dataOf));
     return [keys.length, ...keys];
   }
@@ -238,21 +238,13 @@ type Asked = Pick<Charge, 'cost' | 'connection' | 'allowance' | 'dataOf'>;
 
 type State = Decided & { outcome: number };
 
-function windowsKey(subject: string): string {
-  return `${PREFIX}:{${subject}}`;
+/** The windows of a subject, or a part of it. */
+function keyIn(subject: string, part = ''): string {
+  return `${PREFIX}:{${subject}}${part}`;
 }
 
-function banKey(subject: string, keyId: string): string {
-  return `${PREFIX}:{${subject}}:ban:${keyId}`;
-}
-
-function allowanceKey(subject: string, { name }: Allowance): string {
-  return `${PREFIX}:{${subject}}:${name}`;
-}
-
-function versionKey(subject: string, noun: string): string {
-  return `${PREFIX}:{${subject}}:version:${noun}`;
-}
+const banKey = (subject: string, keyId: string) => keyIn(subject, `:ban:${keyId}`);
+const versionKey = (subject: string, noun: string) => keyIn(subject, `:version:${noun}`);
 
 function decodeRecord(text: string): BanRecord {
   const parts = text.split(' ');
