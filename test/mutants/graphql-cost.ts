@@ -116,8 +116,8 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   {
     id: 'inputs-rounded-down',
     file: 'doors/graphql/operations/measured-operation.ts',
-    find: 'Math.ceil(inputs / INPUTS_PER_UNIT)',
-    replace: 'Math.floor(inputs / INPUTS_PER_UNIT)',
+    find: 'Math.ceil((inputs || 1) / INPUTS_PER_UNIT)',
+    replace: 'Math.floor((inputs || 10) / INPUTS_PER_UNIT)',
     breaks: 'createPets costs a unit for every ten pets begun.',
     tests: ['CreatePets-4'],
   },

@@ -1,10 +1,4 @@
-import type {
-  FastifyBaseLogger,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  onSendHookHandler,
-} from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
 import type { Meter } from '../../request/admission/meter.js';
@@ -33,15 +27,8 @@ interface GraphQLDoorOptions {
   log: FastifyBaseLogger;
 }
 
-interface GraphQLDoor {
-  /** Adds the routes to a part of the server that admits callers and leaves the charge to the door. */
-  routes(app: FastifyInstance): void;
-  chargeUnpaid: onSendHookHandler;
-  close(): Promise<void>;
-}
-
 /** DOOR 1: the GraphQL schema. Mounted at `/graphql`. */
-export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<GraphQLDoor> {
+export async function openGraphQLDoor(options: GraphQLDoorOptions) {
   const { schema, meter, cache, streams, turns, bodies, page, log } = options;
   const persistedQueries = new PersistedQueries();
   const charges = new OperationCharges(schema, meter);
@@ -80,6 +67,7 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions): Promise<Grap
     const waits = body?.isLarge || meter.isRefused(request);
     return waits ? answerLater(request, reply, body) : answerRead(request, reply, body);
   };
+  /** Adds the routes to a part of the server that admits callers and leaves the charge to the door. */
   const routes = (app: FastifyInstance) => {
     acceptJson(app, (body) => body, withNumbersOrText);
     app.setErrorHandler((error, request, reply) => reply.send(refuse(error, request, reply)));

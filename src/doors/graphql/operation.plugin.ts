@@ -130,20 +130,17 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
     }
     documents.storeValid(queryHash, source, document);
   }
-  const { errors = [], coerced = {} } = variablesOf(schema, resolved);
+  // Execution continues to 50 errors, and then fails with an internal error.
+  const { errors = [], coerced = {} } = getVariableValues(
+    schema,
+    operation?.variableDefinitions ?? [],
+    request.variables ?? {},
+    { maxErrors: MAX_VARIABLE_ERRORS },
+  );
   if (errors.length > 0) return { code: 'BAD_USER_INPUT', errors };
   measureIntrospection(schema, resolved, coerced);
   if (measured?.type === 'subscription') await subscriptions.open(resolved);
   return null;
-}
-
-/**
- * Reads the variables as execution does, but stops after fewer errors: execution continues to 50, and then fails with an
- * internal error.
- */
-function variablesOf(schema: GraphQLSchema, { operation, request: { variables = {} } }: Resolved) {
-  const declared = operation?.variableDefinitions ?? [];
-  return getVariableValues(schema, declared, variables, { maxErrors: MAX_VARIABLE_ERRORS });
 }
 
 /** Throws for an operation that reads too much of the schema. The document must be valid: a schema's fields are cyclic. */

@@ -24,7 +24,7 @@ export class AnswerTooLate extends AppError {
 
 /** SPEC's Error body, with the invalid fields of a 400. */
 export function errorBody({ code, message, status, errors }: AppError) {
-  return { code, message, status, ...(errors ? { errors } : {}) };
+  return { code, message, status, errors };
 }
 
 /** The headers of an error, the same at both doors. RFC 6750 §3, RFC 9110 §10.2.3. */

@@ -17,12 +17,8 @@ const OF_APOLLO: ReadonlySet<unknown> = new Set([
 /** Characters kept at each end of a long message. */
 const KEPT_CHARACTERS = 500;
 
-/** Our code for Apollo's HTTP refusals: Apollo has one code for all of them, and only the status differs. */
-function ofHttp(error: unknown): string | null {
-  const http = error instanceof GraphQLError ? error.extensions.http : undefined;
-  const { status } = (http ?? {}) as { status?: number };
-  return status === 405 ? 'METHOD_NOT_ALLOWED' : status === 406 ? 'NOT_ACCEPTABLE' : null;
-}
+/** Apollo has one code for all of its HTTP refusals, and only the status differs. */
+const OF_HTTP: Record<number, string> = { 405: 'METHOD_NOT_ALLOWED', 406: 'NOT_ACCEPTABLE' };
 
 export function isOfApollo(code: unknown): boolean {
   return OF_APOLLO.has(code);
@@ -41,23 +37,19 @@ export function clientCode({ code }: AppError): string {
 /** `extensions` of an error: its code, REST's status, and the details. */
 function errorExtensions(error: AppError) {
   const { status, errors, retryAfterSeconds, limit, advice } = error;
-  return {
-    code: clientCode(error),
-    status,
-    ...(errors ? { errors } : {}),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(advice === undefined ? {} : { advice }),
-  };
+  // Undefined ones are not written.
+  return { code: clientCode(error), status, errors, retryAfterSeconds, limit, advice };
 }
 
 /** The error as a client sees it: ours in full, Apollo's with a status, anything else masked. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   if (isOfApollo(formatted.extensions?.code)) {
-    const code = ofHttp(error) ?? formatted.extensions?.code;
-    const status = code === 'METHOD_NOT_ALLOWED' ? 405 : code === 'NOT_ACCEPTABLE' ? 406 : 400;
+    const http = error instanceof GraphQLError ? error.extensions.http : undefined;
+    const { status = 400 } = (http ?? {}) as { status?: number };
+    const code = OF_HTTP[status];
+    const shown = code ? { code, status } : { status: 400 };
     const message = shortened(formatted.message);
-    return { ...formatted, message, extensions: { ...formatted.extensions, code, status } };
+    return { ...formatted, message, extensions: { ...formatted.extensions, ...shown } };
   }
   const appError = toAppError(causeOf(error));
   return { ...formatted, message: shortened(appError.message), extensions: errorExtensions(appError) };

@@ -72,10 +72,10 @@ export function inputsProblem(roots: readonly RootField[]): AppError | null {
 const INPUTS_PER_UNIT = 10;
 
 /**
- * The cost of an operation: the units of each root field, at least one. The plan pays for fields about nouns and for unknown
- * fields; the key's allowance pays for management. The plan also pays for `__schema`, `__type` and `__typename`, unless
- * all other fields are management: then the allowance pays. An operation of only these three reads the schema, which has
- * a separate allowance; `__typename` alone is a liveness check, which the plan pays.
+ * The cost of an operation: a unit for each root field, or with `inputs` one for every ten entries begun. The plan pays for
+ * fields about nouns and for unknown fields; the key's allowance pays for management. The plan also pays for `__schema`,
+ * `__type` and `__typename`, unless all other fields are management: then the allowance pays. An operation of only these
+ * three reads the schema, which has a separate allowance; `__typename` alone is a liveness check, which the plan pays.
  *
  * @param roots aliases counted
  * @param management the names of the root fields that are not about a noun
@@ -86,7 +86,7 @@ export function costOf(roots: readonly RootField[], management: ReadonlySet<stri
   const others = roots.filter(({ name }) => !management.has(name));
   const managing = roots.length - others.length;
   if (managing > 0 && others.length === meta.length) return { plan: 0, management: roots.length, schema: 0 };
-  const units = others.reduce((sum, root) => sum + unitsOf(root), 0);
+  const units = others.reduce((sum, { inputs }) => sum + Math.ceil((inputs || 1) / INPUTS_PER_UNIT), 0);
   return { plan: Math.max(1, units), management: managing, schema: 0 };
 }
 
@@ -101,11 +101,6 @@ export function costProblem({ plan }: Cost, { perMinute, perDay }: Quota): AppEr
   if (plan <= most || plan === 1) return null;
   const message = `The operation costs ${plan} units; the quota has ${most}, however long you wait. Split it.`;
   return new AppError('invalid_request', message);
-}
-
-/** The units of a root field: one, or with the argument `inputs` one for every ten entries begun. */
-function unitsOf({ inputs }: RootField): number {
-  return inputs === null ? 1 : Math.max(1, Math.ceil(inputs / INPUTS_PER_UNIT));
 }
 
 const MAX_CHARACTERS = 100;
@@ -133,10 +128,7 @@ export function givenName(value: unknown): string | null {
 }
 
 function countable(name: string): string | null {
-  return name === '' || TOKEN.test(name) ? null : copyOf(name.slice(0, MAX_CHARACTERS));
-}
-
-/** Names wait in memory for the request log, the usage and the collector. A part of a text keeps the whole document there. */
-function copyOf(name: string): string {
-  return Buffer.from(name).toString();
+  if (name === '' || TOKEN.test(name)) return null;
+  // A copy, because a part of a text keeps the whole document in the memory of the request log, the usage and the collector.
+  return Buffer.from(name.slice(0, MAX_CHARACTERS)).toString();
 }

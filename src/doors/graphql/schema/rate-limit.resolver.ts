@@ -2,7 +2,6 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Ctx, Field, FieldResolver, Int, Query, Resolver } from 'type-graphql';
 import { FIRST_NOUN, NOUN_WORDS } from '../../../nouns.js';
 import { isManagement } from '../../../request/admission/cost.js';
-import type { BanStatus } from '../../../request/rate-limit/rules/bans.js';
 import type { Standing } from '../../../request/rate-limit/rules/limiter.js';
 import type { WindowStanding } from '../../../request/rate-limit/rules/windows.js';
 import type { Context } from '../execution/context.js';
@@ -69,25 +68,17 @@ export class FieldRateLimitType extends RateLimitWindowType {
   window!: FieldStanding['window'];
 }
 
-function presentField({ field, window, standing }: FieldStanding): FieldRateLimitType {
-  return { field, window, ...presentWindow(standing) };
-}
-
 export function presentRateLimit({ minute, day, ban, allowance }: Standing): RateLimitType {
   return {
     minute: presentWindow(minute),
     day: day && presentWindow(day),
-    ban: ban && presentBan(ban),
+    ban: ban && { ...ban, until: ban.untilSeconds === null ? null : new Date(ban.untilSeconds * 1000) },
     management: allowance && isManagement(allowance.name) ? presentWindow(allowance) : null,
   };
 }
 
 function presentWindow({ limit, remaining, resetAtSeconds }: WindowStanding): RateLimitWindowType {
   return { limit, remaining, resetAt: new Date(resetAtSeconds * 1000) };
-}
-
-function presentBan({ strikes, untilSeconds, nextStepMinutes }: BanStatus): BanType {
-  return { strikes, until: untilSeconds === null ? null : new Date(untilSeconds * 1000), nextStepMinutes };
 }
 
 /** Fields of the schema with `@rateLimit`. */
@@ -111,6 +102,7 @@ export class RateLimitResolver {
     description: 'The remaining uses of fields with their own limit. Reading them spends none.',
   })
   async fields(@Ctx() context: Context): Promise<FieldRateLimitType[]> {
-    return (await this.limits.standing(context)).map(presentField);
+    const fields = await this.limits.standing(context);
+    return fields.map(({ field, window, standing }) => ({ field, window, ...presentWindow(standing) }));
   }
 }
