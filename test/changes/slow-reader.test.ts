@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { buildSchema, parse } from 'graphql';
 import { SERVER_SENT_EVENTS } from '../../src/doors/graphql/streams/stream-format.js';
+import { StreamResults } from '../../src/doors/graphql/streams/stream-results.js';
 import { LiveStream } from '../../src/doors/graphql/streams/subscriptions.js';
 import type { Caller } from '../../src/ground/kernel/caller.js';
 import type { Change } from '../../src/ground/records/noun-changes.js';
@@ -18,8 +19,8 @@ class Connection extends Writable {
   }
 
   async read(): Promise<void> {
-    for (let done = this.taken.shift(); done; done = this.taken.shift()) {
-      done();
+    for (let turn = 0; turn < 20; turn += 1) {
+      this.taken.shift()?.();
       await new Promise(setImmediate);
     }
   }
@@ -44,7 +45,12 @@ test('Streams-27: a heartbeat never names a cursor behind changes that still wai
     schema: buildSchema('type Query { text: String } type Subscription { text: String }'),
     document: parse('subscription { text }'),
   };
-  const live = new LiveStream({} as Caller, SERVER_SENT_EVENTS, args, 'asked');
+  const live = new LiveStream(
+    { projectId: 1n } as Caller,
+    SERVER_SENT_EVENTS,
+    { args, asked: 'asked' },
+    new StreamResults(),
+  );
   async function* iterated() {}
   live.source = { stream, present: () => ({ text: 'x'.repeat(40_000) }), [Symbol.asyncIterator]: iterated };
   const raw = new Connection();

@@ -10,6 +10,8 @@ const LOOK_ANYWAY_MS = 300_000;
 /** Longer than a write can run. */
 const WRITE_MS = 15_000;
 const READ_ROWS = 500;
+/** Of a stream that is behind: it keeps them while its client is slow. */
+const OWN_ROWS = 50;
 /** Changes in memory for the streams of a project. A stream that is further behind reads the database itself. */
 const KEPT_ROWS = 1_000;
 
@@ -226,7 +228,7 @@ export class FollowedChanges {
   private async read(): Promise<readonly ChangeRow[]> {
     for (;;) {
       try {
-        return await this.log.after(this.feed.projectId, this.position, READ_ROWS);
+        return await this.log.after(this.feed.projectId, this.position, OWN_ROWS);
       } catch (error) {
         if (isGone(error) || this.isStopped) throw error;
         await sleep(LOOK_EVERY_MS, undefined, { ref: false });

@@ -1,32 +1,27 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { GraphQLRequestContextDidResolveOperation } from '@apollo/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  createSourceEventStream,
-  type ExecutionArgs,
-  execute,
-  GraphQLError,
-  type GraphQLSchema,
-} from 'graphql';
+import { createSourceEventStream, GraphQLError, type GraphQLSchema, separateOperations } from 'graphql';
 import type { Caller } from '../../../ground/kernel/caller.js';
 import { AppError } from '../../../ground/kernel/errors.js';
-import type { Change } from '../../../ground/records/noun-changes.js';
 import { toAppError } from '../../../request/http/error-reply.js';
 import type { OpenStreams, Stream } from '../../../request/streams/open-streams.js';
 import type { Context } from '../execution/context.js';
 import { causeOf, formatError, refusal } from '../execution/errors.js';
 import type { ChangeSource } from '../schema/lists/change.type.js';
 import type { StreamFormat } from './stream-format.js';
+import { type StreamOperation, StreamResults } from './stream-results.js';
 
-/** Written at once; more waits until the client has read. The process keeps at most twice as much for a slow reader. */
-const WRITTEN_CHARACTERS = 32_768;
+/** Written at once; more waits until the client has read. A character has up to three bytes: with a result, 64 KB. */
+const WRITTEN_CHARACTERS = 10_000;
 
 const NO_STREAM =
   'A subscription is answered with a stream. Send Accept: text/event-stream, or multipart/mixed;subscriptionSpec=1.0.';
 
-/** Different operations of which the results of an event are kept. */
-const MOST_SHARED = 16;
+/** A stream keeps its operation in memory. */
+const MOST_CHARACTERS = 10_000;
+const MOST_SELECTIONS = 100;
 
 type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
 
@@ -40,6 +35,7 @@ export interface AskedStream {
 export class Subscriptions {
   /** The requests that can be answered with a stream. */
   readonly asked = new WeakMap<FastifyRequest, AskedStream>();
+  private readonly results = new StreamResults();
 
   constructor(
     private readonly schema: GraphQLSchema,
@@ -47,22 +43,21 @@ export class Subscriptions {
   ) {}
 
   /** Opens the stream of a valid subscription. Throws a refusal. */
-  async open({ document, operationName, request, contextValue, queryHash }: Resolved): Promise<void> {
+  async open(resolved: Resolved): Promise<void> {
+    const { contextValue, source: document } = resolved;
     const asked = this.asked.get(contextValue.request);
     if (!asked) throw refusal(new AppError('not_acceptable', NO_STREAM));
-    const args: ExecutionArgs = {
-      schema: this.schema,
-      document,
-      operationName,
-      variableValues: request.variables,
-      contextValue: { ...contextValue, operation: null },
-    };
-    const key = JSON.stringify([queryHash, operationName, request.variables]);
-    const stream = new LiveStream(contextValue.caller, asked.format, args, key);
+    const selections = contextValue.operation?.size.selections ?? 0;
+    if (document.length > MOST_CHARACTERS || selections > MOST_SELECTIONS) {
+      const message = `A subscription may have ${MOST_SELECTIONS} selections, its document ${MOST_CHARACTERS} characters.`;
+      throw refusal(new AppError('invalid_request', message));
+    }
+    const operation = operationOf(this.schema, resolved);
+    const stream = new LiveStream(contextValue.caller, asked.format, operation, this.results);
     stream.onClose = () => this.streams.close(stream);
     try {
       await this.streams.open(stream);
-      const source = await createSourceEventStream(args);
+      const source = await createSourceEventStream(operation.args);
       if ('errors' in source) throw source.errors?.[0];
       stream.source = source as unknown as ChangeSource<unknown>;
     } catch (error) {
@@ -73,8 +68,23 @@ export class Subscriptions {
   }
 }
 
-/** Results of one event, by what was asked: streams with the same operation share them. */
-const results = new WeakMap<object, Map<string, string>>();
+/** The operation without the client's other operations and values, which would stay in memory as long as the stream. */
+function operationOf(
+  schema: GraphQLSchema,
+  { document, operation, request, contextValue, queryHash }: Resolved,
+): StreamOperation {
+  const name = operation?.name?.value ?? '';
+  const declared = new Set(operation?.variableDefinitions?.map(({ variable }) => variable.name.value));
+  const given = Object.entries(request.variables ?? {});
+  const variableValues = Object.fromEntries(given.filter(([variable]) => declared.has(variable)));
+  const args = {
+    schema,
+    document: separateOperations(document)[name] ?? document,
+    variableValues,
+    contextValue: { ...contextValue, operation: null },
+  };
+  return { args, asked: hash('sha256', JSON.stringify([queryHash, name, variableValues]), 'base64url') };
+}
 
 /** Unique over all processes. A UUID for each stream takes half a kilobyte. */
 const PROCESS = randomUUID();
@@ -93,8 +103,8 @@ export class LiveStream implements Stream {
   constructor(
     readonly caller: Caller,
     private readonly format: StreamFormat,
-    private readonly args: ExecutionArgs,
-    private readonly asked: string,
+    private readonly operation: StreamOperation,
+    private readonly results: StreamResults,
   ) {}
 
   /** Sends the head of the answer, and then the results as they come. */
@@ -102,6 +112,7 @@ export class LiveStream implements Stream {
     clearTimeout(request.answerTimer);
     // Ten thousand idle streams keep nothing that they do not need.
     request.body = undefined;
+    request.bodyShare?.end();
     const { raw } = reply;
     this.raw = raw;
     raw.once('close', () => this.close());
@@ -145,11 +156,14 @@ export class LiveStream implements Stream {
 
   private async run(): Promise<void> {
     const source = this.source as ChangeSource<unknown>;
+    const { present } = source;
+    const { projectId } = this.caller;
     for (let events = await source.stream.next(); events; events = await source.stream.next()) {
       let text = '';
       this.isSending = true;
       for (const event of events) {
-        text += this.format.result(await this.resultOf(event, source.present), event.cursor);
+        const result = await this.results.of(event, this.operation, { projectId, present });
+        text += this.format.result(result, event.cursor);
         if (text.length < WRITTEN_CHARACTERS) continue;
         await this.send(text);
         text = '';
@@ -157,18 +171,6 @@ export class LiveStream implements Stream {
       if (text !== '') await this.send(text);
       this.isSending = false;
     }
-  }
-
-  private async resultOf(event: Change<unknown>, present: ChangeSource<unknown>['present']): Promise<string> {
-    const known = results.get(event) ?? new Map<string, string>();
-    results.set(event, known);
-    const shared = known.get(this.asked);
-    if (shared !== undefined) return shared;
-    const { data, errors } = await execute({ ...this.args, rootValue: present(event) });
-    const shown = errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) };
-    const result = JSON.stringify({ data, ...shown });
-    if (known.size < MOST_SHARED) known.set(this.asked, result);
-    return result;
   }
 
   /** Resolves once the client has taken the text, or is gone. */

@@ -15,6 +15,8 @@ export type ConnectionState =
   | 'idle'
   | 'receiving'
   | 'answering'
+  /** What the answer has so far is with the client: a stream, which can be resumed. */
+  | 'streaming'
   /** The client reads slower than the responses are sent. */
   | 'unread'
   /** No response follows; what still arrives is discarded. */
@@ -85,7 +87,8 @@ export class OpenConnection {
     if (!this.isSecured) return 'handshake';
     if (this.current === null) return this.hasRequested ? 'idle' : 'silent';
     if (this.unreadBytes > 0) return 'unread';
-    return this.current.req.complete ? 'answering' : 'receiving';
+    if (!this.current.req.complete) return 'receiving';
+    return this.current.headersSent ? 'streaming' : 'answering';
   }
 
   /** The address of the client, or of the proxy in front of it. */

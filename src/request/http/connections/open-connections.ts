@@ -35,6 +35,7 @@ const GIVES_WAY: readonly ConnectionState[] = [
   'idle',
   'unread',
   'receiving',
+  'streaming',
 ];
 
 /** All client connections of this process, on every port, and their limits. */
