@@ -5,7 +5,7 @@ import {
   OTHER_OPERATION,
   type RequestOutcome,
 } from '../ground/kernel/answered-request.js';
-import { mayStream } from '../request/http/server.js';
+import { onWorkDone } from '../request/http/server.js';
 import type { Parts } from './parts.js';
 
 /** The name of OpenTelemetry for any other method is `_OTHER`. */
@@ -25,10 +25,7 @@ const DISCONNECTED = 499;
 export function recordEnds({ metrics, services }: Parts, now: () => number): onRequestHookHandler {
   const { keyUses, usage, requestWriter } = services;
   return (request, reply, done) => {
-    let isRecorded = false;
-    const record = () => {
-      if (isRecorded) return;
-      isRecorded = true;
+    onWorkDone(request, reply.raw, () => {
       logAnswer(request, reply);
       const answered = answeredRequest(request, reply, now());
       metrics?.observe(answered);
@@ -36,9 +33,7 @@ export function recordEnds({ metrics, services }: Parts, now: () => number): onR
       if (!isCounted(answered)) return;
       usage.count(answered);
       requestWriter.note(answered);
-    };
-    reply.raw.on('close', record);
-    if (mayStream(request.headers)) reply.raw.on('live', record);
+    });
     done();
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, METHODS, type RequestListener } from 'node:http';
+import { createServer, METHODS, type RequestListener } from 'node:http';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -114,9 +114,19 @@ export function labelAnswer(connections: OpenConnections): onRequestHookHandler 
   };
 }
 
-/** Whether the answer may be a stream, which sends the event `live` when it has begun. Most requests need no listener. */
-export function mayStream({ accept }: IncomingHttpHeaders): boolean {
-  return accept !== undefined && (accept.includes('event-stream') || accept.includes('multipart'));
+/** Calls `done` once: when a stream is live, or at the end of any other answer. Most requests need no second listener. */
+export function onWorkDone(
+  { headers: { accept } }: Pick<FastifyRequest, 'headers'>,
+  response: FastifyReply['raw'],
+  done: (isLive: boolean) => void,
+): void {
+  const close = () => done(false);
+  response.on('close', close);
+  if (accept === undefined || !/event-stream|multipart/i.test(accept)) return;
+  response.once('live', () => {
+    response.off('close', close);
+    done(true);
+  });
 }
 
 function refuseLate(reply: FastifyReply): void {

@@ -5,7 +5,7 @@ import { AppError } from '../../ground/kernel/errors.js';
 import { PLAN_NAMES, type Plan } from '../../tenants/projects/plans.js';
 import { hasLargeBody, RestingConnections } from '../http/connections/resting-connections.js';
 import { unhookedError } from '../http/error-reply.js';
-import { mayStream } from '../http/server.js';
+import { onWorkDone } from '../http/server.js';
 import { ConcurrencyLimit, LoadWatch } from './concurrency-limit.js';
 import { type ActiveProject, ActiveProjects, type Tenant, usablePart } from './priorities.js';
 
@@ -150,16 +150,9 @@ export class Shedder {
   private begin({ handler, request, response, atMs }: Arrival, project: ActiveProject | null): void {
     this.count(project, 1);
     const leave = () => this.count(project, -1);
-    let isLive = false;
-    if (mayStream(request.headers)) {
-      // A stream that has begun is idle most of the time.
-      response.once('live', () => {
-        isLive = true;
-        leave();
-      });
-    }
-    response.on('close', () => {
-      if (isLive) return;
+    onWorkDone(request, response, (isLive) => {
+      // A stream is idle most of the time.
+      if (isLive) return leave();
       if (!response.writableEnded) return void endOfWork(response).then(leave, leave);
       leave();
       const { statusCode } = response;
