@@ -5,7 +5,7 @@ import type { Config } from '../ground/config/config.js';
 import type { TracingSettings } from '../ground/config/tracing-settings.js';
 import type { Database } from '../ground/database/database.js';
 import { version } from '../ground/kernel/package.js';
-import { LocalSignals } from '../ground/records/project-signals.js';
+import { ProjectSignals } from '../ground/records/project-signals.js';
 import { RedisSignals } from '../ground/records/redis-signals.js';
 import { Admission } from '../request/admission/admission.js';
 import { Meter } from '../request/admission/meter.js';
@@ -38,7 +38,7 @@ export async function createParts(options: AppOptions) {
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
   const { limiter } = running;
   const shared = config.redisUrl === null ? null : new RedisSignals(config.redisUrl);
-  const signals = shared ?? new LocalSignals();
+  const signals = shared ?? new ProjectSignals();
   const services = createServices(db, now, {
     versions: running.versions,
     signals,

@@ -6,7 +6,7 @@ import { UNANNOUNCED } from '../ground/kernel/data-versions.js';
 import { IdGenerator } from '../ground/kernel/ids.js';
 import { ChangeFeeds } from '../ground/records/change-feed.js';
 import { ChangeLog } from '../ground/records/change-log.js';
-import { LocalSignals, type ProjectSignals } from '../ground/records/project-signals.js';
+import { ProjectSignals } from '../ground/records/project-signals.js';
 import { ApiKeyService } from '../tenants/api-keys/api-key.service.js';
 import { KeyNames } from '../tenants/api-keys/key-names.js';
 import { KeyUses } from '../tenants/api-keys/key-uses.js';
@@ -30,7 +30,7 @@ export type Services = ReturnType<typeof createServices>;
 export function createServices(
   db: Database,
   now: () => number,
-  { versions = UNANNOUNCED, signals = new LocalSignals() as ProjectSignals, isRequestLogOn = true } = {},
+  { versions = UNANNOUNCED, signals = new ProjectSignals(), isRequestLogOn = true } = {},
 ) {
   const ids = new IdGenerator(now);
   const audit = new AuditLog(ids, now);

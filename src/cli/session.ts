@@ -6,6 +6,8 @@ import type { Database } from '../ground/database/database.js';
 import { isTableMissing, openProblem } from '../ground/database/database-errors.js';
 import { type Actor, SCOPES, type ServiceCall } from '../ground/kernel/caller.js';
 import { AppError } from '../ground/kernel/errors.js';
+import { ProjectSignals } from '../ground/records/project-signals.js';
+import { RedisSignals } from '../ground/records/redis-signals.js';
 
 /** Longer than for requests, but a command must not hang. */
 const QUERY_TIMEOUT_MS = 10_000;
@@ -20,10 +22,7 @@ export async function withServices<T>(
   const { createServices } = await import('../app/services.js');
   const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
   const { Database: OpenDatabase } = await import('../ground/database/database.js');
-  const signals =
-    redisUrl === null
-      ? null
-      : new (await import('../ground/records/redis-signals.js')).RedisSignals(redisUrl);
+  const signals = redisUrl === null ? new ProjectSignals() : new RedisSignals(redisUrl);
   const db = await OpenDatabase.open(database, DATABASE_SCHEMA, { queryTimeoutMs: QUERY_TIMEOUT_MS });
   try {
     const isReady = await db.isReady().catch((error) => {
@@ -41,9 +40,9 @@ export async function withServices<T>(
         'The database lacks the newest migrations. Run `petstore migrate` first.',
       );
     }
-    return await work(createServices(db, Date.now, signals ? { signals } : {}), { db, redisUrl });
+    return await work(createServices(db, Date.now, { signals }), { db, redisUrl });
   } finally {
-    await signals?.close();
+    await signals.close();
     await db.close();
   }
 }
@@ -64,15 +63,8 @@ export function withDomains<T>(
     const domains = createCustomDomains({ config: loadConfig(process.env), db, services, now: Date.now });
     try {
       const { id: projectId } = await services.projects.getBySlug(slug);
-      const quota = { perMinute: 0, perDay: 0 };
-      const caller = {
-        keyId: 0n,
-        projectId,
-        quota,
-        scopes: new Set(SCOPES),
-        rehearses: false,
-        changesSinceMs: null,
-      };
+      const rights = { quota: { perMinute: 0, perDay: 0 }, scopes: new Set(SCOPES), rehearses: false };
+      const caller = { keyId: 0n, projectId, ...rights, changesSinceMs: null };
       return await work(domains, { caller, actor: commandLineActor(), idempotencyKey: null });
     } finally {
       await domains.stop();

@@ -1,4 +1,3 @@
-import type { EntityManager } from 'typeorm';
 import { withDrawnId, withDrawnIds } from '../ground/database/drawn-id.js';
 import {
   type Caller,
@@ -40,13 +39,9 @@ export class PetService {
   }
 
   /** The next changes of pets. Throws `AppError forbidden`, and what `NounChanges.page` throws. */
-  async changes(
-    { caller }: ServiceCall,
-    wanted: ChangesRequest<Pet>,
-    pageSize: number,
-  ): Promise<ChangePage<Pet>> {
+  async changes({ caller }: ServiceCall, wanted: ChangesRequest<Pet>): Promise<ChangePage<Pet>> {
     requireScope(caller, 'pets:read');
-    return this.store.changes.page(caller, wanted, pageSize);
+    return this.store.changes.page(caller, wanted);
   }
 
   /** A live stream of changes. Throws as `changes`. */
@@ -134,9 +129,9 @@ export class PetService {
   private insert(caller: Caller, pet: NewPet, complete: Complete<Pet> | null): Promise<Pet> {
     return withDrawnId(this.ids, async (id) => {
       const row = { projectId: caller.projectId, id, ...pet, createdAtMs: this.now() };
-      const alongside = complete && ((manager: EntityManager) => complete(manager, row));
-      if (alongside || caller.changesSinceMs !== null) await this.store.insertAll(caller, [row], alongside);
-      else await this.store.insert(row);
+      if (complete || caller.changesSinceMs !== null) {
+        await this.store.insertAll(caller, [row], async (manager) => complete?.(manager, row));
+      } else await this.store.insert(row);
       return row;
     });
   }

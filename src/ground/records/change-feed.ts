@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../kernel/errors.js';
 import type { ChangeRow } from './change-log.entity.js';
 import type { ChangeLog } from './change-log.js';
-import { isNext, isSame, type Position } from './position.js';
+import { before, cursorOf, isSame, type Position } from './position.js';
 
 const LOOK_EVERY_MS = 300;
 /** A lost announcement is noticed after this time. */
@@ -23,37 +23,24 @@ export class ChangeFeeds {
   private readonly feeds = new Map<bigint, ChangeFeed>();
   private timer: NodeJS.Timeout | null = null;
   private lookedAtMs = 0;
-  private seenInterruptions = -1;
   private isLooking = false;
 
   constructor(readonly log: ChangeLog) {}
 
-  /** Batches of the project's changes behind the position, until `stop`. Resolves once no later change can be missed. */
-  async follow(projectId: bigint, from: Position | null): Promise<FollowedChanges> {
-    const feed = this.feeds.get(projectId) ?? this.open(projectId);
-    feed.followers += 1;
-    const leave = () => {
-      feed.followers -= 1;
-      if (feed.followers > 0) return;
-      feed.close();
-      this.feeds.delete(projectId);
-      if (this.feeds.size > 0 || !this.timer) return;
-      clearInterval(this.timer);
-      this.timer = null;
-    };
-    try {
-      await feed.ready;
-      // A restored database has an older newest change than the feed.
-      const position = from ?? (await this.log.newest(projectId));
-      return new FollowedChanges(this.log, feed, position, leave);
-    } catch (error) {
-      leave();
-      throw error;
-    }
+  /** What `select` makes of the project's changes behind the position, until `stop`; null = from now on. */
+  async follow<T>(
+    projectId: bigint,
+    from: Position | null,
+    select: (row: ChangeRow) => T | null,
+  ): Promise<FollowedChanges<T>> {
+    // A restored database has an older newest change than the feed.
+    const newest = await this.log.newest(projectId);
+    const feed = this.feeds.get(projectId) ?? this.open(projectId, newest);
+    return new FollowedChanges(feed, from ?? newest, select);
   }
 
-  private open(projectId: bigint): ChangeFeed {
-    const feed = new ChangeFeed(projectId, this.log);
+  private open(projectId: bigint, newest: Position): ChangeFeed {
+    const feed = new ChangeFeed(projectId, newest, this.log, () => this.feeds.delete(projectId));
     this.feeds.set(projectId, feed);
     this.timer ??= setInterval(() => void this.lookIfNeeded(), LOOK_EVERY_MS).unref();
     return feed;
@@ -62,17 +49,16 @@ export class ChangeFeeds {
   /** Looks for changes that no signal announces. A statement for all projects. */
   private async lookIfNeeded(): Promise<void> {
     const nowMs = performance.now();
-    const { isComplete, interruptions } = this.log.signals;
-    const hasMissed = !isComplete || interruptions !== this.seenInterruptions;
-    const isDue = hasMissed || nowMs - this.lookedAtMs >= LOOK_ANYWAY_MS;
+    const isDue =
+      this.lookedAtMs < this.log.signals.completeSinceMs || nowMs - this.lookedAtMs >= LOOK_ANYWAY_MS;
     const due = [...this.feeds.values()].filter((feed) => isDue || feed.isBeingWritten(nowMs));
     if (due.length === 0 || this.isLooking) return;
     this.isLooking = true;
-    if (isDue) this.lookedAtMs = nowMs;
     try {
-      const newest = await this.log.newestNumbers(due.map(({ projectId }) => projectId));
-      for (const feed of due) if (newest.get(feed.projectId) !== feed.position?.number) feed.look();
-      if (isComplete) this.seenInterruptions = interruptions;
+      const counters = await this.log.counters(due.map(({ projectId }) => projectId));
+      const newest = new Map(counters.map(({ projectId, number }) => [projectId, number]));
+      for (const feed of due) if (newest.get(feed.projectId) !== feed.position.number) feed.look();
+      if (isDue) this.lookedAtMs = nowMs;
     } catch {
       // The next look comes soon, and the streams keep their positions.
     } finally {
@@ -83,21 +69,20 @@ export class ChangeFeeds {
 
 /** The newest changes of a project. */
 class ChangeFeed {
-  followers = 0;
-  /** Behind the newest change in memory; null = not known yet. */
-  position: Position | null = null;
-  readonly ready: Promise<void>;
+  readonly followers = new Set<FollowedChanges<unknown>>();
   private rows: ChangeRow[] = [];
   private looking: Promise<void> | null = null;
   private isStale = false;
-  private readonly waiting = new Set<() => void>();
   private writes = 0;
-  private lastWriteMs = Number.NEGATIVE_INFINITY;
+  private lastWriteMs = 0;
   private readonly endSignals: () => void;
 
   constructor(
     readonly projectId: bigint,
-    private readonly log: ChangeLog,
+    /** Behind the newest change in memory. */
+    public position: Position,
+    readonly log: ChangeLog,
+    private readonly onClose: () => void,
   ) {
     this.endSignals = log.signals.listen(projectId, (signal) => {
       if (signal === 'access') return;
@@ -105,16 +90,19 @@ class ChangeFeed {
       if (signal === 'writing') this.lastWriteMs = performance.now();
       else this.look();
     });
-    this.ready = this.begin();
+    // The signals since the position was read are missed.
+    this.look();
   }
 
-  private async begin(): Promise<void> {
-    this.position = await this.log.newest(this.projectId);
+  leave(follower: FollowedChanges<unknown>): void {
+    if (!this.followers.delete(follower) || this.followers.size > 0) return;
+    this.endSignals();
+    this.onClose();
   }
 
   /** Whether a process has announced a write and not its end: it may have died after the commit. */
   isBeingWritten(nowMs: number): boolean {
-    if (this.writes > 0 && nowMs - this.lastWriteMs > WRITE_MS) this.writes = 0;
+    if (nowMs - this.lastWriteMs > WRITE_MS) this.writes = 0;
     return this.writes > 0;
   }
 
@@ -128,98 +116,70 @@ class ChangeFeed {
 
   /** The changes behind the position, if they are in memory; null = the database has to be asked. */
   after(position: Position): readonly ChangeRow[] | null {
-    if (this.position && isSame(position, this.position)) return [];
-    const first = this.rows[0];
-    const at = first ? position.number + 1 - first.number : -1;
+    if (isSame(position, this.position)) return [];
+    const at = position.number + 1 - (this.rows[0]?.number ?? 0);
     const next = this.rows[at];
-    return next && isNext(position, next) ? this.rows.slice(at) : null;
-  }
-
-  /** Resolves at the next change, or at `wake` of the same function. */
-  wait(wake: () => void): void {
-    this.waiting.add(wake);
-  }
-
-  cancel(wake: () => void): void {
-    this.waiting.delete(wake);
-  }
-
-  close(): void {
-    this.endSignals();
+    return next && isSame(position, before(next)) ? this.rows.slice(at) : null;
   }
 
   private async readNew(): Promise<void> {
     while (this.isStale) {
       this.isStale = false;
+      const seen = this.position;
       try {
-        await this.ready;
-        const rows = await this.log.after(this.projectId, this.position, READ_ROWS);
+        const rows = await this.log.after(this.projectId, seen, READ_ROWS);
         if (rows.length === READ_ROWS) this.isStale = true;
-        if (rows.length > 0) this.add(rows);
+        this.rows = [...this.rows, ...rows].slice(-KEPT_ROWS);
+        this.position = rows.at(-1) ?? seen;
       } catch (error) {
-        if (isGone(error)) await this.startAgain().catch(() => {});
+        // After a gap, such as a restored backup, each stream asks the database itself.
+        if (isGone(error)) this.rows = [];
+        if (isGone(error)) this.position = await this.log.newest(this.projectId).catch(() => seen);
         else await sleep(LOOK_EVERY_MS, undefined, { ref: false });
-        this.isStale = this.followers > 0;
+        this.isStale = this.followers.size > 0;
       }
+      if (this.position !== seen) for (const follower of this.followers) follower.wake();
     }
-  }
-
-  private add(rows: ChangeRow[]): void {
-    this.rows.push(...rows);
-    if (this.rows.length > KEPT_ROWS) this.rows.splice(0, this.rows.length - KEPT_ROWS);
-    this.position = rows.at(-1) as ChangeRow;
-    this.wakeAll();
-  }
-
-  /** After a gap, such as a restored backup, each stream asks the database itself. */
-  private async startAgain(): Promise<void> {
-    this.position = await this.log.newest(this.projectId);
-    this.rows = [];
-    this.wakeAll();
-  }
-
-  private wakeAll(): void {
-    const waiting = [...this.waiting];
-    this.waiting.clear();
-    for (const wake of waiting) wake();
   }
 }
 
 /** A reader of a project's changes. It keeps only its position, so a slow one costs no memory. */
-export class FollowedChanges {
+export class FollowedChanges<T> {
+  wake: () => void = () => {};
   private isStopped = false;
-  private wake: () => void = () => {};
 
   constructor(
-    private readonly log: ChangeLog,
     private readonly feed: ChangeFeed,
-    public position: Position,
-    private readonly leave: () => void,
-  ) {}
+    private position: Position,
+    private readonly select: (row: ChangeRow) => T | null,
+  ) {
+    feed.followers.add(this);
+  }
 
-  /** Ends the iteration. To be called once. */
+  /** Behind everything that was examined. */
+  get cursor(): string {
+    return cursorOf(this.position);
+  }
+
+  /** Ends the iteration. */
   stop(): void {
     this.isStopped = true;
-    this.feed.cancel(this.wake);
     this.wake();
-    this.leave();
+    this.feed.leave(this);
   }
 
   /** The next changes; null = stopped. Rejects with `AppError gone` when the next change is not kept any more. */
-  async next(): Promise<readonly ChangeRow[] | null> {
+  async next(): Promise<readonly T[] | null> {
     while (!this.isStopped) {
       const seen = this.feed.position;
       const rows = this.feed.after(this.position) ?? (await this.read());
-      if (rows.length > 0) {
-        this.position = rows.at(-1) as ChangeRow;
-        return rows;
-      }
-      if (seen === this.feed.position && !this.isStopped) {
-        await new Promise<void>((resolve) => {
-          this.wake = resolve;
-          this.feed.wait(resolve);
-        });
-      }
+      this.position = rows.at(-1) ?? this.position;
+      const selected = rows.map(this.select).filter((change) => change !== null);
+      if (selected.length > 0) return selected;
+      if (rows.length > 0 || seen !== this.feed.position || this.isStopped) continue;
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
     }
     return null;
   }
@@ -228,9 +188,9 @@ export class FollowedChanges {
   private async read(): Promise<readonly ChangeRow[]> {
     for (;;) {
       try {
-        return await this.log.after(this.feed.projectId, this.position, OWN_ROWS);
+        return await this.feed.log.after(this.feed.projectId, this.position, OWN_ROWS);
       } catch (error) {
-        if (isGone(error) || this.isStopped) throw error;
+        if (this.isStopped || isGone(error)) throw error;
         await sleep(LOOK_EVERY_MS, undefined, { ref: false });
       }
     }

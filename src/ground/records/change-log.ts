@@ -3,9 +3,9 @@ import type { Database } from '../database/database.js';
 import { insertRows } from '../database/insert-rows.js';
 import { DAY_MS } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
-import { type ChangeKind, ChangeLogRow, ChangeRow } from './change-log.entity.js';
+import { ChangeLogRow, ChangeRow } from './change-log.entity.js';
 import { JointWrites } from './joint-writes.js';
-import { type Position, requireNext } from './position.js';
+import { before, isSame, type Position } from './position.js';
 import type { ProjectSignals } from './project-signals.js';
 
 /** Longer than a request, with the age of its cached key, can run: before the log opens, every process writes it. */
@@ -14,9 +14,9 @@ const KEPT_MS = 7 * DAY_MS;
 const MOST_CHANGES = 1_000_000;
 
 /** A record before and after a write; null = it did not exist. */
-export interface RecordChange {
-  readonly before: object | null;
-  readonly after: object | null;
+export interface RecordChange<Row> {
+  readonly before: Row | null;
+  readonly after: Row | null;
 }
 
 /** The columns of a change that depend on its noun. */
@@ -67,29 +67,22 @@ export class ChangeLog {
     const log = await manager.findOne(ChangeLogRow, { where: { projectId }, ...this.db.forUpdate });
     if (!log || log.opensAtMs === null) return;
     const { atMs, previousAtMs } = log;
-    const first = log.number - count + 1;
-    const rows = changes.map((change, at) => ({
-      projectId,
-      number: first + at,
-      atMs,
-      previousAtMs: at === 0 ? previousAtMs : atMs,
-      ...change,
-    }));
+    const first = { projectId, number: log.number - count + 1, atMs, previousAtMs };
+    const rows = changes.map((change, at) => ({ ...first, number: first.number + at, ...change }));
+    for (const row of rows.slice(1)) row.previousAtMs = atMs;
     await insertRows(manager, ChangeRow, rows);
   }
 
   /** The position of the newest change. Throws `AppError conflict` when the project has no log. */
   async newest(projectId: bigint): Promise<Position> {
-    const log = await this.db.repository(ChangeLogRow).findOneBy({ projectId });
-    return log ?? refuseWithoutLog();
+    const [counter] = await this.counters([projectId]);
+    if (!counter) throw new AppError('conflict', 'The change log of this project is off.');
+    return counter;
   }
 
-  /** The numbers of the newest changes of these projects. */
-  async newestNumbers(projectIds: readonly bigint[]): Promise<Map<bigint, number>> {
-    const where = { projectId: In([...projectIds]) };
-    const select = { projectId: true, number: true } as const;
-    const logs = await this.db.repository(ChangeLogRow).find({ select, where });
-    return new Map(logs.map(({ projectId, number }) => [projectId, number]));
+  /** The counter rows of these projects: each is the position of the newest change. */
+  counters(projectIds: readonly bigint[]): Promise<ChangeLogRow[]> {
+    return this.db.repository(ChangeLogRow).findBy({ projectId: In([...projectIds]) });
   }
 
   /**
@@ -101,7 +94,10 @@ export class ChangeLog {
     const newest = position && (await this.newest(projectId));
     const where = { projectId, number: MoreThan(position?.number ?? 0) };
     const rows = await this.db.repository(ChangeRow).find({ where, order: { number: 'ASC' }, take: limit });
-    if (position && newest) requireNext(position, rows[0] ?? null, newest);
+    if (newest && !isSame(position, rows[0] ? before(rows[0]) : newest)) {
+      const advice = 'List again, then follow from the changesCursor of that list.';
+      throw new AppError('gone', `The change log does not reach back to this cursor. ${advice}`, { advice });
+    }
     return rows;
   }
 
@@ -117,19 +113,18 @@ export class ChangeLog {
 }
 
 /**
- * Switches a project's log on or off, in a transaction. Returns when it opens; null = it is off. Cursors of before do not
- * count any more: a number is left out, because nothing was logged meanwhile.
+ * Switches a project's log on or off, in a transaction. Cursors of before do not count any more: a number is left out,
+ * because nothing was logged meanwhile.
  */
 export async function switchLog(
   manager: EntityManager,
   { projectId, isOn, nowMs }: { projectId: bigint; isOn: boolean; nowMs: number },
-): Promise<number | null> {
+): Promise<void> {
   const log = await manager.findOneBy(ChangeLogRow, { projectId });
-  if (((log?.opensAtMs ?? null) !== null) === isOn) return log?.opensAtMs ?? null;
+  if (((log?.opensAtMs ?? null) !== null) === isOn) return;
   const opensAtMs = isOn ? nowMs + OPENING_MS : null;
   if (log) await manager.update(ChangeLogRow, { projectId }, { opensAtMs, number: () => 'number + 1' });
   else await manager.insert(ChangeLogRow, { projectId, number: 0, atMs: nowMs, previousAtMs: 0, opensAtMs });
-  return opensAtMs;
 }
 
 /** Sets how many streams the project may have open; null = those of its plan, undefined = no change. */
@@ -143,12 +138,4 @@ export async function agreeStreams(
   if (affected === 0 && mostStreams !== null) {
     throw new AppError('conflict', 'Streams need the change log: switch it on first, with --changes on.');
   }
-}
-
-function refuseWithoutLog(): never {
-  throw new AppError('conflict', 'The change log of this project is off.');
-}
-
-export function kindOf({ before, after }: RecordChange): ChangeKind {
-  return before === null ? 'created' : after === null ? 'deleted' : 'updated';
 }

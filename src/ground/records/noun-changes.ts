@@ -1,11 +1,11 @@
-import type { EntityManager, EntityMetadata } from 'typeorm';
+import type { EntityMetadata } from 'typeorm';
 import { ID } from '../database/columns.js';
 import type { Database } from '../database/database.js';
 import { type Caller, hasOpenLog } from '../kernel/caller.js';
 import { AppError, invalidRequest } from '../kernel/errors.js';
-import type { ChangeFeeds } from './change-feed.js';
+import type { ChangeFeeds, FollowedChanges } from './change-feed.js';
 import type { ChangeKind, ChangeRow } from './change-log.entity.js';
-import { kindOf, type RecordChange, type WrittenChange } from './change-log.js';
+import type { RecordChange, WrittenChange } from './change-log.js';
 import { cursorOf, type Position, positionIn } from './position.js';
 
 /** A page examines at most as many changes, so that a rare filter has a bound too. */
@@ -20,15 +20,15 @@ export interface Change<Row> {
   readonly record: Row;
 }
 
-/** Whether a filter has the record as it is, or had it before the change. */
-export type Matches<Row> = (record: Row) => boolean;
-
 export interface ChangesRequest<Row> {
   /** As the client sent it; null = none. */
   readonly after: string | null;
   /** The client's name of `after`. */
   readonly field: 'after' | 'cursor';
-  readonly matches: Matches<Row>;
+  /** A stream has no pages. */
+  readonly pageSize: number;
+  /** Asked for the record as it is, and as it was before the change. */
+  matches(record: Row): boolean;
 }
 
 export interface ChangePage<Row> {
@@ -38,16 +38,7 @@ export interface ChangePage<Row> {
   readonly hasNextPage: boolean;
 }
 
-/** A stream of a noun's changes. Each of ten thousand idle ones waits, so it is no chain of generators. */
-export interface ChangeStream<Row> {
-  /** Behind everything that was examined. */
-  readonly cursor: string;
-  /** Null = stopped. */
-  next(): Promise<readonly Change<Row>[] | null>;
-  stop(): void;
-}
-
-type Reader = Pick<Caller, 'projectId' | 'changesSinceMs'>;
+export type ChangeStream<Row> = Pick<FollowedChanges<Change<Row>>, 'cursor' | 'next' | 'stop'>;
 
 /** The changes of a noun's records: written beside each record, read as pages or as a stream. */
 export class NounChanges<Row extends object> {
@@ -60,74 +51,47 @@ export class NounChanges<Row extends object> {
     private readonly feeds: ChangeFeeds,
   ) {}
 
-  announcing<T>(projectId: bigint, write: () => Promise<T>): Promise<T> {
-    return this.feeds.log.announcing(projectId, write);
-  }
-
-  /** Runs a logged write in a transaction. `note` adds a change to the log. */
-  write<T>(
-    projectId: bigint,
-    work: (manager: EntityManager, note: (change: RecordChange) => void) => Promise<T>,
-  ): Promise<T> {
-    return this.feeds.log.write(projectId, (manager, changes) =>
-      work(manager, (change) => {
-        const written = this.written(change);
-        if (written) changes.push(written);
-      }),
-    );
-  }
-
-  /** The last step of a transaction that writes these records. */
-  append(manager: EntityManager, projectId: bigint, changes: readonly RecordChange[]): Promise<void> {
-    const written = changes.map((change) => this.written(change)).filter((change) => change !== null);
-    return this.feeds.log.append(manager, projectId, written);
+  /** A change as the log has it; none for an update that changed nothing. */
+  written({ before, after }: RecordChange<Row>): WrittenChange[] {
+    const columns = this.metadata.columns.map(({ propertyName }) => propertyName as keyof Row);
+    const names = columns.filter((name) => name !== 'projectId');
+    const changed = before && after ? names.filter((name) => before[name] !== after[name]) : null;
+    if (changed?.length === 0) return [];
+    const kind = before === null ? 'created' : after === null ? 'deleted' : 'updated';
+    const replaced = changed && jsonOf(before, changed);
+    return [{ noun: this.metadata.tableName, kind, record: jsonOf(after ?? before, names), replaced }];
   }
 
   /**
    * The next changes. Throws `AppError conflict` while the log is off, `invalid_request` for a malformed cursor, `gone` for
    * one that the log does not reach.
    */
-  async page(reader: Reader, wanted: ChangesRequest<Row>, pageSize: number): Promise<ChangePage<Row>> {
-    const after = this.positionOf(reader, wanted);
-    const rows = await this.feeds.log.after(reader.projectId, after, EXAMINED_CHANGES);
-    const found: Change<Row>[] = [];
-    let end: Position = after ?? { number: 0, atMs: 0 };
+  async page(caller: Caller, wanted: ChangesRequest<Row>): Promise<ChangePage<Row>> {
+    const after = this.positionOf(caller, wanted);
+    const rows = await this.feeds.log.after(caller.projectId, after, EXAMINED_CHANGES);
+    const changes: Change<Row>[] = [];
     let examined = 0;
     for (const row of rows) {
-      if (found.length === pageSize) break;
+      if (changes.length === wanted.pageSize) break;
       examined += 1;
-      end = row;
-      const change = this.matching(row, wanted.matches);
-      if (change) found.push(change);
+      const change = this.matching(row, wanted);
+      if (change) changes.push(change);
     }
-    if (examined === 0 && after === null) end = await this.feeds.log.newest(reader.projectId);
+    const end = rows[examined - 1] ?? after ?? (await this.feeds.log.newest(caller.projectId));
     const hasNextPage = examined < rows.length || rows.length === EXAMINED_CHANGES;
-    return { changes: found, endCursor: cursorOf(end), hasNextPage };
+    return { changes, endCursor: cursorOf(end), hasNextPage };
   }
 
   /** Resolves once the stream is live; without a cursor it begins now. Throws as `page`. */
-  async follow(reader: Reader, wanted: ChangesRequest<Row>): Promise<ChangeStream<Row>> {
-    const from = this.positionOf(reader, wanted);
+  async follow(caller: Caller, wanted: ChangesRequest<Row>): Promise<ChangeStream<Row>> {
+    const from = this.positionOf(caller, wanted);
     // Before the stream begins: an answer with a status can still refuse the cursor.
-    if (from) await this.feeds.log.after(reader.projectId, from, 1);
-    const followed = await this.feeds.follow(reader.projectId, from);
-    const select = (row: ChangeRow) => this.matching(row, wanted.matches) ?? [];
-    return {
-      get cursor() {
-        return cursorOf(followed.position);
-      },
-      stop: () => followed.stop(),
-      async next() {
-        for (;;) {
-          const changes = (await followed.next())?.flatMap(select) ?? null;
-          if (changes?.length !== 0) return changes;
-        }
-      },
-    };
+    if (from) await this.feeds.log.after(caller.projectId, from, 1);
+    return this.feeds.follow(caller.projectId, from, (row) => this.matching(row, wanted));
   }
 
-  private positionOf(reader: Reader, { after, field }: ChangesRequest<Row>): Position | null {
-    if (!hasOpenLog(reader, this.feeds.log.now())) throw refuseClosedLog(reader);
+  private positionOf(caller: Caller, { after, field }: ChangesRequest<Row>): Position | null {
+    if (!hasOpenLog(caller, this.feeds.log.now())) throw closedLog(caller);
     const position = after === null ? null : positionIn(after);
     if (after !== null && position === null) {
       throw invalidRequest([{ field, message: 'must be a cursor of the change log' }]);
@@ -135,10 +99,12 @@ export class NounChanges<Row extends object> {
     return position;
   }
 
-  private matching(row: ChangeRow, matches: Matches<Row>): Change<Row> | null {
+  private matching(row: ChangeRow, wanted: ChangesRequest<Row>): Change<Row> | null {
     const known = this.known.get(row) ?? this.read(row);
     this.known.set(row, known);
-    return known && (matches(known.change.record) || matches(known.before)) ? known.change : null;
+    return known && (wanted.matches(known.change.record) || wanted.matches(known.before))
+      ? known.change
+      : null;
   }
 
   /** Null = the change of another noun. */
@@ -146,45 +112,23 @@ export class NounChanges<Row extends object> {
     if (row.noun !== this.metadata.tableName) return null;
     const { kind, atMs, projectId } = row;
     const values = JSON.parse(row.record);
+    const int64s = this.metadata.columns.filter(({ transformer }) => transformer === ID.transformer);
     const recordOf = (texts: Record<string, unknown>): Row => {
       const record: Record<string, unknown> = { projectId, ...texts };
-      for (const name of this.int64s) if (record[name] != null) record[name] = BigInt(String(record[name]));
+      for (const { propertyName: name } of int64s)
+        record[name] = ID.transformer.from((record[name] ?? null) as string | null);
       return record as Row;
     };
     const before = recordOf({ ...values, ...JSON.parse(row.replaced ?? '{}') });
     return { change: { cursor: cursorOf(row), kind, atMs, record: recordOf(values) }, before };
   }
 
-  /** Null = an update that changed nothing. */
-  private written(change: RecordChange): WrittenChange | null {
-    const { before, after } = change as { [side in keyof RecordChange]: Record<string, unknown> | null };
-    const names = this.metadata.columns.map(({ propertyName }) => propertyName);
-    const record = after ?? before ?? {};
-    const replaced = before && after ? names.filter((name) => before[name] !== after[name]) : null;
-    if (replaced?.length === 0) return null;
-    return {
-      noun: this.metadata.tableName,
-      kind: kindOf(change),
-      record: jsonOf(
-        record,
-        names.filter((name) => name !== 'projectId'),
-      ),
-      replaced: before && replaced && jsonOf(before, replaced),
-    };
-  }
-
   private get metadata(): EntityMetadata {
     return this.db.repository(this.entity).metadata;
   }
-
-  private get int64s(): string[] {
-    return this.metadata.columns
-      .filter(({ transformer }) => transformer === ID.transformer)
-      .map(({ propertyName }) => propertyName);
-  }
 }
 
-function refuseClosedLog({ changesSinceMs }: Reader): AppError {
+function closedLog({ changesSinceMs }: Caller): AppError {
   const [problem, advice] =
     changesSinceMs === null
       ? ['is off', 'An operator can switch it on: petstore projects set <slug> --changes on.']
@@ -192,7 +136,7 @@ function refuseClosedLog({ changesSinceMs }: Reader): AppError {
   return new AppError('conflict', `The change log of this project ${problem}. ${advice}`);
 }
 
-function jsonOf(record: Record<string, unknown>, names: readonly string[]): string {
-  const values = Object.fromEntries(names.map((name) => [name, record[name]]));
+function jsonOf<Row>(record: Row | null, names: readonly (keyof Row)[]): string {
+  const values = Object.fromEntries(names.map((name) => [name, record?.[name]]));
   return JSON.stringify(values, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 }

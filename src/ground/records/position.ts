@@ -1,5 +1,3 @@
-import { AppError } from '../kernel/errors.js';
-
 /**
  * A place in a change log: behind the change with this number and time. The time tells it from a change that had the same
  * number before the database was restored from a backup.
@@ -27,21 +25,7 @@ export function isSame(a: Position, b: Position): boolean {
   return a.number === b.number && a.atMs === b.atMs;
 }
 
-/** Whether no change is between the position and this one. */
-export function isNext(
-  { number, atMs }: Position,
-  next: Position & { readonly previousAtMs: number },
-): boolean {
-  return next.number === number + 1 && next.previousAtMs === atMs;
-}
-
-/** Throws `AppError gone` unless `next` follows the position; without a `next` the position must be the newest. */
-export function requireNext(
-  position: Position,
-  next: Parameters<typeof isNext>[1] | null,
-  newest: Position,
-): void {
-  if (next ? isNext(position, next) : isSame(position, newest)) return;
-  const advice = 'List again, then follow from the changesCursor of that list.';
-  throw new AppError('gone', `The change log does not reach back to this cursor. ${advice}`, { advice });
+/** The position that this change directly follows. */
+export function before({ number, previousAtMs }: Position & { readonly previousAtMs: number }): Position {
+  return { number: number - 1, atMs: previousAtMs };
 }

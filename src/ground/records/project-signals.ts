@@ -3,28 +3,21 @@ import { EventEmitter } from 'node:events';
 /** `writing` and `written` surround a write of the project's records; `access`: its keys, plan or log were changed. */
 export type Signal = 'writing' | 'written' | 'access';
 
-export interface ProjectSignals {
-  /** Tells the processes that listen, this one included. Never throws; without Redis, other processes do not hear it. */
-  send(projectId: bigint, signal: Signal): void;
-  /** Returns the function that ends it. */
-  listen(projectId: bigint, listener: (signal: Signal) => void): () => void;
-  /** Whether a signal of any process arrives here now. Otherwise listeners must look at the database. */
-  readonly isComplete: boolean;
-  /** Grows when signals may have been missed: listeners must look once. */
-  readonly interruptions: number;
-  close(): Promise<void>;
-}
-
-/** Within one process. */
-export class LocalSignals implements ProjectSignals {
-  readonly isComplete: boolean = false;
-  readonly interruptions: number = 0;
+/** Signals within this process. `RedisSignals` are also those of others. */
+export class ProjectSignals {
+  /**
+   * Since this time, as `performance.now()`, each signal of any process arrives here. Listeners must look at the database
+   * until they have looked after it; infinite = they must always look.
+   */
+  readonly completeSinceMs: number = Number.POSITIVE_INFINITY;
   private readonly events = new EventEmitter().setMaxListeners(0);
 
+  /** Never throws. */
   send(projectId: bigint, signal: Signal): void {
     this.events.emit(String(projectId), signal);
   }
 
+  /** Returns the function that ends it. */
   listen(projectId: bigint, listener: (signal: Signal) => void): () => void {
     const name = String(projectId);
     this.events.on(name, listener);

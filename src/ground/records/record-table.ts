@@ -14,9 +14,6 @@ export interface ProjectRow {
   id: bigint;
 }
 
-/** The project whose records are written, and whether its changes are logged. */
-export type Writer = Pick<Caller, 'projectId' | 'changesSinceMs'>;
-
 /** Runs in the transaction of a write, such as storing its answer for an Idempotency-Key; null = nothing runs. */
 export type Alongside<T> = ((manager: EntityManager, result: T) => Promise<void>) | null;
 
@@ -28,7 +25,7 @@ export class RecordTable<Row extends ProjectRow> {
     private readonly entity: new () => Row,
     protected readonly db: Database,
     protected readonly versions: DataVersions,
-    feeds: ChangeFeeds,
+    private readonly feeds: ChangeFeeds,
   ) {
     this.changes = new NounChanges(entity, db, feeds);
   }
@@ -46,8 +43,8 @@ export class RecordTable<Row extends ProjectRow> {
    * Inserts records of one project in a transaction with `alongside`, with one statement: all of them, or none. Throws what
    * the driver throws: `isDuplicateId` for a taken id, `isDuplicate` for any value that must be unique.
    */
-  insertAll(writer: Writer, rows: readonly Row[], alongside: Alongside<Row[]>): Promise<void> {
-    return this.write(writer, true, async (manager, note) => {
+  insertAll(caller: Caller, rows: readonly Row[], alongside: Alongside<Row[]>): Promise<void> {
+    return this.write(caller, true, async (manager, note) => {
       await insertTogether(manager, this.entity, rows);
       await alongside?.(manager, [...rows]);
       for (const after of rows) note?.({ before: null, after });
@@ -55,9 +52,9 @@ export class RecordTable<Row extends ProjectRow> {
   }
 
   /** Returns the changed record; null = there is none. Throws as `insertAll`. */
-  update(writer: Writer, id: bigint, changes: Partial<Row>, alongside: Alongside<Row>): Promise<Row | null> {
-    return this.write(writer, alongside !== null, async (manager, note) => {
-      const key = keyOf<Row>(writer.projectId, id);
+  update(caller: Caller, id: bigint, changes: Partial<Row>, alongside: Alongside<Row>): Promise<Row | null> {
+    return this.write(caller, alongside !== null, async (manager, note) => {
+      const key = keyOf<Row>(caller.projectId, id);
       const before = note && (await this.lock(manager, key));
       await manager.update(this.entity, key, changes as QueryDeepPartialEntity<Row>);
       const after = await manager.findOneBy(this.entity, key);
@@ -68,9 +65,9 @@ export class RecordTable<Row extends ProjectRow> {
   }
 
   /** Returns whether the record existed. If it did, `alongside` runs. */
-  delete(writer: Writer, id: bigint, alongside: Alongside<bigint>): Promise<boolean> {
-    return this.write(writer, alongside !== null, async (manager, note) => {
-      const key = keyOf<Row>(writer.projectId, id);
+  delete(caller: Caller, id: bigint, alongside: Alongside<bigint>): Promise<boolean> {
+    return this.write(caller, alongside !== null, async (manager, note) => {
+      const key = keyOf<Row>(caller.projectId, id);
       const before = note && (await this.lock(manager, key));
       const { affected } = await manager.delete(this.entity, key);
       if (affected === 1) await alongside?.(manager, id);
@@ -91,22 +88,26 @@ export class RecordTable<Row extends ProjectRow> {
   ): Promise<{ rows: R[]; changesCursor: string | null }> {
     const sql = `SELECT CAST(log.number AS CHAR) AS logNumber, CAST(log.at_ms AS CHAR) AS logAtMs, page.*
       FROM change_logs AS log LEFT JOIN (${select}) AS page ON TRUE WHERE log.project_id = ?`;
-    const rows = await this.db.read<R & LogColumns>(String(projectId), sql, [...values, projectId]);
-    const [first] = rows;
-    const changesCursor = first
-      ? cursorOf({ number: Number(first.logNumber), atMs: Number(first.logAtMs) })
-      : null;
+    type WithLog = R & { logNumber: string; logAtMs: string; id: unknown };
+    const rows = await this.db.read<WithLog>(String(projectId), sql, [...values, projectId]);
+    const [log] = rows;
+    const changesCursor = log ? cursorOf({ number: Number(log.logNumber), atMs: Number(log.logAtMs) }) : null;
+    // An empty page has the log alone.
     return { rows: rows.filter(({ id }) => id !== null), changesCursor };
   }
 
   /** Without a log or something alongside, a transaction would only add two statements. `note` logs a change. */
   private write<T>(
-    { projectId, changesSinceMs }: Writer,
+    { projectId, changesSinceMs }: Caller,
     isTogether: boolean,
-    work: (manager: EntityManager, note: ((change: RecordChange) => void) | null) => Promise<T>,
+    work: (manager: EntityManager, note: ((change: RecordChange<Row>) => void) | null) => Promise<T>,
   ): Promise<T> {
     const run = () => {
-      if (changesSinceMs !== null) return this.changes.write(projectId, work);
+      if (changesSinceMs !== null) {
+        return this.feeds.log.write(projectId, (manager, changes) =>
+          work(manager, (change) => changes.push(...this.changes.written(change))),
+        );
+      }
       if (isTogether) return this.db.transaction((manager) => work(manager, null));
       return this.db.write(() => work(this.repository.manager, null));
     };
@@ -117,13 +118,6 @@ export class RecordTable<Row extends ProjectRow> {
   private lock(manager: EntityManager, where: FindOptionsWhere<Row>): Promise<Row | null> {
     return manager.findOne(this.entity, { where, ...this.db.forUpdate });
   }
-}
-
-interface LogColumns {
-  logNumber: string;
-  logAtMs: string;
-  /** Null = the page is empty. */
-  id: unknown;
 }
 
 function keyOf<Row extends ProjectRow>(projectId: bigint, id: bigint): FindOptionsWhere<Row> {

@@ -5,13 +5,15 @@ import { parseInt64 } from '../../ground/kernel/int64.js';
 import {
   LIST_ORDERS,
   type ListOrder,
+  MAX_PAGE_SIZE,
   PAGE_SIZE,
   pageSizeSchema,
   validator,
 } from '../../ground/kernel/validation.js';
+import type { ChangesRequest } from '../../ground/records/noun-changes.js';
 import { PET } from '../pet.description.js';
-import type { PetStatus } from '../pet.entity.js';
-import { idsSchema, namePrefixSchema } from '../pet.rules.js';
+import type { Pet, PetStatus } from '../pet.entity.js';
+import { hasStatus, idsSchema, namePrefixSchema } from '../pet.rules.js';
 import { MAX_IDS, PetCursors, type PetListRequest } from '../pet-list.js';
 import { PetStatusEnum } from './pet.type.js';
 
@@ -104,6 +106,40 @@ export function parseListArgs({
   }
   if (problems.length > 0) throw invalidRequest(problems);
   return { ...list, pageSize, after: position };
+}
+
+@ArgsType()
+export class FollowedPetArgs {
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Only changes behind this cursor, of a change or from `changesCursor`. A cursor that the log does not reach any more is refused with `GONE`: list again, and follow from the `changesCursor` of that list.',
+  })
+  after?: string | null;
+
+  @Field(() => PetStatusEnum, {
+    nullable: true,
+    description: 'Only changes of pets that have this status, or had it before the change.',
+  })
+  status?: PetStatus | null;
+}
+
+@ArgsType()
+export class PetChangeArgs extends FollowedPetArgs {
+  @Field(() => Int, {
+    nullable: true,
+    defaultValue: MAX_PAGE_SIZE,
+    description: `How many changes: 1 to ${MAX_PAGE_SIZE}.`,
+  })
+  first?: number | null;
+}
+
+/** The changes that a client wants. Throws `AppError invalid_request`. */
+export function parseChangeArgs({ first, after = null, status }: PetChangeArgs): ChangesRequest<Pet> {
+  const pageSize = first ?? MAX_PAGE_SIZE;
+  const problems = problemsOf({ first: pageSize });
+  if (problems.length > 0) throw invalidRequest(problems);
+  return { after, field: 'after', pageSize, matches: hasStatus(status) };
 }
 
 /** Each once, ascending. A text that is no 64-bit integer identifies no pet. */

@@ -4,7 +4,6 @@ import { GET_PET_DEPRECATION, newPetSchema, petStatusSchema } from '../pet.rules
 import {
   changesQuerySchema,
   listQuerySchema,
-  petChangeSchema,
   petChangesSchema,
   petSchema,
   petsSchema,
@@ -99,8 +98,8 @@ export const PETS_DOCUMENT: RestDocument = {
     Pet: petSchema,
     Pets: { ...petsSchema, items: { $ref: '#/components/schemas/Pet' } },
     PetChange: {
-      ...petChangeSchema,
-      properties: { ...petChangeSchema.properties, pet: { $ref: '#/components/schemas/Pet' } },
+      ...petChangesSchema.items,
+      properties: { ...petChangesSchema.items.properties, pet: { $ref: '#/components/schemas/Pet' } },
     },
     PetChanges: { ...petChangesSchema, items: { $ref: '#/components/schemas/PetChange' } },
   },

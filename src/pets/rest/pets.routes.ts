@@ -52,18 +52,19 @@ export function petsRoutes(
     '/pets/changes',
     { schema: { response: { 200: petChangesSchema } }, config: { operationId: 'listPetChanges' } },
     async (request, reply) => {
-      const { wanted, pageSize, filter } = parseChangesQuery(request.query);
-      const page = await pets.changes(serviceCallOf(request, reply), wanted, pageSize);
-      // Always: the next changes will be there.
-      const query = `limit=${pageSize}${filter}`;
-      linkPages(request, reply, { url: `${listUrl(request)}/changes`, query, nextCursor: page.endCursor });
+      const { status } = request.query;
+      const wanted = parseChangesQuery(request.query);
+      const page = await pets.changes(serviceCallOf(request, reply), wanted);
+      linkPages(request, reply, {
+        url: `${listUrl(request)}/changes`,
+        query: `limit=${wanted.pageSize}${status === undefined ? '' : `&status=${status}`}`,
+        // Always: the next changes will be there.
+        nextCursor: page.endCursor,
+      });
       nameIgnored(reply, Object.keys(changesQuerySchema.properties));
-      return page.changes.map(({ cursor, kind, atMs, record }) => ({
-        cursor,
-        kind,
-        at: new Date(atMs).toISOString(),
-        pet: present(record),
-      }));
+      return page.changes.map(({ cursor, kind, atMs, record }) => {
+        return { cursor, kind, at: new Date(atMs).toISOString(), pet: present(record) };
+      });
     },
   );
 
@@ -120,17 +121,12 @@ function parseListQuery(query: Record<string, unknown>): PetListRequest {
 const changesProblemsOf = validator(changesQuerySchema);
 
 /** As `parseListQuery`, for listPetChanges. */
-function parseChangesQuery(query: Record<string, unknown>) {
-  const { limit, status, cursor } = query;
+function parseChangesQuery({ limit, status, cursor }: Record<string, unknown>): ChangesRequest<Pet> {
   const problems = changesProblemsOf({ limit: wholeNumber(limit), status, cursor });
   if (problems.length > 0) throw invalidRequest(problems);
-  const wanted: ChangesRequest<Pet> = {
-    after: (cursor as string | undefined) ?? null,
-    field: 'cursor',
-    matches: hasStatus(status as PetStatus | undefined),
-  };
-  const filter = status === undefined ? '' : `&status=${status}`;
-  return { wanted, pageSize: limit === undefined ? MAX_PAGE_SIZE : Number(limit), filter };
+  const pageSize = limit === undefined ? MAX_PAGE_SIZE : Number(limit);
+  const after = (cursor as string | undefined) ?? null;
+  return { after, field: 'cursor', pageSize, matches: hasStatus(status as PetStatus | undefined) };
 }
 
 /** SPEC's Pet. An unset status is left out: SPEC's status is optional, not nullable. */

@@ -22,46 +22,6 @@ export const petSchema = {
 
 export const petsSchema = { type: 'array', description: 'A page of pets.', items: petSchema } as const;
 
-/** A change of a pet: REST's form of GraphQL's `PetChange`. */
-export const petChangeSchema = {
-  type: 'object',
-  description: 'A change of a pet.',
-  required: ['cursor', 'kind', 'at', 'pet'],
-  properties: {
-    cursor: { type: 'string', description: 'The position in the change log behind this change.' },
-    kind: { type: 'string', enum: CHANGE_KINDS, description: 'What happened.' },
-    at: { type: 'string', format: 'date-time', description: 'When it happened.' },
-    pet: { ...petSchema, description: 'The pet after the change; a deleted one as it was.' },
-  },
-} as const;
-
-export const petChangesSchema = {
-  type: 'array',
-  description: 'Changes of pets, in the order of their commits.',
-  items: petChangeSchema,
-} as const;
-
-export const changesQuerySchema = {
-  type: 'object',
-  properties: {
-    limit: {
-      ...pageSizeSchema('changes'),
-      default: MAX_PAGE_SIZE,
-    },
-    status: {
-      ...petStatusSchema,
-      description: 'Only changes of pets that have this status, or had it before the change.',
-    },
-    cursor: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 64,
-      description: `Only changes behind this position: the cursor of a change, or \`${CHANGES_CURSOR}\` of a list.`,
-      rule: 'must be a cursor of the change log',
-    },
-  },
-} as const satisfies ObjectSchema;
-
 export const listQuerySchema = {
   type: 'object',
   properties: {
@@ -73,6 +33,39 @@ export const listQuerySchema = {
       maxLength: 64,
       description: 'Start of the page, from the `Link` header of the previous page.',
       rule: 'must be a cursor from a Link header of this list',
+    },
+  },
+} as const satisfies ObjectSchema;
+
+/** Changes of pets: REST's form of GraphQL's `PetChange`. */
+export const petChangesSchema = {
+  type: 'array',
+  description: 'Changes of pets, in the order of their commits.',
+  items: {
+    type: 'object',
+    description: 'A change of a pet.',
+    required: ['cursor', 'kind', 'at', 'pet'],
+    properties: {
+      cursor: { type: 'string', description: 'The position in the change log behind this change.' },
+      kind: { type: 'string', enum: CHANGE_KINDS, description: 'What happened.' },
+      at: { type: 'string', format: 'date-time', description: 'When it happened.' },
+      pet: petSchema,
+    },
+  },
+} as const;
+
+export const changesQuerySchema = {
+  type: 'object',
+  properties: {
+    limit: { ...pageSizeSchema('changes'), default: MAX_PAGE_SIZE },
+    status: {
+      ...petStatusSchema,
+      description: 'Only changes of pets that have this status, or had it before the change.',
+    },
+    cursor: {
+      ...listQuerySchema.properties.cursor,
+      description: `Only changes behind this position: the cursor of a change, or \`${CHANGES_CURSOR}\` of a list.`,
+      rule: 'must be a cursor of the change log',
     },
   },
 } as const satisfies ObjectSchema;

@@ -44,6 +44,7 @@ interface ProjectStreams {
 export class OpenStreams {
   private readonly projects = new Map<bigint, ProjectStreams>();
   private timer: NodeJS.Timeout | null = null;
+  private checkedAtMs = 0;
   private renewedAtMs = 0;
   private isDraining = false;
 
@@ -110,11 +111,11 @@ export class OpenStreams {
       endSignals,
     };
     this.projects.set(id, project);
-    this.timer ??= setInterval(() => this.tick(), TICK_MS).unref();
+    this.timer ??= setInterval(() => void this.tick(), TICK_MS).unref();
     return project;
   }
 
-  private tick(): void {
+  private async tick(): Promise<void> {
     const [nowMs, atMs] = [this.now(), performance.now()];
     const projects = [...this.projects.values()];
     for (const { entries } of projects) {
@@ -124,21 +125,25 @@ export class OpenStreams {
         else if (atMs - stream.sentAtMs >= BEAT_EVERY_MS) stream.beat();
       }
     }
-    if (!this.signals.isComplete) void this.check(projects);
-    if (atMs - this.renewedAtMs < RENEW_EVERY_MS) return;
-    this.renewedAtMs = atMs;
-    for (const project of projects) void this.keepSlots(project);
+    const isRenewal = atMs - this.renewedAtMs >= RENEW_EVERY_MS;
+    if (isRenewal) this.renewedAtMs = atMs;
+    if (this.checkedAtMs < this.signals.completeSinceMs) {
+      if (await this.check(projects)) this.checkedAtMs = atMs;
+    } else if (isRenewal) for (const project of projects) void this.keepSlots(project);
   }
 
-  /** Ends the streams of keys that are not valid any more, and those beyond the plan. A statement for all projects. */
-  private async check(projects: readonly ProjectStreams[]): Promise<void> {
+  /**
+   * Ends the streams of keys that are not valid any more, and those beyond the plan. A statement for all projects. Returns
+   * false for an unavailable database, which ends no stream.
+   */
+  private async check(projects: readonly ProjectStreams[]): Promise<boolean> {
     const entries = projects.flatMap((project) => [...project.entries.values()]);
     const keyIds = new Set(entries.map(({ stream }) => stream.caller.keyId));
-    // An unavailable database ends no stream.
     const keys = await this.findKeys([...keyIds]).catch(() => null);
-    if (!keys) return;
+    if (!keys) return false;
     for (const entry of entries) this.update(entry, keys.get(entry.stream.caller.keyId));
     for (const project of projects) await this.keepSlots(project);
+    return true;
   }
 
   /** Takes over what another process may have changed. */

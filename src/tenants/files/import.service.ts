@@ -158,10 +158,6 @@ export class ImportService {
     return this.noun.description.plural;
   }
 
-  private get changes() {
-    return new NounChanges(this.noun.entity, this.db, this.shared.changes);
-  }
-
   private get table() {
     return this.db.repository(FileImport);
   }
@@ -182,17 +178,16 @@ export class ImportService {
     };
     await withDrawnIds(this.shared.ids, records.length, async (ids) => {
       const rows = this.rowsOf(progress, records, ids);
+      const { log } = this.shared.changes;
+      const changes = new NounChanges(this.noun.entity, this.db, this.shared.changes);
+      const written = rows.flatMap((after) => changes.written({ before: null, after }));
       const attempt = () =>
         batches.store(async (manager) => {
           await insertRows(manager, this.noun.entity, rows);
           if (work.file.identity) await this.advance(manager, progress, next);
-          await this.changes.append(
-            manager,
-            progress.projectId,
-            rows.map((after) => ({ before: null, after })),
-          );
+          await log.append(manager, progress.projectId, written);
         });
-      await patiently(() => this.changes.announcing(progress.projectId, attempt), work).catch((error) =>
+      await patiently(() => log.announcing(progress.projectId, attempt), work).catch((error) =>
         refuseLateConflict(error, work),
       );
     });

@@ -57,13 +57,7 @@ export function changeTypes<Row, Type extends object>(
     pageInfo!: PageInfoType;
   }
 
-  /** Streams of a project share a change, and so its type. */
-  const presented = new WeakMap<Change<Row>, ChangeType>();
-  const presentChange = (change: Change<Row>): ChangeType => {
-    const known = presented.get(change) ?? { ...change, record: present(change.record) };
-    presented.set(change, known);
-    return known;
-  };
+  const presentChange = (change: Change<Row>): ChangeType => ({ ...change, record: present(change.record) });
   return {
     ChangeType,
     ConnectionType,
