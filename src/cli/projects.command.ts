@@ -66,16 +66,14 @@ Examples:
   $ petstore projects set big --per-minute 10000
   $ petstore projects set shop --changes on`,
     )
-    .action(async (slug: string, { changes, streams, ...quotas }: SetOptions, command: Command) => {
-      if ((changes ?? streams) === undefined && Object.keys(quotas).length === 0) {
+    .action(async (slug: string, options: SetOptions, command: Command) => {
+      if (Object.keys(options).length === 0) {
         command.error('error: nothing to set: add --plan, --per-minute, --per-day, --changes or --streams');
       }
-      const live = {
-        ...(changes === undefined ? {} : { isLogged: changes === 'on' }),
-        ...(streams === undefined ? {} : { mostStreams: streams }),
-      };
+      const { changes, streams: mostStreams, ...quotas } = options;
+      const isLogged = changes && changes === 'on';
       const project = await withServices(({ projects }) =>
-        projects.change(commandLineActor(), slug, { ...quotas, ...live }),
+        projects.change(commandLineActor(), slug, { ...quotas, isLogged, mostStreams }),
       );
       printOne(project, `Project ${slug} is changed.`);
     });

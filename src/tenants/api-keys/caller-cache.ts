@@ -144,20 +144,15 @@ export async function findKnownKey(db: Database, digest: string): Promise<KnownK
   return row && isSame(row.digest, digest) ? knownKey(row) : null;
 }
 
-const MOST_IN_STATEMENT = 1_000;
-
 /** The keys with these ids, without those that are revoked. */
 export async function findKnownKeys(
   db: Database,
   keyIds: readonly bigint[],
 ): Promise<ReadonlyMap<bigint, KnownKey>> {
-  const found = new Map<bigint, KnownKey>();
-  for (let at = 0; at < keyIds.length; at += MOST_IN_STATEMENT) {
-    const some = keyIds.slice(at, at + MOST_IN_STATEMENT);
-    const rows = await db.repository(ApiKey).query(`${KEYS} api_keys.id IN (${some.map(() => '?')})`, some);
-    for (const key of (rows as Row[]).map(knownKey)) found.set(key.caller.keyId, key);
-  }
-  return found;
+  if (keyIds.length === 0) return new Map();
+  const sql = `${KEYS} api_keys.id IN (${keyIds.map(() => '?')})`;
+  const rows: Row[] = await db.repository(ApiKey).query(sql, [...keyIds]);
+  return new Map(rows.map(knownKey).map((key) => [key.caller.keyId, key]));
 }
 
 function knownKey(row: Row): KnownKey {

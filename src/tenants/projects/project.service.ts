@@ -21,9 +21,9 @@ interface NewProject extends AgreedPlan {
 
 interface ProjectChanges extends Partial<AgreedPlan> {
   /** Whether the change log is on. */
-  isLogged?: boolean;
+  isLogged?: boolean | undefined;
   /** Open streams that were agreed for an Enterprise project. */
-  mostStreams?: number;
+  mostStreams?: number | undefined;
 }
 
 /** Adapts what depends on the project's plan, in the transaction that changes it. */

@@ -11,16 +11,14 @@ export interface StreamFormat {
   end(errorsJson: string, isFinal: boolean): string;
 }
 
-const RETRY_AFTER_MS = { least: 500, most: 2_000 };
+const LEAST_RETRY_MS = 500;
+const MOST_JITTER_MS = 1_500;
 
 /** The distinct connections of graphql-sse's protocol. `id:` lets `EventSource` resume. WHATWG HTML §9.2. */
 export const SERVER_SENT_EVENTS: StreamFormat = {
   contentType: 'text/event-stream; charset=utf-8',
   // Jittered, so that the clients of a process that ends do not return all at once.
-  begin: () => {
-    const { least, most } = RETRY_AFTER_MS;
-    return `retry: ${Math.round(least + Math.random() * (most - least))}\n\n`;
-  },
+  begin: () => `retry: ${LEAST_RETRY_MS + Math.round(Math.random() * MOST_JITTER_MS)}\n\n`,
   result: (json, cursor) => `event: next\nid: ${cursor}\ndata: ${json}\n\n`,
   beat: (cursor) => `id: ${cursor}\n:\n\n`,
   end: (errorsJson, isFinal) =>

@@ -164,28 +164,16 @@ export class LiveStream implements Stream {
       for (const event of events) {
         const result = await this.results.of(event, this.operation, { projectId, present });
         text += this.format.result(result, event.cursor);
-        if (text.length < WRITTEN_CHARACTERS) continue;
-        await this.send(text);
+        if (text.length < WRITTEN_CHARACTERS && event !== events.at(-1)) continue;
+        // A client that is gone takes nothing, so this waits for ever, and both are garbage.
+        if (!this.write(text)) await new Promise((resolve) => this.raw?.once('drain', resolve));
         text = '';
       }
-      if (text !== '') await this.send(text);
       this.isSending = false;
     }
   }
 
-  /** Resolves once the client has taken the text, or is gone. */
-  private async send(text: string): Promise<void> {
-    if (this.write(text)) return;
-    const raw = this.raw as ServerResponse;
-    await new Promise<void>((resolve) => {
-      const goOn = () => {
-        raw.off('drain', goOn).off('close', goOn);
-        resolve();
-      };
-      raw.on('drain', goOn).on('close', goOn);
-    });
-  }
-
+  /** Returns false if the client has to take it first. */
   private write(text: string): boolean {
     const raw = this.raw as ServerResponse;
     if (raw.writableEnded || raw.destroyed) return true;
