@@ -1,0 +1,62 @@
+import { expect } from '@jest/globals';
+import type { Plan } from '../../../src/tenants/projects/plans.js';
+import { eventually } from '../eventually.js';
+import { createTenant } from '../gateway-process.js';
+import { slowness } from '../own-time.js';
+import { freePort } from '../servers/daemon.js';
+import { type AttackedGateway, startAttackedGateway } from './attacked-gateway.js';
+import type { RawClient } from './raw-client.js';
+import { openRawStream } from './raw-streams.js';
+
+const MOST_P99_MS = 250;
+/** 50 ms each. The p99 of fewer than a hundred is the slowest of them. */
+const READS = 40;
+
+/** A gateway whose streams are attacked. */
+export interface AttackedStreams extends AttackedGateway {
+  /** A key of a new project with a change log. */
+  newKey(plan?: Plan): Promise<string>;
+  open(bytes: string): Promise<RawClient>;
+  /** How many streams the process has open. */
+  openStreams(): Promise<number>;
+  noneIsOpen(): Promise<unknown>;
+  /** Runs the attack. The neighbour must be served; returns the megabytes that the attack took at most, and since. */
+  attack(work: () => Promise<unknown>): Promise<{ mostMb: number; keptMb: number }>;
+}
+
+export async function startAttackedStreams(env: Record<string, string> = {}): Promise<AttackedStreams> {
+  const metricsPort = await freePort();
+  const attacked = await startAttackedGateway({ env: { METRICS_PORT: String(metricsPort), ...env } });
+  const { gateway, neighbour, memoryMb, databaseUrl } = attacked;
+  const openStreams = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    return Number(/^petstore_open_streams (\d+)$/m.exec(text)?.[1]);
+  };
+  return {
+    ...attacked,
+    newKey: (plan = 'ENTERPRISE') => createTenant(databaseUrl, plan, { isLogged: true }),
+    open: (bytes) => openRawStream(gateway.port, bytes),
+    openStreams,
+    noneIsOpen: () => eventually('no open stream', async () => (await openStreams()) === 0),
+    async attack(work) {
+      const [slowBefore, beforeMb] = [await slowness(), await memoryMb()];
+      let mostMb = beforeMb;
+      const sampling = setInterval(async () => {
+        mostMb = Math.max(mostMb, await memoryMb());
+      }, 100);
+      neighbour.startOver();
+      try {
+        await work();
+        await eventually('the neighbour has read', () => neighbour.readCount >= READS);
+      } finally {
+        clearInterval(sampling);
+      }
+      const p99Ms = neighbour.p99Ms();
+      const [slowAfter, keptMb] = [await slowness(), (await memoryMb()) - beforeMb];
+      if (process.env.SHOW) console.log(p99Ms, slowBefore, slowAfter, mostMb - beforeMb, keptMb);
+      expect([neighbour.failures(), gateway.faults()]).toEqual([[], []]);
+      expect(p99Ms).toBeLessThan(MOST_P99_MS * Math.max(slowBefore, slowAfter));
+      return { mostMb: mostMb - beforeMb, keptMb };
+    },
+  };
+}
