@@ -67,7 +67,9 @@ function prepareStart(
     hosts.stop();
     // After TLS has ended, so that the counts of the last requests are stored too.
     await tlsEnded;
-    await Promise.all([parts.closeLimiter(), parts.signals.close(), chores.stopChores()]);
+    await Promise.all([parts.closeLimiter(), chores.stopChores()]);
+    // The last chores send signals.
+    await parts.signals.close();
     // Last, so that the spans of the last work are sent too.
     await parts.tracing?.close();
   });

@@ -22,7 +22,7 @@ import type { Services } from './services.js';
 interface CustomDomainParts {
   config: Config;
   db: Database;
-  services: Pick<Services, 'projects' | 'ids' | 'audit' | 'idempotency'>;
+  services: Pick<Services, 'projects' | 'ids' | 'audit' | 'idempotency' | 'signals'>;
   now: () => number;
   log?: { warn(details: object, message: string): void };
   /** Calls the work; with tracing, in a span. */
@@ -45,11 +45,12 @@ export function createCustomDomains({
   onEvent = () => {},
   syncHosts = async () => {},
 }: CustomDomainParts) {
-  const { projects, ids, audit, idempotency } = services;
+  const { projects, ids, audit, idempotency, signals } = services;
   const { platformHost } = config;
   const sealer = new Sealer(config.secretKeys);
   const certificates = new CertificateStore(db, ids);
-  const store = new DomainStore(db, ids, { onEvent, syncHosts }, now);
+  const onChange = (projectId: bigint) => signals.send(projectId, 'domains');
+  const store = new DomainStore(db, ids, { onEvent, onChange, syncHosts }, now);
   const resolver = new Resolver(config.dnsServers, now);
   const nameServers = new NameServers(resolver, config, now);
   const dns = { resolver, nameServers, platformHost, now };

@@ -6,6 +6,7 @@ import { DomainResolver } from '../doors/graphql/schema/domains/domain.resolver.
 import { ProjectResolver } from '../doors/graphql/schema/project.resolver.js';
 import { RateLimitResolver } from '../doors/graphql/schema/rate-limit.resolver.js';
 import { createSchema, type ResolverClass } from '../doors/graphql/schema/schema.js';
+import { UpdatesResolver } from '../doors/graphql/schema/updates.resolver.js';
 import type { NounDoors } from '../noun.js';
 import type { Addresses } from './addresses.js';
 import type { AppOptions, Parts } from './parts.js';
@@ -13,7 +14,7 @@ import type { AppOptions, Parts } from './parts.js';
 /** The schema of the GraphQL door with its resolvers. `addresses` are where clients find the gateway. */
 export function openSchema(
   options: AppOptions,
-  { services, customDomains, hostAddresses, limiter }: Parts,
+  { services, customDomains, hostAddresses, limiter, signals }: Parts,
   { nouns, addresses }: { nouns: readonly NounDoors[]; addresses: () => Addresses },
 ): Promise<GraphQLSchema> {
   const fieldLimits = new FieldLimits(limiter);
@@ -23,6 +24,7 @@ export function openSchema(
       new DomainResolver(customDomains.ofProject, customDomains.endsTls, options.now),
       ...nouns.map(({ resolver }) => resolver),
       new RateLimitResolver(fieldLimits),
+      new UpdatesResolver(signals),
       new ActivityResolver(services.projectAudit, {
         requests: services.projectRequests,
         isOn: options.config.isRequestLogOn,

@@ -37,7 +37,7 @@ export function createServices(
   const idempotency = new IdempotencyService(db, now);
   const changes = new ChangeFeeds(new ChangeLog(db, signals, now));
   const projects = new ProjectService(db, ids, { audit, signals }, now);
-  const domains = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
+  const domains = new DomainStore(db, ids, { onEvent() {}, onChange() {}, async syncHosts() {} }, now);
   projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
   const apiKeys = new ApiKeyService(db, ids, { audit, idempotency, signals }, now);
   const nouns = SERVED_NOUNS.map((noun) =>
@@ -51,9 +51,12 @@ export function createServices(
   );
   const keyNames = new KeyNames(db);
   const usage = new UsageService(db, now);
-  const requestWriter = new RequestWriter(db, now, isRequestLogOn);
+  const requestWriter = new RequestWriter(db, now, isRequestLogOn, (projectId) =>
+    signals.send(projectId, 'requests'),
+  );
   return {
     ids,
+    signals,
     audit,
     auditRetention: new Retention(db, AuditEvent, AUDIT_RETENTION, now),
     projectAudit: new ProjectAudit(db, keyNames),

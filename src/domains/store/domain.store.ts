@@ -32,6 +32,8 @@ export type Decide = (domain: Domain, manager: EntityManager) => Revision | null
 
 interface DomainHooks {
   onEvent: OnDomainEvent;
+  /** Called for each project of which committed changes are stored. */
+  onChange(projectId: bigint): void;
   /** Applies committed changes to the hosts that this process serves. Never rejects. */
   syncHosts(): Promise<void>;
 }
@@ -57,6 +59,7 @@ const TRANSACTION_PATIENCE_MS = 4_000;
 export class DomainStore {
   private readonly transactions = new FairSemaphore({ most: MAX_TRANSACTIONS });
   private readonly recorded = new WeakMap<EntityManager, Parameters<OnDomainEvent>[0][]>();
+  private readonly projects = new WeakMap<EntityManager, Set<bigint>>();
   /** Transactions that changed what is served. */
   private readonly serving = new WeakSet<EntityManager>();
   /** The last id that `deleteRemoved` has seen. */
@@ -130,6 +133,7 @@ export class DomainStore {
     if (done === null) throw noConnection(TRANSACTION_PATIENCE_MS);
     const { manager, result } = done.result;
     for (const event of this.recorded.get(manager) ?? []) this.hooks.onEvent(event);
+    for (const projectId of this.projects.get(manager) ?? []) this.hooks.onChange(projectId);
     if (this.serving.has(manager)) await this.hooks.syncHosts();
     return result;
   }
@@ -219,6 +223,9 @@ export class DomainStore {
     manager: EntityManager,
     revised: readonly (Pick<Revision, 'happenings'> & { domain: Domain })[],
   ): Promise<void> {
+    const projects = this.projects.get(manager) ?? new Set();
+    this.projects.set(manager, projects);
+    for (const { domain } of revised) projects.add(domain.projectId);
     const entries = revised.flatMap(({ domain, happenings = [] }) =>
       happenings.map((happening) => ({ domain, happening })),
     );

@@ -85,7 +85,7 @@ class ChangeFeed {
     private readonly onClose: () => void,
   ) {
     this.endSignals = log.signals.listen(projectId, (signal) => {
-      if (signal === 'access') return;
+      if (signal !== 'writing' && signal !== 'written') return;
       this.writes = Math.max(0, this.writes + (signal === 'writing' ? 1 : -1));
       if (signal === 'writing') this.lastWriteMs = performance.now();
       else this.look();

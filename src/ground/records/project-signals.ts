@@ -1,7 +1,10 @@
 import { EventEmitter } from 'node:events';
 
-/** `writing` and `written` surround a write of the project's records; `access`: its keys, plan or log were changed. */
-export type Signal = 'writing' | 'written' | 'access';
+/**
+ * `writing` and `written` surround a write of the project's records; `access`: its keys, plan or log were changed;
+ * `requests`, `domains`: its request log or its domains have changed.
+ */
+export type Signal = 'writing' | 'written' | 'access' | 'requests' | 'domains';
 
 /** Signals within this process. `RedisSignals` are also those of others. */
 export class ProjectSignals {

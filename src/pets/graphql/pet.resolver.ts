@@ -14,13 +14,13 @@ import {
 } from 'type-graphql';
 import { Batch } from '../../doors/graphql/execution/batch.js';
 import { Call, type Context, serviceCallOf } from '../../doors/graphql/execution/context.js';
-import { BY_SOURCE } from '../../doors/graphql/execution/subscription-fields.js';
+import { BY_SOURCE, type StreamSource } from '../../doors/graphql/execution/subscription-fields.js';
 import { MAX_INPUTS } from '../../doors/graphql/operations/measured-operation.js';
 import { answeredFields } from '../../doors/graphql/operations/operation-size.js';
 import { Entries } from '../../doors/graphql/operations/type-options.js';
-import type { ChangeSource } from '../../doors/graphql/schema/lists/change.type.js';
 import type { ServiceCall } from '../../ground/kernel/caller.js';
 import { int64OrText, parseRecordId } from '../../ground/kernel/record-id.js';
+import type { Change } from '../../ground/records/noun-changes.js';
 import { PET } from '../pet.description.js';
 import type { Pet, PetStatus } from '../pet.entity.js';
 import { GET_PET_DEPRECATION, PET_RULES } from '../pet.rules.js';
@@ -103,7 +103,7 @@ export class PetResolver {
   async followPetChanges(
     @Ctx() context: Context,
     @Args(() => FollowedPetArgs) args: FollowedPetArgs,
-  ): Promise<ChangeSource<Pet>> {
+  ): Promise<StreamSource<Change<Pet>>> {
     const wanted = parseChangeArgs({ ...args, after: context.lastEventId ?? args.after ?? null });
     return PET_CHANGES.presentStream(await this.service.followChanges(serviceCallOf(context), wanted));
   }

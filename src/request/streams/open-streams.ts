@@ -16,6 +16,8 @@ const LONGEST_MS = DAY_MS;
 export interface Stream {
   readonly id: string;
   readonly caller: Caller;
+  /** It shows the change log, and ends with it. */
+  readonly needsLog: boolean;
   /** As `performance.now()`. */
   readonly sentAtMs: number;
   /** Tells the client that the stream is alive. */
@@ -148,7 +150,7 @@ export class OpenStreams {
 
   /** Takes over what another process may have changed. */
   private update(entry: Entry, key: KnownKey | undefined): void {
-    if (key?.caller.changesSinceMs === null) entry.stream.end(logIsOff(), true);
+    if (entry.stream.needsLog && key?.caller.changesSinceMs === null) entry.stream.end(logIsOff(), true);
     if (!key) entry.stream.end(unauthorized(), true);
     else [entry.expiresAtMs, entry.project.mostStreams] = [key.expiresAtMs, key.mostStreams];
   }

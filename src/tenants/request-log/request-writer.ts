@@ -24,7 +24,7 @@ const MAX_IN_ALL = 10_000;
 export class RequestWriter {
   private readonly unstored = new UnstoredRequests();
   /** Each is stored by one transaction. */
-  private waiting: LoggedRequest[][] = [];
+  private waiting: StoredRow[][] = [];
   private readonly batches: Batches;
   private flushing: Promise<void> = Promise.resolve();
 
@@ -32,6 +32,8 @@ export class RequestWriter {
     db: Database,
     private readonly now: () => number,
     readonly isOn = true,
+    /** Called for each project that has new rows, unless only its dashboards sent the requests. */
+    private readonly onStored: (projectId: bigint) => void = () => {},
   ) {
     this.batches = new Batches(db, now);
   }
@@ -60,13 +62,16 @@ export class RequestWriter {
       await this.insert(batch);
       this.waiting.shift();
       this.unstored.release(batch);
+      // A dashboard that followed its own reads would read for ever.
+      const others = batch.filter(({ isDashboardRead }) => !isDashboardRead);
+      for (const projectId of new Set(others.map((row) => row.projectId))) this.onStored(projectId);
       await letRequestsIn();
     }
   }
 
   /** The rows get other ids when one of theirs is taken. */
-  private insert(batch: LoggedRequest[]): Promise<void> {
-    const insert = (rows: LoggedRequest[]) => {
+  private insert(batch: StoredRow[]): Promise<void> {
+    const insert = (rows: StoredRow[]) => {
       this.waiting[0] = rows;
       return this.batches.store((manager) => insertRows(manager, LoggedRequest, rows));
     };
@@ -75,13 +80,15 @@ export class RequestWriter {
 }
 
 /** `rows` are in the order of time. */
-function withIds(rows: readonly NewRow[]): LoggedRequest[] {
+function withIds(rows: readonly NewRow[]): StoredRow[] {
   const ids = drawIdsAt(rows.map(({ atMs }) => atMs));
   return rows.map((row, at) => ({ ...row, id: ids[at] as bigint }));
 }
 
 /** A row whose id is drawn when it is stored. */
-export type NewRow = Omit<LoggedRequest, 'id'>;
+export type NewRow = Omit<StoredRow, 'id'>;
+
+type StoredRow = LoggedRequest & Pick<CountedRequest, 'isDashboardRead'>;
 
 /** The rows of a project in the current second. */
 interface CurrentRows {
@@ -171,8 +178,7 @@ export class UnstoredRequests {
 }
 
 function rowOf(request: CountedRequest): NewRow {
-  const { projectId, keyId, atMs, door, operation, status, code, outcome, durationMs, units, requestId } =
-    request;
+  const { projectId, keyId, atMs, door, operation, status, code, outcome, durationMs, units } = request;
   return {
     projectId,
     atMs,
@@ -186,7 +192,8 @@ function rowOf(request: CountedRequest): NewRow {
     // A client may take hours to read an answer.
     durationUs: Math.min(Math.round(durationMs * 1_000), INT32_MAX),
     units,
-    requestId,
+    requestId: request.requestId,
+    isDashboardRead: request.isDashboardRead,
   };
 }
 

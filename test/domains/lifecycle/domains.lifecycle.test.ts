@@ -359,7 +359,7 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     await domains.insert(rows);
     const texts = { atMs: 0, name: 'domain.added', message: '', diagnoses: [] };
     await events.insert(rows.map(({ id }) => ({ id, domainId: id, ...texts })));
-    const hooks = { onEvent() {}, async syncHosts() {} };
+    const hooks = { onEvent() {}, onChange() {}, async syncHosts() {} };
     await new DomainStore(rig.db, rig.app.services.ids, hooks, () => rig.clock.now).deleteRemoved();
     const ids = rows.map(({ id }) => id);
     expect(await domains.countBy({ id: In(ids) })).toBe(2);

@@ -28,7 +28,7 @@ test('Turns-2: a transaction that waits 4 s for its turn is refused like a missi
   const db = await Database.open(loadConfig({ DATABASE_URL: 'sqlite::memory:' }).database, DATABASE_SCHEMA);
   const now = () => Date.now();
   const ids = new IdGenerator(now);
-  const store = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
+  const store = new DomainStore(db, ids, { onEvent() {}, onChange() {}, async syncHosts() {} }, now);
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
     let end = () => {};

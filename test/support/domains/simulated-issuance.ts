@@ -39,7 +39,7 @@ export async function startSimulatedIssuance(startMs: number) {
     clock.now += ms;
   };
   const authority = new CertificateAuthority(client, { db, ids, sealer }, { now, random, wait });
-  const store = new DomainStore(db, ids, { onEvent() {}, async syncHosts() {} }, now);
+  const store = new DomainStore(db, ids, { onEvent() {}, onChange() {}, async syncHosts() {} }, now);
   const certificates = new CertificateStore(db, ids);
   const inspect = async (): Promise<Inspection> => ({
     leadsHere: true,

@@ -1,6 +1,33 @@
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 import type { PubSub } from 'type-graphql';
 
+/** An event of a stream, of which `cursor` is the position behind it; null = the stream has no positions. */
+export interface StreamEvent {
+  readonly cursor: string | null;
+}
+
+interface EventStream<Event> {
+  /** Behind everything that was examined. */
+  readonly cursor: string | null;
+  /** Null = stopped. */
+  next(): Promise<readonly Event[] | null>;
+  stop(): void;
+}
+
+/** The source of a subscription. `subscribeByMethod` gets it from the method of the field. */
+export class StreamSource<Event extends StreamEvent = StreamEvent> {
+  constructor(
+    readonly stream: EventStream<Event>,
+    /** Returns the value of the field. */
+    readonly present: (event: Event) => unknown,
+  ) {}
+
+  /** graphql accepts only what can be iterated. */
+  async *[Symbol.asyncIterator]() {
+    for (let events = await this.stream.next(); events; events = await this.stream.next()) yield* events;
+  }
+}
+
 const replaced = (): never => {
   throw new Error('`subscribeByMethod` replaces this source.');
 };

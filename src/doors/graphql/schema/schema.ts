@@ -8,6 +8,7 @@ import { DIRECTIVES } from './directives.js';
 import { DomainResolver } from './domains/domain.resolver.js';
 import { ProjectResolver } from './project.resolver.js';
 import { RateLimitResolver } from './rate-limit.resolver.js';
+import { UpdatesResolver } from './updates.resolver.js';
 
 const MANAGEMENT = [
   ActivityResolver,
@@ -15,13 +16,16 @@ const MANAGEMENT = [
   DomainResolver,
   ProjectResolver,
   RateLimitResolver,
+  UpdatesResolver,
 ] as const;
 
 /** The names of the root fields that are not about a noun: the key's allowance pays for them, the plan for all others. */
 export function managementFields(): ReadonlySet<string> {
-  const { queries, mutations } = getMetadataStorage();
+  const { queries, mutations, subscriptions } = getMetadataStorage();
   const classes: readonly unknown[] = MANAGEMENT;
-  const fields = [...queries, ...mutations].filter(({ target }) => classes.includes(target));
+  const fields = [...queries, ...mutations, ...subscriptions].filter(({ target }) =>
+    classes.includes(target),
+  );
   return new Set(fields.map(({ schemaName }) => schemaName));
 }
 

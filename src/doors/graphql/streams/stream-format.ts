@@ -3,10 +3,10 @@ export interface StreamFormat {
   readonly contentType: string;
   /** Sent once the stream is live. */
   begin(): string;
-  /** `cursor`: the position behind the result. */
-  result(json: string, cursor: string): string;
+  /** `cursor`: the position behind the result; null = the stream has none. */
+  result(json: string, cursor: string | null): string;
   /** A sign of life; `cursor`: the position behind everything that was examined. */
-  beat(cursor: string): string;
+  beat(cursor: string | null): string;
   /** The end with an error. After one that is not final the client connects again. */
   end(errorsJson: string, isFinal: boolean): string;
 }
@@ -19,11 +19,13 @@ export const SERVER_SENT_EVENTS: StreamFormat = {
   contentType: 'text/event-stream; charset=utf-8',
   // Jittered, so that the clients of a process that ends do not return all at once.
   begin: () => `retry: ${LEAST_RETRY_MS + Math.round(Math.random() * MOST_JITTER_MS)}\n\n`,
-  result: (json, cursor) => `event: next\nid: ${cursor}\ndata: ${json}\n\n`,
-  beat: (cursor) => `id: ${cursor}\n:\n\n`,
+  result: (json, cursor) => `event: next\n${idOf(cursor)}data: ${json}\n\n`,
+  beat: (cursor) => `${idOf(cursor)}:\n\n`,
   end: (errorsJson, isFinal) =>
     `event: next\ndata: {"errors":${errorsJson}}\n\n${isFinal ? SERVER_SENT_END : ''}`,
 };
+
+const idOf = (cursor: string | null) => (cursor === null ? '' : `id: ${cursor}\n`);
 
 export const SERVER_SENT_END = 'event: complete\ndata:\n\n';
 

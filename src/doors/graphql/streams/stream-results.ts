@@ -29,7 +29,7 @@ export class StreamResults {
   of<Event extends object>(
     event: Event,
     { args, asked }: StreamOperation,
-    { projectId, present }: { projectId: bigint; present: (event: Event) => object },
+    { projectId, present }: { projectId: bigint; present: (event: Event) => unknown },
   ): Promise<string> {
     const known = this.shared.get(event) ?? new Map<string, Promise<string>>();
     this.shared.set(event, known);
@@ -40,7 +40,7 @@ export class StreamResults {
     return result;
   }
 
-  private async execute(args: ExecutionArgs, rootValue: object): Promise<string> {
+  private async execute(args: ExecutionArgs, rootValue: unknown): Promise<string> {
     const { data, errors } = await execute({ ...args, rootValue });
     const shown = errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) };
     const result = JSON.stringify({ data, ...shown });

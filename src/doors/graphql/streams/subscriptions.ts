@@ -9,7 +9,7 @@ import { toAppError } from '../../../request/http/error-reply.js';
 import type { OpenStreams, Stream } from '../../../request/streams/open-streams.js';
 import type { Context } from '../execution/context.js';
 import { causeOf, formatError, refusal } from '../execution/errors.js';
-import type { ChangeSource } from '../schema/lists/change.type.js';
+import type { StreamSource } from '../execution/subscription-fields.js';
 import type { StreamFormat } from './stream-format.js';
 import { type StreamOperation, StreamResults } from './stream-results.js';
 
@@ -54,12 +54,14 @@ export class Subscriptions {
     }
     const operation = operationOf(this.schema, resolved);
     const stream = new LiveStream(contextValue.caller, asked.format, operation, this.results);
+    // Of management nothing is in the change log.
+    stream.needsLog = contextValue.operation?.cost.plan !== 0;
     stream.onClose = () => this.streams.close(stream);
     try {
       await this.streams.open(stream);
       const source = await createSourceEventStream(operation.args);
       if ('errors' in source) throw source.errors?.[0];
-      stream.source = source as unknown as ChangeSource<unknown>;
+      stream.source = source as unknown as StreamSource;
     } catch (error) {
       stream.close();
       throw refusal(toAppError(causeOf(error)));
@@ -94,7 +96,8 @@ let opened = 0;
 export class LiveStream implements Stream {
   readonly id = `${PROCESS}.${++opened}`;
   sentAtMs = performance.now();
-  source: ChangeSource<unknown> | null = null;
+  needsLog = true;
+  source: StreamSource | null = null;
   onClose: () => void = () => {};
   private raw: ServerResponse | null = null;
   private isSending = false;
@@ -155,7 +158,7 @@ export class LiveStream implements Stream {
   }
 
   private async run(): Promise<void> {
-    const source = this.source as ChangeSource<unknown>;
+    const source = this.source as StreamSource;
     const { present } = source;
     const { projectId } = this.caller;
     for (let events = await source.stream.next(); events; events = await source.stream.next()) {

@@ -2,6 +2,7 @@ import { Field } from 'type-graphql';
 import type { ChangeKind } from '../../../../ground/records/change-log.entity.js';
 import type { Change, ChangePage, ChangeStream } from '../../../../ground/records/noun-changes.js';
 import type { NounDescription } from '../../../../nouns.js';
+import { StreamSource } from '../../execution/subscription-fields.js';
 import {
   COUNTED_BY_FIRST,
   describedEnum,
@@ -66,19 +67,6 @@ export function changeTypes<Row, Type extends object>(
       pageInfo: { hasNextPage, hasPreviousPage, startCursor: changes[0]?.cursor ?? null, endCursor },
     }),
     /** The source of a subscription. */
-    presentStream: (stream: ChangeStream<Row>) => new ChangeSource(stream, presentChange),
+    presentStream: (stream: ChangeStream<Row>) => new StreamSource(stream, presentChange),
   };
-}
-
-/** The source of a subscription of changes. `subscribeByMethod` gets it from the method of the field. */
-export class ChangeSource<Row = unknown> {
-  constructor(
-    readonly stream: ChangeStream<Row>,
-    readonly present: (change: Change<Row>) => object,
-  ) {}
-
-  /** graphql accepts only what can be iterated. */
-  async *[Symbol.asyncIterator]() {
-    for (let changes = await this.stream.next(); changes; changes = await this.stream.next()) yield* changes;
-  }
 }

@@ -1,0 +1,82 @@
+import { requireScope, type Scope, type ServiceCall } from '../../ground/kernel/caller.js';
+import { invalidField } from '../../ground/kernel/errors.js';
+import type { ProjectSignals, Signal } from '../../ground/records/project-signals.js';
+
+/** What can be followed, with the scope that reading it needs. */
+const SCOPES = { requests: 'keys', domains: 'domains' } as const satisfies Partial<Record<Signal, Scope>>;
+
+export type UpdateKind = keyof typeof SCOPES;
+
+/** Something of this kind may have changed. */
+export interface Update {
+  readonly kind: UpdateKind;
+  readonly cursor: null;
+}
+
+const TICK_MS = 1_000;
+/** While other processes are not heard, everything may have changed after this time. */
+const LOOK_EVERY_MS = 10_000;
+
+/** Says what of a project may have changed, each kind at most once in a tick. Reads no database. */
+export class ProjectUpdates {
+  readonly cursor = null;
+  private readonly due = new Set<UpdateKind>();
+  private readonly endSignals: () => void;
+  private readonly timer: NodeJS.Timeout;
+  /** When all were told; null = not yet. */
+  private lookedAtMs: number | null = null;
+  private isStopped = false;
+  /** Null = the reader of the stream is busy. */
+  private resolve: ((updates: readonly Update[] | null) => void) | null = null;
+
+  /** Throws `AppError forbidden`, `invalid_request`. */
+  constructor(
+    private readonly signals: ProjectSignals,
+    { caller }: ServiceCall,
+    private readonly kinds: readonly UpdateKind[],
+  ) {
+    for (const kind of kinds) requireScope(caller, SCOPES[kind]);
+    if (kinds.length === 0) throw invalidField('of', 'must have an entry');
+    this.endSignals = signals.listen(caller.projectId, (signal) => {
+      // Another plan suspends domains, or resumes them.
+      const changed = signal === 'access' ? 'domains' : signal;
+      for (const kind of kinds) if (kind === changed) this.due.add(kind);
+    });
+    this.timer = setInterval(() => this.tick(), TICK_MS).unref();
+  }
+
+  /** The next updates; null = stopped. */
+  next(): Promise<readonly Update[] | null> {
+    return new Promise((resolve) => {
+      this.resolve = resolve;
+      if (this.isStopped) resolve(null);
+      else if (this.lookedAtMs === null) this.tick();
+    });
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    clearInterval(this.timer);
+    this.endSignals();
+    this.resolve?.(null);
+  }
+
+  private tick(): void {
+    const nowMs = performance.now();
+    const { completeSinceMs } = this.signals;
+    const lookedAtMs = this.lookedAtMs ?? Number.NEGATIVE_INFINITY;
+    const isHeard = completeSinceMs !== Number.POSITIVE_INFINITY;
+    if (isHeard ? lookedAtMs < completeSinceMs : nowMs - lookedAtMs >= LOOK_EVERY_MS) {
+      for (const kind of this.kinds) this.due.add(kind);
+      this.lookedAtMs = nowMs;
+    }
+    this.tell();
+  }
+
+  private tell(): void {
+    if (this.due.size === 0 || !this.resolve) return;
+    this.resolve([...this.due].map((kind) => ({ kind, cursor: null })));
+    this.resolve = null;
+    this.due.clear();
+  }
+}
