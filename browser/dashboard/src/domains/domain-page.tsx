@@ -6,6 +6,7 @@ import { Notice } from '../elements/notice.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { refusalOf } from '../errors/refusal.js';
 import { DomainDocument } from '../graphql/generated.js';
+import { LOOK_ANYWAY_MS, useLive } from '../live/use-live.js';
 import { Link } from '../routing/link.js';
 import { Page } from '../routing/page.js';
 import { NeedsScope } from '../session/needs-scope.js';
@@ -37,7 +38,8 @@ function Domain({ id }: { id: string }) {
   });
   const look = useCallback(() => refetch(), [refetch]);
   const domain = data?.domain ?? undefined;
-  useProgress(domain, look);
+  const { isFollowed } = useLive(look, LOOK_ANYWAY_MS, { waitsFirst: true, updates: 'DOMAINS' });
+  useProgress(domain, look, isFollowed);
   if (domain) {
     return (
       <Page

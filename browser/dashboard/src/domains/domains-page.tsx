@@ -1,9 +1,9 @@
 import { useQuery } from '@apollo/client/react';
-import { useEffect, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { Loading } from '../elements/loading.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { type DomainStatus, DomainsDocument } from '../graphql/generated.js';
-import { useShown } from '../live/attention.js';
+import { LOOK_ANYWAY_MS, useLive } from '../live/use-live.js';
 import { Page } from '../routing/page.js';
 import { NeedsScope } from '../session/needs-scope.js';
 import { useSession } from '../session/signed-in.js';
@@ -14,7 +14,6 @@ import { RoutingEditor } from './routing-editor.js';
 
 const SETTLED: readonly DomainStatus[] = ['ACTIVE', 'SUSPENDED', 'EXPIRED'];
 const LOOK_MS = 15_000;
-const LOOKS = 20;
 
 export function DomainsPage() {
   const { apiKey, project } = useSession();
@@ -42,18 +41,9 @@ export function DomainsPage() {
 
 function Domains({ onAdd }: { onAdd: (() => void) | null }) {
   const { data, error, refetch } = useQuery(DomainsDocument, { fetchPolicy: 'cache-and-network' });
-  const isShown = useShown();
   const isMoving = data?.domains.some(({ status }) => !SETTLED.includes(status)) ?? false;
-  useEffect(() => {
-    if (!isMoving || !isShown) return;
-    let looks = 0;
-    const timer = setInterval(() => {
-      looks += 1;
-      if (looks >= LOOKS) clearInterval(timer);
-      refetch().catch(() => {});
-    }, LOOK_MS);
-    return () => clearInterval(timer);
-  }, [isMoving, isShown, refetch]);
+  const look = useCallback(() => refetch(), [refetch]);
+  useLive(look, isMoving ? LOOK_MS : LOOK_ANYWAY_MS, { waitsFirst: true, updates: 'DOMAINS' });
 
   if (error && !data) return <ErrorNotice error={error} onRetry={() => void refetch().catch(() => {})} />;
   if (!data) return <Loading what="the domains" />;

@@ -3,12 +3,16 @@ import type { DomainDetailFragment } from '../graphql/generated.js';
 import { useShown } from '../live/attention.js';
 import { nextLookMs } from './next-look.js';
 
-/** Reads the domain again while a change is expected, but not while the tab is hidden. */
-export function useProgress(domain: DomainDetailFragment | undefined, look: () => Promise<unknown>): void {
+/** Reads the domain again while a change is expected, but not while the tab is hidden, or the gateway says when to read. */
+export function useProgress(
+  domain: DomainDetailFragment | undefined,
+  look: () => Promise<unknown>,
+  isFollowed: boolean,
+): void {
   const isShown = useShown();
   const looks = useRef({ status: domain?.status, count: 0 });
   useEffect(() => {
-    if (!domain || !isShown) return;
+    if (!domain || !isShown || isFollowed) return;
     if (looks.current.status !== domain.status) looks.current = { status: domain.status, count: 0 };
     let timer: ReturnType<typeof setTimeout>;
     const plan = () => {
@@ -22,5 +26,5 @@ export function useProgress(domain: DomainDetailFragment | undefined, look: () =
     };
     plan();
     return () => clearTimeout(timer);
-  }, [domain, isShown, look]);
+  }, [domain, isShown, look, isFollowed]);
 }

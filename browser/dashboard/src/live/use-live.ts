@@ -1,10 +1,15 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { refusalOf } from '../errors/refusal.js';
-import type { StandingFragment } from '../graphql/generated.js';
+import type { StandingFragment, UpdateKind } from '../graphql/generated.js';
 import { standing } from '../graphql/standing.js';
 import { useLastTouch, useShown } from './attention.js';
+import { useUpdates } from './use-source.js';
 
 const IDLE_MS = 5 * 60_000;
+/** Uses a sixth of a key's operations per minute when updates never end. */
+const UPDATES_EVERY_MS = 3_000;
+/** An update that was lost is noticed after this time. */
+export const LOOK_ANYWAY_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 60_000;
 /** Below this share, the remaining operations are kept for the user's own actions. */
@@ -24,6 +29,8 @@ interface Live {
   state: LiveState;
   /** Looks at once. */
   refresh: () => void;
+  /** The gateway tells of updates now. */
+  isFollowed: boolean;
 }
 
 interface Options {
@@ -31,16 +38,19 @@ interface Options {
   waitsFirst?: boolean;
   /** Whether few operations are left of those that a look spends. */
   isScarce?: () => boolean;
+  /** What the data is made of; null = the gateway tells of no updates. */
+  updates?: UpdateKind | null;
 }
 
 /**
- * Looks repeatedly while the page is visible and in use; never if `everyMs` is null. After a failure it tries again with
- * exponential back-off, at Retry-After, or as soon as the network is back. `look` rejects when it fails.
+ * Looks repeatedly while the page is visible and in use; never if `usuallyMs` is null. While the gateway tells of `updates`
+ * it looks only then. After a failure it tries again with exponential back-off, at Retry-After, or as soon as the network is
+ * back. `look` rejects when it fails.
  */
 export function useLive(
   look: () => Promise<unknown>,
-  everyMs: number | null,
-  { waitsFirst = false, isScarce = isAllowanceScarce }: Options = {},
+  usuallyMs: number | null,
+  { waitsFirst = false, isScarce = isAllowanceScarce, updates = null }: Options = {},
 ): Live {
   const isShown = useShown();
   const lastTouchMs = useLastTouch();
@@ -49,11 +59,24 @@ export function useLive(
   /** 0 = at once, even if the page is idle. */
   const dueAtMs = useRef(0);
   const isWaiting = useRef(waitsFirst);
+  /** The gateway has named the time of the next look. */
+  const mustWait = useRef(false);
+  const lookedAtMs = useRef(waitsFirst ? Date.now() : 0);
   const [asked, setAsked] = useState(0);
   const refresh = useCallback(() => {
     dueAtMs.current = 0;
     setAsked((count) => count + 1);
   }, []);
+
+  const lookBy = useCallback((atMs: number) => {
+    dueAtMs.current = Math.min(dueAtMs.current, atMs);
+    setAsked((count) => count + 1);
+  }, []);
+  const wake = useCallback(() => {
+    if (!mustWait.current) lookBy(Math.max(Date.now(), lookedAtMs.current + UPDATES_EVERY_MS));
+  }, [lookBy]);
+  const isFollowed = useUpdates(updates, wake);
+  const everyMs = usuallyMs !== null && isFollowed ? LOOK_ANYWAY_MS : usuallyMs;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` restarts the plan.
   useEffect(() => {
@@ -64,6 +87,8 @@ export function useLive(
     if (!isShown || everyMs === null) return;
     if (isWaiting.current) dueAtMs.current = Date.now() + everyMs;
     isWaiting.current = false;
+    // The gateway has ended its updates.
+    if (failures.current === 0) dueAtMs.current = Math.min(dueAtMs.current, Date.now() + everyMs);
     let isOver = false;
     let timer: ReturnType<typeof setTimeout>;
     const plan = (waitMs: number) => {
@@ -74,18 +99,26 @@ export function useLive(
     const run = async () => {
       if (dueAtMs.current !== 0 && (Date.now() - lastTouchMs > IDLE_MS || isScarce())) {
         setState({ kind: 'paused' });
-        return plan(everyMs);
+        plan(everyMs);
+        // A user who returns sees the present at once.
+        dueAtMs.current = Date.now();
+        return;
       }
+      lookedAtMs.current = Date.now();
+      dueAtMs.current = lookedAtMs.current + everyMs;
       try {
         await look();
         failures.current = 0;
+        mustWait.current = false;
         setState({ kind: 'live' });
         plan(everyMs);
       } catch (error) {
         const waitMs = waitAfter(error, failures.current);
         failures.current += 1;
+        mustWait.current = refusalOf(error)?.retryAfterSeconds !== undefined;
         setState({ kind: 'away', retryAtMs: Date.now() + waitMs });
-        plan(waitMs);
+        if (isOver) lookBy(Date.now() + waitMs);
+        else plan(waitMs);
       }
     };
     timer = setTimeout(run, Math.max(0, dueAtMs.current - Date.now()));
@@ -95,9 +128,9 @@ export function useLive(
       clearTimeout(timer);
       removeEventListener('online', refresh);
     };
-  }, [isShown, lastTouchMs, look, everyMs, waitsFirst, isScarce, asked, refresh]);
+  }, [isShown, lastTouchMs, look, everyMs, waitsFirst, isScarce, asked, refresh, lookBy]);
 
-  return { state, refresh };
+  return { state, refresh, isFollowed };
 }
 
 /** Milliseconds until the next attempt; `failures` is the number of failures before this one. */

@@ -1,7 +1,9 @@
 import type { ApolloClient, OperationVariables, TypedDocumentNode } from '@apollo/client';
-import { useEffect, useState } from 'react';
+import { useApolloClient } from '@apollo/client/react';
+import { useEffect, useMemo, useState } from 'react';
 import type { StreamState } from '../../../result-stream.js';
 import { refusalOf } from '../errors/refusal.js';
+import { type UpdateKind, UpdatesDocument } from '../graphql/generated.js';
 import { useShown } from './attention.js';
 
 const LINGER_MS = 30_000;
@@ -26,8 +28,8 @@ const OFF: SourceState = { kind: 'off' };
 const CONNECTING: SourceState = { kind: 'connecting' };
 
 /**
- * Keeps the source open while the page is visible; null = there is none. To open it costs a unit of the plan, so a tab that
- * is hidden for a moment keeps it, and a refused source is opened again with exponential back-off.
+ * Keeps the source open while the page is visible; null = there is none. To open it costs a unit of the plan or of the key's
+ * allowance, so a tab that is hidden for a moment keeps it, and a refused source is opened again with exponential back-off.
  */
 export function useSource(source: Source | null): SourceState {
   const isShown = useShownLately();
@@ -88,6 +90,16 @@ export function openSubscription<Data, Variables extends OperationVariables>(
     });
     return () => subscription.unsubscribe();
   };
+}
+
+/** Whether the gateway now says when something of the kind may have changed; null = it is not asked. */
+export function useUpdates(kind: UpdateKind | null, onUpdate: () => void): boolean {
+  const client = useApolloClient();
+  const source = useMemo(
+    () => kind && openSubscription(client, UpdatesDocument, { of: [kind] }, onUpdate),
+    [client, kind, onUpdate],
+  );
+  return useSource(source).kind === 'live';
 }
 
 /** Milliseconds until the next attempt; `failures` is the number of failures before this one. */

@@ -5,7 +5,7 @@ import { type LiveState, useLive } from '../live/use-live.js';
 import { extended, joined, newerThan, type RequestPage } from './newest-page.js';
 import { readRequests } from './read-requests.js';
 
-/** Uses a tenth of a key's operations per minute for everything outside of the plan. */
+/** Without updates: a tenth of a key's operations per minute for everything outside of the plan. */
 const EVERY_MS = 5_000;
 const PAGE_SIZE = 50;
 /** The most that the gateway gives at once. */
@@ -63,7 +63,7 @@ export function useRequestLog(filter: RequestFilter, isHeld: () => boolean): Req
     }
   }, [read, name]);
 
-  const { state, refresh } = useLive(look, EVERY_MS);
+  const { state, refresh } = useLive(look, EVERY_MS, { updates: 'REQUESTS' });
   const isFirst = useRef(true);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is looked for at once.
   useEffect(() => {
