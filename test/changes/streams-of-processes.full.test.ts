@@ -127,6 +127,19 @@ describe.each(PAIRS)('on $kind, with Redis: $hasRedis', ({ kind, hasRedis }) => 
     expect(opened.filter(({ status }) => status === 429)).toHaveLength(4);
   });
 
+  test('Updates-10: what another process has stored is told', async () => {
+    const headers = { 'apollographql-client-name': 'dashboard' };
+    const query = 'subscription { updates(of: REQUESTS) }';
+    const stream = await openStream(urlOf(0), { token, query, headers });
+    streams.push(stream);
+    // The first may come because the process has just begun to hear the others.
+    for (const count of [2, 3]) {
+      await rest(urlOf(1), '/v1/pets', { token });
+      await stream.received(count);
+    }
+    expect(new Set(stream.events.map(({ data }) => data.data.updates))).toEqual(new Set(['REQUESTS']));
+  });
+
   test('Streams-24: when Redis ends the streams go on, and when it is back too', async () => {
     const stream = await follow(0);
     await create(1, 'Rex');
