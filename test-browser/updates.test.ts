@@ -29,8 +29,8 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-/** Longer than a page waits between its own looks; shorter than the silence after which it gives a stream up. */
-const LOOKS_MS = 30_000;
+/** Longer than a page waits between its own looks; much shorter than the silence after which it gives a stream up. */
+const LOOKS_MS = 20_000;
 
 /** Opens a page. Returns the operations that it sends. */
 async function open(token: string, path: string): Promise<string[]> {
@@ -110,5 +110,28 @@ test('UpdatesPage-3: a page whose stream is refused reads at intervals, and foll
   sent.length = 0;
   await visitor.page.clock.fastForward(80_000);
   await untilFollowed(sent, 'RequestLog');
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('UpdatesPage-4: the removal of a domain on its own page ends on the list, also when the update comes before the answer', async () => {
+  const { token, projectId } = await publishedTenant(app);
+  const row = domainRow(projectId, 'leaving.updates.test', app.clock.now);
+  await app.db.repository(Domain).insert(row);
+  const sent = await open(token, `/settings/domains/${row.id}`);
+  const { page } = visitor;
+  await untilFollowed(sent, 'Domain');
+  await page.route('**/graphql', async (route) => {
+    if (route.request().postDataJSON().operationName !== 'RemoveDomain') return route.fallback();
+    const response = await route.fetch();
+    await eventually('the read', () => sent.includes('Domain'));
+    await page.getByText('no such domain').waitFor();
+    return route.fulfill({ response });
+  });
+  await page.getByRole('button', { name: 'Actions for leaving.updates.test' }).click();
+  await page.getByRole('menuitem', { name: 'Remove…' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('Removed leaving.updates.test').waitFor();
+  await page.getByText('No domain yet').waitFor();
+  expect(await page.getByRole('alertdialog').count()).toBe(0);
   expect(visitor.complaints).toEqual([]);
 });
