@@ -9,8 +9,9 @@ const WRITE_EVERY_MS = 50;
 /** Opens streams while pets are created. Half of the clients leave before the answer, the others after it or after a change. */
 export async function dropStreams(gateway: { url: string; port: number }, token: string, count: number) {
   let opened = 0;
+  let isOver = false;
   const write = async () => {
-    while (opened < count) {
+    while (!isOver) {
       await rest(gateway.url, '/v1/pets', { method: 'POST', token, body: { name: 'Rex', categoryId: 1 } });
       await new Promise((resolve) => setTimeout(resolve, WRITE_EVERY_MS));
     }
@@ -20,14 +21,18 @@ export async function dropStreams(gateway: { url: string; port: number }, token:
       const number = opened++;
       const client = await RawClient.open(gateway);
       await new Promise((resolve) => client.socket.write(streamRequest(token), resolve));
-      const isOver = () => client.lastedMs !== null;
-      if (number % 4 === 2) await eventually('an answer', () => isLive(client) || isOver(), undefined, 1);
+      const isClosed = () => client.lastedMs !== null;
+      if (number % 4 === 2) await eventually('an answer', () => isLive(client) || isClosed(), undefined, 1);
       if (number % 4 === 3) {
-        await eventually('a change', () => client.received.includes('event: next') || isOver());
+        await eventually('a change', () => client.received.includes('event: next') || isClosed());
       }
-      if (isOver()) throw new Error(client.received);
+      if (isClosed()) throw new Error(client.received);
       client.leave();
     }
   };
-  await Promise.all([write(), ...Array.from({ length: CONNECTIONS }, drop)]);
+  const writing = write();
+  await Promise.all(Array.from({ length: CONNECTIONS }, drop)).finally(() => {
+    isOver = true;
+  });
+  await writing;
 }
