@@ -150,6 +150,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'doors/graphql/streams': [
     'ground/records',
+    'ground/scheduling',
     'doors/graphql/execution',
     'doors/graphql/schema/lists',
     'request/http',

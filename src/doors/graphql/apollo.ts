@@ -87,6 +87,8 @@ export async function startApollo(options: ApolloOptions) {
     Object.assign(request.headers, headers);
     const response = await handleRequest(request, reply, body);
     if (asked.opened) {
+      // A stream keeps nothing of the body.
+      request.bodyShare?.end();
       // The request was refused, or its client has left, meanwhile.
       if (reply.sent || reply.raw.destroyed) asked.opened.close();
       else asked.opened.begin(request, reply);

@@ -115,7 +115,6 @@ export class LiveStream implements Stream {
     clearTimeout(request.answerTimer);
     // Ten thousand idle streams keep nothing that they do not need.
     request.body = undefined;
-    request.bodyShare?.end();
     const { raw } = reply;
     this.raw = raw;
     raw.once('close', () => this.close());
