@@ -1,4 +1,5 @@
 import { type FieldProblem, invalidField, invalidRequest } from '../ground/kernel/errors.js';
+import { isJsonObject } from '../ground/kernel/json.js';
 import { normalizeHostname } from './names/hostname.js';
 
 /** The owner's configuration of the project's domains. Spec: Custom domains 10. */
@@ -25,15 +26,11 @@ export interface DomainEffect {
   isPrimary: boolean;
 }
 
-interface Attached {
-  hostname: string;
-}
-
 /**
  * The configuration with normalised host names, or all its problems. `attached` are the domains of the project; a domain
  * of another project counts as unknown.
  */
-export function checkConfig(wanted: DomainConfig, attached: readonly Attached[]): CheckedConfig {
+export function checkConfig(wanted: DomainConfig, attached: readonly { hostname: string }[]): CheckedConfig {
   if (wanted.redirects.length > MAX_REDIRECTS) return { problems: TOO_MANY };
   const hosts = new Set(attached.map(({ hostname }) => hostname));
   const config = {
@@ -48,7 +45,6 @@ export function checkConfig(wanted: DomainConfig, attached: readonly Attached[])
   return problems.length > 0 ? { problems } : { config };
 }
 
-/** The effect of a checked configuration on an attached host. */
 export function effectOf({ primary, redirects }: DomainConfig, hostname: string): DomainEffect {
   const redirect = redirects.find(({ from }) => from === hostname);
   return {
@@ -129,8 +125,9 @@ export const MAX_FILE_BYTES = 100_000;
  * the names. Throws `AppError invalid_request`. Spec: Custom domains 10.
  */
 export function readDomainConfig(json: string): DomainConfig {
-  const domains = objectOf(objectOf(parse(json))?.domains);
-  if (!domains) throw invalidField('domains', 'must be an object in a JSON file');
+  const file = parse(json);
+  const domains = isJsonObject(file) ? file.domains : null;
+  if (!isJsonObject(domains)) throw invalidField('domains', 'must be an object in a JSON file');
   const problems: FieldProblem[] = [];
   const need = (isRight: boolean, field: string, message: string) => {
     if (!isRight) problems.push({ field, message });
@@ -139,7 +136,7 @@ export function readDomainConfig(json: string): DomainConfig {
   need(primary === null || typeof primary === 'string', 'primary', 'must be a domain or null');
   need(Array.isArray(redirects), 'redirects', 'must be a list');
   const entries = (Array.isArray(redirects) ? redirects : []).map((item, at) => {
-    const { from, to, status = 301 } = objectOf(item) ?? {};
+    const { from, to, status = 301 }: Record<string, unknown> = isJsonObject(item) ? item : {};
     need(typeof from === 'string', `redirects[${at}].from`, 'must be a domain');
     need(typeof to === 'string', `redirects[${at}].to`, 'must be a domain');
     need(Number.isInteger(status), `redirects[${at}].status`, WRONG_STATUS);
@@ -157,10 +154,4 @@ function parse(json: string): unknown {
   } catch (error) {
     throw invalidField('file', `must be JSON: ${(error as Error).message}`);
   }
-}
-
-function objectOf(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
 }

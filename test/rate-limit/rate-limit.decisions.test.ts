@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { Quota } from '../../src/ground/kernel/caller.js';
 import { durationInWords } from '../../src/ground/kernel/duration.js';
-import type { Quota } from '../../src/ground/kernel/quota.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 import { bindingWindow, type Decision } from '../../src/request/rate-limit/rules/limiter.js';
 import { addressSubject, projectSubject } from '../../src/request/rate-limit/rules/subjects.js';

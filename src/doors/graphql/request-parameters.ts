@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { type AppError, invalidField } from '../../ground/kernel/errors.js';
+import { jsonIn } from '../../ground/kernel/json.js';
 import { JsonBody } from '../../request/http/content/json-body.js';
 import { scanJson } from '../../request/http/content/json-scan.js';
 
@@ -15,7 +16,7 @@ export function parametersOf({ method, body, url }: FastifyRequest): RequestPara
   const isPost = method === 'POST';
   const posted = body instanceof JsonBody ? body.members('query', 'operationName', 'extensions') : body;
   const given = (isPost ? posted : parametersIn(url)) as Record<string, unknown> | null | undefined;
-  const extensions = isPost ? given?.extensions : jsonIn(given?.extensions);
+  const extensions = isPost ? given?.extensions : jsonIn(String(given?.extensions));
   return {
     query: given?.query,
     operationName: given?.operationName,
@@ -35,14 +36,6 @@ export function countParameterValues({ url }: FastifyRequest): number {
  */
 function parametersIn(url: string): Record<string, string> {
   return Object.fromEntries(new URL(url, 'http://localhost').searchParams);
-}
-
-function jsonIn(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
-  }
 }
 
 const FIELD = 'extensions.persistedQuery';
@@ -98,6 +91,7 @@ function hashIn(extensions: unknown): string | null {
   return typeof persistedQuery.sha256Hash === 'string' ? persistedQuery.sha256Hash : null;
 }
 
+// Not the one of the kernel: each request needs it, and would need a further file.
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,5 @@
 import { NOUNS } from '../../nouns.js';
 import { AppError } from './errors.js';
-import type { Quota } from './quota.js';
 
 /** Each noun has two, such as `books:read` and `books:write`. */
 export type NounScope = `${string}:read` | `${string}:write`;
@@ -11,6 +10,12 @@ export const NOUN_SCOPES: readonly NounScope[] = NOUNS.flatMap(({ plural }): Nou
   `${plural}:write`,
 ]);
 export const SCOPES: readonly Scope[] = [...NOUN_SCOPES, 'domains', 'keys'];
+
+/** Units a plan allows per UTC minute and UTC day; `perDay` null = no day window, as for addresses. Spec: Limits. */
+export interface Quota {
+  readonly perMinute: number;
+  readonly perDay: number | null;
+}
 
 /** The caller, as identified by the API key. The only source of a project id: it never comes from input. */
 export interface Caller {
@@ -57,7 +62,6 @@ export interface Actor {
   readonly requestId: string | null;
 }
 
-/** A client's Idempotency-Key. */
 export interface IdempotencyKey {
   readonly text: string;
   /** Called when a repeated request gets the stored answer. */

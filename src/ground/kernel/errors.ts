@@ -81,7 +81,6 @@ export class AppError extends Error {
   }
 }
 
-/** The 400 for one or more invalid fields. */
 export function invalidRequest(errors: FieldProblem[]): AppError {
   const message = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
   return new AppError('invalid_request', message, { errors });

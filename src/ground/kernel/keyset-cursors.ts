@@ -20,7 +20,6 @@ export class KeysetCursors {
     private readonly isByText = false,
   ) {}
 
-  /** The position behind this record. */
   encode({ id, text = '' }: Keyset): string {
     const { singular, plural } = this.noun;
     const position =
@@ -37,7 +36,6 @@ export class KeysetCursors {
     return { id, text };
   }
 
-  /** Identifies the list in its cursors. */
   private get mark(): string {
     this.knownMark ??= createHash('sha256')
       .update(JSON.stringify(this.list))

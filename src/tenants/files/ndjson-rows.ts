@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parse, stringify } from 'lossless-json';
+import { isJsonObject } from '../../ground/kernel/json.js';
 import type { NounField } from '../../nouns.js';
 import { type Line, PROBLEM, type ReadRow, TOO_LONG, UNREADABLE_TEXT, unreadableRow } from './rows.js';
 import { fieldOfUnreadable, problemOfUnreadable, UNREADABLE, unreadableText } from './unreadable-rows.js';
@@ -28,9 +29,9 @@ function rowOf(line: Line, textField: string): ReadRow | null {
     const input = parse(text, null, readNumber);
     const end = { line: line.number, positionBytes: line.endBytes };
     const withProblem = (problem: string) =>
-      isObject(input) ? refusedObject(text, input, problem) : refused(text, problem);
+      isJsonObject(input) ? refusedObject(text, input, problem) : refused(text, problem);
     const problem =
-      isObject(input) && textField === UNREADABLE ? problemOfUnreadable(input[UNREADABLE]) : null;
+      isJsonObject(input) && textField === UNREADABLE ? problemOfUnreadable(input[UNREADABLE]) : null;
     return { line: line.number, end, problem, input, withProblem };
   } catch (error) {
     // Deep nesting throws a RangeError, without a useful message.
@@ -47,7 +48,11 @@ function readNumber(text: string): unknown {
 /** The object of a line with its problem as the first field. The other fields stay as they were written. */
 function refusedObject(text: string, input: object, problem: string): string {
   // A repeated name would be no valid JSON for the next import.
-  const object = Object.hasOwn(input, PROBLEM) ? withoutProblem(text) : text;
+  let object = text;
+  if (Object.hasOwn(input, PROBLEM)) {
+    const { [PROBLEM]: _, ...others } = parse(text) as Record<string, unknown>;
+    object = stringify(others) as string;
+  }
   const fields = object.slice(1, -1).trim();
   return `${REFUSED_NDJSON}${JSON.stringify(problem)}${fields === '' ? '' : ','}${fields}}`;
 }
@@ -55,13 +60,4 @@ function refusedObject(text: string, input: object, problem: string): string {
 function refusedText(text: string, problem: string, textField: string): string {
   const shown = textField === UNREADABLE ? unreadableText(text) : text;
   return `${REFUSED_NDJSON}${JSON.stringify(problem)},"${textField}":${JSON.stringify(shown)}}`;
-}
-
-function isObject(input: unknown): input is Readonly<Record<string, unknown>> {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
-}
-
-function withoutProblem(text: string): string {
-  const { [PROBLEM]: _, ...fields } = parse(text) as Record<string, unknown>;
-  return stringify(fields) as string;
 }

@@ -1,4 +1,4 @@
-import type { Quota } from '../../ground/kernel/quota.js';
+import type { Quota } from '../../ground/kernel/caller.js';
 
 /** Requests that a plan allows per UTC minute and per UTC day. Enterprise quotas are agreed per project. Spec: Limits. */
 export const PLANS = {

@@ -1,5 +1,8 @@
+import { isJsonObject, jsonIn } from '../../../ground/kernel/json.js';
 import { AcmeProblem, AcmeUnreachable, parseRetryAfter } from './acme-problem.js';
 import type { AcmeResponse } from './acme-transport.js';
+
+// Every reader throws `AcmeUnreachable` when the answer is not what it reads.
 
 /** RFC 8555 §7.1.1, RFC 9773 §4. */
 export type AcmeDirectory = ReturnType<typeof readDirectory>;
@@ -19,17 +22,19 @@ const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
 /** The error of an answer without a status of success. A Retry-After is part of it. */
 export function readRefusal({ url, status, headers, body }: AcmeResponse, nowMs: number): Error {
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'], nowMs);
-  const document = parseObject(body);
+  const document = jsonIn(body);
   const detail = `HTTP ${status} without a reason`;
-  if (!document && (status < 400 || status > 499)) {
+  if (!isJsonObject(document) && (status < 400 || status > 499)) {
     return new AcmeUnreachable(detail, { url, retryAfterSeconds });
   }
   // A proxy in front of the CA knows no types of problems.
   const type = status === 429 ? 'urn:ietf:params:acme:error:rateLimited' : 'about:blank';
-  return new AcmeProblem({ type, ...(document ?? { detail }) }, { url, status, retryAfterSeconds });
+  return new AcmeProblem(
+    { type, ...(isJsonObject(document) ? document : { detail }) },
+    { url, status, retryAfterSeconds },
+  );
 }
 
-/** Throws `AcmeUnreachable` when the answer is not a directory. */
 export function readDirectory(response: AcmeResponse) {
   const { url, headers } = response;
   const { newNonce, newAccount, newOrder, renewalInfo, meta } = jsonOf(response);
@@ -50,7 +55,6 @@ export function readDirectory(response: AcmeResponse) {
   };
 }
 
-/** Throws `AcmeUnreachable` when the answer is not an order. */
 export function readOrder(response: AcmeResponse, url: string, nowMs: number) {
   const { status, authorizations, finalize, certificate, error } = jsonOf(response);
   return {
@@ -66,7 +70,6 @@ export function readOrder(response: AcmeResponse, url: string, nowMs: number) {
   };
 }
 
-/** Throws `AcmeUnreachable` when the answer is not an authorization. */
 export function readAuthorization(response: AcmeResponse) {
   const { url } = response;
   const { status, challenges } = jsonOf(response);
@@ -81,7 +84,6 @@ export function readAuthorization(response: AcmeResponse) {
   };
 }
 
-/** Throws `AcmeUnreachable` when the answer is not renewal information. */
 export function readRenewalWindow(response: AcmeResponse) {
   const { suggestedWindow } = jsonOf(response) as { suggestedWindow?: { start?: unknown; end?: unknown } };
   const startMs = Date.parse(String(suggestedWindow?.start));
@@ -125,16 +127,7 @@ function list(value: unknown, most = LIST_SIZE): unknown[] {
 }
 
 function jsonOf({ url, body }: AcmeResponse): Record<string, unknown> {
-  const document = parseObject(body);
-  if (!document) throw new AcmeUnreachable('the answer is not a JSON object', { url });
-  return document;
-}
-
-function parseObject(body: string): Record<string, unknown> | null {
-  try {
-    const value = JSON.parse(body);
-    return typeof value === 'object' && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const document = jsonIn(body);
+  if (isJsonObject(document)) return document;
+  throw new AcmeUnreachable('the answer is not a JSON object', { url });
 }

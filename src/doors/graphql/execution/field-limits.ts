@@ -6,9 +6,9 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { Identity, Store } from 'graphql-rate-limit';
+import type { Quota } from '../../../ground/kernel/caller.js';
 import { durationInWords } from '../../../ground/kernel/duration.js';
 import { AppError } from '../../../ground/kernel/errors.js';
-import type { Quota } from '../../../ground/kernel/quota.js';
 import type { Decision, Limiter } from '../../../request/rate-limit/rules/limiter.js';
 import { fieldSubject } from '../../../request/rate-limit/rules/subjects.js';
 import type { WindowStanding } from '../../../request/rate-limit/rules/windows.js';

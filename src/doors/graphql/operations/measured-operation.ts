@@ -1,6 +1,6 @@
 import type { OperationDefinitionNode } from 'graphql';
+import type { Quota } from '../../../ground/kernel/caller.js';
 import { AppError, invalidField } from '../../../ground/kernel/errors.js';
-import type { Quota } from '../../../ground/kernel/quota.js';
 import { type Cost, ONE_SCHEMA, ONE_UNIT } from '../../../request/admission/cost.js';
 import type { OperationSize, RootField } from './operation-size.js';
 

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalidField } from '../../../ground/kernel/errors.js';
+import { jsonIn } from '../../../ground/kernel/json.js';
 import type { BodyShare } from './bodies-in-flight.js';
 import { scanJson } from './json-scan.js';
 
@@ -100,10 +101,10 @@ export class JsonBody {
   members(...names: readonly string[]): Record<string, unknown> {
     const members: Record<string, unknown> = {};
     scanJson('body', this.text(), (quoted, value) => {
-      const name = jsonOrUndefined(quoted);
+      const name = jsonIn(quoted);
       if (typeof name !== 'string' || !names.includes(name)) return;
       const isParsed = value.length <= MAX_MEMBER_CHARACTERS || value.trimStart().startsWith('"');
-      members[name] = isParsed ? jsonOrUndefined(value) : undefined;
+      members[name] = isParsed ? jsonIn(value) : undefined;
     });
     return members;
   }
@@ -152,14 +153,6 @@ function parseJson(text: string, read: ReadJson): unknown {
     // V8 repeats the text after the problem.
     const [problem] = (error as Error).message.split(/, (?:\.\.\.)?"| is not valid JSON/);
     throw notJson(`: ${problem}`);
-  }
-}
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Quota } from '../../../ground/kernel/quota.js';
+import type { Quota } from '../../../ground/kernel/caller.js';
 import { type BanRecord, type BanStatus, banStatus, isBanned } from './bans.js';
 import {
   type Allowance,
@@ -51,7 +51,6 @@ export interface Limiter {
   peek(account: Account): Standing | Promise<Standing>;
 }
 
-/** The log of the limiter itself. */
 export interface LimiterLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

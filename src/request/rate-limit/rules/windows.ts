@@ -1,5 +1,5 @@
+import type { Quota } from '../../../ground/kernel/caller.js';
 import { DAY_MS, MINUTE_MS } from '../../../ground/kernel/duration.js';
-import type { Quota } from '../../../ground/kernel/quota.js';
 
 /** Length of each window in seconds, as in `RateLimit-Policy`. */
 export const WINDOW_SECONDS = { minute: MINUTE_MS / 1000, day: DAY_MS / 1000 } as const;
