@@ -196,9 +196,9 @@ export const RECORDS: readonly Mutant[] = [
   {
     id: 'log-statement-values',
     file: 'ground/log/logger.ts',
-    find: "...(typeof query === 'string' ? { query } : {}),",
+    find: "query: typeof query === 'string' ? query : undefined,",
     replace:
-      "...(typeof query === 'string' ? { query } : {}),\n    ...('parameters' in error ? { parameters: (error as { parameters: string[] }).parameters } : {}),",
+      "query: typeof query === 'string' ? query : undefined,\n    ...('parameters' in error ? { parameters: (error as { parameters: string[] }).parameters } : {}),",
     breaks: 'The log has no values of a statement.',
     tests: ['Log-6'],
   },

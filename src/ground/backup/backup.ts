@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import Libsql from 'libsql/promise';
 import type { DatabaseTarget } from '../config/config.js';
 import type { DatabaseSchema } from '../database/data-source.js';
-import { requireNoUnfinishedCopy } from '../database/migrate.js';
+import { type Queries, requireNoUnfinishedCopy } from '../database/migrate.js';
 import { appliedMigrations } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
 
@@ -39,11 +39,9 @@ export function verifySqlite(path: string, schema: DatabaseSchema): Promise<stri
   });
 }
 
-interface OpenFile {
+interface OpenFile extends Queries {
   /** Runs outside the event loop. */
   run(sql: string): Promise<void>;
-  // biome-ignore lint/suspicious/noExplicitAny: rows have many shapes.
-  query(sql: string): Promise<any[]>;
 }
 
 async function onFile<T>(path: string, work: (file: OpenFile) => Promise<T>): Promise<T> {

@@ -1,14 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
 import { ChangeSequence } from '../database/change-sequence.entity.js';
 import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
-import { openProblem } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
 import { migrate, requireNoUnfinishedCopy, UNFINISHED_COPY } from '../database/migrate.js';
 import { appliedMigrations, isSameDatabase } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
-import { Snapshot } from './snapshot.js';
+import { Snapshot, unreadable } from './snapshot.js';
 
 /** Emptying a large table takes long. */
 const TARGET = { poolSize: 1, queryTimeoutMs: 3_600_000 };
@@ -41,7 +40,7 @@ export async function copyDatabase(schema: DatabaseSchema, copy: Copy): Promise<
     return await withDataSource(into, schema, TARGET, async (data) => {
       const target = new CopyTarget(data, shownUrl(from), startedAt);
       await target.begin(isForced);
-      await migrate(into, schema, { isCopy: true });
+      await migrate(into, schema, true);
       // The migrations themselves add rows.
       await target.empty();
       const counts = await source.counts();
@@ -51,7 +50,7 @@ export async function copyDatabase(schema: DatabaseSchema, copy: Copy): Promise<
     });
   } catch (error) {
     if (error instanceof AppError || copy.signal.aborted) throw error;
-    throw new AppError('unavailable', `The database ${openProblem(into, error)}.`, { cause: error });
+    return unreadable(into, error);
   } finally {
     await source.close();
   }
@@ -74,18 +73,16 @@ async function load(
       signal.throwIfAborted();
       await insertRows(runner.manager, entity, page);
       pages += 1;
-      if (pages % TRANSACTION_PAGES === 0) await commitAndGoOn(runner);
+      if (pages % TRANSACTION_PAGES === 0) {
+        await runner.commitTransaction();
+        await runner.startTransaction();
+      }
       rows += page.length;
       onProgress(rows, total);
     }
     await runner.commitTransaction();
   }
   await runner.release();
-}
-
-async function commitAndGoOn(runner: QueryRunner): Promise<void> {
-  await runner.commitTransaction();
-  await runner.startTransaction();
 }
 
 export function sumOf(counts: Readonly<Record<string, number>>): number {

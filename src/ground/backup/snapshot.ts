@@ -47,7 +47,6 @@ export class Snapshot {
     return this.source.entityMetadatas;
   }
 
-  /** The number of rows of each table. */
   async counts(): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const { tableName } of this.tables) {
@@ -139,6 +138,6 @@ function keyOf({ type, propertyName }: ColumnMetadata, row: ObjectLiteral): unkn
   return type === 'bigint' ? BigInt(value) : value;
 }
 
-function unreadable(target: DatabaseTarget, error: unknown): never {
+export function unreadable(target: DatabaseTarget, error: unknown): never {
   throw new AppError('unavailable', `The database ${openProblem(target, error)}.`, { cause: error });
 }

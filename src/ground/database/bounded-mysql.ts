@@ -166,9 +166,7 @@ interface Idle {
   get(index: number): PoolConnection;
 }
 
-function streamOf(connection: PoolConnection): Socket {
-  return (connection as unknown as Inner).stream;
-}
+const streamOf = (connection: PoolConnection) => (connection as unknown as Inner).stream;
 
 /** Missing in mysql2's types. */
 interface Inner {
@@ -177,9 +175,7 @@ interface Inner {
   handlePacket(packet?: object): void;
 }
 
-function tooMuch(): Error {
-  return new Error('the database sends too much');
-}
+const tooMuch = () => new Error('the database sends too much');
 
 function boundWaiting(pool: Pool, timeoutMs: number): void {
   const getConnection = pool.getConnection.bind(pool) as GetConnection;

@@ -77,7 +77,6 @@ export async function createDataSource(
   });
 }
 
-/** Opens a DataSource for the work, and closes it afterwards. */
 export async function withDataSource<T>(
   target: DatabaseTarget,
   schema: DatabaseSchema,

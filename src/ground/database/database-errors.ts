@@ -100,13 +100,9 @@ function driverErrorOf(error: unknown): DriverError {
   return driverError ? driverErrorOf(driverError) : ((error ?? {}) as DriverError);
 }
 
-function codeOf(error: unknown): string {
-  return String(driverErrorOf(error).code ?? '');
-}
+const codeOf = (error: unknown) => String(driverErrorOf(error).code ?? '');
 
-function messageOf(error: unknown): string {
-  return driverErrorOf(error).message ?? '';
-}
+const messageOf = (error: unknown) => driverErrorOf(error).message ?? '';
 
 /** The reason why a database did not open or answer, in one line, without the password. */
 export function openProblem(target: DatabaseTarget, error: unknown): string {

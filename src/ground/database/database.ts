@@ -28,7 +28,6 @@ const READINESS_FRESH_MS = 250;
 const STEP_ROWS = 500;
 const MAX_STEPS = 400;
 
-/** Runs a statement, and returns its result. */
 type StatementTrace = <T>(sql: string, run: () => Promise<T>) => Promise<T>;
 
 /** The open database: repositories, transactions, and retries after locks. */
@@ -95,12 +94,11 @@ export class Database {
       runner.query = ((...args: [string]) => trace(args[0], () => query(...args))) as typeof runner.query;
       return runner;
     };
-    this.statements = statements && {
-      load: () => statements.load(),
-      waiting: () => statements.waiting(),
+    if (!statements) return;
+    this.statements = Object.assign(Object.create(statements) as typeof statements, {
       execute: (sql, values) => trace(sql, () => statements.execute(sql, values)),
       read: (group, sql, values) => trace(sql, () => statements.read(group, sql, values)),
-    };
+    } satisfies Partial<typeof statements>);
   }
 
   private get isSqlite(): boolean {

@@ -15,11 +15,6 @@ const LOCK_WAIT_SECONDS = MIGRATION_TIMEOUT_MS / 1000 - 60;
 /** A table that exists only during a copy. After a copy that was killed it tells its source and its start. */
 export const UNFINISHED_COPY = 'unfinished_copy';
 
-interface MigrateOptions {
-  /** The caller is the copy itself. */
-  isCopy?: boolean;
-}
-
 /**
  * Applies every pending migration and returns the names of those that it applied. When several processes call this at
  * once, each migration is applied by one of them. Throws an error that names the migration that failed. Throws `AppError
@@ -28,7 +23,8 @@ interface MigrateOptions {
 export async function migrate(
   target: DatabaseTarget,
   schema: DatabaseSchema,
-  { isCopy = false }: MigrateOptions = {},
+  /** Whether the caller is the copy itself. */
+  isCopy = false,
 ): Promise<string[]> {
   // The database would end with this connection, so `Database.open` migrates it.
   if (isInMemory(target)) return [];
@@ -54,16 +50,16 @@ export function revertLastMigration(target: DatabaseTarget, schema: DatabaseSche
   );
 }
 
-interface Queries {
-  query(sql: string): Promise<unknown[]>;
+/** A connection to the database, of TypeORM or of a driver. */
+export interface Queries {
+  // biome-ignore lint/suspicious/noExplicitAny: rows have many shapes.
+  query(sql: string): Promise<any[]>;
 }
 
 /** Throws `AppError conflict` when a copy into the database did not end. */
 export async function requireNoUnfinishedCopy(queries: Queries): Promise<void> {
-  const rows = await queries
-    .query(`SELECT source, started_at FROM ${UNFINISHED_COPY}`)
-    .catch(emptyIfTableMissing);
-  const [found] = rows as { source: string; started_at: string }[];
+  const statement = `SELECT source, started_at FROM ${UNFINISHED_COPY}`;
+  const [found] = await queries.query(statement).catch(emptyIfTableMissing);
   if (!found) return;
   throw new AppError(
     'conflict',
@@ -110,20 +106,15 @@ async function withNamedLock<T>(source: DataSource, work: (source: DataSource) =
   // The lock belongs to this connection, so it stays open until the work is done.
   const holder = source.createQueryRunner();
   try {
-    await takeLock(holder);
-    return await work(source);
+    // MySQL answers 0 after the wait, and NULL when the statement was killed: without the lock two processes would migrate.
+    const [answer] = await holder.query(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [LOCK_WAIT_SECONDS]);
+    if (Number(answer.taken) === 1) return await work(source);
+    throw new AppError(
+      'unavailable',
+      'Another process migrates the database and has not finished. Wait for it (`SHOW PROCESSLIST`), then start again.',
+    );
   } finally {
     await holder.query(`SELECT RELEASE_LOCK(${LOCK_NAME})`).catch(() => {});
     await holder.release();
   }
-}
-
-/** MySQL answers 0 after the wait, and NULL when the statement was killed: without the lock two processes would migrate. */
-async function takeLock(holder: QueryRunner): Promise<void> {
-  const [answer] = await holder.query(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [LOCK_WAIT_SECONDS]);
-  if (Number(answer.taken) === 1) return;
-  throw new AppError(
-    'unavailable',
-    'Another process migrates the database and has not finished. Wait for it (`SHOW PROCESSLIST`), then start again.',
-  );
 }

@@ -4,7 +4,7 @@ import type { DatabaseTarget } from '../config/config.js';
 import { AppError } from '../kernel/errors.js';
 import { type DatabaseSchema, withDataSource } from './data-source.js';
 import { emptyIfTableMissing } from './database-errors.js';
-import { migrate } from './migrate.js';
+import { migrate, type Queries } from './migrate.js';
 
 const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000 };
 
@@ -77,23 +77,18 @@ async function appliedTo(target: DatabaseTarget, schema: DatabaseSchema): Promis
   return withDataSource(target, schema, SETTINGS, (source) => appliedMigrations(source, source.migrations));
 }
 
-interface Queries {
-  query(sql: string): Promise<{ name: string }[]>;
-}
-
 /**
  * The applied migrations, oldest first; empty = the database was never migrated. Throws `AppError conflict` when a newer
  * release, or another program, has migrated it.
  */
 export async function appliedMigrations(queries: Queries, known: readonly object[]): Promise<string[]> {
-  const rows = await queries
-    .query('SELECT name FROM migrations ORDER BY id')
-    .catch<{ name: string }[]>(emptyIfTableMissing);
+  const rows = await queries.query('SELECT name FROM migrations ORDER BY id').catch(emptyIfTableMissing);
+  const names: string[] = rows.map(({ name }) => name);
   const knownNames = known.map((migration) => migration.constructor.name);
-  const unknown = rows.find(({ name }) => !knownNames.includes(name));
-  if (unknown === undefined) return rows.map(({ name }) => name);
+  const unknown = names.find((name) => !knownNames.includes(name));
+  if (unknown === undefined) return names;
   throw new AppError(
     'conflict',
-    `The database has the migration ${unknown.name}, which this release does not know. Use the release that migrated it.`,
+    `The database has the migration ${unknown}, which this release does not know. Use the release that migrated it.`,
   );
 }

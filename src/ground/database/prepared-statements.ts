@@ -45,7 +45,6 @@ export class PreparedStatements {
     return waiting;
   }
 
-  /** The rows of a read. */
   execute(sql: string, values: readonly unknown[]): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       this.pool.getConnection((error, connection) => {
@@ -92,9 +91,7 @@ interface PoolLists {
 }
 
 /** As text, because mysql2 can bind a number as DOUBLE, which LIMIT refuses and which loses digits of 64-bit integers. */
-function asText(value: unknown): string | null {
-  return value === null ? null : String(value);
-}
+const asText = (value: unknown) => (value === null ? null : String(value));
 
 interface Read {
   values: readonly unknown[];
@@ -138,7 +135,8 @@ class JointReads {
         return this.endStatement();
       }
       this.giveUpOverdue();
-      const reads = this.waiting.splice(0, sizeFor(this.waiting.length));
+      const most = Math.min(this.waiting.length, MOST_IN_STATEMENT);
+      const reads = this.waiting.splice(0, 2 ** Math.floor(Math.log2(most)));
       if (reads.length > 0) return this.run(connection, reads);
       connection.release();
       this.endStatement();
@@ -176,12 +174,6 @@ class JointReads {
       first.reject(reason());
     }
   }
-}
-
-function sizeFor(waiting: number): number {
-  let size = 1;
-  while (size * 2 <= Math.min(waiting, MOST_IN_STATEMENT)) size *= 2;
-  return size;
 }
 
 function union(select: string, size: number): string {

@@ -4,32 +4,22 @@ import { MINUTE_MS } from '../kernel/duration.js';
 import { firstIdAt } from '../kernel/ids.js';
 import type { Database } from './database.js';
 
-/** Ids are drawn in the order of time. */
-interface ProjectRow {
-  id: bigint;
-  projectId: bigint;
-}
-
-interface Bounds {
-  keptMs: number;
-  maxOfProject: number;
-}
-
 /** A project with rows of this time is checked; twice the interval of the sweeps. */
 const RECENT_MS = 2 * MINUTE_MS;
 const RECENT_ROWS = 10_000;
 
 /** D-173. Deletes the rows of a table that are too old, and those of a project beyond its newest. */
-export class Retention<Row extends ProjectRow> {
+export class Retention<Row extends { id: bigint; projectId: bigint }> {
   constructor(
     private readonly db: Database,
     private readonly entity: new () => Row,
-    private readonly bounds: Bounds,
+    private readonly bounds: { keptMs: number; maxOfProject: number },
     private readonly now: () => number,
   ) {}
 
   async deleteOldRows(): Promise<void> {
     const { keptMs, maxOfProject: skip } = this.bounds;
+    // Ids are drawn in the order of time.
     await this.delete({ id: LessThan(firstIdAt(this.now() - keptMs)) });
     for (const projectId of await this.recentProjects()) {
       const where = { projectId } as FindOptionsWhere<Row>;

@@ -94,7 +94,6 @@ export class LogLines {
     });
   }
 
-  /** Removes the written bytes from the start of the queue. */
   private removeWritten(written: number): void {
     this.waitingBytes -= written;
     const rest = this.waiting[0]?.subarray(written);

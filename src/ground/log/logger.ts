@@ -13,28 +13,19 @@ export function createLogger({ level, format }: LoggerOptions, destination: Dest
   return pino({ level, hooks: { streamWrite }, serializers: { err: faultFields } }, destination);
 }
 
-interface FaultFields {
-  type: string;
-  message: string;
-  stack?: string;
-  code?: string;
-  query?: string;
-  cause?: FaultFields;
-}
-
 const MAX_CAUSES = 3;
 
 /** The logged form of an error. Drivers attach a statement's values to their errors: client data, which is left out. */
-function faultFields(error: unknown, depth = 0): FaultFields {
+function faultFields(error: unknown, depth = 0): Fields {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { name, message, stack, code, query, cause } = error as Error & Record<string, unknown>;
   return {
     type: error.constructor.name || name,
     message,
-    ...(stack === undefined ? {} : { stack }),
-    ...(typeof code === 'string' ? { code } : {}),
-    ...(typeof query === 'string' ? { query } : {}),
-    ...(cause instanceof Error && depth < MAX_CAUSES ? { cause: faultFields(cause, depth + 1) } : {}),
+    stack,
+    code: typeof code === 'string' ? code : undefined,
+    query: typeof query === 'string' ? query : undefined,
+    cause: cause instanceof Error && depth < MAX_CAUSES ? faultFields(cause, depth + 1) : undefined,
   };
 }
 
@@ -64,12 +55,13 @@ function requestText({ method, path, status, durationMs, keyId, minuteLeft, requ
 }
 
 function messageText(message: string, fields: Fields): string {
-  const details = Object.entries(fields).map(([name, value]) => ` ${name}=${plain(value)}`);
-  return message + details.join('');
-}
-
-function plain(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  const plain = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+  return (
+    message +
+    Object.entries(fields)
+      .map(([name, value]) => ` ${name}=${plain(value)}`)
+      .join('')
+  );
 }
 
 function faultLines(err: unknown): string[] {

@@ -6,7 +6,6 @@ import type { AnsweredRequest } from '../kernel/answered-request.js';
 /** The values of labels that are known from the start. Each series begins at 0, so that an alert sees its first increase. */
 interface LabelValues {
   domainEvents: readonly string[];
-  /** Names of background work. */
   works: readonly string[];
   /** Of requests that were refused during an overload. */
   shedPlans: readonly string[];
@@ -72,9 +71,9 @@ export class Metrics {
   private counter<Label extends string>(
     label: Label,
     values: readonly string[],
-    { name, help }: { name: string; help: string },
+    about: { name: string; help: string },
   ): Counter<Label> {
-    const counter = new Counter({ name, help, labelNames: [label], registers: [this.registry] });
+    const counter = new Counter({ ...about, labelNames: [label], registers: [this.registry] });
     for (const value of values) counter.inc({ [label]: value } as Record<Label, string>, 0);
     return counter;
   }

@@ -21,13 +21,9 @@ export class EventLoopTurns {
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;
-      this.give();
+      const next = Array.from({ length: this.perTurn }, () => this.queue.takeNext());
+      if (!this.queue.isEmpty) this.schedule();
+      for (const resolve of next) resolve?.();
     });
-  }
-
-  private give(): void {
-    const next = Array.from({ length: this.perTurn }, () => this.queue.takeNext());
-    if (!this.queue.isEmpty) this.schedule();
-    for (const resolve of next) resolve?.();
   }
 }

@@ -5,15 +5,8 @@ interface Waiting<K> {
   start: () => void;
 }
 
-interface Bounds {
-  /** Maximum number of concurrent works. */
-  most: number;
-  /** Maximum number of concurrent works of one key. */
-  mostOfKey?: number;
-}
-
 /**
- * Limits how many works run at once. The next one belongs to the key with the fewest running, so no key blocks the others.
+ * Limits how many works run at once, in all and of each key. The next one belongs to the key with the fewest running, so no key blocks the others.
  * D-65.
  */
 export class FairSemaphore<K = unknown> {
@@ -23,7 +16,7 @@ export class FairSemaphore<K = unknown> {
   private readonly most: number;
   private readonly mostOfKey: number;
 
-  constructor({ most, mostOfKey = most }: Bounds) {
+  constructor({ most, mostOfKey = most }: { most: number; mostOfKey?: number }) {
     this.most = most;
     this.mostOfKey = mostOfKey;
   }

@@ -4,7 +4,6 @@ export class RoundRobin<Key, Waiting> {
   private readonly queues = new Map<Key, Waiting[]>();
   private waiting = 0;
 
-  /** The number of waiting items. */
   get size(): number {
     return this.waiting;
   }
