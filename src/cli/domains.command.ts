@@ -47,7 +47,7 @@ export function domainsCommands(program: Command, output: Output): void {
     .action(async (slug: string, hostname: string, { anew }: { anew?: boolean }) => {
       const domain = await withDomains(slug, async (domains, call) => {
         const { id } = await domains.ofProject.getByHostname(call, hostname);
-        return toJson(await domains.ofProject[anew ? 'reverify' : 'verify'](call, id), domains);
+        return toJson(await domains.ofProject.verify(call, id, { isOrdering: anew === true }), domains);
       });
       output.result(domain, report(domain));
       if (domain.diagnoses.some(isBlocking)) output.exitCode = EXIT.refused;

@@ -111,17 +111,13 @@ export class ProjectDomains {
     );
   }
 
-  /** Checks DNS now. Throws what `DomainCheck.verify` throws. Spec: Custom domains 7, 8. */
-  async verify(call: ServiceCall, id: bigint): Promise<Domain> {
-    const { projectId } = call.caller;
-    return this.once(call, 'verifyDomain', String(id), () => this.parts.check.verify(projectId, id));
-  }
-
-  /** Checks DNS and orders without the back-off. Throws what `DomainCheck.verify` throws. Spec: Custom domains 9. */
-  async reverify(call: ServiceCall, id: bigint): Promise<Domain> {
-    const { projectId } = call.caller;
-    const work = () => this.parts.check.verify(projectId, id, { isOrdering: true });
-    return this.once(call, 'reverifyDomain', String(id), work);
+  /**
+   * Checks DNS now. With `isOrdering` it also orders without the back-off. Throws what `DomainCheck.verify` throws. Spec:
+   * Custom domains 7, 8, 9.
+   */
+  async verify(call: ServiceCall, id: bigint, { isOrdering = false } = {}): Promise<Domain> {
+    const work = () => this.parts.check.verify(call.caller.projectId, id, { isOrdering });
+    return this.once(call, isOrdering ? 'reverifyDomain' : 'verifyDomain', String(id), work);
   }
 
   /**
@@ -192,7 +188,6 @@ export class ProjectDomains {
 
 const STOPPED_CODEC = objectCodec<StoppedDomain>('id');
 
-/** The change of a domain under a new configuration. */
 function configured(domain: Domain, { hostname, to, status, isPrimary }: DomainEffect): Revision {
   const changes = { isPrimary, redirectTo: to, redirectStatus: status };
   const isSame =

@@ -89,12 +89,10 @@ export class CertificateAuthority {
     return this.bounded(hostname, signal, advice, ADVICE_TIMEOUT_MS);
   }
 
-  /** Deletes the expired rows and returns how many. */
   deleteExpiredRows(): Promise<number> {
     return this.parts.log.deleteOldOrders();
   }
 
-  /** Throws an error of the CA as `CertificateOrderError`. */
   private async bounded<T>(
     /** Null = not about one host. */
     hostname: string | null,

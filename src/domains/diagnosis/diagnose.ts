@@ -105,20 +105,18 @@ function whereItLeads(seen: Observation): Leading {
   // The other two findings explain a refusal.
   const refusal = dnssec.length + failing.length > 0 ? [] : refused;
   const { leadsHere, findings } = decided.length > 0 ? ofServers(decided, cached, seen) : cached;
+  // An address family is refused while the other is right. The certificate authority may fail on the refused one.
+  const isPartlyRefused =
+    cached.leadsHere === null || (cached.leadsHere && !cached.found.startsWith('CNAME'));
   const faults =
     leadsHere === null
       ? [...(refused.length > 0 ? refusal : silentResolver(seen)), ...failing]
-      : [...failing, ...(isPartlyRefused(cached) ? refusal : [])].map(asWarning);
+      : [...failing, ...(isPartlyRefused ? refusal : [])].map(asWarning);
   const gone = isPlatformGone ? [platformGone(seen)] : [];
   return {
     leadsHere: dnssec.length > 0 ? false : leadsHere,
     findings: [...dnssec, ...findings, ...faults, ...gone],
   };
-}
-
-/** An address family is refused while the other is right. The certificate authority may fail on the refused one. */
-function isPartlyRefused({ leadsHere, found }: Judgement): boolean {
-  return leadsHere === null || (leadsHere && !found.startsWith('CNAME'));
 }
 
 const asWarning = (found: Diagnosis): Diagnosis => ({ ...found, severity: 'WARNING' });

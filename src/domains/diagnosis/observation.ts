@@ -117,7 +117,6 @@ export async function observe(
     /** The first refused question, repeated without DNSSEC validation; null = the resolver refused none. */
     unvalidated: askUnvalidated(),
     chain: looking.then((lookup) => followCnames(hostname, lookup, ask)),
-    /** Addresses only. */
     platform: lookUp(platformHost, ask, ADDRESSES),
     /** Of a random name, which only a wildcard record answers. */
     sibling: lookUp(nameBelow(wildcardParentOf(hostname)), ask),
@@ -146,9 +145,7 @@ function ownZone({ zone }: ZoneCut): Zone | null {
 }
 
 /** A random name, which only a wildcard record answers. */
-function nameBelow(name: string): string {
-  return `probe-${randomBytes(6).toString('hex')}.${name}`;
-}
+const nameBelow = (name: string) => `probe-${randomBytes(6).toString('hex')}.${name}`;
 
 function lookUp(name: string, ask: Ask, types: readonly RecordType[] = TARGETS): Promise<Lookup> {
   return Promise.all(types.map((type) => ask({ name, type })));
@@ -209,9 +206,7 @@ export function wildcardParentOf(hostname: string): string {
   return isPublicSuffix(parent) || parent === hostname ? hostname : parent;
 }
 
-function isPublicSuffix(name: string): boolean {
-  return getPublicSuffix(name) === name;
-}
+const isPublicSuffix = (name: string) => getPublicSuffix(name) === name;
 
 async function allOf<T extends object>(parts: T): Promise<{ [Name in keyof T]: Awaited<T[Name]> }> {
   const awaited = Object.entries(parts).map(async ([name, part]) => [name, await part]);

@@ -52,7 +52,6 @@ export function brokenDnssec({ host, hostname, unvalidated, zone, registrable }:
   ];
 }
 
-/** The finding for a name whose questions the resolver refuses. */
 export function refusedQuestions({ host, hostname }: Observation): Diagnosis[] {
   const refused = host.filter(isRefusal);
   if (!refused[0]) return [];
@@ -73,7 +72,6 @@ export function silentResolver({ host, platform, hostname, platformHost, atMs }:
   return platform.some(isSilent) ? [unreachable(platformHost, platform.filter(isSilent), atMs)] : [];
 }
 
-/** The finding that the platform's own name has no addresses. */
 export function platformGone({ platform, platformHost, isApex }: Observation): Diagnosis {
   return finding('TARGET_GONE', platform, {
     ...OUR_REPAIR,

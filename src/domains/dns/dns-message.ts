@@ -27,7 +27,6 @@ export interface ResourceRecord {
   caa: CaaRecord | null;
 }
 
-/** A server's answer to a question. */
 export interface Answer {
   server: DnsServer;
   question: Question;

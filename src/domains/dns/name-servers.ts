@@ -104,10 +104,8 @@ export class NameServers {
 /** The name and its parents, without the top-level domain unless that is the name. */
 function namesUpward(name: string): string[] {
   const labels = name.split('.');
-  return labels
-    .map((_, index) => labels.slice(index).join('.'))
-    .slice(0, Math.max(1, labels.length - 1))
-    .slice(0, MAX_CUTS);
+  const most = Math.min(MAX_CUTS, Math.max(1, labels.length - 1));
+  return labels.slice(0, most).map((_, index) => labels.slice(index).join('.'));
 }
 
 /** The zone named by the answers for a name. A CNAME is ignored: its answer names the zone of the target. */

@@ -15,7 +15,6 @@ export class Tally<Key extends NonNullable<unknown>> {
     });
   }
 
-  /** Adds one; returns the count of the key in its window. */
   add(key: Key): number {
     const known = this.counts.get(key);
     if (!known) this.counts.set(key, { count: 1 });
@@ -27,7 +26,6 @@ export class Tally<Key extends NonNullable<unknown>> {
     return this.counts.get(key)?.count ?? 0;
   }
 
-  /** The keys with at least this count. */
   atLeast(count: number): Key[] {
     return [...this.counts.entries()].flatMap(([key, known]) => (known.count >= count ? [key] : []));
   }

@@ -194,7 +194,6 @@ export class HostIndex {
   }
 }
 
-/** The columns of a domain that serving needs. */
 type HostRow = Pick<Domain, keyof typeof SERVED_COLUMNS>;
 
 /** Null = the host is not served. */

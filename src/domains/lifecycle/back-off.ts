@@ -32,7 +32,6 @@ interface FailedOrder extends Pick<Domain, 'verifiedAtMs' | 'certificateEndsAtMs
   retryAtMs: number | null;
 }
 
-/** The time of the next order after a failure. */
 export function nextOrderAtMs(failed: FailedOrder, atMs: number): number {
   const { failures, retryAtMs, verifiedAtMs, certificateEndsAtMs } = failed;
   const delayMs = ORDERS_MS[Math.min(failures, ORDERS_MS.length) - 1] ?? DAY_MS;

@@ -11,7 +11,6 @@ import { type Check, outcomeOf } from './check-outcome.js';
 interface CheckParts {
   store: DomainStore;
   inspect(subject: Subject, signal?: AbortSignal): Promise<Inspection>;
-  /** Called when an order may be due. */
   onDue(): void;
 }
 

@@ -49,7 +49,6 @@ export class DomainLease {
     });
   }
 
-  /** Aborts the work at once. */
   revoke(reason: string): void {
     this.lost.abort(new Error(reason));
   }

@@ -31,10 +31,6 @@ type Moment = 'nextCheckAtMs' | 'nextOrderAtMs';
 
 type Work = (domain: Domain) => Promise<void>;
 
-interface WorkerLog {
-  warn(details: object, message: string): void;
-}
-
 /** Runs the due work for domains: checks with back-off, orders, renewals. Any number of processes can run it at once. */
 export class DomainWorker {
   private readonly checks = new FairSemaphore<bigint>(CHECKS);
@@ -47,7 +43,7 @@ export class DomainWorker {
 
   constructor(
     private readonly parts: WorkerParts,
-    private readonly log: WorkerLog,
+    private readonly log: { warn(details: object, message: string): void },
     private readonly now: () => number,
   ) {}
 
@@ -56,7 +52,6 @@ export class DomainWorker {
     this.kick();
   }
 
-  /** Searches for due work now. */
   kick(): void {
     if (this.timer === null || this.stopping.signal.aborted) return;
     if (this.searching) {

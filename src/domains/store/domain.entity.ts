@@ -88,7 +88,6 @@ export class Domain {
   @Column({ ...TIME_MS, name: 'next_order_at_ms', nullable: true })
   nextOrderAtMs: number | null = null;
 
-  /** Consecutive failed orders. */
   @Column({ ...INTEGER, name: 'failed_orders' })
   failedOrders = 0;
 

@@ -21,7 +21,6 @@ import { DomainEvent, eventRow, type Happening, newestEvents, type OnDomainEvent
 
 export type DomainChanges = Partial<Omit<Domain, 'id' | 'projectId' | 'hostname' | 'changeNumber'>>;
 
-/** A change of a domain, with its timeline entries. */
 export interface Revision {
   changes: DomainChanges;
   happenings?: readonly Happening[];

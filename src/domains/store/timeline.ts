@@ -63,7 +63,6 @@ export interface Happening {
 const MAX_DIAGNOSES_BYTES = 8_000;
 const MAX_MESSAGE_CHARACTERS = 2_000;
 
-/** The row of an event, without an id. */
 export function eventRow(domainId: bigint, { name, message, diagnoses = [] }: Happening, atMs: number) {
   return {
     domainId,

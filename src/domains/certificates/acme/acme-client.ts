@@ -18,7 +18,6 @@ import {
 import { type AcmeCall, type AcmeResponse, acmeAgent, exchange } from './acme-transport.js';
 import type { AccountKey } from './jws.js';
 
-/** The account that signs a request, with its key. */
 export interface AcmeSigner {
   key: AccountKey;
   accountUrl: string;

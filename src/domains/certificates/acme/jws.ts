@@ -43,16 +43,12 @@ export class AccountKey {
   }
 }
 
-/** A new private key on P-256. */
 export async function generateKey(): Promise<KeyObject> {
   return (await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })).privateKey;
 }
 
-/** The private key as PKCS #8. */
 export function pemOf(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-function base64url(text: string): string {
-  return Buffer.from(text).toString('base64url');
-}
+const base64url = (text: string) => Buffer.from(text).toString('base64url');

@@ -93,6 +93,4 @@ export class AcmeAccounts {
   }
 }
 
-function contextOf(directoryUrl: string): string {
-  return `acme-account:${directoryUrl}`;
-}
+const contextOf = (directoryUrl: string) => `acme-account:${directoryUrl}`;

@@ -2,12 +2,10 @@ import type { Diagnosis } from '../../diagnosis/diagnosis.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
 import { UnusableCertificate } from './x509.js';
 
-/** The reason why there is no certificate. */
 export type OrderFailure = Diagnosis & { code: OrderFailureCode };
 
 export type OrderFailureCode = keyof typeof ADVICE;
 
-/** An order that ended without a certificate. */
 export class CertificateOrderError extends Error {
   constructor(
     readonly failure: OrderFailure,

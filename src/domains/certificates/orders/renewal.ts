@@ -45,7 +45,6 @@ export function momentIn(
   return Math.max(nowMs, Math.round(startMs + (endMs - startMs) * random()));
 }
 
-/** The lifetime that is left at a renewal. */
 function leftMs(notBeforeMs: number, notAfterMs: number): number {
   const lifetimeMs = notAfterMs - notBeforeMs;
   return lifetimeMs / (lifetimeMs < SHORT_LIFETIME_MS ? 2 : 3);

@@ -12,7 +12,11 @@ export class Sealer {
   private readonly keys: readonly { id: string; key: Buffer }[];
 
   constructor(keys: readonly Buffer[]) {
-    this.keys = keys.map((key) => ({ id: idOf(key), key }));
+    this.keys = keys.map((key) => {
+      // An id that distinguishes keys and reveals nothing about them.
+      const digest = createHash('sha256').update('petstore-secret-key-id').update(key).digest('hex');
+      return { id: digest.slice(0, 8), key };
+    });
   }
 
   /** `context` is the purpose of the text. Only the same context opens it, so that rows can't be swapped. */
@@ -48,12 +52,6 @@ export class Sealer {
   }
 }
 
-/** The `context` for the private key of a certificate. */
 export function certificateKeyContext(hostname: string): string {
   return `certificate:${hostname}`;
-}
-
-/** An id that distinguishes keys and reveals nothing about them. */
-function idOf(key: Buffer): string {
-  return createHash('sha256').update('petstore-secret-key-id').update(key).digest('hex').slice(0, 8);
 }

@@ -116,7 +116,7 @@ export class DomainResolver {
     @Call() call: ServiceCall,
     @Arg('id', () => ID, { description: "The domain's identifier." }) id: string,
   ): Promise<Domain> {
-    return this.service.reverify(call, domainId(id));
+    return this.service.verify(call, domainId(id), { isOrdering: true });
   }
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
