@@ -8,7 +8,6 @@ import { emptyIfTableMissing, openProblem } from '../ground/database/database-er
 import { connectRedis } from '../ground/redis/redis-connection.js';
 import { RedisLimiter } from '../request/rate-limit/redis/redis-limiter.js';
 
-/** The result of a check of the doctor. */
 export interface CheckResult {
   ok: boolean;
   found: string;

@@ -29,7 +29,6 @@ Examples:
     });
 }
 
-/** The settings, or all their problems. */
 function readSettings(): Config | Checked[] {
   try {
     return loadConfig(process.env);

@@ -6,10 +6,8 @@ import { dirname, join } from 'node:path';
 import { AppError, invalidField } from '../ground/kernel/errors.js';
 import { printable } from './output.js';
 
-/** The place where a long output goes. */
 interface FileTarget {
   write(data: string | Uint8Array): Promise<void>;
-  /** Keeps what was written. */
   keep(): Promise<void>;
   /** Discards what was written, if that is possible. */
   discard(): Promise<void>;
@@ -28,17 +26,12 @@ export function standardOutput(signal: AbortSignal): FileTarget {
   };
 }
 
-interface NewFile extends FileTarget {
-  /** The path of the file until it is complete. */
-  partial: string;
-}
-
 /**
- * A file that appears at `path` only when it is complete; until then it is in a hidden folder beside it. With `isForced`
+ * A file that appears at `path` only when it is complete; until then it is at `partial`, in a hidden folder beside it. With `isForced`
  * it replaces a regular file. `mode` = its permissions, less the process's umask. Throws `AppError conflict` when anything
  * else is at `path`, and `AppError invalid_request` when the file can't be written.
  */
-export async function newFile(path: string, isForced: boolean, mode = 0o666): Promise<NewFile> {
+export async function newFile(path: string, isForced: boolean, mode = 0o666) {
   requireFree(path, isForced);
   const folder = join(dirname(path), `.petstore-${randomBytes(8).toString('hex')}.part`);
   const partial = join(folder, 'file');
@@ -58,7 +51,7 @@ export async function newFile(path: string, isForced: boolean, mode = 0o666): Pr
   };
   return {
     partial,
-    write: (data) => file.appendFile(data).catch((error) => unwritable(path, error)),
+    write: (data: string | Uint8Array) => file.appendFile(data).catch((error) => unwritable(path, error)),
     keep: async () => {
       try {
         await place(file, partial, path, isForced);

@@ -132,9 +132,7 @@ const NO_BAN = { strikes: 0, untilSeconds: null };
 type Ban = Pick<BanStatus, 'strikes' | 'untilSeconds'> | null;
 
 /** Null = unknown. */
-function banJson(ban: Ban) {
-  return ban && { until: endOf(ban), strikes: ban.strikes };
-}
+const banJson = (ban: Ban) => ban && { until: endOf(ban), strikes: ban.strikes };
 
 function banInWords(ban: Ban): string | null {
   if (ban === null) return 'unknown';

@@ -20,7 +20,6 @@ export class Output {
     return process.stderr.isTTY && !this.isJson;
   }
 
-  /** Writes text to standard output as it is. */
   write(text: string): void {
     this.streams.stdout.write(text);
   }

@@ -3,11 +3,12 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../ground/config/config.js';
 import { AppError } from '../ground/kernel/errors.js';
 import { version } from '../ground/kernel/package.js';
-import { FIRST_NOUN } from '../nouns.js';
+import { capitalized, FIRST_NOUN, NOUNS } from '../nouns.js';
 import { backupCommand, copyCommand } from './backup.command.js';
 import { doctorCommand } from './doctor.command.js';
 import { domainsCommands } from './domains.command.js';
-import { filesCommands } from './files/files.commands.js';
+import { exportCommand } from './files/export.command.js';
+import { importCommand } from './files/import.command.js';
 import { keysCommands } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { EXIT, type Output } from './output.js';
@@ -52,7 +53,11 @@ Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
     );
   projectsCommands(program, output);
   keysCommands(program, output);
-  filesCommands(program, output, stdin);
+  for (const noun of NOUNS) {
+    const group = program.command(noun.plural).description(`${capitalized(noun.plural)} of a project.`);
+    importCommand(group, noun, output, stdin);
+    exportCommand(group, noun, output);
+  }
   domainsCommands(program, output);
   backupCommand(program, output);
   copyCommand(program, output);

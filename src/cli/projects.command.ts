@@ -110,9 +110,7 @@ function toQuota(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_QUOTA}.`);
 }
 
-function quotasOf({ plan, perMinute, perDay }: Project) {
-  return PLANS[plan] ?? { perMinute, perDay };
-}
+const quotasOf = ({ plan, perMinute, perDay }: Project) => PLANS[plan] ?? { perMinute, perDay };
 
 function toJson(project: Project) {
   const { id, slug, name, plan, publishedAtMs, createdAtMs } = project;

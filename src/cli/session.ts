@@ -47,7 +47,6 @@ export async function withServices<T>(
   }
 }
 
-/** The subject of a command's acts in the audit log. */
 export function commandLineActor(): Actor {
   return { name: `cli:${userInfo().username}`, requestId: null };
 }
@@ -81,7 +80,6 @@ export function sharedDatabase(): DatabaseTarget {
   );
 }
 
-/** The code and message for an unexpected error; most are errors of the database. */
 export function databaseProblem(error: unknown): [code: 'unavailable' | 'internal', message: string] {
   const { message, code, driverError } = error as NodeJS.ErrnoException & { driverError?: Error };
   const isDatabase = driverError !== undefined || code !== undefined;

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Services } from '../../app/services.js';
 import { listed, type NounDescription } from '../../nouns.js';
 import type { FileImport } from '../../tenants/files/import.entity.js';
-import type { BeginMode, ImportService } from '../../tenants/files/import.service.js';
+import type { ImportService } from '../../tenants/files/import.service.js';
 import { openRecordFile, type RecordFile } from '../../tenants/files/record-file.js';
 import type { RefusedRow } from '../../tenants/files/row-batch.js';
 import { formatOfName } from '../../tenants/files/rows.js';
@@ -119,7 +119,8 @@ async function begin(
   projectId: bigint,
   { slug, path, options, file, onWait }: Import,
 ): Promise<FileImport> {
-  const mode = modeOf(options);
+  const { again, resume, restart } = options;
+  const mode = again ? 'again' : resume ? 'resume' : restart ? 'restart' : 'new';
   const reportPath = resolve(options.refused ?? refusedPath(path, file));
   const mayBegin = (known: FileImport | null) => {
     const isGoingOn = mode === 'resume' && options.refused === undefined;
@@ -134,12 +135,6 @@ async function begin(
   });
   const isElsewhere = options.refused !== undefined && begun.reportPath !== reportPath;
   return isElsewhere && begun.finishedAtMs === null ? { ...begun, reportPath, reportBytes: 0 } : begun;
-}
-
-function modeOf({ again, resume, restart }: ImportOptions): BeginMode {
-  if (again) return 'again';
-  if (resume) return 'resume';
-  return restart ? 'restart' : 'new';
 }
 
 interface Ended {

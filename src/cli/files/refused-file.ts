@@ -90,9 +90,7 @@ export class RefusedFile {
 }
 
 /** Whether the path exists; a dangling link counts. */
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
+const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /** Whether an import wrote the file, and nobody changed it since: an import claims its path only while no file is there. */
 function isUnchangedFileOf(known: FileImport | null, path: string, start: string): boolean {
