@@ -2,7 +2,6 @@ import type { Caller } from '../../ground/kernel/caller.js';
 import { NOUN_WORDS } from '../../nouns.js';
 import type { Allowance } from '../rate-limit/rules/windows.js';
 
-/** The cost of a known caller's request. */
 export interface Cost {
   /** Units of the plan: for reads and writes of nouns, and for requests refused before their kind is known. */
   readonly plan: number;

@@ -125,6 +125,4 @@ function isDecodable(url: string): boolean {
   }
 }
 
-function invalid(message: string): AppError {
-  return new AppError('invalid_request', message);
-}
+const invalid = (message: string) => new AppError('invalid_request', message);

@@ -2,20 +2,16 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../ground/kernel/errors.js';
 import { restrictMethods } from './unrouted.js';
 
-export interface Readiness {
-  isDraining(): boolean;
-  isDatabaseReady(): Promise<boolean>;
-}
-
 /** `/healthz`: the process is running. `/readyz`: it should get traffic. Neither needs a key, a Host or quota. */
-export function healthRoutes(app: FastifyInstance, readiness: Readiness): void {
+export function healthRoutes(
+  app: FastifyInstance,
+  { isDraining, isDatabaseReady }: { isDraining(): boolean; isDatabaseReady(): Promise<boolean> },
+): void {
   app.get('/healthz', async (_, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
 
   app.get('/readyz', async (_, reply) => {
-    if (readiness.isDraining()) throw notReady('This process is shutting down.');
-    if (!(await readiness.isDatabaseReady())) {
-      throw notReady('Migrations are missing. Run "petstore migrate".');
-    }
+    if (isDraining()) throw notReady('This process is shutting down.');
+    if (!(await isDatabaseReady())) throw notReady('Migrations are missing. Run "petstore migrate".');
     return reply.header('cache-control', 'no-store').send({ status: 'ready' });
   });
   for (const path of ['/healthz', '/readyz']) restrictMethods(app, path, ['GET']);

@@ -4,7 +4,6 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
-  type FastifyRequest,
   LogController,
   type onRequestHookHandler,
   type onResponseHookHandler,
@@ -137,11 +136,8 @@ function refuseLate(reply: FastifyReply): void {
     return;
   }
   reply.send(new AnswerTooLate());
-  reply.log = lateLog(reply.request);
-}
-
-/** The handler ends after this reply. Fastify drops its answer and would warn of it; only a fault belongs in the log. */
-function lateLog(request: FastifyRequest): FastifyBaseLogger {
+  // The handler ends after this reply. Fastify drops its answer and would warn of it; only a fault belongs in the log.
+  const { request } = reply;
   const error = ({ err }: { err: unknown }) => logFault(request, toAppError(err));
-  return Object.assign(Object.create(request.log), { warn() {}, error });
+  reply.log = Object.assign(Object.create(request.log), { warn() {}, error });
 }

@@ -174,9 +174,7 @@ export class HostAddresses {
   }
 }
 
-function misdirected(message: string): AppError {
-  return new AppError('misdirected', message);
-}
+const misdirected = (message: string) => new AppError('misdirected', message);
 
 async function redirectTo(reply: FastifyReply, status: number, location: string): Promise<void> {
   reply.code(status).header('location', location).send();
@@ -195,9 +193,7 @@ function hostOf(request: FastifyRequest): string {
   return isEncrypted(request.raw) ? (request.headers.host ?? '') : request.host;
 }
 
-function isEncrypted({ socket }: FastifyRequest['raw']): boolean {
-  return (socket as TLSSocket).encrypted;
-}
+const isEncrypted = ({ socket }: FastifyRequest['raw']) => (socket as TLSSocket).encrypted;
 
 /** The name in a Host header: in lower case, without port, one trailing dot, or the brackets of an IPv6 address. */
 export function hostnameOf(header: string): string {

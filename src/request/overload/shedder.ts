@@ -153,7 +153,11 @@ export class Shedder {
     onWorkDone(request, response, (isLive) => {
       // A stream is idle most of the time.
       if (isLive) return leave();
-      if (!response.writableEnded) return void endOfWork(response).then(leave, leave);
+      if (!response.writableEnded) {
+        // The client has disconnected; its request keeps its place as long as it causes work.
+        const patience = sleep(LONGEST_WORK_MS, undefined, { ref: false });
+        return void Promise.race([once(response, 'prefinish'), patience]).then(leave, leave);
+      }
       leave();
       const { statusCode } = response;
       // A full queue refuses at once: that is no fast answer.
@@ -207,9 +211,4 @@ export class Shedder {
     this.refused = 0;
     return { inFlight: this.inFlight + this.candidates.length, refused };
   }
-}
-
-/** The client has disconnected; its request keeps its place as long as it causes work. */
-function endOfWork(response: ServerResponse): Promise<unknown> {
-  return Promise.race([once(response, 'prefinish'), sleep(LONGEST_WORK_MS, undefined, { ref: false })]);
 }

@@ -24,23 +24,10 @@ interface TracedProcess {
   now: () => number;
 }
 
-export interface Tracing {
-  readonly tracer: Tracer;
-  /** The client's span; null without a valid `traceparent` of a trusted proxy. */
-  remoteSpanOf(request: IncomingMessage): SpanContext | null;
-  readonly counts: { readonly exported: number; readonly dropped: number };
-  /** Sends the last spans. Resolves after 2 s at the latest. */
-  close(): Promise<void>;
-}
+export type Tracing = ReturnType<typeof startTracing>;
 
 /** Starts to send spans to the collector. Nothing is global: several apps can trace in one process. */
-export function startTracing({
-  settings,
-  version,
-  environment,
-  trustedProxies,
-  now,
-}: TracedProcess): Tracing {
+export function startTracing({ settings, version, environment, trustedProxies, now }: TracedProcess) {
   const queue = new SpanQueue(spanSender(settings));
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({
@@ -58,9 +45,11 @@ export function startTracing({
   const isTrusted = networkTest(trustedProxies);
   return {
     tracer: new Tracer(provider.getTracer('petstore-gateway', version), samplingRule(settings), now),
-    remoteSpanOf: ({ headers, socket }) =>
+    /** The client's span; null without a valid `traceparent` of a trusted proxy. */
+    remoteSpanOf: ({ headers, socket }: IncomingMessage) =>
       headers.traceparent !== undefined && isTrusted(socket) ? readTraceParent(headers.traceparent) : null,
     counts: queue.counts,
+    /** Sends the last spans. Resolves after 2 s at the latest. */
     close: () => queue.shutdown(),
   };
 }
@@ -81,11 +70,8 @@ export function samplingRule({
   return (remote) => {
     // The id of a new trace is random, and so is the decision.
     if (remote === null) return Math.random() < share;
-    return parent ? (remote.traceFlags & TraceFlags.SAMPLED) !== 0 : isInShare(remote.traceId, share);
+    if (parent) return (remote.traceFlags & TraceFlags.SAMPLED) !== 0;
+    // By the last 64 bits, as in OpenTelemetry for Go, Python and .NET, so that all services record the same traces.
+    return Number.parseInt(remote.traceId.slice(16), 16) < share * 2 ** 64;
   };
-}
-
-/** By the last 64 bits, as in OpenTelemetry for Go, Python and .NET, so that all services record the same traces. */
-function isInShare(traceId: string, share: number): boolean {
-  return Number.parseInt(traceId.slice(16), 16) < share * 2 ** 64;
 }

@@ -8,7 +8,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null = it is not recorded. */
     trace: Work | null;
-    /** The work of its GraphQL operation. */
     operationTrace: Work | null;
   }
 }

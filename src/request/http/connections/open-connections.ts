@@ -106,7 +106,8 @@ export class OpenConnections implements Totals {
     const { unreadBytes, countedBytes } = connection;
     this.unreadBytes += unreadBytes - countedBytes;
     connection.countedBytes = unreadBytes;
-    if (this.unreadBytes > MAX_UNREAD_BYTES) this.close(this.mostUnread());
+    if (this.unreadBytes <= MAX_UNREAD_BYTES) return;
+    this.close([...this.open].reduce((most, one) => (one.countedBytes > most.countedBytes ? one : most)));
   }
 
   /** From now on every response says `Connection: close`, also those to requests that have arrived already. */
@@ -144,10 +145,6 @@ export class OpenConnections implements Totals {
       this.heldByClosed += connection.heldRequests;
     });
     if (!isTls) connection.carry(tcp);
-  }
-
-  private mostUnread(): OpenConnection {
-    return [...this.open].reduce((most, other) => (other.countedBytes > most.countedBytes ? other : most));
   }
 
   /** Closes the oldest connections in the state with the least to lose. Returns false if all are being answered. */

@@ -89,9 +89,7 @@ export class CounterStore {
 
 const BAN = 'ban:';
 
-function banName(keyId: string): string {
-  return BAN + keyId;
-}
+const banName = (keyId: string) => BAN + keyId;
 
 function rowOfUsage({ subject, ...value }: SubjectUsage): RateCounter {
   return { name: subject, value, endMs: (value.day + 1) * DAY_MS, isLifted: false };
@@ -104,7 +102,6 @@ function rowsOfBan({ keyId, record }: KeyBan): RateCounter[] {
   return [{ name: banName(keyId), value, endMs: meaninglessAtMs(record), isLifted: false }];
 }
 
-/** The stored bans of these keys, by key. */
 export async function storedBans(db: Database, keyIds: readonly string[]): Promise<Map<string, BanRecord>> {
   const where = { name: In(keyIds.map(banName)), isLifted: false };
   const rows = await db.repository(RateCounter).findBy(where);

@@ -134,7 +134,6 @@ export class MemoryLimiter implements Limiter {
     else this.bans.delete(ban.keyId);
   }
 
-  /** Starts to record which subjects and keys change. */
   trackChanges(): void {
     this.changed ??= { subjects: new Set(), keyIds: new Set() };
   }

@@ -7,7 +7,6 @@ interface State {
   /** Never issued twice, so that an evicted project can't return to an old version. */
   version: string;
   sinceMs: number;
-  /** Number of writes in progress. */
   writes: number;
 }
 

@@ -82,7 +82,6 @@ export class RedisLimiter implements Limiter {
     await this.within(() => this.redis.del(banKey(subject, keyId)));
   }
 
-  /** The stored records of these keys of a subject. */
   async bans(subject: string, keyIds: readonly string[]): Promise<Map<string, BanRecord>> {
     const names = keyIds.map((keyId) => banKey(subject, keyId));
     const texts = await this.within(() => this.redis.mget(...names));
@@ -238,7 +237,6 @@ type Asked = Pick<Charge, 'cost' | 'connection' | 'allowance' | 'dataOf'>;
 
 type State = Decided & { outcome: number };
 
-/** The windows of a subject, or a part of it. */
 function keyIn(subject: string, part = ''): string {
   return `${PREFIX}:{${subject}}${part}`;
 }
