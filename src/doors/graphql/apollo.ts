@@ -18,13 +18,10 @@ import type { AskedStream } from './streams/subscriptions.js';
 
 const MAX_TOKENS = 2_000;
 
-interface ApolloOptions extends OperationPluginOptions {
-  persistedQueries: PersistedQueries;
-  log: FastifyBaseLogger;
-}
-
 /** Starts Apollo Server with the plugin of this gateway: it handles every request that `KnownOperations` does not answer. */
-export async function startApollo(options: ApolloOptions) {
+export async function startApollo(
+  options: OperationPluginOptions & { persistedQueries: PersistedQueries; log: FastifyBaseLogger },
+) {
   const server = new ApolloServer<Context>({
     schema: options.schema,
     formatError,

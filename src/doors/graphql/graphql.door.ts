@@ -22,7 +22,6 @@ interface GraphQLDoorOptions {
   streams: OpenStreams;
   turns: EventLoopTurns;
   bodies: BodiesInFlight;
-  /** The page for browsers. */
   page: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
   log: FastifyBaseLogger;
 }

@@ -88,6 +88,4 @@ export class PersistedQueries {
 }
 
 /** The SHA-256 of a source. Apollo's keys put `apq:`, or a name of the schema, before it. */
-function hashIn(key: string): string {
-  return key.slice(key.lastIndexOf(':') + 1);
-}
+const hashIn = (key: string) => key.slice(key.lastIndexOf(':') + 1);

@@ -51,7 +51,6 @@ export class KnownOperation {
     return this.named.dataOf;
   }
 
-  /** Counts a request for the operation. Returns how many there have been. */
   countRequest(): number {
     this.requests += 1;
     return this.requests;

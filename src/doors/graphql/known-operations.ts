@@ -61,7 +61,6 @@ export class KnownOperations {
     max: MAX_OPERATIONS,
     maxSize: MAX_OPERATIONS_BYTES,
   });
-  /** Keyed by the request. */
   private readonly requests = new LRUCache<string, KnownRequest>({
     max: MAX_REQUESTS,
     maxSize: MAX_REQUESTS_BYTES,

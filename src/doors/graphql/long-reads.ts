@@ -35,12 +35,11 @@ export class LongReads {
   finishRead({ projectId }: Caller): void {
     const { beganAt = 0 } = this.projects.get(projectId) ?? {};
     const pauseMs = Math.min(performance.now() - beganAt, MAX_PAUSE_MS);
-    setTimeout(() => this.goOn(projectId), pauseMs).unref();
-  }
-
-  private goOn(projectId: bigint): void {
-    const next = this.projects.get(projectId)?.waiting.takeNext();
-    if (next) next();
-    else this.projects.delete(projectId);
+    const goOn = () => {
+      const next = this.projects.get(projectId)?.waiting.takeNext();
+      if (next) next();
+      else this.projects.delete(projectId);
+    };
+    setTimeout(goOn, pauseMs).unref();
   }
 }

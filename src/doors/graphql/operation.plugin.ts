@@ -70,7 +70,8 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
         async responseForOperation(resolved) {
           if (invalid) return emptyResponse(400, errorsOf(invalid));
           // The door removes the body.
-          if (isKnownToClient(resolved, tagOf(resolved))) return emptyResponse(304);
+          const [tag, known] = [tagOf(resolved), resolved.request.http?.headers.get('if-none-match')];
+          if (tag !== null && known !== undefined && isKnownTag(known, tag)) return emptyResponse(304);
           const { operation, caller, reply } = resolved.contextValue;
           // The door sends its stream.
           if (operation?.type === 'subscription') return emptyResponse(200);
@@ -178,11 +179,6 @@ function schemaTags(schema: GraphQLSchema) {
     if (!isRead || request.extensions?.rateLimit) return null;
     return strongTag(printed, source, request.operationName ?? '', JSON.stringify(request.variables ?? {}));
   };
-}
-
-function isKnownToClient({ request }: GraphQLRequestContext<Context>, tag: string | null): boolean {
-  const known = request.http?.headers.get('if-none-match');
-  return tag !== null && known !== undefined && isKnownTag(known, tag);
 }
 
 function tagResponse({ response: { http, body } }: Executed, tag: string | null): void {

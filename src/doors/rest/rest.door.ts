@@ -9,7 +9,6 @@ import { rateLimitSchema } from './schemas.js';
 type BaseUrl = (request: FastifyRequest) => string;
 
 interface RestDoorOptions {
-  /** The routes of every noun. */
   routes: readonly ((app: FastifyInstance, baseUrl: BaseUrl) => void)[];
   turns: EventLoopTurns;
   /** The address of `/v1` as the client sees it. */

@@ -7,7 +7,6 @@ import type { KeptResponse, ResponseCache } from '../../request/response-cache/r
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation's name in OpenAPI. */
     operationId?: string;
     /** Sets headers that belong on every response of the route, refusals by admission included. */
     announce?: (reply: FastifyReply) => void;

@@ -32,7 +32,6 @@ export const SANDBOX_HEADERS = headersWith(
   'same-origin-allow-popups',
 );
 
-/** The dashboard's page and files. */
 export const DASHBOARD_HEADERS = headersWith(
   { ...OWN_FILES, 'connect-src': "'self'", 'img-src': "'self' data:", ...NO_WAY_OUT },
   'same-origin',

@@ -25,7 +25,10 @@ export class Batch<Key, Result> {
 
   private begin(context: Context) {
     const keys = new Map<Key, number>();
-    const results = resolversHaveRun().then(() => {
+    // Resolvers of one level start in the same turn of the event loop, some of them after settled promises. The next tick
+    // comes after all of them.
+    const haveRun = new Promise<void>((resolve) => queueMicrotask(() => process.nextTick(resolve)));
+    const results = haveRun.then(() => {
       this.open.delete(context);
       return this.load(context, [...keys.keys()]);
     });
@@ -33,14 +36,4 @@ export class Batch<Key, Result> {
     this.open.set(context, batch);
     return batch;
   }
-}
-
-/**
- * Resolvers of one level start in the same turn of the event loop, some of them after settled promises. The next tick
- * comes after all of them.
- */
-function resolversHaveRun(): Promise<void> {
-  return new Promise((resolve) => {
-    queueMicrotask(() => process.nextTick(resolve));
-  });
 }

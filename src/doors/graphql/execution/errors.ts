@@ -29,7 +29,6 @@ export function causeOf(error: unknown): unknown {
   return error instanceof GraphQLError ? (error.originalError ?? error) : error;
 }
 
-/** REST's code in upper case. */
 export function clientCode({ code }: AppError): string {
   return code.toUpperCase();
 }

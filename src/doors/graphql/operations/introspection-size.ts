@@ -17,7 +17,6 @@ type Fields = GraphQLFieldMap<unknown, unknown>;
 
 const META_FIELDS: Fields = { __schema: SchemaMetaFieldDef, __type: TypeMetaFieldDef };
 
-/** A field of the response, with the selected fields inside it. */
 interface SelectedField {
   field: Fields[string];
   args: Record<string, unknown>;

@@ -15,7 +15,6 @@ import { MAX_PAGE_SIZE } from '../../../ground/kernel/validation.js';
 import { fragmentsOf, placeOf, readSelections } from './selections.js';
 import { type EntryCount, entriesOf } from './type-options.js';
 
-/** A field at the root of an operation. */
 export interface RootField {
   readonly name: string;
   /** The entries of its argument `inputs`; null = it has no such argument. */
@@ -28,7 +27,6 @@ const NONE = {
   /** Characters of the longest alias: a response repeats it for each entry of a list. */
   aliasLength: 0,
   directives: 0,
-  /** Selections of every kind. */
   selections: 0,
   /** Fields that execution would resolve. Fields inside a list are multiplied by its usual number of entries. */
   cost: 0,
@@ -40,7 +38,6 @@ type Counts = typeof NONE;
 
 /** The size of an operation. Fragments and aliases count wherever they are spread. */
 export interface OperationSize extends Counts {
-  /** Fields resolved at the root. */
   rootFields: number;
   /** These root fields, aliases counted. */
   roots: readonly RootField[];

@@ -34,18 +34,13 @@ export function readSelections({ selections }: SelectionSetNode, reader: Selecti
   }
 }
 
-interface Place {
-  /** By name in the response. */
-  readonly fields: ReadonlyMap<string, readonly FieldNode[]>;
-  readonly spread: ReadonlySet<string>;
-}
-
 /** Merges the selections of one place of the response: each fragment is read once, so cyclic fragments end. */
 export function placeOf(
   selectionSets: readonly SelectionSetNode[],
   fragments: Fragments,
   enter: SelectionReader['enter'] = () => true,
-): Place {
+) {
+  /** By name in the response. */
   const fields = new Map<string, FieldNode[]>();
   const spread = new Set<string>();
   const reader: SelectionReader = {
@@ -92,9 +87,7 @@ export function documentProblem(document: DocumentNode): AppError | null {
   return tooLarge('The document repeats too many fields of the same name, or fragments, in the same place.');
 }
 
-function tooLarge(reason: string): AppError {
-  return new AppError('invalid_request', `${reason} Split it.`);
-}
+const tooLarge = (reason: string) => new AppError('invalid_request', `${reason} Split it.`);
 
 /**
  * Counts the pairs that graphql's rule OverlappingFieldsCanBeMerged compares: fields with one response name in one place,
@@ -123,6 +116,4 @@ function comparisonOf(document: DocumentNode) {
   };
 }
 
-function pairs(count: number): number {
-  return (count * (count - 1)) / 2;
-}
+const pairs = (count: number) => (count * (count - 1)) / 2;

@@ -47,7 +47,6 @@ export class ProjectType {
   url!: string;
 }
 
-/** The addresses of the gateway and its projects. */
 interface ProjectAddresses {
   /** Without a trailing slash and without `/v1`. */
   base: () => string;

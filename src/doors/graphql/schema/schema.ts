@@ -32,7 +32,6 @@ export function managementFields(): ReadonlySet<string> {
 export type ResolverClass = new (...parts: never[]) => object;
 
 interface NounFields {
-  /** The noun's plural. */
   readonly plural: string;
   readonly resolver: ResolverClass;
 }
