@@ -70,7 +70,6 @@ export function methodOf({ method }: FastifyRequest): string {
   return METHODS.has(method) ? method : '_OTHER';
 }
 
-/** The pattern of the request's route. */
 export function routeOf({ routeOptions }: FastifyRequest): string {
   return routeOptions.url ?? UNKNOWN_ROUTE;
 }

@@ -20,7 +20,6 @@ export async function createApp(options: AppOptions) {
   const doors = await openDoors(options, parts, () => addresses);
   const start = prepareStart(options, parts, doors);
   const { http, drain, pages } = doors;
-  /** Starts listening. Returns the addresses for clients. */
   const listen = async () => {
     addresses = addressesOf(config, await start());
     return addresses;

@@ -101,7 +101,6 @@ export function createCustomDomains({
     challengeAnswer: (token: string, hostname: string) => challenges.answer(token, hostname),
     /** Deletes some of the rows that are no longer needed. */
     deleteOldRows: () => Promise.all([store.deleteRemoved(), authority?.deleteExpiredRows()]),
-    /** Runs due work. */
     start: () => worker.start(),
     stop: () => worker.stop(),
   };

@@ -64,7 +64,6 @@ export function createServices(
     ownProject: new OwnProject(projects, idempotency),
     apiKeys,
     nouns,
-    /** The import and the export of a noun. `plural` is one of `NOUNS`. */
     filesOf: (plural: string) => files.get(plural) ?? refuseUnknownNoun(plural),
     idempotency,
     changes,

@@ -2,7 +2,6 @@ import type { Config } from '../ground/config/config.js';
 import { openProblem } from '../ground/database/database-errors.js';
 import { AppError } from '../ground/kernel/errors.js';
 
-/** The errors that `listen` and the drivers reject with. */
 type StartError = NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string };
 
 /** The reason why the gateway could not start, in one line. It names the setting and shows no password. */

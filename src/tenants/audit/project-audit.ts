@@ -30,7 +30,6 @@ interface KeyNames {
   of(projectId: bigint, ids: Iterable<bigint>): Promise<ReadonlyMap<bigint, KeyName>>;
 }
 
-/** The audit log of the caller's project, for its owner. */
 export class ProjectAudit {
   constructor(
     private readonly db: Database,
@@ -142,6 +141,4 @@ function nameOfActor(actor: string, keys: ReadonlyMap<bigint, KeyName>): string 
 /** Actors of the gateway itself. */
 const OWN_ACTORS: Readonly<Record<string, string>> = { limiter: 'The rate limiter', demo: 'The demo setup' };
 
-function keyLabel({ name, prefix }: KeyName): string {
-  return `${name} (${prefix}…)`;
-}
+const keyLabel = ({ name, prefix }: KeyName) => `${name} (${prefix}…)`;

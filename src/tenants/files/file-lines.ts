@@ -2,23 +2,18 @@ import type { NounField } from '../../nouns.js';
 import type { ListedRecord } from './noun-files.js';
 import { csvLine, type FileFormat } from './rows.js';
 
-/** How the records of a noun are written to a file. */
-interface FileLines {
-  /** The first line of the file; empty = none. */
-  start: string;
-  /** A record as a line. */
-  line(record: ListedRecord): string;
-}
-
-/** A line of NDJSON is the object that GET returns: a field without a value is left out. Integers are numbers there. */
-export function fileLines(fields: readonly NounField[], format: FileFormat): FileLines {
+/**
+ * The start of a file with records of a noun, and how each record is written as a line. A line of NDJSON is the object that
+ * GET returns: a field without a value is left out. Integers are numbers there.
+ */
+export function fileLines(fields: readonly NounField[], format: FileFormat) {
   if (format === 'ndjson') return { start: '', line: jsonLine(fields) };
   const names = ['id', ...fields.map(({ name }) => name)];
   const line = (record: ListedRecord) => `${csvLine(names.map((name) => record[name] ?? ''))}\n`;
   return { start: `${csvLine(names)}\n`, line };
 }
 
-function jsonLine(fields: readonly NounField[]): FileLines['line'] {
+function jsonLine(fields: readonly NounField[]) {
   const values = fields.map(({ name, kind }) => {
     const start = `,${JSON.stringify(name)}:`;
     const isNumber = kind === 'int64' || kind === 'integer';
@@ -28,7 +23,7 @@ function jsonLine(fields: readonly NounField[]): FileLines['line'] {
       return start + (isNumber ? value : JSON.stringify(value));
     };
   });
-  return (record) => `{"id":${record.id}${values.map((value) => value(record)).join('')}}\n`;
+  return (record: ListedRecord) => `{"id":${record.id}${values.map((value) => value(record)).join('')}}\n`;
 }
 
 /** The start of a cell that a spreadsheet runs; with the separator of another country a text has several cells. */

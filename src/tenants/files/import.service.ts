@@ -242,6 +242,4 @@ function refuseLateConflict(error: unknown, { file, progress }: ImportWork): nev
 const conflict = (message: string) => new AppError('conflict', message);
 
 /** As people read a number: `1,234,567`. */
-function inGroups(count: number): string {
-  return count.toLocaleString('en-US');
-}
+const inGroups = (count: number) => count.toLocaleString('en-US');

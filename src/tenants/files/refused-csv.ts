@@ -21,7 +21,6 @@ export class RefusedCsv {
     return csvLine(this.columns);
   }
 
-  /** A row with the fields of the input. */
   row(fields: readonly string[], problem: string): string {
     return csvLine(this.columns.map((_, at) => (at === this.problemAt ? problem : (fields[at] ?? ''))));
   }

@@ -110,10 +110,8 @@ export function formatOfName(path: string): FileFormat | null {
 
 /** A row as CSV (RFC 4180), without a line feed. The import reads every field back unchanged. */
 export function csvLine(fields: readonly string[]): string {
-  return fields.map(quotedIfNeeded).join(',');
-}
-
-/** Blanks at an end are quoted too: some programs remove them otherwise. */
-function quotedIfNeeded(field: string): string {
-  return /[",\r\n]|^\s|\s$/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+  // Blanks at an end are quoted too: some programs remove them otherwise.
+  const quoted = (field: string) =>
+    /[",\r\n]|^\s|\s$/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+  return fields.map(quoted).join(',');
 }

@@ -183,6 +183,4 @@ function fingerprintPart(part: string | bigint | null | undefined): string | nul
   return part === undefined ? 'undefined' : part === null ? null : `${typeof part}:${part}`;
 }
 
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -34,11 +34,6 @@ export interface RequestPage extends NewestPage<ShownRequest> {
   leftOut: number;
 }
 
-interface Extent {
-  oldestId: bigint;
-  leftOut: number;
-}
-
 const NO_KEY: KeyName = { name: '', prefix: '' };
 
 /** The log of the requests that the keys of the caller's project sent. */
@@ -53,7 +48,7 @@ export class ProjectRequests {
   /** The wanted pages, in their order. Four statements. Throws `AppError forbidden`, `invalid_request`. */
   async read({ caller }: ServiceCall, wanted: readonly WantedRequests[]): Promise<RequestPage[]> {
     requireScope(caller, 'keys');
-    if (wanted.filter(({ filter }) => isFiltering(filter)).length > MAX_FILTERED_LISTS) {
+    if (wanted.filter(({ filter }) => conditionsOf(filter).length > 0).length > MAX_FILTERED_LISTS) {
       throw invalidField('filter', `may be given at most ${MAX_FILTERED_LISTS} times in an operation`);
     }
     const { projectId } = caller;
@@ -74,7 +69,7 @@ export class ProjectRequests {
   }
 
   /** The oldest row that is shown: rows that are too many, but not yet deleted, are not. */
-  private async extent(projectId: bigint): Promise<Extent> {
+  private async extent(projectId: bigint) {
     const nowMs = this.now();
     const due = await this.due(projectId, nowMs);
     const since = firstIdAt(nowMs - KEPT_MS);
@@ -122,7 +117,6 @@ function shown(
   return { ...request, keyId: String(keyId), keyName, keyPrefix, durationMs: durationUs / 1_000 };
 }
 
-/** The columns that a filter can select by. */
 const COLUMNS = {
   keyId: 'key_id',
   door: 'door',
@@ -145,22 +139,14 @@ function conditionsOf(filter: RequestFilter): Condition[] {
   });
 }
 
-function isFiltering(filter: RequestFilter): boolean {
-  return conditionsOf(filter).length > 0;
-}
-
 function conditionOf(filter: RequestFilter, oldestId: bigint) {
   const conditions = conditionsOf(filter);
-  const values = conditions.map(([, value]) => (endsInBlank(value) ? null : value));
+  // MySQL ignores blanks at the end. No stored value has one, and nothing equals NULL.
+  const values = conditions.map(([, value]) => (String(value).endsWith(' ') ? null : value));
   return {
     sql: ` AND id >= ?${conditions.map(([name]) => ` AND ${COLUMNS[name]} = ?`).join('')}`,
     values: [oldestId, ...values],
   };
-}
-
-/** MySQL ignores blanks at the end. No stored value has one, and nothing equals NULL. */
-function endsInBlank(value: bigint | number | string): boolean {
-  return typeof value === 'string' && value.endsWith(' ');
 }
 
 /** A name of the filtered list, for its cursors; equal filters have equal names. */

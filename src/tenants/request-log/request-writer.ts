@@ -198,11 +198,6 @@ function rowOf(request: CountedRequest): NewRow {
 }
 
 /** V8's parts of a string keep the whole string in memory: the name of an operation would keep its document of 100 KB. */
-function copied(text: string): string {
-  return Buffer.from(text).toString();
-}
+const copied = (text: string) => Buffer.from(text).toString();
 
-/** Numbered from 1970. */
-function secondOf(atMs: number): number {
-  return Math.floor(atMs / SECOND_MS);
-}
+const secondOf = (atMs: number) => Math.floor(atMs / SECOND_MS);

@@ -31,7 +31,6 @@ export interface LabelledReport extends UsageReport {
   series: (UsageSeries & { label: string })[];
 }
 
-/** Reports the usage of the caller's project. */
 export class ProjectUsage {
   constructor(
     private readonly usage: UsageService,

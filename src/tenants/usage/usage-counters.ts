@@ -129,7 +129,6 @@ export function addOutcomes(to: Outcomes, added: Outcomes): void {
   for (const name of OUTCOMES) to[name] = Math.min(to[name] + added[name], INT32_MAX);
 }
 
-/** The number of counts in a tally. */
 function sizeOf({ counts }: Tally): number {
   return DIMENSIONS.reduce((sum, dimension) => sum + counts[dimension].size, 0);
 }
@@ -151,13 +150,11 @@ export interface Latency {
   p95Ms: number | null;
 }
 
-/** The number of the bucket that a duration counts in. */
 export function latencyBucket(durationMs: number): number {
   if (!(durationMs > FIRST_MS)) return 0;
   return Math.min(Math.ceil(Math.log2(durationMs / FIRST_MS) * BUCKETS_PER_DOUBLING), LAST_BUCKET);
 }
 
-/** The percentiles of requests counted by bucket. */
 export function latencyOf(requests: ReadonlyMap<number, number>): Latency {
   const buckets = [...requests].sort(([a], [b]) => a - b);
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);

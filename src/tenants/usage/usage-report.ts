@@ -90,6 +90,8 @@ function addRow(series: Map<string, UsageSeries>, row: StoredCount, points: numb
 
 /** A window of many days can have more names than one day. */
 function limited(series: readonly UsageSeries[]): UsageSeries[] {
+  const byRequests = (a: UsageSeries, b: UsageSeries) =>
+    sizeOf(b.total) - sizeOf(a.total) || (a.name < b.name ? -1 : 1);
   const named = series.filter(({ name }) => name !== OTHER).sort(byRequests);
   const others = series.filter(({ name }) => name === OTHER);
   const rest = [...others, ...named.slice(MAX_NAMES)];
@@ -103,10 +105,4 @@ function limited(series: readonly UsageSeries[]): UsageSeries[] {
   return [...named.slice(0, MAX_NAMES), other];
 }
 
-function byRequests(a: UsageSeries, b: UsageSeries): number {
-  return sizeOf(b.total) - sizeOf(a.total) || (a.name < b.name ? -1 : 1);
-}
-
-function sizeOf({ admitted, refused }: Outcomes): number {
-  return admitted + refused;
-}
+const sizeOf = ({ admitted, refused }: Outcomes) => admitted + refused;
