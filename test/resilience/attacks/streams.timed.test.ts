@@ -178,7 +178,6 @@ test('StreamAttack-5: large requests are refused before a stream begins, in mill
       }
     }
   });
-  if (process.env.SHOW) console.log(costs);
   expect(costs.filter(([, costMs]) => costMs > MOST_PROCESSOR_MS)).toEqual([]);
   expect(await openStreams()).toBe(0);
 }, 60_000);

@@ -53,7 +53,6 @@ export async function startAttackedStreams(env: Record<string, string> = {}): Pr
       }
       const p99Ms = neighbour.p99Ms();
       const [slowAfter, keptMb] = [await slowness(), (await memoryMb()) - beforeMb];
-      if (process.env.SHOW) console.log(p99Ms, slowBefore, slowAfter, mostMb - beforeMb, keptMb);
       expect([neighbour.failures(), gateway.faults()]).toEqual([[], []]);
       expect(p99Ms).toBeLessThan(MOST_P99_MS * Math.max(slowBefore, slowAfter));
       return { mostMb: mostMb - beforeMb, keptMb };
