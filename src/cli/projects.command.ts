@@ -51,9 +51,7 @@ Examples:
     });
 
   withQuotas(projects.command('set <slug>'))
-    .description(
-      'Change the plan or the quotas of a project, or switch its change log. Takes effect at once.',
-    )
+    .description('Change the plan, the quotas or the change log of a project. Takes effect at once.')
     .addOption(
       new Option('--changes <switch>', 'the change log, which opens 15 s later').choices(['on', 'off']),
     )

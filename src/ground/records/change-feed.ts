@@ -15,6 +15,9 @@ const OWN_ROWS = 50;
 /** Changes in memory for the streams of a project. A stream that is further behind reads the database itself. */
 const KEPT_ROWS = 1_000;
 
+/** What a reader makes of a change; null = the change is not among those that it follows. */
+type Select<T> = (row: ChangeRow) => T | null;
+
 /**
  * The live end of the change logs that have streams in this process. However many streams follow a project, each of its
  * changes is read once; an idle stream causes no statement.
@@ -27,12 +30,8 @@ export class ChangeFeeds {
 
   constructor(readonly log: ChangeLog) {}
 
-  /** What `select` makes of the project's changes behind the position, until `stop`; null = from now on. */
-  async follow<T>(
-    projectId: bigint,
-    from: Position | null,
-    select: (row: ChangeRow) => T | null,
-  ): Promise<FollowedChanges<T>> {
+  /** The project's changes behind the position, until `stop`; null = from now on. */
+  async follow<T>(projectId: bigint, from: Position | null, select: Select<T>): Promise<FollowedChanges<T>> {
     // A restored database has an older newest change than the feed.
     const newest = await this.log.newest(projectId);
     const feed = this.feeds.get(projectId) ?? this.open(projectId, newest);
@@ -71,8 +70,8 @@ export class ChangeFeeds {
 class ChangeFeed {
   readonly followers = new Set<FollowedChanges<unknown>>();
   private rows: ChangeRow[] = [];
-  private looking: Promise<void> | null = null;
   private isStale = false;
+  private isReading = false;
   private writes = 0;
   private lastWriteMs = 0;
   private readonly endSignals: () => void;
@@ -109,9 +108,7 @@ class ChangeFeed {
   /** Reads the changes behind those in memory, and wakes the streams. */
   look(): void {
     this.isStale = true;
-    this.looking ??= this.readNew().finally(() => {
-      this.looking = null;
-    });
+    if (!this.isReading) void this.readNew();
   }
 
   /** The changes behind the position, if they are in memory; null = the database has to be asked. */
@@ -123,6 +120,7 @@ class ChangeFeed {
   }
 
   private async readNew(): Promise<void> {
+    this.isReading = true;
     while (this.isStale) {
       this.isStale = false;
       const seen = this.position;
@@ -140,6 +138,7 @@ class ChangeFeed {
       }
       if (this.position !== seen) for (const follower of this.followers) follower.wake();
     }
+    this.isReading = false;
   }
 }
 
@@ -151,7 +150,7 @@ export class FollowedChanges<T> {
   constructor(
     private readonly feed: ChangeFeed,
     private position: Position,
-    private readonly select: (row: ChangeRow) => T | null,
+    private readonly select: Select<T>,
   ) {
     feed.followers.add(this);
   }

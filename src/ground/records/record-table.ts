@@ -81,11 +81,7 @@ export class RecordTable<Row extends ProjectRow> {
   }
 
   /** The rows of a select, and the cursor of the change log at the same moment: one statement has one snapshot. */
-  protected async readWithCursor<R>(
-    projectId: bigint,
-    select: string,
-    values: readonly unknown[],
-  ): Promise<{ rows: R[]; changesCursor: string | null }> {
+  protected async readWithCursor<R>(projectId: bigint, select: string, values: readonly unknown[]) {
     const sql = `SELECT CAST(log.number AS CHAR) AS logNumber, CAST(log.at_ms AS CHAR) AS logAtMs, page.*
       FROM change_logs AS log LEFT JOIN (${select}) AS page ON TRUE WHERE log.project_id = ?`;
     type WithLog = R & { logNumber: string; logAtMs: string; id: unknown };

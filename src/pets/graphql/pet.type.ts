@@ -165,10 +165,8 @@ class ListedPetType implements PetType {
 }
 
 /** `list` is the page's request. */
-export function presentPage(
-  { pets, hasNextPage, changesCursor }: PetPage,
-  list: PetListRequest,
-): PetConnectionType {
+export function presentPage(page: PetPage, list: PetListRequest): PetConnectionType {
+  const { pets, hasNextPage, changesCursor } = page;
   const cursors = new PetCursors(list);
   const nodes = pets.map((row) => new ListedPetType(row, cursors));
   const pageInfo = new NodesPageInfo(nodes, list.after !== null, hasNextPage);

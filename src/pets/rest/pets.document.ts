@@ -11,7 +11,7 @@ import {
 
 const { sunsetDate } = GET_PET_DEPRECATION;
 const SUNSET_HEADERS = ['Deprecation', 'Sunset', 'Link'];
-const CHANGES_HEADERS = ['Link', IGNORED_PARAMETERS, ...READ_HEADERS];
+const CHANGE_HEADERS = ['Link', IGNORED_PARAMETERS, ...READ_HEADERS];
 const LIST_HEADERS = ['Link', CHANGES_CURSOR, IGNORED_PARAMETERS, ...READ_HEADERS];
 const PET_HEADERS = [...SUNSET_HEADERS, IGNORED_PARAMETERS, ...READ_HEADERS];
 
@@ -60,10 +60,10 @@ export const PETS_DOCUMENT: RestDocument = {
         answers: {
           200: {
             description: 'The next changes, perhaps none.',
-            headers: CHANGES_HEADERS,
+            headers: CHANGE_HEADERS,
             schema: 'PetChanges',
           },
-          304: { description: 'Not modified: the client has these changes.', headers: CHANGES_HEADERS },
+          304: { description: 'Not modified: the client has these changes.', headers: CHANGE_HEADERS },
         },
         errors: ['conflict', 'gone'],
       },

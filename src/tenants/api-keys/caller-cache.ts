@@ -145,11 +145,8 @@ export async function findKnownKey(db: Database, digest: string): Promise<KnownK
 }
 
 /** The keys with these ids, without those that are revoked. */
-export async function findKnownKeys(
-  db: Database,
-  keyIds: readonly bigint[],
-): Promise<ReadonlyMap<bigint, KnownKey>> {
-  if (keyIds.length === 0) return new Map();
+export async function findKnownKeys(db: Database, keyIds: readonly bigint[]) {
+  if (keyIds.length === 0) return new Map<bigint, KnownKey>();
   const sql = `${KEYS} api_keys.id IN (${keyIds.map(() => '?')})`;
   const rows: Row[] = await db.repository(ApiKey).query(sql, [...keyIds]);
   return new Map(rows.map(knownKey).map((key) => [key.caller.keyId, key]));
