@@ -10,7 +10,6 @@ export class Changes1780000006000 extends NewTables {
         primary(int64('project_id')),
         int64('number'),
         int64('at_ms'),
-        int64('previous_at_ms'),
         optional(int64('opens_at_ms')),
         optional(integer('most_streams')),
       ],

@@ -18,10 +18,6 @@ export class ChangeLogRow {
   @Column({ ...TIME_MS, name: 'at_ms' })
   atMs!: number;
 
-  /** The time of the change before those of the last transaction. */
-  @Column({ ...TIME_MS, name: 'previous_at_ms' })
-  previousAtMs!: number;
-
   /** Readers may use the log from this time on; null = it is off. */
   @Column({ ...TIME_MS, name: 'opens_at_ms', nullable: true })
   opensAtMs!: number | null;

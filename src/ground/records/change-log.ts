@@ -56,20 +56,16 @@ export class ChangeLog {
   /** Adds the changes of a transaction as its last step. Does nothing while the log is off. */
   async append(manager: EntityManager, projectId: bigint, changes: readonly WrittenChange[]): Promise<void> {
     if (changes.length === 0) return;
-    const [nowMs, count] = [this.now(), changes.length];
-    // MySQL assigns from left to right, so `previous_at_ms` comes first.
-    await manager.query(
-      `UPDATE change_logs SET previous_at_ms = at_ms, number = number + ?,
-        at_ms = CASE WHEN at_ms < ? THEN ? ELSE at_ms END WHERE project_id = ? AND opens_at_ms IS NOT NULL`,
-      [count, nowMs, nowMs, projectId],
-    );
-    // The transaction may have a snapshot from before the log was switched off.
+    // A locking read: the transaction may have a snapshot from before the log was switched off.
     const log = await manager.findOne(ChangeLogRow, { where: { projectId }, ...this.db.forUpdate });
     if (!log || log.opensAtMs === null) return;
-    const { atMs, previousAtMs } = log;
-    const first = { projectId, number: log.number - count + 1, atMs, previousAtMs };
-    const rows = changes.map((change, at) => ({ ...first, number: first.number + at, ...change }));
-    for (const row of rows.slice(1)) row.previousAtMs = atMs;
+    const [first, number] = [log.number + 1, log.number + changes.length];
+    const atMs = Math.max(log.atMs, this.now());
+    await manager.update(ChangeLogRow, { projectId }, { number, atMs });
+    const rows = changes.map((change, at) => {
+      const previousAtMs = at === 0 ? log.atMs : atMs;
+      return { projectId, number: first + at, atMs, previousAtMs, ...change };
+    });
     await insertRows(manager, ChangeRow, rows);
   }
 
@@ -116,23 +112,16 @@ export class ChangeLog {
  * Switches a project's log on or off, in a transaction. Cursors of before do not count any more: a number is left out,
  * because nothing was logged meanwhile.
  */
-export async function switchLog(
-  manager: EntityManager,
-  { projectId, isOn, nowMs }: { projectId: bigint; isOn: boolean; nowMs: number },
-): Promise<void> {
+export async function switchLog(manager: EntityManager, projectId: bigint, isOn: boolean, nowMs: number) {
   const log = await manager.findOneBy(ChangeLogRow, { projectId });
   if (((log?.opensAtMs ?? null) !== null) === isOn) return;
   const opensAtMs = isOn ? nowMs + OPENING_MS : null;
   if (log) await manager.update(ChangeLogRow, { projectId }, { opensAtMs, number: () => 'number + 1' });
-  else await manager.insert(ChangeLogRow, { projectId, number: 0, atMs: nowMs, previousAtMs: 0, opensAtMs });
+  else await manager.insert(ChangeLogRow, { projectId, number: 0, atMs: nowMs, opensAtMs });
 }
 
 /** Sets how many streams the project may have open; null = those of its plan, undefined = no change. */
-export async function agreeStreams(
-  manager: EntityManager,
-  projectId: bigint,
-  mostStreams: number | null | undefined,
-): Promise<void> {
+export async function agreeStreams(manager: EntityManager, projectId: bigint, mostStreams?: number | null) {
   if (mostStreams === undefined) return;
   const { affected } = await manager.update(ChangeLogRow, { projectId }, { mostStreams });
   if (affected === 0 && mostStreams !== null) {

@@ -93,17 +93,12 @@ export class ProjectService {
    * Changes plan, quotas and agreed streams, and switches the change log. Throws `AppError not_found`, `AppError
    * invalid_request`.
    */
-  async change(
-    actor: Actor,
-    slug: string,
-    { isLogged, mostStreams, ...changes }: ProjectChanges,
-  ): Promise<Project> {
+  async change(actor: Actor, slug: string, wanted: ProjectChanges): Promise<Project> {
+    const { isLogged, mostStreams, ...changes } = wanted;
     const changed = await this.db.transaction(async (manager) => {
       const project = await manager.findOneBy(Project, { slug });
       if (!project) return refuseUnknown(slug);
-      if (isLogged !== undefined) {
-        await switchLog(manager, { projectId: project.id, isOn: isLogged, nowMs: this.now() });
-      }
+      if (isLogged !== undefined) await switchLog(manager, project.id, isLogged, this.now());
       const plan = changes.plan ?? project.plan;
       // A project that leaves Enterprise loses its individual quotas.
       const kept = plan === 'ENTERPRISE' ? project : { perMinute: null, perDay: null };
