@@ -1,13 +1,11 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { startBrowser } from '../test/support/browser.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { violationsOn } from './support/accessibility.js';
+import { takePicture, violationsInThemes } from './support/pictures.js';
 import { visit } from './support/visitor.js';
 
-const FOLDER = 'screenshots';
 const PAGES = [
   { name: 'home', path: '/', until: 'Ready for requests' },
   { name: 'reference', path: '/v1/docs', until: 'First request' },
@@ -24,7 +22,6 @@ let app: TestApp;
 let browser: Browser;
 let tenant: Tenant;
 beforeAll(async () => {
-  await mkdir(FOLDER, { recursive: true });
   app = await startApp();
   browser = await startBrowser();
   tenant = await app.tenant();
@@ -59,12 +56,8 @@ describe.each([1280, 390, 1920])('at %i px', (width) => {
       await page.goto(`${app.url}${path}`);
       await page.getByText(until).first().waitFor();
       if (name === 'graphiql' && width > 1200) await page.getByText('Root Types').waitFor();
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        const file = join(FOLDER, `${name}-${width}-${colorScheme}.png`);
-        await page.screenshot({ path: file, fullPage: true, animations: 'disabled' });
-        expect([path, colorScheme, await violationsOn(page)]).toEqual([path, colorScheme, []]);
-      }
+      const found = await violationsInThemes(page, `${name}-${width}`, { fullPage: true });
+      expect([path, found]).toEqual([path, []]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
       // On a phone nothing stands beside the text.
       const widths: number[] = await page.evaluate(
@@ -89,7 +82,7 @@ test('Explorers-2: GraphiQL shows the schema without a key, and sends nothing un
   await dialog.waitFor();
   expect(await page.evaluate('document.activeElement?.id')).toBe('api-key');
   expect(await violationsOn(page)).toEqual([]);
-  await page.screenshot({ path: join(FOLDER, 'graphiql-key-1280-light.png') });
+  await takePicture(page, 'graphiql-key-1280-light');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
   expect(sent).not.toContain('/graphql');
@@ -105,7 +98,7 @@ test('Explorers-3: GraphiQL asks for the key once, answers, and shows the remain
   await page.getByText('"data"').first().waitFor();
   await page.getByText(/this minute, .* today left/).waitFor();
   expect(await violationsOn(page)).toEqual([]);
-  await page.screenshot({ path: join(FOLDER, 'graphiql-answer-1280-light.png') });
+  await takePicture(page, 'graphiql-answer-1280-light');
   await page.reload();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
   expect(await page.evaluate('document.cookie + JSON.stringify(localStorage)')).not.toContain(tenant.token);
@@ -228,7 +221,7 @@ test('Explorers-8: a form sends its request, and the answer replaces the example
   const { y = -1 } = (await caption.boundingBox()) ?? {};
   expect(y >= 0 && y < 900).toBe(true);
   expect(await violationsOn(page)).toEqual([]);
-  await page.screenshot({ path: join(FOLDER, 'reference-tried-1280-light.png'), fullPage: true });
+  await takePicture(page, 'reference-tried-1280-light', { fullPage: true });
   await page.getByRole('textbox', { name: 'Body' }).fill('{}');
   await page.getByRole('button', { name: /^Send/ }).click();
   await caption.getByText('400 Bad Request ·').waitFor();
@@ -305,7 +298,7 @@ test('Explorers-10: the home page shows the state of the gateway, also when it s
   await page.getByRole('status').getByText('Ready for requests').waitFor();
   await other.stop();
   await page.getByText('The gateway does not answer').waitFor({ timeout: 30_000 });
-  await page.screenshot({ path: join(FOLDER, 'home-gone-1280-light.png') });
+  await takePicture(page, 'home-gone-1280-light');
   expect(await violationsOn(page)).toEqual([]);
   await leave();
 });
@@ -331,7 +324,7 @@ test('Explorers-12: where Apollo cannot be reached the page offers GraphiQL, wit
   await page.goto(`${app.url}/graphql`);
   await page.getByRole('link', { name: 'Open GraphiQL instead' }).waitFor();
   expect(await violationsOn(page)).toEqual([]);
-  await page.screenshot({ path: join(FOLDER, 'sandbox-offer-1280-light.png') });
+  await takePicture(page, 'sandbox-offer-1280-light');
   await page
     .getByRole('navigation', { name: 'Petstore Gateway' })
     .getByRole('link', { name: 'REST' })

@@ -6,6 +6,7 @@ import { eventually } from '../test/support/eventually.js';
 import { graphql } from '../test/support/http/client.js';
 import { freePort } from '../test/support/servers/daemon.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
+import { takePicture } from './support/pictures.js';
 import { type Visitor, visit } from './support/visitor.js';
 
 let app: TestApp;
@@ -79,7 +80,7 @@ describe('with a change log', () => {
       expect.stringContaining('Rex'),
       expect.stringContaining('Luna'),
     ]);
-    await visitor.page.screenshot({ path: 'screenshots/pets-live-1280-light.png', fullPage: true });
+    await takePicture(visitor.page, 'pets-live-1280-light', { fullPage: true });
     await change(id, { name: 'Max', status: 'sold' });
     await row('Max').waitFor({ timeout: SOON_MS });
     expect(await rows().first().innerText()).toContain('sold');
@@ -221,7 +222,7 @@ describe('without a stream', () => {
     await visitor.page.clock.fastForward(2_000);
     await row('Rex').waitFor();
     expect(sent).toEqual(['Pets']);
-    await visitor.page.screenshot({ path: 'screenshots/pets-polled-1280-light.png', fullPage: true });
+    await takePicture(visitor.page, 'pets-polled-1280-light', { fullPage: true });
     await openLog(app, owner);
     await visitor.page.clock.fastForward(61_000);
     await badge('Live').waitFor();

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { startBrowser } from '../test/support/browser.js';
 import { graphql } from '../test/support/http/client.js';
 import { startApp, type Tenant, type TestApp } from '../test/support/start-app.js';
+import { takePicture } from './support/pictures.js';
 import { type Visitor, visit } from './support/visitor.js';
 
 let app: TestApp;
@@ -240,7 +241,7 @@ test('PetsPage-4: names of 255 characters, right to left, and emoji stay on the 
     await visitor.signIn(token);
     await visitor.open('/pets');
     await page.getByText('Page 1').waitFor();
-    await page.screenshot({ path: `screenshots/pets-names-${width}.png`, fullPage: true });
+    await takePicture(page, `pets-names-${width}`, { fullPage: true });
     const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(await overflow()).toBeLessThanOrEqual(0);
     await page.getByRole('button', { name: /^Delete x/ }).click();

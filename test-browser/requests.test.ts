@@ -12,6 +12,7 @@ import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support
 import { countedRequest } from '../test/support/usage/counted-request.js';
 import { violationsOn } from './support/accessibility.js';
 import { logRequests } from './support/logged-requests.js';
+import { takePicture } from './support/pictures.js';
 import { type Visitor, visit } from './support/visitor.js';
 
 let app: TestApp;
@@ -333,7 +334,7 @@ test('RequestsPage-9: names of keys in any script, and of any length, stay on th
     await openRequests(tenant, `?operation=${'o'.repeat(100)}`);
     await shows(3);
     await visitor.page.locator('.row-open').first().click();
-    await visitor.page.screenshot({ path: `screenshots/requests-names-${width}.png`, fullPage: true });
+    await takePicture(visitor.page, `requests-names-${width}`, { fullPage: true });
     const overflow = await visitor.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(overflow).toBeLessThanOrEqual(0);
     expect(visitor.complaints).toEqual([]);

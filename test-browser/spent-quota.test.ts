@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startBrowser } from '../test/support/browser.js';
@@ -7,6 +6,7 @@ import { eventually } from '../test/support/eventually.js';
 import { graphql, rest } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { violationsOn } from './support/accessibility.js';
+import { takePicture } from './support/pictures.js';
 import { type Visitor, visit } from './support/visitor.js';
 
 let app: TestApp;
@@ -14,7 +14,6 @@ let ahead: { aheadMs: number };
 let browser: Browser;
 let visitor: Visitor;
 beforeAll(async () => {
-  await mkdir('screenshots', { recursive: true });
   app = await startApp();
   ahead = letGo(app.clock);
   browser = await startBrowser();
@@ -64,13 +63,13 @@ test('Dashboard-14: with a spent day quota the dashboard opens, says what still 
   await page.getByText('Keys, domains and usage still work').waitFor();
   await page.getByRole('img', { name: 'Requests in the last hour, by API' }).waitFor();
   expect(await violationsOn(page)).toEqual([]);
-  await page.screenshot({ path: 'screenshots/spent-day-overview.png', fullPage: true });
+  await takePicture(page, 'spent-day-overview', { fullPage: true });
   await revokeLeakedKey();
-  await page.screenshot({ path: 'screenshots/spent-day-keys.png', fullPage: true });
+  await takePicture(page, 'spent-day-keys', { fullPage: true });
   expect((await read(leaked)).status).toBe(401);
   await page.getByRole('link', { name: 'Pets', exact: true }).click();
   await page.getByText('Pets can be read and changed again from midnight UTC on.').waitFor();
-  await page.screenshot({ path: 'screenshots/spent-day-pets.png', fullPage: true });
+  await takePicture(page, 'spent-day-pets', { fullPage: true });
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -85,7 +84,7 @@ test('Dashboard-15: with a banned key the dashboard opens, says what still works
   await page.getByText('This API key is temporarily banned.').first().waitFor();
   await page.getByText('Keys, domains and usage still work').waitFor();
   await page.getByText(/^Banned, .* left$/).waitFor();
-  await page.screenshot({ path: 'screenshots/banned-overview.png', fullPage: true });
+  await takePicture(page, 'banned-overview', { fullPage: true });
   await revokeLeakedKey();
   expect((await read(leaked)).status).toBe(401);
   await page.getByRole('link', { name: 'Domains' }).click();

@@ -6,7 +6,7 @@ import { eventually } from '../test/support/eventually.js';
 import { graphql } from '../test/support/http/client.js';
 import { freePort } from '../test/support/servers/daemon.js';
 import { startApp, type Tenant, type TestApp } from '../test/support/start-app.js';
-import { violationsOn } from './support/accessibility.js';
+import { takePicture, violationsInThemes } from './support/pictures.js';
 import { type Visitor, visit } from './support/visitor.js';
 
 let app: TestApp;
@@ -67,11 +67,7 @@ test('Explorers-17: GraphiQL shows the events of a subscription as they come, th
   const text = await result().innerText();
   expect(text.indexOf('Luna')).toBeLessThan(text.indexOf('Rex'));
   await page.getByText('2 events', { exact: true }).waitFor();
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await violationsOn(page)).toEqual([]);
-    await page.screenshot({ path: `screenshots/graphiql-subscription-1280-${colorScheme}.png` });
-  }
+  expect(await violationsInThemes(page, 'graphiql-subscription-1280')).toEqual([]);
   await stop().click();
   await badge('Live').waitFor({ state: 'detached' });
   await add('Max', owner);
@@ -97,7 +93,7 @@ test('Explorers-18: GraphiQL shows why a subscription is refused, or that its cu
   await execute().click();
   await result().getByText('"GONE"').waitFor();
   await execute().waitFor();
-  await page.screenshot({ path: 'screenshots/graphiql-gone-1280-light.png' });
+  await takePicture(page, 'graphiql-gone-1280-light');
   expect(visitor.complaints).toEqual([]);
 });
 
