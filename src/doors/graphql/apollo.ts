@@ -93,7 +93,7 @@ export async function startApollo(
     }
     if (reply.statusCode >= 400 || accepted !== undefined || format !== SERVER_SENT_EVENTS) return response;
     reply.type(format.contentType);
-    return format.result(String(response).trim(), '') + SERVER_SENT_END;
+    return format.result(String(response).trim(), null) + SERVER_SENT_END;
   };
   return { handleRequest, handleStream, stop: () => server.stop() };
 }
