@@ -18,6 +18,8 @@ export interface Stream {
   readonly caller: Caller;
   /** It shows the change log, and ends with it. */
   readonly needsLog: boolean;
+  /** Whether the host that it came to still belongs to its project. */
+  readonly isServed: () => Promise<boolean>;
   /** As `performance.now()`. */
   readonly sentAtMs: number;
   /** Tells the client that the stream is alive. */
@@ -104,7 +106,7 @@ export class OpenStreams {
 
   private add(id: bigint): ProjectStreams {
     const endSignals = this.signals.listen(id, (signal) => {
-      if (signal === 'access') void this.check([project]);
+      if (signal === 'access' || signal === 'domains') void this.check([project]);
     });
     const project: ProjectStreams = {
       id,
@@ -143,7 +145,10 @@ export class OpenStreams {
     const keyIds = new Set(entries.map(({ stream }) => stream.caller.keyId));
     const keys = await this.findKeys([...keyIds]).catch(() => null);
     if (!keys) return false;
-    for (const entry of entries) this.update(entry, keys.get(entry.stream.caller.keyId));
+    for (const entry of entries) {
+      this.update(entry, keys.get(entry.stream.caller.keyId));
+      if (!(await entry.stream.isServed().catch(() => true))) entry.stream.end(misdirected(), true);
+    }
     for (const project of projects) await this.keepSlots(project);
     return true;
   }
@@ -175,6 +180,10 @@ function tooMany({ mostStreams: limit }: ProjectStreams): AppError {
 function ended(reason: string): AppError {
   const message = `${reason} Connect again, and resume with the cursor of the last change.`;
   return new AppError('unavailable', message, { retryAfterSeconds: 1 });
+}
+
+function misdirected(): AppError {
+  return new AppError('misdirected', 'This host is not served here any more.');
 }
 
 function logIsOff(): AppError {

@@ -56,6 +56,7 @@ export class Subscriptions {
     const stream = new LiveStream(contextValue.caller, asked.format, operation, this.results);
     // Of management nothing is in the change log.
     stream.needsLog = contextValue.operation?.cost.plan !== 0;
+    stream.isServed = contextValue.request.site.isServed;
     stream.onClose = () => this.streams.close(stream);
     try {
       await this.streams.open(stream);
@@ -97,6 +98,7 @@ export class LiveStream implements Stream {
   readonly id = `${PROCESS}.${++opened}`;
   sentAtMs = performance.now();
   needsLog = true;
+  isServed!: Stream['isServed'];
   source: StreamSource | null = null;
   onClose: () => void = () => {};
   private raw: ServerResponse | null = null;
