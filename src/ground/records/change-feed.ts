@@ -15,7 +15,7 @@ const OWN_ROWS = 50;
 /** Changes in memory for the streams of a project. A stream that is further behind reads the database itself. */
 const KEPT_ROWS = 1_000;
 
-/** What a reader makes of a change; null = the change is not among those that it follows. */
+/** Returns the change as the reader shows it; null = the reader does not follow it. */
 type Select<T> = (row: ChangeRow) => T | null;
 
 /**

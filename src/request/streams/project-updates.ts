@@ -2,7 +2,7 @@ import { requireScope, type Scope, type ServiceCall } from '../../ground/kernel/
 import { invalidField } from '../../ground/kernel/errors.js';
 import type { ProjectSignals, Signal } from '../../ground/records/project-signals.js';
 
-/** What can be followed, with the scope that reading it needs. */
+/** The kinds that can be followed, with the scope that reading them needs. */
 const SCOPES = { requests: 'keys', domains: 'domains' } as const satisfies Partial<Record<Signal, Scope>>;
 
 export type UpdateKind = keyof typeof SCOPES;

@@ -38,7 +38,7 @@ interface Options {
   waitsFirst?: boolean;
   /** Whether few operations are left of those that a look spends. */
   isScarce?: () => boolean;
-  /** What the data is made of; null = the gateway tells of no updates. */
+  /** The kind of updates that change the data; null = the gateway tells of none. */
   updates?: UpdateKind | null;
 }
 

@@ -6,7 +6,7 @@ import { formatError } from '../execution/errors.js';
 const MOST_CHARACTERS = 4_000_000;
 /** The memory of a result without its text. */
 const RESULT_CHARACTERS = 100;
-/** Some milliseconds for the largest operations. */
+/** The largest operations take some milliseconds. */
 const RESULTS_PER_TURN = 4;
 
 /** The operation of a stream. */

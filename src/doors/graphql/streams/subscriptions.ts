@@ -25,7 +25,7 @@ const MOST_SELECTIONS = 100;
 
 type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
 
-/** What a client that accepts a stream gets; `opened` = its operation is a subscription. */
+/** A request that accepts a stream; `opened` = its operation is a subscription. */
 export interface AskedStream {
   readonly format: StreamFormat;
   opened: LiveStream | null;

@@ -15,7 +15,7 @@ export type ConnectionState =
   | 'idle'
   | 'receiving'
   | 'answering'
-  /** What the answer has so far is with the client: a stream, which can be resumed. */
+  /** The client has the answer so far: a stream, which can be resumed. */
   | 'streaming'
   /** The client reads slower than the responses are sent. */
   | 'unread'
