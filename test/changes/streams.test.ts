@@ -102,7 +102,7 @@ onEachDatabase((app) => {
     const stream = await follow({ query: '{ project { slug } }' });
     await ended(stream);
     expect(stream.events).toEqual([
-      { event: 'next', id: '', data: { data: { project: { slug: owner.slug } } } },
+      { event: 'next', id: null, data: { data: { project: { slug: owner.slug } } } },
       { event: 'complete', id: null, data: null },
     ]);
   });
