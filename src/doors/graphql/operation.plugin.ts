@@ -119,6 +119,7 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
   } catch (error) {
     throw refusal(toAppError(error));
   }
+  if (measured?.type === 'subscription') subscriptions.requireAsked(contextValue);
   if (measured?.type === 'mutation' && contextValue.request.method === 'GET') {
     throw refusal(new AppError('method_not_allowed', 'A mutation needs POST.'));
   }

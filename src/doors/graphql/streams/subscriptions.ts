@@ -42,11 +42,17 @@ export class Subscriptions {
     private readonly streams: OpenStreams,
   ) {}
 
+  /** Throws the refusal of a client that accepts no stream. */
+  requireAsked({ request }: Context): AskedStream {
+    const asked = this.asked.get(request);
+    if (!asked) throw refusal(new AppError('not_acceptable', NO_STREAM));
+    return asked;
+  }
+
   /** Opens the stream of a valid subscription. Throws a refusal. */
   async open(resolved: Resolved): Promise<void> {
     const { contextValue, source: document } = resolved;
-    const asked = this.asked.get(contextValue.request);
-    if (!asked) throw refusal(new AppError('not_acceptable', NO_STREAM));
+    const asked = this.requireAsked(contextValue);
     const selections = contextValue.operation?.size.selections ?? 0;
     if (document.length > MOST_CHARACTERS || selections > MOST_SELECTIONS) {
       const message = `A subscription may have ${MOST_SELECTIONS} selections, its document ${MOST_CHARACTERS} characters.`;
