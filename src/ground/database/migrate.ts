@@ -52,8 +52,7 @@ export function revertLastMigration(target: DatabaseTarget, schema: DatabaseSche
 
 /** A connection to the database, of TypeORM or of a driver. */
 export interface Queries {
-  // biome-ignore lint/suspicious/noExplicitAny: rows have many shapes.
-  query(sql: string): Promise<any[]>;
+  query(sql: string): ReturnType<QueryRunner['query']>;
 }
 
 /** Throws `AppError conflict` when a copy into the database did not end. */

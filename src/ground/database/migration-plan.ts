@@ -83,7 +83,7 @@ async function appliedTo(target: DatabaseTarget, schema: DatabaseSchema): Promis
  */
 export async function appliedMigrations(queries: Queries, known: readonly object[]): Promise<string[]> {
   const rows = await queries.query('SELECT name FROM migrations ORDER BY id').catch(emptyIfTableMissing);
-  const names: string[] = rows.map(({ name }) => name);
+  const names: string[] = rows.map(({ name }: { name: string }) => name);
   const knownNames = known.map((migration) => migration.constructor.name);
   const unknown = names.find((name) => !knownNames.includes(name));
   if (unknown === undefined) return names;

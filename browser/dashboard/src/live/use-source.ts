@@ -29,7 +29,7 @@ const CONNECTING: SourceState = { kind: 'connecting' };
 
 /**
  * Keeps the source open while the page is visible; null = there is none. To open it costs a unit of the plan or of the key's
- * allowance, so a tab that is hidden for a moment keeps it, and a refused source is opened again with exponential back-off.
+ * allowance, so a tab that is hidden for a moment keeps it. A refused source is opened again with exponential back-off.
  */
 export function useSource(source: Source | null): SourceState {
   const isShown = useShownLately();
