@@ -171,13 +171,14 @@ onEachDatabase((app) => {
       expect(before - (await left())).toBe(2);
     });
 
-    test('Streams-8: a project has as many open streams as its plan allows, and a closed one makes room', async () => {
+    test('Streams-8: a project has as many open streams as its plan allows, and a closed one makes room; a refusal says when to try again', async () => {
       owner = await app().tenant({ plan: 'FREE' });
       await openLog(app(), owner);
       const first = await follow();
       const second = await follow();
       expect([first.status, second.status]).toEqual([200, 200]);
       expect(await refused({})).toEqual([429, 'TOO_MANY_STREAMS']);
+      expect(streams.at(-1)?.headers.get('retry-after')).toBe('30');
       first.close();
       await eventually('room for a stream', async () => (await follow()).status === 200);
     });

@@ -11,6 +11,8 @@ const TICK_MS = 500;
 const RENEW_EVERY_MS = 10_000;
 const BEAT_EVERY_MS = 15_000;
 const LONGEST_MS = DAY_MS;
+/** Nobody knows when a stream ends, but those of a process that died are free then. */
+const RETRY_AFTER_SECONDS = 30;
 
 /** A stream as its door gives it. */
 export interface Stream {
@@ -174,7 +176,7 @@ export class OpenStreams {
 
 function tooMany({ mostStreams: limit }: ProjectStreams): AppError {
   const message = `The plan of this project allows ${limit} open streams. Close one, share it, or ask for a higher plan.`;
-  return new AppError('too_many_streams', message, { limit });
+  return new AppError('too_many_streams', message, { limit, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 function ended(reason: string): AppError {

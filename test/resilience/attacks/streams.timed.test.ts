@@ -82,7 +82,7 @@ test('StreamAttack-3: a burst beyond the plan opens exactly the plan; each refus
   const refused = clients.filter((client) => !isLive(client));
   expect(refused.map(statusOf)).toEqual(Array(40).fill(429));
   for (const { received } of refused)
-    expect(received).toMatch(/"code":"TOO_MANY_STREAMS","status":429,"limit":20\b/);
+    expect(received).toMatch(/"code":"TOO_MANY_STREAMS","status":429,"retryAfterSeconds":30,"limit":20\b/);
   expect([...codes]).toEqual(['TOO_MANY_STREAMS', 'RATE_LIMITED_MINUTE', 'KEY_BANNED']);
   // A ban is about requests.
   expect(clients.filter((client) => isLive(client) && client.lastedMs !== null)).toEqual([]);
