@@ -2,7 +2,7 @@ import { openSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { GraphQLError } from 'graphql';
 import { QueryFailedError } from 'typeorm';
-import { logFaults } from '../../src/doors/graphql/operation.plugin.js';
+import { logFaults } from '../../src/doors/graphql/execution/errors.js';
 import { LogLines } from '../../src/ground/log/log-lines.js';
 import { createLogger } from '../../src/ground/log/logger.js';
 import { eventually } from '../support/eventually.js';
@@ -186,6 +186,6 @@ test('Log-11: an operation in which every field fails logs at most three faults'
   const written: unknown[] = [];
   const log = { error: (line: unknown) => written.push(line), warn: (line: unknown) => written.push(line) };
   const errors = Array.from({ length: 100 }, () => new GraphQLError('x', { originalError: new Error('y') }));
-  logFaults(errors, { request: { log } } as never);
+  logFaults(errors, { log } as never);
   expect(written).toHaveLength(3);
 });

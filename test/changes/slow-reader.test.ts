@@ -2,11 +2,11 @@ import { Writable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { buildSchema, parse } from 'graphql';
+import { type StreamEvent, StreamSource } from '../../src/doors/graphql/execution/subscription-fields.js';
 import { SERVER_SENT_EVENTS } from '../../src/doors/graphql/streams/stream-format.js';
 import { StreamResults } from '../../src/doors/graphql/streams/stream-results.js';
 import { LiveStream } from '../../src/doors/graphql/streams/subscriptions.js';
 import type { Caller } from '../../src/ground/kernel/caller.js';
-import type { Change } from '../../src/ground/records/noun-changes.js';
 
 /** The connection of a client that reads only when `read` is called. */
 class Connection extends Writable {
@@ -30,13 +30,14 @@ class Connection extends Writable {
 }
 
 test('Streams-27: a heartbeat never names a cursor behind changes that still wait for a slow client', async () => {
-  const batch = Array.from({ length: 3 }, (_, at) => ({ cursor: `c${at}` }) as Change<unknown>);
+  const batch = Array.from({ length: 3 }, (_, at) => ({ cursor: `c${at}` }));
   const batches = [batch];
   const stream = {
     cursor: 'begin',
-    async next() {
-      const taken = batches.shift() ?? (await new Promise<null>(() => {}));
-      stream.cursor = taken?.at(-1)?.cursor ?? stream.cursor;
+    onWake: () => {},
+    async take() {
+      const taken = batches.shift() ?? [];
+      stream.cursor = taken.at(-1)?.cursor ?? stream.cursor;
       return taken;
     },
     stop: () => {},
@@ -51,11 +52,10 @@ test('Streams-27: a heartbeat never names a cursor behind changes that still wai
     { args, asked: 'asked' },
     new StreamResults(),
   );
-  async function* iterated() {}
-  live.source = { stream, present: () => ({ text: 'x'.repeat(40_000) }), [Symbol.asyncIterator]: iterated };
+  live.source = new StreamSource<StreamEvent>(stream, () => ({ text: 'x'.repeat(40_000) }));
   const raw = new Connection();
   const reply = { raw, hijack: () => {}, getHeaders: () => ({}), removeHeader: () => {} };
-  live.begin({} as FastifyRequest, reply as unknown as FastifyReply);
+  live.begin({ server: {} } as FastifyRequest, reply as unknown as FastifyReply);
   const ids = () => [...raw.text.matchAll(/^id: (\S+)$/gm)].map(([, id]) => id);
   for (let turn = 0; turn < 10; turn += 1) {
     await new Promise(setImmediate);

@@ -10,9 +10,9 @@ import { type GraphQLError, type GraphQLSchema, getVariableValues, printSchema, 
 import { AppError } from '../../ground/kernel/errors.js';
 import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
 import { isKnownTag, strongTag } from '../../request/http/content/entity-tag.js';
-import { errorHeaders, logFault, toAppError } from '../../request/http/error-reply.js';
+import { errorHeaders, toAppError } from '../../request/http/error-reply.js';
 import type { Context } from './execution/context.js';
-import { causeOf, formatError, isOfApollo, refusal } from './execution/errors.js';
+import { causeOf, formatError, logFaults, refusal } from './execution/errors.js';
 import type { KnownDocuments } from './known-documents.js';
 import type { KnownOperations } from './known-operations.js';
 import { LongReads } from './long-reads.js';
@@ -26,8 +26,6 @@ import type { Subscriptions } from './streams/subscriptions.js';
 
 /** Each error repeats the variable: graphql's own limit of 50 errors takes 350 ms for a large variable. */
 const MAX_VARIABLE_ERRORS = 3;
-/** An unavailable database fails every field of an operation for the same reason. */
-const MAX_LOGGED_FAULTS = 3;
 
 type Resolved = GraphQLRequestContextDidResolveOperation<Context>;
 type Executed = GraphQLRequestContextWillSendResponse<Context>;
@@ -90,7 +88,7 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
             : undefined;
         },
         async didEncounterErrors({ errors, contextValue }) {
-          logFaults(errors, contextValue);
+          logFaults(errors, contextValue.request);
         },
         async willSendResponse(executed) {
           known.learn(executed);
@@ -186,15 +184,6 @@ function tagResponse({ response: { http, body } }: Executed, tag: string | null)
   if (tag === null || body.kind !== 'single' || body.singleResult.errors) return;
   http.headers.set('etag', tag);
   http.headers.set('cache-control', 'private, no-cache');
-}
-
-/** Logs what clients must not see. */
-export function logFaults(errors: readonly GraphQLError[], { request }: Context): void {
-  const faults = errors
-    .filter(({ extensions }) => !isOfApollo(extensions.code))
-    .map((error) => toAppError(causeOf(error)))
-    .filter(({ code }) => code === 'internal' || code === 'unavailable');
-  for (const fault of faults.slice(0, MAX_LOGGED_FAULTS)) logFault(request, fault);
 }
 
 /**

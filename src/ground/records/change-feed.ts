@@ -136,7 +136,7 @@ class ChangeFeed {
         else await sleep(LOOK_EVERY_MS, undefined, { ref: false });
         this.isStale = this.followers.size > 0;
       }
-      if (this.position !== seen) for (const follower of this.followers) follower.wake();
+      if (this.position !== seen) for (const follower of this.followers) follower.onWake();
     }
     this.isReading = false;
   }
@@ -144,7 +144,8 @@ class ChangeFeed {
 
 /** A reader of a project's changes. It keeps only its position, so a slow one costs no memory. */
 export class FollowedChanges<T> {
-  wake: () => void = () => {};
+  /** Called when there may be changes to take. No function waits for it: that would take memory of each idle stream. */
+  onWake: () => void = () => {};
   private isStopped = false;
 
   constructor(
@@ -160,27 +161,19 @@ export class FollowedChanges<T> {
     return cursorOf(this.position);
   }
 
-  /** Ends the iteration. */
   stop(): void {
     this.isStopped = true;
-    this.wake();
     this.feed.leave(this);
   }
 
-  /** The next changes; null = stopped. Rejects with `AppError gone` when the next change is not kept any more. */
-  async next(): Promise<readonly T[] | null> {
-    while (!this.isStopped) {
-      const seen = this.feed.position;
-      const rows = this.feed.after(this.position) ?? (await this.read());
-      this.position = rows.at(-1) ?? this.position;
-      const selected = rows.map(this.select).filter((change) => change !== null);
-      if (selected.length > 0) return selected;
-      if (rows.length > 0 || seen !== this.feed.position || this.isStopped) continue;
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-    }
-    return null;
+  /** The next changes, if there are any. Rejects with `AppError gone` when the next change is not kept any more. */
+  async take(): Promise<readonly T[]> {
+    const kept = this.feed.after(this.position);
+    const rows = kept ?? (await this.read());
+    this.position = rows.at(-1) ?? this.position;
+    // This reader is behind the feed, so there may be more.
+    if (!kept && rows.length > 0) this.onWake();
+    return rows.map(this.select).filter((change) => change !== null);
   }
 
   /** While the database is unavailable the stream waits. */

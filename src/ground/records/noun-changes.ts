@@ -38,7 +38,7 @@ export interface ChangePage<Row> {
   readonly hasNextPage: boolean;
 }
 
-export type ChangeStream<Row> = Pick<FollowedChanges<Change<Row>>, 'cursor' | 'next' | 'stop'>;
+export type ChangeStream<Row> = Pick<FollowedChanges<Change<Row>>, 'cursor' | 'onWake' | 'take' | 'stop'>;
 
 /** The changes of a noun's records: written beside each record, read as pages or as a stream. */
 export class NounChanges<Row extends object> {

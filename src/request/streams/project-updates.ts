@@ -20,14 +20,14 @@ const LOOK_EVERY_MS = 10_000;
 /** Says what of a project may have changed, each kind at most once in a tick. Reads no database. */
 export class ProjectUpdates {
   readonly cursor = null;
+  /** Called when there are updates to take. */
+  onWake: () => void = () => {};
   private readonly due = new Set<UpdateKind>();
+  private ready: readonly Update[] = [];
   private readonly endSignals: () => void;
   private readonly timer: NodeJS.Timeout;
-  /** When all were told; null = not yet. */
-  private lookedAtMs: number | null = null;
-  private isStopped = false;
-  /** Null = the reader of the stream is busy. */
-  private resolve: ((updates: readonly Update[] | null) => void) | null = null;
+  /** When all were told. */
+  private lookedAtMs = Number.NEGATIVE_INFINITY;
 
   /** Throws `AppError forbidden`, `invalid_request`. */
   constructor(
@@ -45,38 +45,31 @@ export class ProjectUpdates {
     this.timer = setInterval(() => this.tick(), TICK_MS).unref();
   }
 
-  /** The next updates; null = stopped. */
-  next(): Promise<readonly Update[] | null> {
-    return new Promise((resolve) => {
-      this.resolve = resolve;
-      if (this.isStopped) resolve(null);
-      else if (this.lookedAtMs === null) this.tick();
-    });
+  /** The next updates, if there are any. */
+  async take(): Promise<readonly Update[]> {
+    if (this.lookedAtMs === Number.NEGATIVE_INFINITY) this.tick();
+    const updates = this.ready;
+    this.ready = [];
+    return updates;
   }
 
   stop(): void {
-    this.isStopped = true;
     clearInterval(this.timer);
     this.endSignals();
-    this.resolve?.(null);
   }
 
   private tick(): void {
     const nowMs = performance.now();
     const { completeSinceMs } = this.signals;
-    const lookedAtMs = this.lookedAtMs ?? Number.NEGATIVE_INFINITY;
     const isHeard = completeSinceMs !== Number.POSITIVE_INFINITY;
-    if (isHeard ? lookedAtMs < completeSinceMs : nowMs - lookedAtMs >= LOOK_EVERY_MS) {
+    if (isHeard ? this.lookedAtMs < completeSinceMs : nowMs - this.lookedAtMs >= LOOK_EVERY_MS) {
       for (const kind of this.kinds) this.due.add(kind);
       this.lookedAtMs = nowMs;
     }
-    this.tell();
-  }
-
-  private tell(): void {
-    if (this.due.size === 0 || !this.resolve) return;
-    this.resolve([...this.due].map((kind) => ({ kind, cursor: null })));
-    this.resolve = null;
+    // The reader has not taken the last ones.
+    if (this.due.size === 0 || this.ready.length > 0) return;
+    this.ready = [...this.due].map((kind) => ({ kind, cursor: null }));
     this.due.clear();
+    this.onWake();
   }
 }

@@ -1,7 +1,8 @@
 import { HeaderMap } from '@apollo/server';
+import type { FastifyRequest } from 'fastify';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { AppError } from '../../../ground/kernel/errors.js';
-import { errorHeaders, toAppError } from '../../../request/http/error-reply.js';
+import { errorHeaders, logFault, toAppError } from '../../../request/http/error-reply.js';
 
 /** Apollo's own refusals. The request causes all of them, and their messages reveal no internals. */
 const OF_APOLLO: ReadonlySet<unknown> = new Set([
@@ -14,19 +15,27 @@ const OF_APOLLO: ReadonlySet<unknown> = new Set([
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
 
+/** An unavailable database fails every field of an operation for the same reason. */
+const MAX_LOGGED_FAULTS = 3;
+
 /** Characters kept at each end of a long message. */
 const KEPT_CHARACTERS = 500;
 
 /** Apollo has one code for all of its HTTP refusals, and only the status differs. */
 const OF_HTTP: Record<number, string> = { 405: 'METHOD_NOT_ALLOWED', 406: 'NOT_ACCEPTABLE' };
 
-export function isOfApollo(code: unknown): boolean {
-  return OF_APOLLO.has(code);
-}
-
 /** The error that a resolver or a plugin threw, without graphql's wrapper. */
 export function causeOf(error: unknown): unknown {
   return error instanceof GraphQLError ? (error.originalError ?? error) : error;
+}
+
+/** Logs what clients must not see. */
+export function logFaults(errors: readonly GraphQLError[], request: Pick<FastifyRequest, 'log'>): void {
+  const faults = errors
+    .filter(({ extensions }) => !OF_APOLLO.has(extensions.code))
+    .map((error) => toAppError(causeOf(error)))
+    .filter(({ code }) => code === 'internal' || code === 'unavailable');
+  for (const fault of faults.slice(0, MAX_LOGGED_FAULTS)) logFault(request, fault);
 }
 
 export function clientCode({ code }: AppError): string {
@@ -42,7 +51,7 @@ function errorExtensions(error: AppError) {
 
 /** The error as a client sees it: ours in full, Apollo's with a status, anything else masked. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
-  if (isOfApollo(formatted.extensions?.code)) {
+  if (OF_APOLLO.has(formatted.extensions?.code)) {
     const http = error instanceof GraphQLError ? error.extensions.http : undefined;
     const { status = 400 } = (http ?? {}) as { status?: number };
     const code = OF_HTTP[status];

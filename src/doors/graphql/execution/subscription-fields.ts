@@ -1,6 +1,10 @@
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 import type { PubSub } from 'type-graphql';
 
+const replaced = (): never => {
+  throw new Error('`subscribeByMethod` replaces this source.');
+};
+
 /** An event of a stream, of which `cursor` is the position behind it; null = the stream has no positions. */
 export interface StreamEvent {
   readonly cursor: string | null;
@@ -9,8 +13,10 @@ export interface StreamEvent {
 interface EventStream<Event> {
   /** Behind everything that was examined. */
   readonly cursor: string | null;
-  /** Null = stopped. */
-  next(): Promise<readonly Event[] | null>;
+  /** Called when there may be events to take. */
+  onWake: () => void;
+  /** Empty = none yet. */
+  take(): Promise<readonly Event[]>;
   stop(): void;
 }
 
@@ -22,15 +28,9 @@ export class StreamSource<Event extends StreamEvent = StreamEvent> {
     readonly present: (event: Event) => unknown,
   ) {}
 
-  /** graphql accepts only what can be iterated. */
-  async *[Symbol.asyncIterator]() {
-    for (let events = await this.stream.next(); events; events = await this.stream.next()) yield* events;
-  }
+  /** graphql accepts only what can be iterated. `LiveStream` takes the events itself. */
+  readonly [Symbol.asyncIterator] = replaced;
 }
-
-const replaced = (): never => {
-  throw new Error('`subscribeByMethod` replaces this source.');
-};
 
 /** Options of a subscription whose method returns its source of events. type-graphql asks for another source here. */
 export const BY_SOURCE = { subscribe: replaced };

@@ -1,6 +1,8 @@
+import type { FastifyRequest } from 'fastify';
 import { type ExecutionArgs, execute } from 'graphql';
 import { EventLoopTurns } from '../../../ground/scheduling/event-loop-turns.js';
-import { formatError } from '../execution/errors.js';
+import type { Context } from '../execution/context.js';
+import { formatError, logFaults } from '../execution/errors.js';
 
 /** Results in memory: about 8 MB. */
 const MOST_CHARACTERS = 4_000_000;
@@ -8,6 +10,11 @@ const MOST_CHARACTERS = 4_000_000;
 const RESULT_CHARACTERS = 100;
 /** The largest operations take some milliseconds. */
 const RESULTS_PER_TURN = 4;
+
+/** For the faults of a stream. The logger that Fastify makes for each request takes almost a kilobyte. */
+export function loggerOf({ server, id }: FastifyRequest): Pick<FastifyRequest, 'log'> {
+  return { log: server.log.child({ requestId: id }) };
+}
 
 /** The operation of a stream. */
 export interface StreamOperation {
@@ -42,6 +49,7 @@ export class StreamResults {
 
   private async execute(args: ExecutionArgs, rootValue: unknown): Promise<string> {
     const { data, errors } = await execute({ ...args, rootValue });
+    if (errors) logFaults(errors, loggerOf((args.contextValue as Context).request));
     const shown = errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) };
     const result = JSON.stringify({ data, ...shown });
     this.characters += RESULT_CHARACTERS + result.length;

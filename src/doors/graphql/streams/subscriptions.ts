@@ -5,13 +5,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createSourceEventStream, GraphQLError, type GraphQLSchema, separateOperations } from 'graphql';
 import type { Caller } from '../../../ground/kernel/caller.js';
 import { AppError } from '../../../ground/kernel/errors.js';
-import { toAppError } from '../../../request/http/error-reply.js';
+import { logFault, toAppError } from '../../../request/http/error-reply.js';
 import type { OpenStreams, Stream } from '../../../request/streams/open-streams.js';
 import type { Context } from '../execution/context.js';
 import { causeOf, formatError, refusal } from '../execution/errors.js';
 import type { StreamSource } from '../execution/subscription-fields.js';
 import type { StreamFormat } from './stream-format.js';
-import { type StreamOperation, StreamResults } from './stream-results.js';
+import { loggerOf, type StreamOperation, StreamResults } from './stream-results.js';
 
 /** Written at once; more waits until the client has read. A character has up to three bytes: with a result, 64 KB. */
 const WRITTEN_CHARACTERS = 10_000;
@@ -88,7 +88,7 @@ function operationOf(
   const variableValues = Object.fromEntries(given.filter(([variable]) => declared.has(variable)));
   const args = {
     schema,
-    document: separateOperations(document)[name] ?? document,
+    document: document.definitions.length === 1 ? document : (separateOperations(document)[name] ?? document),
     variableValues,
     contextValue: { ...contextValue, operation: null },
   };
@@ -108,7 +108,10 @@ export class LiveStream implements Stream {
   source: StreamSource | null = null;
   onClose: () => void = () => {};
   private raw: ServerResponse | null = null;
+  private isAwake = false;
   private isSending = false;
+  /** Its cursor is behind events that are not written yet. */
+  private isBehind = false;
   private ending: { reason: AppError; isFinal: boolean } | null = null;
 
   constructor(
@@ -121,11 +124,9 @@ export class LiveStream implements Stream {
   /** Sends the head of the answer, and then the results as they come. */
   begin(request: FastifyRequest, reply: FastifyReply): void {
     clearTimeout(request.answerTimer);
-    // Ten thousand idle streams keep nothing that they do not need.
-    request.body = undefined;
     const { raw } = reply;
     this.raw = raw;
-    raw.once('close', () => this.close());
+    raw.on('close', () => this.close());
     reply.hijack();
     raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
@@ -136,17 +137,23 @@ export class LiveStream implements Stream {
     });
     // Alone: Node keeps the head, and a string that is written becomes flat.
     raw.flushHeaders();
-    for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
     this.write(this.format.begin());
     // From now on the answer is not counted as work.
     raw.emit('live');
+    // Ten thousand idle streams keep nothing that they do not need.
+    const { log } = request.server;
+    Object.assign(request, { answerTimer: undefined, body: undefined, standing: null, log });
+    reply.log = log;
     if (this.ending) this.end(this.ending.reason, this.ending.isFinal);
-    else void this.run().catch((error) => this.end(toAppError(causeOf(error)), true));
+    else if (this.source) {
+      this.source.stream.onWake = () => void this.send().catch((error) => this.fail(request, error));
+      this.source.stream.onWake();
+    }
   }
 
   /** Nothing while results wait for the client: the cursor is behind them, and a client that resumed from it would miss them. */
   beat(): void {
-    if (this.source && this.raw && !this.isSending) this.write(this.format.beat(this.source.stream.cursor));
+    if (this.source && this.raw && !this.isBehind) this.write(this.format.beat(this.source.stream.cursor));
   }
 
   end(reason: AppError, isFinal: boolean): void {
@@ -164,23 +171,40 @@ export class LiveStream implements Stream {
     this.onClose();
   }
 
-  private async run(): Promise<void> {
-    const source = this.source as StreamSource;
-    const { present } = source;
-    const { projectId } = this.caller;
-    for (let events = await source.stream.next(); events; events = await source.stream.next()) {
-      let text = '';
-      this.isSending = true;
-      for (const event of events) {
-        const result = await this.results.of(event, this.operation, { projectId, present });
-        text += this.format.result(result, event.cursor);
-        if (text.length < WRITTEN_CHARACTERS && event !== events.at(-1)) continue;
-        // A client that is gone takes nothing, so this waits for ever, and both are garbage.
-        if (!this.write(text)) await new Promise((resolve) => this.raw?.once('drain', resolve));
-        text = '';
-      }
-      this.isSending = false;
+  private fail(request: FastifyRequest, error: unknown): void {
+    const reason = toAppError(causeOf(error));
+    logFault(loggerOf(request), reason);
+    this.end(reason, true);
+  }
+
+  /** Sends the events that have come. */
+  private async send(): Promise<void> {
+    this.isAwake = true;
+    if (this.isSending) return;
+    this.isSending = true;
+    while (this.source && this.isAwake) {
+      this.isAwake = false;
+      await this.sendEvents(this.source);
     }
+    this.isSending = false;
+  }
+
+  private async sendEvents({ stream, present }: StreamSource): Promise<void> {
+    const events = await stream.take();
+    this.isBehind = events.length > 0;
+    let text = '';
+    for (const event of events) {
+      const result = await this.results.of(event, this.operation, {
+        projectId: this.caller.projectId,
+        present,
+      });
+      text += this.format.result(result, event.cursor);
+      if (text.length < WRITTEN_CHARACTERS && event !== events.at(-1)) continue;
+      // A client that is gone takes nothing, so this waits for ever, and both are garbage.
+      if (!this.write(text)) await new Promise((resolve) => this.raw?.once('drain', resolve));
+      text = '';
+    }
+    this.isBehind = false;
   }
 
   /** Returns false if the client has to take it first. */
