@@ -1,4 +1,4 @@
-import { ConfigError, each, httpEndpoint, oneOf, readAll, type Variables } from './values.js';
+import { ConfigError, each, httpEndpoint, oneOf, type Variables } from './values.js';
 
 /** The specification allows any names; longer ones would count in each export. */
 const MAX_CHARACTERS = 1_000;
@@ -8,30 +8,28 @@ export type TracingSettings = NonNullable<ReturnType<typeof tracingSettings>>;
 
 /** Null = there is no collector, and nothing is traced. Wrong settings are refused in both cases. */
 export function tracingSettings({ read, text }: Variables) {
-  const settings = readAll({
+  const settings = {
     /** Where spans are sent, as OTLP in JSON. */
-    tracesUrl: () =>
-      `${read('OTEL_EXPORTER_OTLP_ENDPOINT', httpEndpoint, 'http://127.0.0.1:4318')}/v1/traces`,
+    tracesUrl: `${read('OTEL_EXPORTER_OTLP_ENDPOINT', httpEndpoint, 'http://127.0.0.1:4318')}/v1/traces`,
     /** Secret: they may hold a token. */
-    headers: () => read('OTEL_EXPORTER_OTLP_HEADERS', pairs, ''),
-    serviceName: () => text('OTEL_SERVICE_NAME') ?? 'petstore-gateway',
-    resourceAttributes: () => read('OTEL_RESOURCE_ATTRIBUTES', pairs, ''),
-    sampler: () =>
-      read(
-        'OTEL_TRACES_SAMPLER',
-        oneOf([
-          'always_on',
-          'always_off',
-          'traceidratio',
-          'parentbased_always_on',
-          'parentbased_always_off',
-          'parentbased_traceidratio',
-        ]),
+    headers: read('OTEL_EXPORTER_OTLP_HEADERS', pairs, ''),
+    serviceName: text('OTEL_SERVICE_NAME') ?? 'petstore-gateway',
+    resourceAttributes: read('OTEL_RESOURCE_ATTRIBUTES', pairs, ''),
+    sampler: read(
+      'OTEL_TRACES_SAMPLER',
+      oneOf([
+        'always_on',
+        'always_off',
+        'traceidratio',
         'parentbased_always_on',
-      ),
+        'parentbased_always_off',
+        'parentbased_traceidratio',
+      ]),
+      'parentbased_always_on',
+    ),
     /** The share of traces that a ratio sampler records, from 0 to 1. */
-    sampledShare: () => read('OTEL_TRACES_SAMPLER_ARG', share, '1'),
-  });
+    sampledShare: read('OTEL_TRACES_SAMPLER_ARG', share, '1'),
+  };
   return text('OTEL_EXPORTER_OTLP_ENDPOINT') === null ? null : settings;
 }
 

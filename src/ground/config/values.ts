@@ -4,34 +4,12 @@ import { parseUrl } from '../kernel/url.js';
 
 /** Invalid settings. Each problem is one line that names the variable and the expected value. */
 export class ConfigError extends Error {
-  /** At least one. */
-  readonly problems: readonly string[];
-
-  /** The message is the first problem. */
-  constructor(...problems: string[]) {
-    super(problems[0]);
-    this.problems = problems;
+  constructor(
+    firstProblem: string,
+    readonly problems: readonly string[] = [firstProblem],
+  ) {
+    super(firstProblem);
   }
-}
-
-/** Reads every setting of a group. Throws one `ConfigError` with all their problems. */
-export function readAll<Settings extends object>(
-  readers: {
-    readonly [Name in keyof Settings]: () => Settings[Name];
-  },
-): Settings {
-  const problems: string[] = [];
-  const settings: Partial<Settings> = {};
-  for (const name of Object.keys(readers) as (keyof Settings)[]) {
-    try {
-      settings[name] = readers[name]();
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      problems.push(...error.problems);
-    }
-  }
-  if (problems.length > 0) throw new ConfigError(...problems);
-  return settings as Settings;
 }
 
 /** Reads a value that is set. Throws `ConfigError`. */
@@ -39,17 +17,31 @@ type Parser<T> = (name: string, value: string) => T;
 
 /** The variables of the process. An empty one counts as not set. */
 export class Variables {
+  private readonly problems: string[] = [];
+
   constructor(private readonly env: NodeJS.ProcessEnv) {}
 
   readonly text = (name: string): string | null => this.env[name]?.trim() || null;
 
-  readonly read = <T>(name: string, parse: Parser<T>, fallback: string): T =>
-    parse(name, this.text(name) ?? fallback);
-
-  readonly optional = <T>(name: string, parse: Parser<T>): T | null => {
-    const value = this.text(name);
-    return value === null ? null : parse(name, value);
+  /** An invalid value is undefined until `requireValid` throws, so that all problems are found. */
+  readonly read = <T>(name: string, parse: Parser<T>, fallback: string): T => {
+    try {
+      return parse(name, this.text(name) ?? fallback);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      this.problems.push(error.message);
+      return undefined as T;
+    }
   };
+
+  readonly optional = <T>(name: string, parse: Parser<T>): T | null =>
+    this.text(name) === null ? null : this.read(name, parse, '');
+
+  /** Throws `ConfigError` with the problems of all variables that were read. */
+  requireValid(): void {
+    const [first] = this.problems;
+    if (first !== undefined) throw new ConfigError(first, this.problems);
+  }
 }
 
 function refuse(name: string, shouldBe: string, value: string): never {
@@ -197,32 +189,15 @@ export function databaseTarget(name: string, value: string): DatabaseTarget {
   return { kind, url: url.href, tls };
 }
 
-const SECRET_KEY_FORM = '32 bytes in base64 or hexadecimal';
-
-/** The keys for sealed private keys: the first one seals, each one can open. */
-export function secretKeysOf(
-  current: string | null,
-  previous: string | null,
-  { isNeeded }: { isNeeded: boolean },
-): Buffer[] {
-  if (current === null && isNeeded) {
-    throw new ConfigError(
-      `SECRET_KEY must be set for certificates: ${SECRET_KEY_FORM}. Make one with: openssl rand -base64 32`,
-    );
-  }
-  if (current === null && previous !== null) {
-    throw new ConfigError('SECRET_KEY must be set when SECRET_KEY_PREVIOUS is.');
-  }
-  const { sealing, opening } = readAll({
-    sealing: () => (current === null ? [] : [secretKey('SECRET_KEY', current)]),
-    opening: () => each(secretKey)('SECRET_KEY_PREVIOUS', previous ?? ''),
-  });
-  return [...sealing, ...opening];
-}
-
-function secretKey(name: string, value: string): Buffer {
+/** The value is empty when a key is needed and not set. */
+export function secretKey(name: string, value: string): Buffer {
   const isHex = /^[0-9a-f]{64}$/i.test(value);
   const key = Buffer.from(value, isHex ? 'hex' : 'base64');
   if (key.length === 32 && (isHex || /^[A-Za-z0-9+/_-]{43}=?$/.test(value))) return key;
-  throw new ConfigError(`${name} must be ${SECRET_KEY_FORM}.`);
+  const bytes = '32 bytes in base64 or hexadecimal';
+  throw new ConfigError(
+    value === ''
+      ? `${name} must be set for certificates: ${bytes}. Make one with: openssl rand -base64 32`
+      : `${name} must be ${bytes}.`,
+  );
 }
