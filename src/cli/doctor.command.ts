@@ -55,7 +55,6 @@ async function check(config: Config): Promise<Checked[]> {
     tracing: checks.checkTracing,
     clock: checks.checkClock,
     dns: network.checkDns,
-    'platform host': network.checkPlatformHost,
     'certificate authority': network.checkAuthority,
   };
   const done: Checked[] = [];

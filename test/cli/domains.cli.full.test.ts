@@ -124,7 +124,7 @@ describe.each([anyDatabase()])('petstore domains, with a running gateway on %s',
     const doctor = () => petstore(['doctor', '--json'], { databaseUrl, env: rig.env });
     const bad = await doctor();
     expect(bad.json.checks).toContainEqual({
-      name: 'platform host',
+      name: 'dns',
       ok: false,
       found: expect.stringContaining('127.0.0.1'),
       remedy: expect.stringContaining(`*.${PLATFORM_HOST}`),

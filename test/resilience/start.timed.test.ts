@@ -39,7 +39,7 @@ test('Start-2: a port in use ends the process with 1 and one line that names it'
   const { code, output } = await outcomeOf({ DATABASE_URL: 'sqlite::memory:', PORT: String(port) });
   server.close();
   expect(code).toBe(1);
-  expect(output).toMatch(new RegExp(`^Port ${port} [^\n]+\n$`));
+  expect(output).toMatch(new RegExp(`^PORT ${port} [^\n]+\n$`));
 });
 
 const REFUSING = 'a port that refuses';
@@ -124,7 +124,7 @@ test.each([
   const { code, output } = await outcomeOf({ DATABASE_URL: 'sqlite::memory:', [name]: value });
   expect({ code, output }).toEqual({
     code: 1,
-    output: `${value} is not an address of this machine. Correct ${name}.\n`,
+    output: `PORT 0 on ${value} can't be bound: this machine has no such address. Correct ${name}.\n`,
   });
 });
 
