@@ -1,4 +1,4 @@
-import { ConfigError, each, httpEndpoint, oneOf, type Variables } from './values.js';
+import { each, httpEndpoint, oneOf, refuse, type Variables } from './values.js';
 
 /** The specification allows any names; longer ones would count in each export. */
 const MAX_CHARACTERS = 1_000;
@@ -35,7 +35,7 @@ export function tracingSettings({ read, text }: Variables) {
 
 function share(name: string, value: string): number {
   if (/^(?:0(?:\.\d+)?|1(?:\.0+)?|\.\d+)$/.test(value)) return Number(value);
-  throw new ConfigError(`${name} must be a number from 0 to 1, such as 0.01, not ${JSON.stringify(value)}.`);
+  return refuse(name, 'a number from 0 to 1, such as 0.01', value);
 }
 
 /** `name=value,name=value`, percent-encoded. */
@@ -43,12 +43,12 @@ function pairs(name: string, value: string): Record<string, string> {
   return Object.fromEntries(each(pair)(name, value));
 }
 
-/** The message repeats no value, because it may be a token. */
+/** The value may be a token. */
 function pair(name: string, entry: string): [key: string, value: string] {
   const [, key = '', encoded = ''] = /^([\w.!#$%&'*+^`|~-]+)\s*=\s*([\x20-\x7e]*)$/.exec(entry) ?? [];
   const decoded = decode(encoded);
   if (key !== '' && decoded !== null && entry.length <= MAX_CHARACTERS) return [key, decoded];
-  throw new ConfigError(`${name} must be name=value pairs separated by commas, percent-encoded.`);
+  return refuse(name, 'name=value pairs separated by commas, percent-encoded');
 }
 
 function decode(text: string): string | null {

@@ -44,8 +44,15 @@ export class Variables {
   }
 }
 
-function refuse(name: string, shouldBe: string, value: string): never {
-  throw new ConfigError(`${name} must be ${shouldBe}, not ${JSON.stringify(value)}.`);
+/** The message repeats the value only if it is given: others may hold passwords and keys. */
+export function refuse(name: string, shouldBe: string, value?: string): never {
+  const instead = value === undefined ? '' : `, not ${JSON.stringify(value)}`;
+  throw new ConfigError(`${name} must be ${shouldBe}${instead}.`);
+}
+
+/** A text that passes the test. */
+function textThat(isValid: (value: string) => boolean, shouldBe: string): Parser<string> {
+  return (name, value) => (isValid(value) ? value : refuse(name, shouldBe, value));
 }
 
 /** Values separated by commas. */
@@ -88,18 +95,14 @@ export function httpsUrl(name: string, value: string): string {
   return refuse(name, 'an https address such as https://acme.example.org/directory', value);
 }
 
-/** Without a trailing slash. The message does not repeat the value, which may hold a password. */
+/** Without a trailing slash. */
 export function httpEndpoint(name: string, value: string): string {
   const url = httpUrl(value);
   if (url) return url.href.replace(/\/+$/, '');
-  throw new ConfigError(
-    `${name} must be an http(s) address such as http://127.0.0.1:4318, without a password.`,
-  );
+  return refuse(name, 'an http(s) address such as http://127.0.0.1:4318, without a password');
 }
 
-export function emailAddress(name: string, value: string): string {
-  return /^[^\s@,]+@[^\s@,]+$/.test(value) ? value : refuse(name, 'an e-mail address', value);
-}
+export const emailAddress = textThat((value) => /^[^\s@,]+@[^\s@,]+$/.test(value), 'an e-mail address');
 
 export function baseUrl(name: string, value: string): string {
   const url = httpUrl(value);
@@ -107,40 +110,36 @@ export function baseUrl(name: string, value: string): string {
   return refuse(name, 'an http(s) address without /v1, such as https://api.example.com', value);
 }
 
-/** An address to listen on: an IP address or a name of this machine. */
-export function listenHost(name: string, value: string): string {
-  // Container names may have underscores.
-  if (isIP(value) !== 0 || /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i.test(value)) return value;
-  return refuse(name, 'an IP address or a host name, such as 127.0.0.1', value);
-}
+/** An address to listen on: an IP address or a name of this machine, which may have underscores in a container. */
+export const listenHost = textThat(
+  (value) => isIP(value) !== 0 || /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i.test(value),
+  'an IP address or a host name, such as 127.0.0.1',
+);
 
-export function hostname(name: string, value: string): string {
-  if (/^(?=.{1,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/.test(value)) return value;
-  return refuse(name, 'a lower-case host name such as petstore.example.com', value);
-}
+export const hostname = textThat(
+  (value) => /^(?=.{1,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/.test(value),
+  'a lower-case host name such as petstore.example.com',
+);
 
-export function origin(name: string, value: string): string {
-  if (httpUrl(value)?.origin === value) return value;
-  return refuse(name, 'origins separated by commas, such as https://app.example.com', value);
-}
+export const origin = textThat(
+  (value) => httpUrl(value)?.origin === value,
+  'origins separated by commas, such as https://app.example.com',
+);
 
-export function network(name: string, value: string): string {
-  const [address = '', bits, ...rest] = value.split('/');
+export const network = textThat((value) => {
+  const [, address = value, bits = 0] = /^(.+)\/(\d{1,3})$/.exec(value) ?? [];
   const family = isIP(address);
-  const isPrefix =
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-  if (family !== 0 && isPrefix && rest.length === 0) return value;
-  return refuse(name, 'addresses or networks separated by commas, such as 10.0.0.0/8', value);
-}
+  return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
+}, 'addresses or networks separated by commas, such as 10.0.0.0/8');
 
-export function readableFile(name: string, path: string): string {
+export const readableFile = textThat((path) => {
   try {
     accessSync(path, constants.R_OK);
-    return path;
+    return true;
   } catch {
-    return refuse(name, 'a PEM file that can be read', path);
+    return false;
   }
-}
+}, 'a PEM file that can be read');
 
 /** The address of a DNS server: an IP address and a port. */
 export interface DnsServer {
@@ -157,12 +156,10 @@ export function dnsServer(name: string, entry: string): DnsServer {
   return refuse(name, 'addresses separated by commas, such as 9.9.9.9 or [2620:fe::fe]:53', entry);
 }
 
-// These values hold passwords and keys: no message and no log repeats them.
-
 export function redisUrl(name: string, value: string): string {
   const url = parseUrl(value);
   if (url?.hostname && /^rediss?:$/.test(url.protocol)) return value;
-  throw new ConfigError(`${name} must be redis://host:6379 or rediss://user:password@host:6379.`);
+  return refuse(name, 'redis://host:6379 or rediss://user:password@host:6379');
 }
 
 export type DatabaseTarget =
@@ -175,14 +172,13 @@ export function isInMemory(target: DatabaseTarget): boolean {
 }
 
 export function databaseTarget(name: string, value: string): DatabaseTarget {
-  const shouldBe = 'mysql://user:password@host:3306/database, mariadb://…, sqlite:path or sqlite::memory:';
   const sqlite = /^sqlite:(?!\/\/)(.+)$/.exec(value);
   if (sqlite?.[1]) return { kind: 'sqlite', path: sqlite[1] };
 
   const url = parseUrl(value);
   const kind = url?.protocol === 'mysql:' ? 'mysql' : url?.protocol === 'mariadb:' ? 'mariadb' : null;
   if (!url?.hostname || !kind || !/^\/[^/]+$/.test(url.pathname)) {
-    throw new ConfigError(`${name} must be ${shouldBe}.`);
+    refuse(name, 'mysql://user:password@host:3306/database, mariadb://…, sqlite:path or sqlite::memory:');
   }
   const tls = ['1', 'true'].includes(url.searchParams.get('ssl') ?? '');
   url.search = '';
@@ -195,9 +191,8 @@ export function secretKey(name: string, value: string): Buffer {
   const key = Buffer.from(value, isHex ? 'hex' : 'base64');
   if (key.length === 32 && (isHex || /^[A-Za-z0-9+/_-]{43}=?$/.test(value))) return key;
   const bytes = '32 bytes in base64 or hexadecimal';
+  if (value !== '') return refuse(name, bytes);
   throw new ConfigError(
-    value === ''
-      ? `${name} must be set for certificates: ${bytes}. Make one with: openssl rand -base64 32`
-      : `${name} must be ${bytes}.`,
+    `${name} must be set for certificates: ${bytes}. Make one with: openssl rand -base64 32`,
   );
 }
