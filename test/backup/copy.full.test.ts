@@ -2,7 +2,7 @@ import { linkSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { CopyTarget, copyDatabase } from '../../src/ground/backup/copy.js';
-import { Snapshot } from '../../src/ground/backup/snapshot.js';
+import { withSnapshot } from '../../src/ground/backup/snapshot.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Backups, copy, countOf, whileWritten } from '../support/backups/backups.js';
 import { fillEveryTable, onDatabase, readEveryTable } from '../support/backups/every-table.js';
@@ -115,7 +115,7 @@ describe.each(databaseKinds())('from %s', (kind) => {
       const into = await backups.newDatabase(kind);
       await copy(source, into);
       await onDatabase(into, async (data) => {
-        const target = new CopyTarget(data, 'sqlite:a', '1');
+        const target = new CopyTarget(data, ['sqlite:a', '1']);
         await target.begin(true);
         await data.query(change, change.includes('?') ? ['another'] : []);
         const counts = Object.fromEntries(data.entityMetadatas.map(({ tableName }) => [tableName, 5]));
@@ -150,9 +150,9 @@ describe.each(databaseKinds())('from %s', (kind) => {
   test('Copy-8: a copy ends in a database that another copy has begun to fill', async () => {
     const into = await backups.migrated(kind);
     await onDatabase(into, async (data) => {
-      const first = new CopyTarget(data, 'sqlite:a', '1');
+      const first = new CopyTarget(data, ['sqlite:a', '1']);
       await first.begin(true);
-      await new CopyTarget(data, 'sqlite:b', '2').begin(true);
+      await new CopyTarget(data, ['sqlite:b', '2']).begin(true);
       await expect(first.end({})).rejects.toMatchObject({
         code: 'conflict',
         message: expect.stringContaining('Another copy'),
@@ -215,16 +215,13 @@ describe.each(databaseKinds())('from %s', (kind) => {
   if (kind !== 'sqlite') {
     test('Copy-12: counting the rows first keeps no lock on the definition of a table', async () => {
       const databaseUrl = await backups.migrated(kind);
-      const snapshot = await Snapshot.open(targetOf(databaseUrl), DATABASE_SCHEMA);
-      try {
+      await withSnapshot(targetOf(databaseUrl), DATABASE_SCHEMA, async (snapshot) => {
         expect(await snapshot.counts()).toMatchObject({ pets: 0 });
         await onDatabase(databaseUrl, async (data) => {
           await data.query('SET SESSION lock_wait_timeout = 5');
           await data.query('ALTER TABLE pets ADD COLUMN more int NULL');
         });
-      } finally {
-        await snapshot.close();
-      }
+      });
     });
   }
 });

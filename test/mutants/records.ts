@@ -292,9 +292,9 @@ export const RECORDS: readonly Mutant[] = [
   },
   {
     id: 'copy-last-rows-lost',
-    file: 'ground/backup/copy.ts',
-    find: 'await runner.commitTransaction();\n  }\n  await runner.release();',
-    replace: 'await runner.rollbackTransaction();\n  }\n  await runner.release();',
+    file: 'ground/backup/snapshot.ts',
+    find: 'if (rows.length > 0) yield rows;',
+    replace: 'if (rows.length === pageRows) yield rows;',
     breaks: 'A copy stores the last rows.',
     tests: ['Copy-1'],
   },

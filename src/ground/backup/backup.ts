@@ -14,7 +14,7 @@ const CHECK = 'PRAGMA integrity_check(1)';
 export function backupSqlite(path: string, emptyFile: string): Promise<void> {
   return onFile(path, async (file) => {
     await requireNoUnfinishedCopy(file);
-    await file.run(`VACUUM INTO '${emptyFile.replaceAll("'", "''")}'`);
+    await file.query(`VACUUM INTO '${emptyFile.replaceAll("'", "''")}'`);
   });
 }
 
@@ -39,20 +39,13 @@ export function verifySqlite(path: string, schema: DatabaseSchema): Promise<stri
   });
 }
 
-interface OpenFile extends Queries {
-  /** Runs outside the event loop. */
-  run(sql: string): Promise<void>;
-}
-
-async function onFile<T>(path: string, work: (file: OpenFile) => Promise<T>): Promise<T> {
+/** Queries run outside the event loop. */
+async function onFile<T>(path: string, work: (file: Queries) => Promise<T>): Promise<T> {
   // The driver would create the file.
   if (!existsSync(path)) throw new AppError('not_found', `There is no database at ${path}.`);
   const database = new Libsql(path, { timeout: OPEN_WAIT_MS });
   try {
-    return await work({
-      run: (sql) => database.exec(sql),
-      query: async (sql) => (await database.prepare(sql)).all(),
-    });
+    return await work({ query: async (sql) => (await database.prepare(sql)).all() });
   } finally {
     database.close();
   }

@@ -7,12 +7,10 @@ import { insertRows } from '../database/insert-rows.js';
 import { migrate, requireNoUnfinishedCopy, UNFINISHED_COPY } from '../database/migrate.js';
 import { appliedMigrations, isSameDatabase } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
-import { Snapshot, unreadable } from './snapshot.js';
+import { type Snapshot, unreadable, withSnapshot } from './snapshot.js';
 
 /** Emptying a large table takes long. */
 const TARGET = { poolSize: 1, queryTimeoutMs: 3_600_000 };
-/** At most 65 MB: below the limits of group replication and of TiDB. */
-const TRANSACTION_PAGES = 5;
 
 interface Copy {
   from: DatabaseTarget;
@@ -30,59 +28,43 @@ interface Copy {
  * Copies every table as it is at one moment, and returns the number of rows of each. Throws `AppError` before the first
  * write when the target has rows, or when one of the databases is not of this release.
  */
-export async function copyDatabase(schema: DatabaseSchema, copy: Copy): Promise<Record<string, number>> {
-  const { from, into, isForced, startedAt } = copy;
-  const source = await Snapshot.open(from, schema);
-  try {
-    if (await isSameDatabase(from, into)) {
-      throw new AppError('invalid_request', '--from and --into name the same database.');
-    }
-    return await withDataSource(into, schema, TARGET, async (data) => {
-      const target = new CopyTarget(data, shownUrl(from), startedAt);
-      await target.begin(isForced);
-      await migrate(into, schema, true);
-      // The migrations themselves add rows.
-      await target.empty();
-      const counts = await source.counts();
-      await load(source, data, { ...copy, total: sumOf(counts) });
-      await target.end(counts);
-      return counts;
-    });
-  } catch (error) {
-    if (error instanceof AppError || copy.signal.aborted) throw error;
-    return unreadable(into, error);
-  } finally {
-    await source.close();
-  }
+export function copyDatabase(schema: DatabaseSchema, copy: Copy): Promise<Record<string, number>> {
+  return withSnapshot(copy.from, schema, (source) =>
+    fill(source, schema, copy).catch((error) => unreadable(copy.into, error)),
+  );
 }
 
-async function load(
+async function fill(
   source: Snapshot,
-  data: DataSource,
-  { signal, onProgress, total }: Copy & { total: number },
-): Promise<void> {
-  const runner = data.createQueryRunner();
-  let rows = 0;
-  for (const table of source.tables) {
-    const entity = table.target as new () => object;
-    let pages = 0;
-    await runner.startTransaction();
-    for await (const page of source.pages(table)) {
-      // SQLite's driver never waits, and a signal arrives between two turns of the event loop.
-      await nextTurn();
-      signal.throwIfAborted();
-      await insertRows(runner.manager, entity, page);
-      pages += 1;
-      if (pages % TRANSACTION_PAGES === 0) {
-        await runner.commitTransaction();
-        await runner.startTransaction();
-      }
-      rows += page.length;
-      onProgress(rows, total);
-    }
-    await runner.commitTransaction();
+  schema: DatabaseSchema,
+  { from, into, isForced, startedAt, signal, onProgress }: Copy,
+): Promise<Record<string, number>> {
+  if (await isSameDatabase(from, into)) {
+    throw new AppError('invalid_request', '--from and --into name the same database.');
   }
-  await runner.release();
+  return withDataSource(into, schema, TARGET, async (data) => {
+    const target = new CopyTarget(data, [shownUrl(from).slice(0, 255), startedAt]);
+    await target.begin(isForced);
+    await migrate(into, schema, true);
+    // The migrations themselves add rows.
+    await target.empty();
+    const counts = await source.counts();
+    const total = sumOf(counts);
+    let rows = 0;
+    for (const table of source.tables) {
+      const entity = table.target as new () => object;
+      for await (const page of source.pages(table)) {
+        // SQLite's driver never waits, and a signal arrives between two turns of the event loop.
+        await nextTurn();
+        signal.throwIfAborted();
+        await data.transaction((manager) => insertRows(manager, entity, page));
+        rows += page.length;
+        onProgress(rows, total);
+      }
+    }
+    await target.end(counts);
+    return counts;
+  });
 }
 
 export function sumOf(counts: Readonly<Record<string, number>>): number {
@@ -98,18 +80,11 @@ export function shownUrl(target: DatabaseTarget): string {
 
 /** The database that a copy fills. From `begin` to `end` it has a mark, with which nothing else uses it (D-202). */
 export class CopyTarget {
-  private readonly mark: string[];
-
   constructor(
     private readonly data: DataSource,
-    /** Without a password. */
-    source: string,
-    /** ISO 8601. */
-    startedAt: string,
-  ) {
-    // A column of the mark has 255 characters.
-    this.mark = [source.slice(0, 255), startedAt];
-  }
+    /** The source, without a password and of at most 255 characters, and the start. */
+    private readonly mark: [source: string, startedAt: string],
+  ) {}
 
   /** Marks the database. Throws `AppError` when it has rows, unless it is forced, or belongs to another program or release. */
   async begin(isForced: boolean): Promise<void> {

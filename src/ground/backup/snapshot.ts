@@ -2,46 +2,58 @@ import { existsSync } from 'node:fs';
 import type { DataSource, EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { DatabaseTarget } from '../config/config.js';
-import { createDataSource, type DatabaseSchema } from '../database/data-source.js';
+import { type DatabaseSchema, withDataSource } from '../database/data-source.js';
 import { openProblem } from '../database/database-errors.js';
 import { requireNoUnfinishedCopy } from '../database/migrate.js';
 import { appliedMigrations } from '../database/migration-plan.js';
 import { MYSQL, SQLITE, type SqlPart } from '../database/sql-dialect.js';
 import { AppError } from '../kernel/errors.js';
 
-/** To count the rows of a large table. */
-const QUERY_TIMEOUT_MS = 600_000;
+/** To count the rows of a large table takes long. */
+const SETTINGS = { poolSize: 1, queryTimeoutMs: 600_000 };
 const PAGE_ROWS = 1_000;
 /** A `text` column has up to 64 KB. */
 const PAGE_ROWS_WITH_LONG_TEXT = 50;
 
+/**
+ * Calls `work` with the database as it is at this moment. Throws `AppError` when the database is missing, half copied, or of
+ * another release.
+ */
+export async function withSnapshot<T>(
+  target: DatabaseTarget,
+  schema: DatabaseSchema,
+  work: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  // The driver would create the file.
+  if (target.kind === 'sqlite' && !existsSync(target.path)) {
+    throw new AppError('not_found', `There is no database at ${target.path}.`);
+  }
+  return withDataSource(target, schema, SETTINGS, async (source) => {
+    const runner = source.createQueryRunner();
+    for (const statement of BEGIN[target.kind]) await runner.query(statement);
+    await requireNewest(runner, source.migrations);
+    return work(new Snapshot(target, source, runner));
+  }).catch((error) => unreadable(target, error));
+}
+
+async function requireNewest(runner: QueryRunner, known: readonly object[]): Promise<void> {
+  const queries = { query: (sql: string) => runner.query(sql) };
+  await requireNoUnfinishedCopy(queries);
+  const applied = await appliedMigrations(queries, known);
+  if (applied.length === known.length) return;
+  throw new AppError(
+    'conflict',
+    'The database lacks the newest migrations. Run `petstore migrate` on it first, or use the release that serves it.',
+  );
+}
+
 /** Reads the whole database as it was at one moment. Writers continue, and their later changes do not appear. D-201. */
 export class Snapshot {
-  private constructor(
+  constructor(
     private readonly target: DatabaseTarget,
     private readonly source: DataSource,
     private readonly runner: QueryRunner,
   ) {}
-
-  /** Throws `AppError` when the database is missing, half copied, or of another release. */
-  static async open(target: DatabaseTarget, schema: DatabaseSchema): Promise<Snapshot> {
-    // The driver would create the file.
-    if (target.kind === 'sqlite' && !existsSync(target.path)) {
-      throw new AppError('not_found', `There is no database at ${target.path}.`);
-    }
-    const settings = { poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS };
-    const source = await createDataSource(target, schema, settings);
-    await source.initialize().catch((error) => unreadable(target, error));
-    const snapshot = new Snapshot(target, source, source.createQueryRunner());
-    try {
-      for (const statement of BEGIN[target.kind]) await snapshot.query(statement);
-      await snapshot.requireNewest();
-      return snapshot;
-    } catch (error) {
-      await source.destroy();
-      throw error;
-    }
-  }
 
   get tables(): EntityMetadata[] {
     return this.source.entityMetadatas;
@@ -95,17 +107,6 @@ export class Snapshot {
     };
   }
 
-  private async requireNewest(): Promise<void> {
-    const queries = { query: (sql: string) => this.runner.query(sql) };
-    await requireNoUnfinishedCopy(queries);
-    const applied = await appliedMigrations(queries, this.source.migrations);
-    if (applied.length === this.source.migrations.length) return;
-    throw new AppError(
-      'conflict',
-      'The database lacks the newest migrations. Run `petstore migrate` on it first, or use the release that serves it.',
-    );
-  }
-
   private beginTable(): Promise<unknown> {
     return this.query('SAVEPOINT of_table');
   }
@@ -118,10 +119,6 @@ export class Snapshot {
   // biome-ignore lint/suspicious/noExplicitAny: rows have many shapes.
   private query(sql: string, values: readonly unknown[] = []): Promise<any[]> {
     return this.runner.query(sql, [...values]).catch((error) => unreadable(this.target, error));
-  }
-
-  close(): Promise<void> {
-    return this.source.destroy();
   }
 }
 
@@ -138,6 +135,8 @@ function keyOf({ type, propertyName }: ColumnMetadata, row: ObjectLiteral): unkn
   return type === 'bigint' ? BigInt(value) : value;
 }
 
+/** The error for people. */
 export function unreadable(target: DatabaseTarget, error: unknown): never {
+  if (error instanceof AppError) throw error;
   throw new AppError('unavailable', `The database ${openProblem(target, error)}.`, { cause: error });
 }
