@@ -36,16 +36,12 @@ export class LogLines {
   private isWriting = false;
   /** The oldest buffer is in a system call, which will probably write it. */
   private isUnderWay = false;
-  private lost = 0;
+  /** Lines that were not written, because the reader of the log was too slow. */
+  lostLines = 0;
 
   constructor(private readonly descriptor = STDOUT) {
     setInterval(() => this.queueBuffer(), EVERY_MS).unref();
     process.on('exit', () => this.flushAtExit());
-  }
-
-  /** Lines that were not written, because the reader of the log was too slow. */
-  get lostLines(): number {
-    return this.lost;
   }
 
   write(line: string): void {
@@ -55,14 +51,14 @@ export class LogLines {
       this.used += this.buffer.write(line, this.used);
       this.linesInBuffer += 1;
     } else if (this.hasRoom(bytes)) this.enqueue(Buffer.from(line));
-    else this.lost += 1;
+    else this.lostLines += 1;
   }
 
   private queueBuffer(): void {
     if (this.used === 0) return;
     // A copy of exactly its size: many of these may wait to be written.
     if (this.hasRoom(this.used)) this.enqueue(Buffer.from(this.buffer.subarray(0, this.used)));
-    else this.lost += this.linesInBuffer;
+    else this.lostLines += this.linesInBuffer;
     this.used = 0;
     this.linesInBuffer = 0;
   }

@@ -48,23 +48,20 @@ export class Metrics {
     name: 'petstore_management_decisions_total',
     help: `Requests that spend nothing of a plan, by the limiter's decision: everything except ${NOUN_WORDS}, and reading the schema.`,
   });
-  readonly domainEvents: Counter<'event'>;
-  readonly failures: Counter<'work'>;
-  readonly shedRequests: Counter<'plan'>;
+  readonly domainEvents = this.counter('event', this.known.domainEvents, {
+    name: 'petstore_domain_events_total',
+    help: 'Events of custom domains, by name.',
+  });
+  readonly failures = this.counter('work', this.known.works, {
+    name: 'petstore_background_failures_total',
+    help: 'Background work that failed; it is repeated. By name of the work.',
+  });
+  readonly shedRequests = this.counter('plan', this.known.shedPlans, {
+    name: 'petstore_requests_shed_total',
+    help: 'Requests refused during an overload, by the plan of their project; unknown = no key, or one this process does not remember.',
+  });
 
-  constructor({ domainEvents, works, shedPlans }: LabelValues) {
-    this.domainEvents = this.counter('event', domainEvents, {
-      name: 'petstore_domain_events_total',
-      help: 'Events of custom domains, by name.',
-    });
-    this.failures = this.counter('work', works, {
-      name: 'petstore_background_failures_total',
-      help: 'Background work that failed; it is repeated. By name of the work.',
-    });
-    this.shedRequests = this.counter('plan', shedPlans, {
-      name: 'petstore_requests_shed_total',
-      help: 'Requests refused during an overload, by the plan of their project; unknown = no key, or one this process does not remember.',
-    });
+  constructor(private readonly known: LabelValues) {
     collectDefaultMetrics({ register: this.registry });
   }
 

@@ -13,27 +13,22 @@ export class FairSemaphore<K = unknown> {
   private running = 0;
   private readonly runningOf = new Map<K, number>();
   private readonly waiting: Waiting<K>[] = [];
-  private readonly most: number;
-  private readonly mostOfKey: number;
 
-  constructor({ most, mostOfKey = most }: { most: number; mostOfKey?: number }) {
-    this.most = most;
-    this.mostOfKey = mostOfKey;
-  }
+  constructor(private readonly limits: { readonly most: number; readonly mostOfKey?: number }) {}
 
   /** Whether all slots are taken. */
   get isFull(): boolean {
-    return this.running >= this.most;
+    return this.running >= this.limits.most;
   }
 
   /** Whether work of the key can run at once. */
   hasRoom(key: K): boolean {
-    return !this.isFull && this.of(key) < this.mostOfKey;
+    return !this.isFull && this.of(key) < (this.limits.mostOfKey ?? this.limits.most);
   }
 
-  /** Keys that have all slots that one key may have. */
+  /** Keys that can get no slot now. */
   fullKeys(): K[] {
-    return [...this.runningOf.keys()].filter((key) => this.of(key) >= this.mostOfKey);
+    return [...this.runningOf.keys()].filter((key) => !this.hasRoom(key));
   }
 
   /** As `run`, with a bounded wait. */

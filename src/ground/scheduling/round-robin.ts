@@ -2,18 +2,14 @@
 export class RoundRobin<Key, Waiting> {
   /** The next key to serve is first. */
   private readonly queues = new Map<Key, Waiting[]>();
-  private waiting = 0;
-
-  get size(): number {
-    return this.waiting;
-  }
+  size = 0;
 
   get isEmpty(): boolean {
-    return this.waiting === 0;
+    return this.size === 0;
   }
 
   add(key: Key, waiting: Waiting): void {
-    this.waiting += 1;
+    this.size += 1;
     const queue = this.queues.get(key);
     if (queue) queue.push(waiting);
     else this.queues.set(key, [waiting]);
@@ -23,7 +19,7 @@ export class RoundRobin<Key, Waiting> {
   takeNext(): Waiting | undefined {
     const [first] = this.queues;
     if (!first) return undefined;
-    this.waiting -= 1;
+    this.size -= 1;
     const [key, queue] = first;
     this.queues.delete(key);
     const next = queue.shift();
