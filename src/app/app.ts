@@ -101,15 +101,15 @@ function choresOf({ services, customDomains, storeCounters }: Parts): Parameters
       customDomains.deleteOldRows(),
     ]);
   return [
-    { name: 'sweeping', everyMs: SWEEP_MS, work: deleteOldRows },
-    { name: 'storing rate counters', everyMs: STORE_COUNTERS_MS, work: storeCounters, isLast: true },
-    { name: 'storing usage', everyMs: STORE_USAGE_MS, work: () => usage.flush(), isLast: true },
+    // At the end nothing is deleted: the process must end soon.
+    { name: 'sweeping', everyMs: SWEEP_MS, work: async (isEnd) => isEnd || deleteOldRows() },
+    { name: 'storing rate counters', everyMs: STORE_COUNTERS_MS, work: storeCounters },
+    { name: 'storing usage', everyMs: STORE_USAGE_MS, work: () => usage.flush() },
     {
       name: 'storing the request log',
       everyMs: STORE_REQUESTS_MS,
       work: (isEnd) => requestWriter.flush(isEnd),
-      isLast: true,
     },
-    { name: 'storing uses of keys', everyMs: SWEEP_MS, work: () => keyUses.flush(), isLast: true },
+    { name: 'storing uses of keys', everyMs: SWEEP_MS, work: () => keyUses.flush() },
   ];
 }

@@ -13,15 +13,8 @@ export type Work = (typeof WORKS)[number];
 interface Chore {
   name: Work;
   everyMs: number;
-  /** `isEnd` = the process ends. */
+  /** Runs once more at shutdown: `isEnd`. */
   work(isEnd: boolean): Promise<unknown>;
-  /** Runs once more at shutdown. */
-  isLast?: boolean;
-}
-
-interface ChoreLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
 }
 
 /**
@@ -30,7 +23,7 @@ interface ChoreLog {
  */
 export function startChores(
   chores: readonly Chore[],
-  log: ChoreLog,
+  log: Record<'info' | 'warn', (fields: object, message: string) => void>,
   onFailure: (name: Work) => void = () => {},
 ): { stopChores(): Promise<void> } {
   const failing = new Set<Chore>();
@@ -55,7 +48,7 @@ export function startChores(
     async stopChores() {
       for (const timer of timers) clearInterval(timer);
       await Promise.all(running.values());
-      await Promise.all(chores.filter(({ isLast }) => isLast).map((chore) => runAlone(chore, true)));
+      await Promise.all(chores.map((chore) => runAlone(chore, true)));
     },
   };
 }
