@@ -4,7 +4,9 @@ import type { DataSource } from 'typeorm';
 import { DATABASE_SCHEMA } from '../app/database-schema.js';
 import { type Config, type DatabaseTarget, isInMemory } from '../ground/config/config.js';
 import { withDataSource } from '../ground/database/data-source.js';
-import { emptyIfTableMissing, openProblem } from '../ground/database/database-errors.js';
+import { openProblem } from '../ground/database/database-errors.js';
+import { pendingMigrations } from '../ground/database/migration-plan.js';
+import { AppError } from '../ground/kernel/errors.js';
 import { connectRedis } from '../ground/redis/redis-connection.js';
 import { RedisLimiter } from '../request/rate-limit/redis/redis-limiter.js';
 
@@ -57,16 +59,16 @@ export async function checkDatabase({ database }: Config): Promise<CheckResult |
 
 export async function checkMigrations({ database }: Config): Promise<CheckResult | null> {
   if (isInMemory(database)) return null;
-  const remedy = 'Run `petstore migrate`; the gateway also does it when it starts.';
-  if (isNew(database)) return problem('the database has not been set up yet', remedy);
-  const { applied, known } = await ask(database, async (source) => ({
-    applied: (await source.query('SELECT name FROM migrations').catch(emptyIfTableMissing)).length,
-    known: source.migrations.length,
-  })).catch(() => ({ applied: null, known: 0 }));
-  if (applied === null) return null;
-  const found = `${applied} of ${known} applied`;
-  if (applied > known) return problem(found, 'The database belongs to a newer version: update this program.');
-  return applied === known ? ok(found) : problem(found, remedy);
+  const known = DATABASE_SCHEMA.migrations.length;
+  try {
+    const pending = await pendingMigrations(database, DATABASE_SCHEMA);
+    const found = `${known - pending.length} of ${known} applied`;
+    if (pending.length === 0) return ok(found);
+    return problem(found, 'Run `petstore migrate`; the gateway also does it when it starts.');
+  } catch (error) {
+    // The database check has reported an unavailable database already.
+    return error instanceof AppError ? problem(error.message, 'Update this program.') : null;
+  }
 }
 
 /** Charges a probe: a Redis that answers can still be full, be a replica, or forbid scripts. */
@@ -107,16 +109,11 @@ export async function checkClock({ database }: Config): Promise<CheckResult | nu
   const remedy = 'Set the clock, best with NTP: quotas, expiry and ids depend on it.';
   const now = new Date().toISOString();
   if (Date.now() < PLAUSIBLE_FROM_MS || Date.now() > PLAUSIBLE_TO_MS) return problem(`it is ${now}?`, remedy);
-  if (isInMemory(database) || isNew(database)) return ok(now);
-  // SQLite has no clock, but a recorded act can't be in the future.
-  const clock =
-    database.kind === 'sqlite'
-      ? 'SELECT MAX(at_ms) AS now_ms FROM audit_events'
-      : 'SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now_ms';
-  // The database check has reported an unavailable database already.
+  // SQLite has no clock.
+  if (database.kind === 'sqlite') return ok(now);
+  const clock = 'SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now_ms';
   const [row] = await ask(database, (source) => source.query(clock)).catch(() => []);
-  const behindMs = Number(row?.now_ms ?? Date.now()) - Date.now();
-  const differenceMs = database.kind === 'sqlite' ? Math.max(0, behindMs) : Math.abs(behindMs);
+  const differenceMs = Math.abs(Number(row?.now_ms ?? Date.now()) - Date.now());
   if (differenceMs <= MAX_CLOCK_DIFFERENCE_MS) return ok(now);
   return problem(`${now}, ${Math.round(differenceMs / 1000)} s different from the database`, remedy);
 }

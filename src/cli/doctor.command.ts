@@ -21,22 +21,18 @@ Examples:
   $ petstore doctor --json | jq .checks`,
     )
     .action(async () => {
-      const settings = readSettings();
-      const checks = Array.isArray(settings) ? settings : await check(settings);
-      const ok = checks.every((check) => check.ok);
-      output.result({ ok, checks }, checks.map(line).join('\n'));
-      if (!ok) output.exitCode = checks === settings ? EXIT.usage : EXIT.refused;
+      let checks: Checked[];
+      try {
+        checks = await check(loadConfig(process.env));
+        if (!checks.every(({ ok }) => ok)) output.exitCode = EXIT.refused;
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        const wrong = { name: 'configuration', ok: false, remedy: 'Correct the environment variable.' };
+        checks = error.problems.map((found) => ({ ...wrong, found }));
+        output.exitCode = EXIT.usage;
+      }
+      output.result({ ok: output.exitCode === EXIT.ok, checks }, checks.map(line).join('\n'));
     });
-}
-
-function readSettings(): Config | Checked[] {
-  try {
-    return loadConfig(process.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const wrong = { name: 'configuration', ok: false, remedy: 'Correct the environment variable.' };
-    return error.problems.map((found) => ({ ...wrong, found }));
-  }
 }
 
 async function check(config: Config): Promise<Checked[]> {
