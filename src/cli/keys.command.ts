@@ -58,10 +58,10 @@ Examples:
           output.note(`Bans are not shown. ${error.message}`);
           return null;
         });
-        return keys.map((key) => ({ key, ban: bans && (bans.get(String(key.id)) ?? NO_BAN) }));
+        return keys.map((key) => ({ key, ban: bans && banOf(bans.get(String(key.id))) }));
       });
-      const rows = all.map(({ key, ban }) => ({ ...toRow(key), ban: banInWords(ban) }));
-      const json = all.map(({ key, ban }) => ({ ...toJson(key), ban: banJson(ban) }));
+      const rows = all.map(({ key, ban }) => ({ ...toRow(key), ban: ban ? banText(ban) : 'unknown' }));
+      const json = all.map(({ key, ban }) => ({ ...toJson(key), ban }));
       output.result({ keys: json }, table(rows, `No key yet. petstore keys create ${slug}`));
     });
 
@@ -86,7 +86,7 @@ Examples:
     .description('Lift the ban of a key and reset its strikes, within two seconds.')
     .addHelpText('after', '\nExample:\n  $ petstore keys unban 240518168576')
     .action(async (id: bigint) => {
-      const { key, ban } = await withServices(async ({ apiKeys }, storage) => {
+      const { key, lifted } = await withServices(async ({ apiKeys }, storage) => {
         const key = await apiKeys.get(id);
         const { projectId } = key;
         const subject = projectSubject(projectId);
@@ -96,10 +96,9 @@ Examples:
         // Also without a stored ban: a new ban may not be stored yet.
         await liftBan(storage, { subject, keyId });
         await apiKeys.recordBan(commandLineActor(), { keyId: id, projectId }, null);
-        return { key, ban: known.get(keyId) ?? NO_BAN };
+        return { key, lifted: banOf(known.get(keyId)) };
       });
-      const name = `API key ${id} (${key.prefix}…)`;
-      output.result({ ...toJson(key), lifted: banJson(ban) }, liftedInWords(name, ban));
+      output.result({ ...toJson(key), lifted }, `API key ${id} (${key.prefix}…) ${liftedText(lifted)}`);
     });
 
   ofKey('roll')
@@ -127,32 +126,27 @@ function issuedText(token: string, key: ApiKey, more = ''): string {
   return `${token}\n\nThis is the only time the key is shown.${more}\n\n${table([toRow(key)])}`;
 }
 
-const NO_BAN = { strikes: 0, untilSeconds: null };
-
-type Ban = Pick<BanStatus, 'strikes' | 'untilSeconds'> | null;
-
-/** Null = unknown. */
-const banJson = (ban: Ban) => ban && { until: endOf(ban), strikes: ban.strikes };
-
-function banInWords(ban: Ban): string | null {
-  if (ban === null) return 'unknown';
-  if (ban.untilSeconds !== null) return `until ${endOf(ban)}`;
-  return ban.strikes > 0 ? strikesOf(ban) : null;
+interface Ban {
+  until: string | null;
+  strikes: number;
 }
 
-function liftedInWords(name: string, ban: NonNullable<Ban>): string {
-  if (ban.untilSeconds !== null)
-    return `${name} is no longer banned. Its ban would have ended ${endOf(ban)}.`;
-  if (ban.strikes > 0) return `${name} was not banned. Its ${strikesOf(ban)} are forgotten.`;
-  return `${name} was not banned, and had no strikes.`;
+function banOf({ untilSeconds, strikes }: Pick<BanStatus, 'untilSeconds' | 'strikes'> = NO_BAN): Ban {
+  return { until: isoTime(untilSeconds && untilSeconds * 1000), strikes };
 }
 
-function endOf({ untilSeconds }: NonNullable<Ban>): string | null {
-  return isoTime(untilSeconds === null ? null : untilSeconds * 1000);
-}
+const NO_BAN = { untilSeconds: null, strikes: 0 };
 
-function strikesOf({ strikes }: NonNullable<Ban>): string {
+function banText({ until, strikes }: Ban): string | null {
+  if (until) return `until ${until}`;
+  if (strikes === 0) return null;
   return strikes === 1 ? '1 strike' : `${strikes} strikes`;
+}
+
+function liftedText(ban: Ban): string {
+  if (ban.until) return `is no longer banned. Its ban would have ended ${ban.until}.`;
+  const strikes = banText(ban);
+  return strikes ? `was not banned. Its ${strikes} are forgotten.` : 'was not banned, and had no strikes.';
 }
 
 function toScopes(text: string): Scope[] {

@@ -108,24 +108,21 @@ function toQuota(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_QUOTA}.`);
 }
 
-const quotasOf = ({ plan, perMinute, perDay }: Project) => PLANS[plan] ?? { perMinute, perDay };
-
-function toJson(project: Project) {
-  const { id, slug, name, plan, publishedAtMs, createdAtMs } = project;
-  const { perMinute, perDay } = quotasOf(project);
+function toJson({ id, slug, name, plan, publishedAtMs, createdAtMs, ...own }: Project) {
+  const { perMinute, perDay } = PLANS[plan] ?? own;
   const publishedAt = isoTime(publishedAtMs);
   return { id, slug, name, plan, perMinute, perDay, publishedAt, createdAt: isoTime(createdAtMs) };
 }
 
 function toRow(project: Project) {
-  const { perMinute, perDay } = quotasOf(project);
+  const { id, slug, name, plan, perMinute, perDay, publishedAt } = toJson(project);
   return {
-    slug: project.slug,
-    name: project.name,
-    plan: project.plan,
+    slug,
+    name,
+    plan,
     'per minute': perMinute && grouped(perMinute),
     'per day': perDay && grouped(perDay),
-    published: isoTime(project.publishedAtMs) ?? 'never',
-    id: String(project.id),
+    published: publishedAt ?? 'never',
+    id: String(id),
   };
 }
