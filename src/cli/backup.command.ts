@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { ConfigError, type DatabaseTarget, databaseTarget, isInMemory } from '../ground/config/config.js';
+import { type DatabaseTarget, databaseTarget } from '../ground/config/config.js';
 import { AppError } from '../ground/kernel/errors.js';
 import { newFile } from './file-target.js';
 import { LongRun } from './long-run.js';
 import { EXIT, grouped, type Output } from './output.js';
-import { sharedDatabase } from './session.js';
+import { sharedDatabase, storedDatabase } from './session.js';
 
 /** The file has digests of keys and sealed private keys: only its owner may read it. */
 const PRIVATE = 0o600;
@@ -142,14 +142,9 @@ Example:
   $ petstore copy --from sqlite:./var/petstore.sqlite --into mysql://user:password@host:3306/petstore`,
     )
     .action(async ({ from, into, force = false }: CopyOptions) => {
-      await runCopy(storedDatabase('--from', from), storedDatabase('--into', into), force, output);
+      const target = (name: string, url: string) => storedDatabase(name, databaseTarget(name, url));
+      await runCopy(target('--from', from), target('--into', into), force, output);
     });
-}
-
-function storedDatabase(option: string, url: string): DatabaseTarget {
-  const target = databaseTarget(option, url);
-  if (!isInMemory(target)) return target;
-  throw new ConfigError(`${option} names a database in memory, which would end with this command.`);
 }
 
 async function runCopy(

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { ConfigError, type DatabaseTarget, databaseTarget, isInMemory } from '../ground/config/config.js';
+import { ConfigError, type DatabaseTarget, databaseTarget } from '../ground/config/config.js';
 import type { Output } from './output.js';
-import { sharedDatabase } from './session.js';
+import { sharedDatabase, storedDatabase } from './session.js';
 
 interface MigrateOptions {
   revert?: boolean;
@@ -51,11 +51,11 @@ async function change(revert: boolean, output: Output): Promise<void> {
 }
 
 async function printPlan(database: DatabaseTarget, copy: string | undefined, output: Output): Promise<void> {
-  const target = copy === undefined ? null : databaseTarget('--copy', copy);
+  const target = copy === undefined ? null : storedDatabase('--copy', databaseTarget('--copy', copy));
   const plan = await import('../ground/database/migration-plan.js');
   const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
-  if (target && (isInMemory(target) || (await plan.isSameDatabase(target, database)))) {
-    throw new ConfigError('--copy must name another database than DATABASE_URL, in a file or on a server.');
+  if (target && (await plan.isSameDatabase(target, database))) {
+    throw new ConfigError('--copy must name another database than DATABASE_URL.');
   }
   const migrations = await plan.pendingMigrations(database, DATABASE_SCHEMA);
   const seconds = target && (await plan.timeOnCopy(migrations, target, DATABASE_SCHEMA));

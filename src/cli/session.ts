@@ -71,12 +71,16 @@ export function withDomains<T>(
   });
 }
 
-/** The configured database. Throws `ConfigError` for a database in memory, which would end with the command. */
+/** The configured database. Throws as `storedDatabase`. */
 export function sharedDatabase(): DatabaseTarget {
-  const { database } = loadConfig(process.env);
-  if (!isInMemory(database)) return database;
+  return storedDatabase('DATABASE_URL', loadConfig(process.env).database);
+}
+
+/** The database that a setting or an option names. Throws `ConfigError` for one in memory, which would end with the command. */
+export function storedDatabase(name: string, target: DatabaseTarget): DatabaseTarget {
+  if (!isInMemory(target)) return target;
   throw new ConfigError(
-    'DATABASE_URL names a database in memory, which no other process can use. Set it to a file or a server.',
+    `${name} names a database in memory, which no other process can use. Set it to a file or a server.`,
   );
 }
 
