@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type DatabaseTarget, databaseTarget } from '../ground/config/config.js';
 import { AppError } from '../ground/kernel/errors.js';
-import { newFile } from './file-target.js';
+import { writeNewFile } from './file-target.js';
 import { LongRun } from './long-run.js';
 import { EXIT, grouped, type Output } from './output.js';
 import { sharedDatabase, storedDatabase } from './session.js';
@@ -57,35 +57,19 @@ Examples:
 }
 
 async function writeBackup(database: string, path: string, isForced: boolean, output: Output): Promise<void> {
+  const { backupSqlite } = await import('../ground/backup/backup.js');
   let isWritten = false;
-  const discard = () =>
-    creating.then(
-      (target) => target.discard(),
-      () => {},
-    );
-  // Before anything is created: an interrupt leaves nothing behind.
-  const onStop = async () => {
+  const run = new LongRun(false);
+  run.signal.addEventListener('abort', () => {
     if (isWritten) return;
-    await discard();
     output.fail('conflict', 'Interrupted. No backup was written.');
     // libsql can't interrupt a statement, so the process would wait for it.
     process.exit(EXIT.refused);
-  };
-  const run = new LongRun(false, onStop);
-  const creating = newFile(path, isForced, PRIVATE);
-  try {
-    const target = await creating;
-    const { backupSqlite } = await import('../ground/backup/backup.js');
-    await backupSqlite(database, target.partial);
-    if (run.signal.aborted) return;
+  });
+  await writeNewFile({ path, isForced, mode: PRIVATE }, async (_, partial) => {
+    await backupSqlite(database, partial);
     isWritten = true;
-    await target.keep();
-  } catch (error) {
-    await discard();
-    throw error;
-  } finally {
-    run.end();
-  }
+  }).finally(() => run.end());
   const { seconds } = run;
   const bytes = statSync(path).size;
   output.result(

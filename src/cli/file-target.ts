@@ -1,80 +1,72 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { lstatSync } from 'node:fs';
-import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { type FileHandle, link, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError, invalidField } from '../ground/kernel/errors.js';
 import { printable } from './output.js';
 
-interface FileTarget {
-  write(data: string | Uint8Array): Promise<void>;
-  keep(): Promise<void>;
-  /** Discards what was written, if that is possible. */
-  discard(): Promise<void>;
+type Write = (data: string) => Promise<void>;
+
+/** Writes to standard output, and waits for a slow reader. A terminal gets no control characters. */
+export function standardOutput(signal: AbortSignal): Write {
+  const { stdout } = process;
+  return async (data) => {
+    if (!stdout.write(stdout.isTTY ? printable(data) : data)) await once(stdout, 'drain', { signal });
+  };
 }
 
-/** Standard output. It waits for a slow reader. A terminal gets no control characters. */
-export function standardOutput(signal: AbortSignal): FileTarget {
-  const { stdout } = process;
-  return {
-    write: async (data) => {
-      const shown = stdout.isTTY && typeof data === 'string' ? printable(data) : data;
-      if (!stdout.write(shown)) await once(stdout, 'drain', { signal });
-    },
-    keep: async () => {},
-    discard: async () => {},
-  };
+interface NewFile {
+  path: string;
+  /** Whether it may replace a regular file. */
+  isForced: boolean;
+  /** Its permissions, less the process's umask. */
+  mode?: number;
 }
 
 /**
- * A file that appears at `path` only when it is complete; until then it is at `partial`, in a hidden folder beside it. With `isForced`
- * it replaces a regular file. `mode` = its permissions, less the process's umask. Throws `AppError conflict` when anything
- * else is at `path`, and `AppError invalid_request` when the file can't be written.
+ * The file appears at `path` when `work` has written it; until then it is at `partial`, in a hidden folder beside it, and
+ * nothing remains of it when `work` fails or the process exits. Throws `AppError conflict` when anything else is at `path`,
+ * and `AppError invalid_request` when the file can't be written.
  */
-export async function newFile(path: string, isForced: boolean, mode = 0o666) {
+export async function writeNewFile(
+  { path, isForced, mode = 0o666 }: NewFile,
+  work: (write: Write, partial: string) => Promise<void>,
+): Promise<void> {
   requireFree(path, isForced);
+  const orUnwritable = (error: Error) => unwritable(path, error);
   const folder = join(dirname(path), `.petstore-${randomBytes(8).toString('hex')}.part`);
   const partial = join(folder, 'file');
   // A library that opens the file later finds no folder. Until then it may create files there: hence the retries.
-  const removeFolder = () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   const create = async () => {
-    await mkdir(folder, { mode: 0o700 });
+    mkdirSync(folder, { mode: 0o700 });
     return open(partial, 'wx', mode);
   };
-  const file = await create().catch(async (error) => {
-    await removeFolder();
-    return unwritable(path, error);
-  });
-  const discard = async () => {
-    await file.close();
-    await removeFolder();
-  };
-  return {
-    partial,
-    write: (data: string | Uint8Array) => file.appendFile(data).catch((error) => unwritable(path, error)),
-    keep: async () => {
-      try {
-        await place(file, partial, path, isForced);
-      } catch (error) {
-        unwritable(path, error as Error);
-      } finally {
-        await discard();
-      }
-    },
-    discard,
-  };
+  process.once('exit', removeFolder);
+  try {
+    const file = await create().catch(orUnwritable);
+    try {
+      await work((data) => file.appendFile(data).catch(orUnwritable), partial);
+      await place(file, partial, path, isForced).catch(orUnwritable);
+    } finally {
+      await file.close();
+    }
+  } finally {
+    removeFolder();
+    process.off('exit', removeFolder);
+  }
 }
 
 async function place(file: FileHandle, partial: string, path: string, isForced: boolean): Promise<void> {
   await file.sync();
   if (!isForced) {
-    try {
-      // Unlike a rename, a link never replaces a file that appeared meanwhile.
-      return await link(partial, path);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') requireFree(path, isForced);
-      // Some file systems have no links.
-    }
+    // Unlike a rename, a link never replaces a file that appeared meanwhile. Some file systems have no links.
+    const isPlaced = await link(partial, path).then(
+      () => true,
+      () => false,
+    );
+    if (isPlaced) return;
   }
   requireFree(path, isForced);
   await rename(partial, path);

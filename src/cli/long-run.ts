@@ -12,12 +12,7 @@ export class LongRun {
   private drawnAtMs = Number.NEGATIVE_INFINITY;
   private line = '';
 
-  constructor(
-    private readonly isShown: boolean,
-    private readonly onStop = () => {},
-    /** The progress of earlier runs, which does not count for the speed. */
-    private readonly before = { rows: 0, done: 0 },
-  ) {
+  constructor(private readonly isShown: boolean) {
     process.once('SIGINT', this.stop);
     process.once('SIGTERM', this.stop);
   }
@@ -55,10 +50,7 @@ export class LongRun {
     process.off('SIGTERM', this.stop);
   }
 
-  private readonly stop = (): void => {
-    this.stopping.abort();
-    this.onStop();
-  };
+  private readonly stop = (): void => this.stopping.abort();
 
   private clear(): void {
     if (this.line !== '') process.stderr.write('\r\x1b[K');
@@ -70,21 +62,18 @@ export class LongRun {
   }
 
   private text(rows: number, done: number, total: number | null): string {
-    const { before } = this;
-    const { seconds, rowsPerSecond } = this.pace(rows - before.rows);
+    const { seconds, rowsPerSecond } = this.pace(rows);
     const speed = `${grouped(rows)} rows, ${grouped(rowsPerSecond)}/s`;
     if (total === null) return speed;
     const share = total === 0 ? 1 : Math.min(1, done / total);
     const filled = Math.round(share * BAR_WIDTH);
     const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
-    const leftSeconds = (Math.max(0, total - done) * seconds) / Math.max(1, done - before.done);
+    const leftSeconds = (Math.max(0, total - done) * seconds) / Math.max(1, done);
     return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${speed}, ${clock(leftSeconds)} left`;
   }
 }
 
-export type Pace = ReturnType<LongRun['pace']>;
-
-export function paceText({ seconds, rowsPerSecond }: Pace): string {
+export function paceText({ seconds, rowsPerSecond }: ReturnType<LongRun['pace']>): string {
   return `${seconds.toFixed(1)} s (${grouped(rowsPerSecond)} rows/s)`;
 }
 

@@ -8,7 +8,7 @@ import type { ImportService } from '../../tenants/files/import.service.js';
 import { openRecordFile, type RecordFile } from '../../tenants/files/record-file.js';
 import type { RefusedRow } from '../../tenants/files/row-batch.js';
 import { formatOfName } from '../../tenants/files/rows.js';
-import { LongRun, type Pace, paceText, sayWaiting } from '../long-run.js';
+import { LongRun, paceText, sayWaiting } from '../long-run.js';
 import { EXIT, grouped, type Output } from '../output.js';
 import { commandLineActor, withServices } from '../session.js';
 import { RefusedFile } from './refused-file.js';
@@ -137,25 +137,21 @@ async function begin(
   return isElsewhere && begun.finishedAtMs === null ? { ...begun, reportPath, reportBytes: 0 } : begun;
 }
 
-interface Ended {
-  isComplete: boolean;
-  pace: Pace;
-}
+const NOTHING_LEFT = { isComplete: true, pace: { seconds: 0, rowsPerSecond: 0 } };
 
-const NOTHING_LEFT: Ended = { isComplete: true, pace: { seconds: 0, rowsPerSecond: 0 } };
+type Ended = typeof NOTHING_LEFT;
 
 async function importRows(
   imports: ImportService,
   progress: FileImport,
   { file, output, onWait }: Import,
 ): Promise<Ended> {
-  const refusedFile = RefusedFile.open(progress.reportPath, file, progress.reportBytes);
-  const rows = () => progress.imported + progress.refused;
-  const onStop = () => {
-    if (!file.identity) file.stop();
-  };
-  const before = { rows: rows(), done: progress.positionBytes };
-  const run = new LongRun(output.showsProgress, onStop, before);
+  const refusedFile = new RefusedFile(progress.reportPath, file, progress.reportBytes);
+  const { imported, refused, positionBytes } = progress;
+  /** The rows of this run: those of earlier runs do not count for the speed. */
+  const rows = () => progress.imported + progress.refused - imported - refused;
+  const run = new LongRun(output.showsProgress);
+  if (!file.identity) run.signal.addEventListener('abort', file.stop);
   const tell = tellRefused(run, output, progress.reportPath);
   let isComplete = false;
   try {
@@ -168,13 +164,16 @@ async function importRows(
         tell(refused);
         return refusedFile.append(refused);
       },
-      onProgress: ({ positionBytes }) => run.update(rows(), positionBytes, file.sizeBytes),
+      onProgress: () => {
+        const leftBytes = file.sizeBytes && file.sizeBytes - positionBytes;
+        run.update(rows(), progress.positionBytes - positionBytes, leftBytes);
+      },
     });
   } finally {
     run.end();
     refusedFile.close();
   }
-  return { isComplete, pace: run.pace(rows() - before.rows) };
+  return { isComplete, pace: run.pace(rows()) };
 }
 
 /** `shop.refused.csv` for `shop.csv`, so that its import finds the format in its name. */

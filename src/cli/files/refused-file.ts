@@ -23,11 +23,17 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, W_OK } = constants;
 export class RefusedFile {
   private file: number | null = null;
 
-  private constructor(
+  /**
+   * The path is one that `check` accepted. `sizeBytes` = the part of the file about committed rows of an interrupted import;
+   * later rows are imported again. 0 = a new file.
+   */
+  constructor(
     private readonly path: string,
-    private readonly header: string,
+    private readonly source: RecordFile,
     private sizeBytes: number,
-  ) {}
+  ) {
+    if (isThere(path)) this.openTruncated(O_RDWR | O_NOFOLLOW);
+  }
 
   /**
    * Throws `AppError conflict` when refused rows would overwrite a file that no import of `source` wrote, and
@@ -47,22 +53,12 @@ export class RefusedFile {
     }
   }
 
-  /**
-   * Opens the file at a path that `check` accepted. `sizeBytes` = its part about committed rows of an interrupted import;
-   * later rows are imported again. 0 = a new file.
-   */
-  static open(path: string, { refusedHeader }: RecordFile, sizeBytes: number): RefusedFile {
-    const refused = new RefusedFile(path, refusedHeader, sizeBytes);
-    if (isThere(path)) refused.openTruncated(O_RDWR | O_NOFOLLOW);
-    return refused;
-  }
-
   /** Writes the rows to disk and returns the size of the whole file in bytes. */
   append(rows: readonly RefusedRow[]): number {
     // The file did not exist at the start of the import, so a file that exists now is not ours.
     const file = this.file ?? this.openTruncated(O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
     const lines = rows.map(({ text }) => `${text}\n`);
-    if (this.sizeBytes === 0) lines.unshift(this.header);
+    if (this.sizeBytes === 0) lines.unshift(this.source.refusedHeader);
     this.sizeBytes += writeAll(file, Buffer.from(lines.join('')), this.sizeBytes);
     fdatasyncSync(file);
     return this.sizeBytes;
