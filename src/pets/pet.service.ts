@@ -1,4 +1,4 @@
-import { withDrawnId, withDrawnIds } from '../ground/database/drawn-id.js';
+import { withDrawnIds } from '../ground/database/drawn-id.js';
 import {
   type Caller,
   hasOpenLog,
@@ -9,8 +9,8 @@ import {
 import { AppError } from '../ground/kernel/errors.js';
 import type { IdGenerator } from '../ground/kernel/ids.js';
 import type { ChangePage, ChangeStream, ChangesRequest } from '../ground/records/noun-changes.js';
+import type { Alongside } from '../ground/records/record-table.js';
 import {
-  type Complete,
   type Creation,
   creationCodec,
   ID_CODEC,
@@ -74,7 +74,12 @@ export class PetService {
     requireScope(caller, 'pets:write');
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'createPet', input: [pet.name, pet.categoryId, pet.status] },
-      (complete) => this.insert(caller, pet, complete),
+      async (complete) => {
+        const alongside: Alongside<Pet[]> =
+          complete && ((manager, [created]) => complete(manager, created as Pet));
+        const [created] = await this.insert(caller, [pet], alongside);
+        return created as Pet;
+      },
       PET_CODEC,
     );
   }
@@ -88,7 +93,7 @@ export class PetService {
     const input = pets.flatMap(({ name, categoryId, status }) => [name, categoryId, status]);
     return this.idempotency.once(
       { caller, key: idempotencyKey, operation: 'createPets', input },
-      (complete) => this.insertAll(caller, pets, complete),
+      (complete) => this.insert(caller, pets, complete),
       creationCodec((creation) => rowsOf(caller.projectId, pets, creation)),
     );
   }
@@ -126,24 +131,10 @@ export class PetService {
     );
   }
 
-  private insert(caller: Caller, pet: NewPet, complete: Complete<Pet> | null): Promise<Pet> {
-    return withDrawnId(this.ids, async (id) => {
-      const row = { projectId: caller.projectId, id, ...pet, createdAtMs: this.now() };
-      if (complete || caller.changesSinceMs !== null) {
-        await this.store.insertAll(caller, [row], async (manager) => complete?.(manager, row));
-      } else await this.store.insert(row);
-      return row;
-    });
-  }
-
-  private insertAll(
-    caller: Caller,
-    pets: readonly NewPet[],
-    complete: Complete<Pet[]> | null,
-  ): Promise<Pet[]> {
+  private insert(caller: Caller, pets: readonly NewPet[], alongside: Alongside<Pet[]>): Promise<Pet[]> {
     return withDrawnIds(this.ids, pets.length, async (ids) => {
       const created = rowsOf(caller.projectId, pets, { ids, createdAtMs: this.now() });
-      await this.store.insertAll(caller, created, async (manager) => complete?.(manager, created));
+      await this.store.insertAll(caller, created, alongside);
       return created;
     });
   }

@@ -9,8 +9,6 @@ import { type ListedPet, matching, type PetListRequest, type PetPage, pageOf } f
 // Digits as text: mysql2 takes several times as long to read a 64-bit integer exactly.
 const COLUMNS =
   'CAST(id AS CHAR) AS id, name, CAST(category_id AS CHAR) AS categoryId, status, CAST(created_at_ms AS CHAR) AS createdAtMs';
-const INSERT =
-  'INSERT INTO pets (project_id, id, name, category_id, status, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)';
 /** Few statements serve any number of ids: the last id fills the rest. */
 const ID_COUNTS = [1, 10, 100];
 /** Behind every name, as a name has at most 255 characters. */
@@ -19,8 +17,8 @@ const LAST_NAME = '\u{10ffff}'.repeat(256);
 const NO_ID = -1n;
 
 /**
- * Reads and writes the rows of pets. Lists and inserts are the most frequent requests, so they use prepared statements and
- * plain rows: a third of the cost of TypeORM's query builder and entities. D-44.
+ * The table of pets with its lists. Lists are the most frequent requests, so they use prepared statements and plain rows: a
+ * third of the cost of TypeORM's query builder and entities. D-44.
  */
 export class PetStore extends RecordTable<Pet> {
   constructor(db: Database, versions: DataVersions, changes: ChangeFeeds) {
@@ -92,12 +90,6 @@ export class PetStore extends RecordTable<Pet> {
     const filled = [...ids, ...new Array<bigint>(count - ids.length).fill(last)];
     const sql = `SELECT ${COLUMNS} FROM pets WHERE project_id = ? AND id IN (${filled.map(() => '?')})`;
     return { sql, values: [projectId, ...filled] };
-  }
-
-  /** Throws what the driver throws; for a taken id `isDuplicate` is true. */
-  async insert({ projectId, id, name, categoryId, status, createdAtMs }: Pet): Promise<void> {
-    const values = [projectId, id, name, categoryId, status, createdAtMs];
-    await this.versions.change(projectId, () => this.db.write(() => this.db.execute(INSERT, values)));
   }
 }
 

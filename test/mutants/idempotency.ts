@@ -132,9 +132,9 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   },
   {
     id: 'create-pets-answer-after-the-commit',
-    file: 'pets/pet.service.ts',
-    find: 'complete?.(manager, created)',
-    replace: 'void [manager, complete]',
+    file: 'ground/records/record-table.ts',
+    find: 'await alongside?.(manager, [...rows]);',
+    replace: 'void [manager, alongside];',
     breaks: 'The answer of createPets is stored with its pets.',
     tests: ['CreatePets-15', 'Idempotency-26'],
   },

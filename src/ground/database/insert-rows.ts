@@ -9,34 +9,29 @@ export async function insertRows<E extends ObjectLiteral>(
   entity: new () => E,
   rows: readonly E[],
 ): Promise<void> {
+  const metadata = manager.dataSource.getMetadata(entity);
   let next = 0;
   for (const size of STATEMENT_ROWS) {
     for (; rows.length - next >= size; next += size) {
-      await insertTogether(manager, entity, rows.slice(next, next + size));
+      await manager.query(...insertion(metadata, rows.slice(next, next + size)));
     }
   }
 }
 
-/** Inserts the rows with one statement: all of them, or none. */
-export async function insertTogether<E extends ObjectLiteral>(
-  manager: EntityManager,
-  entity: new () => E,
-  rows: readonly E[],
-): Promise<void> {
-  await manager.query(...insertion(manager.dataSource.getMetadata(entity), rows));
-}
-
-function insertion<E extends ObjectLiteral>(
-  { columns, connection: { driver }, tableName }: EntityMetadata,
+/** The statement that inserts the rows: all of them, or none. */
+export function insertion<E extends ObjectLiteral>(
+  { columns, tableName }: EntityMetadata,
   rows: readonly E[],
 ): [sql: string, values: unknown[]] {
-  const names = columns.map(({ databaseName }) => driver.escape(databaseName)).join(', ');
+  const names = columns.map(({ databaseName }) => quoted(databaseName)).join(', ');
   const row = `(${columns.map(() => '?').join(', ')})`;
-  return [
-    `INSERT INTO ${driver.escape(tableName)} (${names}) VALUES ${rows.map(() => row).join(', ')}`,
-    rows.flatMap((each) => columns.map(({ propertyName }) => each[propertyName])),
-  ];
+  const values: unknown[] = [];
+  for (const each of rows) for (const { propertyName } of columns) values.push(each[propertyName]);
+  return [`INSERT INTO ${quoted(tableName)} (${names}) VALUES ${rows.map(() => row).join(', ')}`, values];
 }
+
+/** SQLite reads MySQL's quotes too. */
+const quoted = (name: string) => `\`${name}\``;
 
 interface Additions<E extends ObjectLiteral> {
   /** Whole rows, each primary key once, sorted by key: writers that lock in the same order can't deadlock. */
@@ -55,9 +50,7 @@ export async function addUp<E extends ObjectLiteral>(
 ): Promise<void> {
   if (rows.length === 0) return;
   const metadata = manager.dataSource.getMetadata(entity);
-  const { driver, options } = manager.dataSource;
-  const quoted = (name: string) => driver.escape(name);
-  const onSqlite = options.type === 'better-sqlite3';
+  const onSqlite = manager.dataSource.options.type === 'better-sqlite3';
   const added = metadata.columns
     .filter(({ propertyName }) => counters.includes(propertyName))
     .map(({ databaseName }) => {

@@ -1,3 +1,5 @@
+import { AppError } from './errors.js';
+
 /** The largest `Int` of GraphQL, and `INT` of the databases. */
 export const INT32_MAX = 2 ** 31 - 1;
 export const INT64_MIN = -(2n ** 63n);
@@ -11,4 +13,16 @@ export function parseInt64(text: string): bigint | null {
   if (!/^-?\d{1,19}$/.test(text)) return null;
   const value = BigInt(text);
   return value >= INT64_MIN && value <= INT64_MAX ? value : null;
+}
+
+/** Text that is not a 64-bit integer stays text; the rules of the record refuse it. */
+export function int64OrText(text: string): bigint | string {
+  return parseInt64(text) ?? text;
+}
+
+/** The id in a client's text. A text that is no integer belongs to no record: throws `AppError not_found`. */
+export function parseRecordId(text: string, singular: string): bigint {
+  const id = parseInt64(text);
+  if (id === null) throw new AppError('not_found', `There is no such ${singular}: an id is an integer.`);
+  return id;
 }

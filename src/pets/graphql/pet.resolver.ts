@@ -19,7 +19,7 @@ import { MAX_INPUTS } from '../../doors/graphql/operations/measured-operation.js
 import { answeredFields } from '../../doors/graphql/operations/operation-size.js';
 import { Entries } from '../../doors/graphql/operations/type-options.js';
 import type { ServiceCall } from '../../ground/kernel/caller.js';
-import { int64OrText, parseRecordId } from '../../ground/kernel/record-id.js';
+import { int64OrText, parseRecordId } from '../../ground/kernel/int64.js';
 import type { Change } from '../../ground/records/noun-changes.js';
 import { PET } from '../pet.description.js';
 import type { Pet, PetStatus } from '../pet.entity.js';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/list-requests.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
-import { parseRecordId } from '../../ground/kernel/record-id.js';
+import { parseRecordId } from '../../ground/kernel/int64.js';
 import { MAX_PAGE_SIZE, PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
 import type { ChangesRequest } from '../../ground/records/noun-changes.js';
 import { serviceCallOf } from '../../request/admission/admission.js';

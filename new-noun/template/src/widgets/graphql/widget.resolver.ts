@@ -6,7 +6,7 @@ import { answeredFields } from '../../doors/graphql/operations/operation-size.js
 import { Entries } from '../../doors/graphql/operations/type-options.js';
 import type { ServiceCall } from '../../ground/kernel/caller.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
-import { parseRecordId } from '../../ground/kernel/record-id.js';
+import { parseRecordId } from '../../ground/kernel/int64.js';
 import { PAGE_SIZE, pageSizeSchema, validator } from '../../ground/kernel/validation.js';
 import { WIDGET } from '../widget.description.js';
 import { WIDGET_RULES } from '../widget.rules.js';

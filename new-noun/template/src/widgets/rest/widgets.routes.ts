@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/list-requests.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
-import { parseRecordId } from '../../ground/kernel/record-id.js';
+import { parseRecordId } from '../../ground/kernel/int64.js';
 import { PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
 import { restrictMethods } from '../../request/http/unrouted.js';

@@ -12,7 +12,7 @@ import { type DomainStatus, isServing, statusOf } from '../../../../domains/stor
 import type { DomainEvent } from '../../../../domains/store/timeline.js';
 import type { ServiceCall } from '../../../../ground/kernel/caller.js';
 import { invalidField } from '../../../../ground/kernel/errors.js';
-import { parseRecordId } from '../../../../ground/kernel/record-id.js';
+import { parseRecordId } from '../../../../ground/kernel/int64.js';
 import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
 import { Batch } from '../../execution/batch.js';
 import { Call, type Context, serviceCallOf } from '../../execution/context.js';
