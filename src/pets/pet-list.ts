@@ -20,7 +20,7 @@ export interface PetList {
 /** A place in a list: behind this pet, which may be deleted since. */
 export interface PetPosition {
   id: bigint;
-  /** Null = the list is ordered by id. */
+  /** Only lists by name read it. */
   name: string | null;
 }
 
@@ -102,13 +102,11 @@ function compareNames(a: OrderedPet, b: OrderedPet): number {
  */
 export class PetCursors {
   private readonly cursors: KeysetCursors;
-  private readonly prefix: string | null;
 
   constructor({ status, nameStartsWith, ids, orderBy }: PetList) {
     const isShared = orderBy === 'OLDEST' && nameStartsWith === null && ids === null;
     const list = isShared ? null : [orderBy, status, nameStartsWith, ids?.map(String)];
-    this.cursors = new KeysetCursors(PET, list, nameStartsWith !== null);
-    this.prefix = nameStartsWith;
+    this.cursors = new KeysetCursors(PET, list, nameStartsWith);
   }
 
   /** The position behind this pet. */
@@ -118,11 +116,7 @@ export class PetCursors {
 
   /** Null = a cursor that `encode` did not return for this list. */
   decode(cursor: string): PetPosition | null {
-    const { prefix } = this;
     const position = this.cursors.decode(cursor);
-    if (position === null) return null;
-    const { id, text } = position;
-    if (prefix === null) return { id, name: null };
-    return text.startsWith(prefix) ? { id, name: text } : null;
+    return position && { id: position.id, name: position.text };
   }
 }

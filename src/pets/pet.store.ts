@@ -75,10 +75,11 @@ export class PetStore extends RecordTable<Pet> {
   /** A cursor's name has the prefix, so the position is one end of the range, and the prefix gives the other. */
   private behindName({ nameStartsWith, orderBy, after }: PetListRequest): SqlPart {
     const prefix = nameStartsWith ?? '';
+    const behindAll = prefix + LAST_NAME;
     const [comparison, start, beforeEnd, end] =
       orderBy === 'OLDEST'
-        ? (['>', prefix, '<', endOfPrefix(prefix)] as const)
-        : (['<', endOfPrefix(prefix), '>=', prefix] as const);
+        ? (['>', prefix, '<', behindAll] as const)
+        : (['<', behindAll, '>=', prefix] as const);
     const position = [after?.name ?? start, after?.id ?? NO_ID] as const;
     const { sql, values } = this.db.dialect.behind(['name', 'id'], comparison, position);
     return { sql: `AND ${sql} AND name ${beforeEnd} ? `, values: [...values, end] };
@@ -96,14 +97,4 @@ export class PetStore extends RecordTable<Pet> {
 function behindId({ orderBy, after }: PetListRequest): SqlPart {
   if (after === null) return { sql: '', values: [] };
   return { sql: `AND id ${orderBy === 'OLDEST' ? '>' : '<'} ? `, values: [after.id] };
-}
-
-/** The first text behind all texts with the prefix, in the order of code points. */
-function endOfPrefix(prefix: string): string {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
-  while (points.at(-1) === 0x10ffff) points.pop();
-  const last = points.pop();
-  if (last === undefined) return LAST_NAME;
-  // Surrogates are no characters.
-  return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
 }

@@ -16,14 +16,16 @@ export class KeysetCursors {
   constructor(
     private readonly noun: { readonly singular: string; readonly plural: string },
     private readonly list: readonly unknown[] | null,
-    /** The list is ordered by a text before the id. */
-    private readonly isByText = false,
+    /** The list is ordered by a text before the id, and each text begins so; null = it is ordered by id. */
+    private readonly prefix: string | null = null,
   ) {}
 
   encode({ id, text = '' }: Keyset): string {
     const { singular, plural } = this.noun;
     const position =
-      this.list === null ? `${singular}:${id}` : `${plural}:${this.mark}:${id}:${this.isByText ? text : ''}`;
+      this.list === null
+        ? `${singular}:${id}`
+        : `${plural}:${this.mark}:${id}:${this.prefix === null ? '' : text}`;
     return Buffer.from(position).toString('base64url');
   }
 
@@ -33,7 +35,7 @@ export class KeysetCursors {
     const [, digits = '', text = ''] = /^\w+:(?:[\w-]{12}:)?([-\d]+)(?::(.*))?$/s.exec(position) ?? [];
     const id = parseInt64(digits);
     if (id === null || this.encode({ id, text }) !== cursor) return null;
-    return { id, text };
+    return text.startsWith(this.prefix ?? '') ? { id, text } : null;
   }
 
   private get mark(): string {
