@@ -2,7 +2,7 @@ import type { Noun } from '../noun.js';
 import { seedPets } from './pet.demo.js';
 import { PET } from './pet.description.js';
 import { Pet } from './pet.entity.js';
-import { petFiles } from './pet.files.js';
+import { PET_RULES } from './pet.rules.js';
 import { PetService } from './pet.service.js';
 import { PetStore } from './pet.store.js';
 import { Pets1780000001000 } from './pets.migration.js';
@@ -13,11 +13,10 @@ export const pets: Noun = {
   entities: [Pet],
   migrations: [Pets1780000001000],
   open({ db, ids, idempotency, versions, changes, now }) {
-    const store = new PetStore(db, versions, changes);
-    const service = new PetService(store, ids, idempotency, now);
+    const service = new PetService(new PetStore(db, versions, changes), ids, idempotency, now);
     return {
       service,
-      files: petFiles(store),
+      files: { description: PET, entity: Pet, parse: (input) => PET_RULES.parse(input) },
       seedDemo: (call) => seedPets(service, call),
       async openDoors() {
         const [{ PetResolver }, { petsRoutes }] = await Promise.all([

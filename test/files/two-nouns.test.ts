@@ -105,11 +105,6 @@ describe.each(databaseKinds())('on %s', (kind) => {
         return isTaken ? { field: 'code', message: 'is that of another note' } : null;
       });
     },
-    page: async (projectId) => {
-      const notes = await db.repository(Note).find({ where: { projectId }, order: { id: 'ASC' } });
-      const records = notes.map(({ id, name, code }) => ({ id: String(id), name, code }));
-      return { records, hasNextPage: false };
-    },
   });
   const services = () => {
     const made = createServices(db, Date.now);

@@ -1,6 +1,6 @@
 import type { Database } from '../../ground/database/database.js';
 import { patiently } from '../../ground/database/database-errors.js';
-import type { ListedRecord, NounFiles, RecordPage } from './noun-files.js';
+import type { ListedRecord, NounFiles } from './noun-files.js';
 
 const PAGE_RECORDS = 1_000;
 
@@ -31,21 +31,26 @@ export class ExportService {
    * so the export ends although records are added meanwhile.
    */
   async *pages(projectId: bigint, options: ExportOptions): AsyncGenerator<ListedRecord[]> {
-    const read = (part: Partial<RecordPage>) => {
-      const page = { pageSize: PAGE_RECORDS, afterId: null, orderBy: 'OLDEST', ...part } as const;
-      return patiently(() => this.noun.page(projectId, page), options);
-    };
-    const [newest] = (await read({ orderBy: 'NEWEST', pageSize: 1 })).records;
-    const lastId = BigInt(newest?.id ?? -1);
-    let afterId: bigint | null = null;
-    while (!options.signal.aborted) {
-      const page = await read({ afterId });
-      const records = page.records.filter(({ id }) => BigInt(id) <= lastId);
-      const last = records.at(-1);
-      if (last === undefined) return;
-      yield records;
-      if (!page.hasNextPage) return;
-      afterId = BigInt(last.id);
+    const { tableName } = this.db.repository(this.noun.entity).metadata;
+    const read = (select: string, ...values: readonly unknown[]) =>
+      patiently(() => this.db.execute<ListedRecord>(select, [projectId, ...values]), options);
+    const [newest] = await read(`SELECT CAST(MAX(id) AS CHAR) AS id FROM ${tableName} WHERE project_id = ?`);
+    let records: ListedRecord[] = [];
+    for (let afterId = '-1'; !options.signal.aborted; afterId = records.at(-1)?.id as string) {
+      records = await read(this.pageSelect, afterId, newest?.id, PAGE_RECORDS);
+      if (records.length > 0) yield records;
+      if (records.length < PAGE_RECORDS) return;
     }
+  }
+
+  /** All values as text: mysql2 takes several times as long to read a 64-bit integer exactly. */
+  private get pageSelect(): string {
+    const { tableName, columns } = this.db.repository(this.noun.entity).metadata;
+    const names = new Set(['id', ...this.noun.description.fields.map(({ name }) => name)]);
+    const texts = columns
+      .filter(({ propertyName }) => names.has(propertyName))
+      .map(({ propertyName, databaseName }) => `CAST(${databaseName} AS CHAR) AS ${propertyName}`);
+    return `SELECT ${texts.join(', ')} FROM ${tableName}
+      WHERE project_id = ? AND id > ? AND id <= ? ORDER BY ${tableName}.id LIMIT ?`;
   }
 }

@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../../ground/kernel/errors.js';
+import type { ProjectRow } from '../../ground/records/record-table.js';
 import type { NounDescription } from '../../nouns.js';
 
 /** The parts of a noun that its files need. */
@@ -14,22 +15,11 @@ export interface NounFiles {
    * a value of the database, or of a record before it.
    */
   conflicts?(projectId: bigint, records: readonly object[]): Promise<(FieldProblem | null)[]>;
-  /** A page of all records of the project, in the order of their ids. */
-  page(projectId: bigint, page: RecordPage): Promise<{ records: ListedRecord[]; hasNextPage: boolean }>;
 }
 
 /** The values that the gateway adds to the fields of a record. */
-export interface RecordRow {
-  projectId: bigint;
-  id: bigint;
+export interface RecordRow extends ProjectRow {
   createdAtMs: number;
-}
-
-export interface RecordPage {
-  pageSize: number;
-  /** The page begins behind this id; null = at the first record. */
-  afterId: bigint | null;
-  orderBy: 'OLDEST' | 'NEWEST';
 }
 
 /** The id and the fields of a record. Integers are strings of digits; null = not stated. */

@@ -1,9 +1,11 @@
 import { In, LessThan, MoreThan } from 'typeorm';
 import type { Database } from '../ground/database/database.js';
 import type { DataVersions } from '../ground/kernel/data-versions.js';
+import type { FieldProblem } from '../ground/kernel/errors.js';
 import type { ChangeFeeds } from '../ground/records/change-feed.js';
 import { RecordTable } from '../ground/records/record-table.js';
 import { Book } from './book.entity.js';
+import type { NewBook } from './book.rules.js';
 import type { BookListRequest, BookPage } from './book-list.js';
 
 /** The table of books with its lists. */
@@ -30,10 +32,17 @@ export class BookStore extends RecordTable<Book> {
     return { books: books.slice(0, pageSize), hasNextPage };
   }
 
-  /** The ISBNs among these that books of the project have. */
-  async takenIsbns(projectId: bigint, isbns: readonly string[]): Promise<Set<string>> {
-    if (isbns.length === 0) return new Set();
-    const found = await this.repository.findBy({ projectId, isbn: In([...isbns]) });
-    return new Set(found.map(({ isbn }) => isbn as string));
+  /** The problem of each book with an ISBN that the project or a book before it has; null = none. */
+  async conflicts(projectId: bigint, books: readonly NewBook[]): Promise<(FieldProblem | null)[]> {
+    const isbns = books.map(({ isbn }) => isbn);
+    const found = await this.repository.findBy({
+      projectId,
+      isbn: In(isbns.filter((isbn) => isbn !== null)),
+    });
+    const taken = new Set(found.map(({ isbn }) => isbn));
+    return isbns.map((isbn, at) => {
+      const isRepeated = isbn !== null && (taken.has(isbn) || isbns.indexOf(isbn) < at);
+      return isRepeated ? { field: 'isbn', message: 'is that of another book' } : null;
+    });
   }
 }

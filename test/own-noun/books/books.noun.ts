@@ -2,7 +2,7 @@ import type { Noun } from '../noun.js';
 import { seedBooks } from './book.demo.js';
 import { BOOK } from './book.description.js';
 import { Book } from './book.entity.js';
-import { bookFiles } from './book.files.js';
+import { BOOK_RULES, type NewBook } from './book.rules.js';
 import { BookService } from './book.service.js';
 import { BookStore } from './book.store.js';
 import { Books1790000000000 } from './books.migration.js';
@@ -17,7 +17,12 @@ export const books: Noun = {
     const service = new BookService(store, ids, idempotency, now);
     return {
       service,
-      files: bookFiles(store),
+      files: {
+        description: BOOK,
+        entity: Book,
+        parse: (input) => BOOK_RULES.parse(input),
+        conflicts: (projectId, records) => store.conflicts(projectId, records as NewBook[]),
+      },
       seedDemo: (call) => seedBooks(service, call),
       async openDoors() {
         const [{ BookResolver }, { booksRoutes }] = await Promise.all([

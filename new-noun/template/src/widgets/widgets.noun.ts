@@ -2,7 +2,7 @@ import type { Noun } from '../noun.js';
 import { seedWidgets } from './widget.demo.js';
 import { WIDGET } from './widget.description.js';
 import { Widget } from './widget.entity.js';
-import { widgetFiles } from './widget.files.js';
+import { WIDGET_RULES } from './widget.rules.js';
 import { WidgetService } from './widget.service.js';
 import { WidgetStore } from './widget.store.js';
 import { Widgets1790000000000 } from './widgets.migration.js';
@@ -13,11 +13,10 @@ export const widgets: Noun = {
   entities: [Widget],
   migrations: [Widgets1790000000000],
   open({ db, ids, idempotency, versions, changes, now }) {
-    const store = new WidgetStore(db, versions, changes);
-    const service = new WidgetService(store, ids, idempotency, now);
+    const service = new WidgetService(new WidgetStore(db, versions, changes), ids, idempotency, now);
     return {
       service,
-      files: widgetFiles(store),
+      files: { description: WIDGET, entity: Widget, parse: (input) => WIDGET_RULES.parse(input) },
       seedDemo: (call) => seedWidgets(service, call),
       async openDoors() {
         const [{ WidgetResolver }, { widgetsRoutes }] = await Promise.all([
