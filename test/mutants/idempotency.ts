@@ -149,7 +149,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'new-key-without-its-answer',
     file: 'tenants/api-keys/api-key.service.ts',
-    find: 'await complete?.(manager, made.key.id);',
+    find: 'await complete?.(manager, made);',
     replace: 'void [manager, complete];',
     breaks: 'The id of a new key is stored with the key.',
     tests: ['Idempotency-26'],

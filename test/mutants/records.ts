@@ -60,8 +60,8 @@ export const RECORDS: readonly Mutant[] = [
   {
     id: 'audit-rename-silent',
     file: 'tenants/api-keys/api-key.service.ts',
-    find: "action: 'key.rename'",
-    replace: "action: 'key.create'",
+    find: "'key.rename'",
+    replace: "'key.create'",
     breaks: 'A renamed key leaves the act key.rename.',
     tests: ['Audit-10'],
   },

@@ -7,12 +7,7 @@ import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { ProjectSignals } from '../../ground/records/project-signals.js';
 import type { AuditDetail } from '../audit/audit-event.entity.js';
 import type { AuditLog } from '../audit/audit-log.js';
-import {
-  type Attempt,
-  type Complete,
-  ID_CODEC,
-  type IdempotencyService,
-} from '../idempotency/idempotency.service.js';
+import type { Attempt, Codec, Complete, IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Project } from '../projects/project.entity.js';
 import { ApiKey, scopesOf } from './api-key.entity.js';
 import { CallerCache, findKnownKey, hasPassed } from './caller-cache.js';
@@ -37,12 +32,7 @@ export interface IssuedApiKey {
  */
 export type KeyChanger = Actor | ServiceCall;
 
-/** An act on a key, for the audit log. */
-interface KeyAct {
-  action: string;
-  key: Pick<ApiKey, 'id' | 'projectId'>;
-  detail?: AuditDetail;
-}
+type KeyAttempt = Pick<Attempt, 'operation' | 'input'>;
 
 export class ApiKeyService {
   readonly callers: CallerCache;
@@ -86,7 +76,7 @@ export class ApiKeyService {
     const { name, scopes, expiresAtMs } = checked;
     if (caller) requireAll(caller, scopes);
     const input = [name, scopes.join(','), String(expiresAtMs)];
-    return this.issueOnce(by, 'createApiKey', input, async (manager) => {
+    return this.issueOnce(by, { operation: 'createApiKey', input }, async (manager) => {
       const latestEndMs = await this.admit(manager, caller);
       if (caller) await requireRoom(manager, caller, { added: 1, nowMs: this.now() });
       const endsAtMs = earlier(expiresAtMs, latestEndMs);
@@ -102,8 +92,8 @@ export class ApiKeyService {
   async roll(by: KeyChanger, id: bigint, overlapMs: number): Promise<IssuedApiKey> {
     const caller = callerOf(by);
     checkOverlap(overlapMs / 1000);
-    const input = [id, String(overlapMs)];
-    const issued = await this.issueOnce(by, 'rollApiKey', input, async (manager) => {
+    const attempt = { operation: 'rollApiKey', input: [id, String(overlapMs)] };
+    const issued = await this.issueOnce(by, attempt, async (manager) => {
       const latestEndMs = await this.admit(manager, caller);
       const old = await this.locked(manager, caller, id);
       if (caller) {
@@ -128,7 +118,7 @@ export class ApiKeyService {
       const successor = await this.issue(manager, by, wanted);
       await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs, successorId: successor.key.id });
       const detail = { endsAtMs, successor: String(successor.key.id) };
-      await this.record(manager, by, { action: 'key.roll', key: old, detail });
+      await this.record(manager, by, 'key.roll', old, detail);
       return successor;
     });
     this.tellAccess(issued.key);
@@ -144,7 +134,7 @@ export class ApiKeyService {
       if (key.revokedAtMs !== null) return key;
       key.revokedAtMs = this.now();
       await manager.update(ApiKey, { id }, { revokedAtMs: key.revokedAtMs });
-      await this.record(manager, by, { action: 'key.revoke', key });
+      await this.record(manager, by, 'key.revoke', key);
       return key;
     });
     this.tellAccess(revoked);
@@ -158,28 +148,27 @@ export class ApiKeyService {
   async rename(by: KeyChanger, id: bigint, name: string): Promise<ApiKey> {
     const caller = callerOf(by);
     checkName(name);
-    let renamed: ApiKey | null = null;
-    await this.once(by, 'renameApiKey', [id, name], async () => {
-      renamed = await this.db.transaction(async (manager) => {
+    const work = () =>
+      this.db.transaction(async (manager) => {
         await this.admit(manager, caller);
         const key = await this.locked(manager, caller, id);
         if (key.name === name) return key;
         const detail = { from: key.name, to: name };
         await manager.update(ApiKey, { id }, { name });
-        await this.record(manager, by, { action: 'key.rename', key, detail });
+        await this.record(manager, by, 'key.rename', key, detail);
         return Object.assign(key, { name });
       });
-      return id;
-    });
-    return renamed ?? { ...(await this.get(id)), name };
+    const read = async () => ({ ...(await this.get(id)), name });
+    const attempt = { operation: 'renameApiKey', input: [id, name] };
+    return this.once(by, attempt, work, { write: () => String(id), read });
   }
 
   /** Records in the audit log that a key was banned until `untilMs`, or that its ban was lifted (null). */
   recordBan(actor: Actor, { keyId, projectId }: Pick<Caller, 'keyId' | 'projectId'>, untilMs: number | null) {
-    const key = { id: keyId, projectId };
-    const act =
-      untilMs === null ? { action: 'key.unban', key } : { action: 'key.ban', key, detail: { untilMs } };
-    return this.db.transaction((manager) => this.record(manager, actor, act));
+    const [action, detail] = untilMs === null ? ['key.unban'] : ['key.ban', { untilMs }];
+    return this.db.transaction((manager) =>
+      this.record(manager, actor, action, { id: keyId, projectId }, detail),
+    );
   }
 
   private tellAccess({ projectId }: ApiKey): void {
@@ -187,46 +176,40 @@ export class ApiKeyService {
     this.records.signals.send(projectId, 'access');
   }
 
-  /** Creates one key per Idempotency-Key. Stores only the key's id, as a token must not be stored anywhere. */
-  private async issueOnce(
+  /** Creates one key per Idempotency-Key. */
+  private issueOnce(
     by: KeyChanger,
-    operation: string,
-    input: Attempt['input'],
+    attempt: KeyAttempt,
     make: (manager: EntityManager) => Promise<IssuedApiKey>,
   ): Promise<IssuedApiKey> {
-    let issued: IssuedApiKey | null = null;
-    const work = async (complete: Complete<bigint> | null) => {
-      issued = await this.db.transaction(async (manager) => {
+    const work = (complete: Complete<IssuedApiKey> | null) =>
+      this.db.transaction(async (manager) => {
         const made = await make(manager);
-        await complete?.(manager, made.key.id);
+        await complete?.(manager, made);
         return made;
       });
-      return issued.key.id;
-    };
-    // A repeated request gets an error, which is not the stored answer.
-    const key = 'caller' in by && by.idempotencyKey && { ...by.idempotencyKey, onReplay: () => {} };
-    const id = await this.once(key ? { ...by, idempotencyKey: key } : by, operation, input, work);
-    if (issued) return issued;
-    throw new AppError(
-      'conflict',
-      `This Idempotency-Key created the API key ${id}. Its token was shown only once: if it is lost, revoke that key and create another.`,
-    );
+    return this.once(by, attempt, work, SHOWN_ONCE);
   }
 
   /** An operator has no Idempotency-Key. */
-  private once(
+  private once<T>(
     by: KeyChanger,
-    operation: string,
-    input: Attempt['input'],
-    work: (complete: Complete<bigint> | null) => Promise<bigint>,
-  ): Promise<bigint> {
+    attempt: KeyAttempt,
+    work: (complete: Complete<T> | null) => Promise<T>,
+    codec: Codec<T>,
+  ): Promise<T> {
     if (!('caller' in by)) return work(null);
     const { caller, idempotencyKey: key } = by;
-    return this.records.idempotency.once({ caller, key, operation, input }, work, ID_CODEC);
+    return this.records.idempotency.once({ caller, key, ...attempt }, work, codec);
   }
 
-  private record(manager: EntityManager, by: KeyChanger, { key, action, detail }: KeyAct): Promise<void> {
-    const { id, projectId } = key;
+  private record(
+    manager: EntityManager,
+    by: KeyChanger,
+    action: string,
+    { id, projectId }: Pick<ApiKey, 'id' | 'projectId'>,
+    detail?: AuditDetail,
+  ): Promise<void> {
     const actor = 'caller' in by ? by.actor : by;
     return this.records.audit.record(manager, actor, { action, projectId, subject: String(id), detail });
   }
@@ -268,7 +251,7 @@ export class ApiKeyService {
       return row;
     });
     const detail = { scopes: key.scopes, expiresAtMs: key.expiresAtMs };
-    await this.record(manager, by, { action: 'key.create', key, detail });
+    await this.record(manager, by, 'key.create', key, detail);
     return { key, token };
   }
 
@@ -278,6 +261,17 @@ export class ApiKeyService {
     return (await manager.findOne(ApiKey, { where, ...this.db.forUpdate })) ?? refuseUnknown(id);
   }
 }
+
+/** A token must not be stored anywhere, so a repeated request gets an error. */
+const SHOWN_ONCE: Codec<IssuedApiKey> = {
+  write: ({ key }) => String(key.id),
+  read: (id) => {
+    throw new AppError(
+      'conflict',
+      `This Idempotency-Key created the API key ${id}. Its token was shown only once: if it is lost, revoke that key and create another.`,
+    );
+  },
+};
 
 /** Null = an operator. */
 function callerOf(by: KeyChanger): Caller | null {

@@ -25,10 +25,10 @@ export interface Attempt {
  */
 export type Complete<Result> = (manager: EntityManager, result: Result) => Promise<void>;
 
-/** The stored form of a result. */
-interface Codec<T> {
+/** The stored form of a result. A repeated request gets what `read` returns or throws. */
+export interface Codec<T> {
   write(value: T): string;
-  read(json: string): T;
+  read(json: string): T | Promise<T>;
 }
 
 export const ID_CODEC: Codec<bigint> = { write: String, read: BigInt };
@@ -89,8 +89,9 @@ export class IdempotencyService {
     if (key === null) return work(null);
     const row = await this.claim({ ...attempt, key });
     if (row.result !== null) {
+      const result = await codec.read(row.result);
       key.onReplay();
-      return codec.read(row.result);
+      return result;
     }
     let isComplete = false;
     const complete = async (manager: EntityManager, result: T) => {
