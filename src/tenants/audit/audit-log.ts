@@ -22,22 +22,16 @@ export class AuditLog {
 
   /** Joins the caller's transaction, so that every act has its record. One statement. */
   async record(manager: EntityManager, actor: Actor, ...acts: readonly Act[]): Promise<void> {
-    const atMs = this.now();
-    const events = acts.map(({ action, projectId, subject, detail = null }) => ({
-      atMs,
-      actor: actor.name,
-      action,
-      projectId,
-      subject,
-      requestId: actor.requestId,
-      detail,
-    }));
-    await withDrawnIds(this.ids, acts.length, (ids) =>
-      manager.insert(
-        AuditEvent,
-        events.map((event, index) => ({ id: ids[index] as bigint, ...event })),
-      ),
-    );
+    const shared = { atMs: this.now(), actor: actor.name, requestId: actor.requestId };
+    await withDrawnIds(this.ids, acts.length, (ids) => {
+      const events = acts.map(({ detail = null, ...act }, at) => ({
+        id: ids[at] as bigint,
+        ...shared,
+        ...act,
+        detail,
+      }));
+      return manager.insert(AuditEvent, events);
+    });
   }
 }
 
