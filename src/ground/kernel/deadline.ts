@@ -61,12 +61,9 @@ export async function withinDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  const limited = async (deadline: AbortSignal) => {
-    try {
-      return await work(deadline);
-    } catch (error) {
+  const limited = (deadline: AbortSignal) =>
+    work(deadline).catch((error) => {
       throw deadline.aborted ? deadline.reason : error;
-    }
-  };
+    });
   return withTimeLimit(timeoutMs, signal, limited, onTimeout);
 }

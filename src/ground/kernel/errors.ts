@@ -66,14 +66,11 @@ export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    details: AppErrorDetails = {},
+    { cause, ...details }: AppErrorDetails = {},
   ) {
-    super(message, { cause: details.cause });
+    super(message, { cause });
     this.name = 'AppError';
-    this.errors = details.errors;
-    this.retryAfterSeconds = details.retryAfterSeconds;
-    this.limit = details.limit;
-    this.advice = details.advice;
+    Object.assign(this, details);
   }
 
   get status(): number {
@@ -84,6 +81,11 @@ export class AppError extends Error {
 export function invalidRequest(errors: FieldProblem[]): AppError {
   const message = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
   return new AppError('invalid_request', message, { errors });
+}
+
+/** Throws `AppError invalid_request` that names every problem, if there is one. */
+export function refuseProblems(problems: FieldProblem[]): void {
+  if (problems.length > 0) throw invalidRequest(problems);
 }
 
 export function invalidField(field: string, message: string): AppError {

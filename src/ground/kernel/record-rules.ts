@@ -1,4 +1,4 @@
-import { type FieldProblem, invalidRequest } from './errors.js';
+import { type FieldProblem, invalidRequest, refuseProblems } from './errors.js';
 import { type ObjectSchema, validator } from './validation.js';
 
 type Values = Record<string, unknown>;
@@ -43,8 +43,9 @@ export class RecordRules<New extends object> {
     const given = this.names.filter((name) => input[name] !== undefined);
     const removed = given.filter((name) => input[name] === null && !this.schema.required?.includes(name));
     const stated = given.filter((name) => !removed.includes(name));
-    refuse(this.problemsOfChanges(Object.fromEntries(stated.map((name) => [name, input[name]]))));
-    if (given.length === 0) refuse([{ field: 'input', message: 'must have at least one field to change' }]);
+    refuseProblems(this.problemsOfChanges(Object.fromEntries(stated.map((name) => [name, input[name]]))));
+    if (given.length === 0)
+      refuseProblems([{ field: 'input', message: 'must have at least one field to change' }]);
     return Object.fromEntries(given.map((name) => [name, this.valueOf(name, input[name])])) as Partial<New>;
   }
 
@@ -53,7 +54,7 @@ export class RecordRules<New extends object> {
     const problems = readable.flatMap((input, at) =>
       this.problemsOfNew(input).map(({ field, message }) => ({ field: nameOf(field, at), message })),
     );
-    refuse(problems);
+    if (problems.length > 0) throw invalidRequest(problems);
     return (readable as Values[]).map(
       (input) => Object.fromEntries(this.names.map((name) => [name, this.valueOf(name, input[name])])) as New,
     );
@@ -72,8 +73,4 @@ export class RecordRules<New extends object> {
     if (small.length === 0) return input;
     return { ...given, ...Object.fromEntries(small.map((name) => [name, Number(given[name])])) };
   }
-}
-
-function refuse(problems: FieldProblem[]): void {
-  if (problems.length > 0) throw invalidRequest(problems);
 }

@@ -1,5 +1,5 @@
 import { type Caller, SCOPES, type Scope } from '../../ground/kernel/caller.js';
-import { AppError, type FieldProblem, invalidRequest } from '../../ground/kernel/errors.js';
+import { AppError, invalidField, refuseProblems } from '../../ground/kernel/errors.js';
 import { NAME, validator } from '../../ground/kernel/validation.js';
 
 /** 30 days. */
@@ -16,27 +16,25 @@ const nameProblems = validator({ type: 'object', required: ['name'], properties:
 
 /** The requested key without duplicate scopes. Throws `AppError invalid_request` that names every invalid field. */
 export function checkedKey<T extends WantedKey>(wanted: T, nowMs: number): T {
-  const problems: FieldProblem[] = nameProblems({ name: wanted.name });
+  const problems = nameProblems({ name: wanted.name });
   if (wanted.scopes.length === 0)
     problems.push({ field: 'scopes', message: 'must contain at least one scope' });
   if (wanted.expiresAtMs !== null && !(wanted.expiresAtMs > nowMs)) {
     problems.push({ field: 'expiresAt', message: 'must be in the future' });
   }
-  if (problems.length > 0) throw invalidRequest(problems);
+  refuseProblems(problems);
   return { ...wanted, scopes: SCOPES.filter((scope) => wanted.scopes.includes(scope)) };
 }
 
 /** Throws `AppError invalid_request`. */
 export function checkName(name: string): void {
-  const problems: FieldProblem[] = nameProblems({ name });
-  if (problems.length > 0) throw invalidRequest(problems);
+  refuseProblems(nameProblems({ name }));
 }
 
 /** Throws `AppError invalid_request`. */
 export function checkOverlap(overlapSeconds: number): void {
   if (overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS) return;
-  const message = `must be 0 to ${MAX_OVERLAP_SECONDS} seconds (30 days)`;
-  throw invalidRequest([{ field: 'overlapSeconds', message }]);
+  throw invalidField('overlapSeconds', `must be 0 to ${MAX_OVERLAP_SECONDS} seconds (30 days)`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type FieldProblem, invalidRequest } from '../../ground/kernel/errors.js';
+import { type FieldProblem, refuseProblems } from '../../ground/kernel/errors.js';
 import { NAME, validator } from '../../ground/kernel/validation.js';
 import { type AgreedPlan, MAX_QUOTA, OPEN_STREAMS, type Plan } from './plans.js';
 
@@ -20,18 +20,20 @@ const problemsOf = validator({
 
 /** Throws `AppError invalid_request` with every invalid field. */
 export function checkNewProject(wanted: AgreedPlan & { slug: string; name: string }): void {
-  refuse([...problemsOf({ slug: wanted.slug, name: wanted.name }), ...quotaProblems(wanted)]);
+  refuseProblems([...problemsOf({ slug: wanted.slug, name: wanted.name }), ...quotaProblems(wanted)]);
 }
 
 /** Only ENTERPRISE has individual quotas. Throws `AppError invalid_request`. */
 export function checkQuotas(wanted: AgreedPlan): void {
-  refuse(quotaProblems(wanted));
+  refuseProblems(quotaProblems(wanted));
 }
 
 /** Only ENTERPRISE has an individual number of open streams. Throws `AppError invalid_request`. */
 export function checkStreams(plan: Plan, mostStreams: number | undefined): void {
   if (mostStreams === undefined || plan === 'ENTERPRISE') return;
-  refuse([{ field: 'streams', message: `must be omitted: the ${plan} plan has ${OPEN_STREAMS[plan]}` }]);
+  refuseProblems([
+    { field: 'streams', message: `must be omitted: the ${plan} plan has ${OPEN_STREAMS[plan]}` },
+  ]);
 }
 
 function quotaProblems({ plan, perMinute, perDay }: AgreedPlan): FieldProblem[] {
@@ -46,8 +48,4 @@ function quotaProblems({ plan, perMinute, perDay }: AgreedPlan): FieldProblem[] 
 
 function isQuota(quota: number | null): boolean {
   return Number.isInteger(quota) && Number(quota) >= 1 && Number(quota) <= MAX_QUOTA;
-}
-
-function refuse(problems: FieldProblem[]): void {
-  if (problems.length > 0) throw invalidRequest(problems);
 }
