@@ -1,10 +1,10 @@
 import { type EntityManager, In, LessThan, LessThanOrEqual, MoreThan } from 'typeorm';
 import type { Database } from '../database/database.js';
+import { tooManyWaiting } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
 import { DAY_MS } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
 import { ChangeLogRow, ChangeRow } from './change-log.entity.js';
-import { JointWrites } from './joint-writes.js';
 import { before, isSame, type Position } from './position.js';
 import type { ProjectSignals } from './project-signals.js';
 
@@ -12,6 +12,10 @@ import type { ProjectSignals } from './project-signals.js';
 const OPENING_MS = 15_000;
 const KEPT_MS = 7 * DAY_MS;
 const MOST_CHANGES = 1_000_000;
+/** Writes of a transaction. More would keep the first ones waiting. */
+const MOST_TOGETHER = 32;
+/** More could not be written in time. */
+const MOST_WAITING = 500;
 
 /** A record before and after a write; null = it did not exist. */
 export interface RecordChange<Row> {
@@ -22,24 +26,68 @@ export interface RecordChange<Row> {
 /** The columns of a change that depend on its noun. */
 export type WrittenChange = Pick<ChangeRow, 'noun' | 'kind' | 'record' | 'replaced'>;
 
+/** A write within a transaction, which may run more than once. It adds what it changes to `changes`. */
+type Work<T> = (manager: EntityManager, changes: WrittenChange[]) => Promise<T>;
+
+interface WaitingWrite {
+  readonly work: Work<unknown>;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
 /**
  * The change logs of projects. The last step of a transaction draws the numbers of its changes from a counter row. The row
  * is locked until the commit, so the numbers have the order of the commits. D-230.
  */
 export class ChangeLog {
-  private readonly writes: JointWrites<WrittenChange>;
+  /** Of each project with a running transaction: the writes that wait for its end. */
+  private readonly queues = new Map<bigint, WaitingWrite[]>();
 
   constructor(
     private readonly db: Database,
     readonly signals: ProjectSignals,
     readonly now: () => number,
-  ) {
-    this.writes = new JointWrites(db, (...step) => this.append(...step));
+  ) {}
+
+  /**
+   * Runs a write and logs the changes that it notes. The writes of a project that wait for its counter row share the next
+   * transaction: with one write in each, the disk's flushes would limit them. D-231.
+   */
+  write<T>(projectId: bigint, work: Work<T>): Promise<T> {
+    return this.announcing(
+      projectId,
+      () =>
+        new Promise<unknown>((resolve, reject) => {
+          const write = { work, resolve, reject };
+          const queue = this.queues.get(projectId);
+          if (queue && queue.length >= MOST_WAITING) reject(tooManyWaiting());
+          else if (queue) queue.push(write);
+          else void this.runAll(projectId, [write]);
+        }) as Promise<T>,
+    );
   }
 
-  /** Runs a write in a transaction, perhaps with others, and logs the changes that it notes. */
-  write<T>(projectId: bigint, work: Parameters<typeof this.writes.run<T>>[1]): Promise<T> {
-    return this.announcing(projectId, () => this.writes.run(projectId, work));
+  private async runAll(projectId: bigint, queue: WaitingWrite[]): Promise<void> {
+    this.queues.set(projectId, queue);
+    while (queue.length > 0) await this.runTogether(projectId, queue.splice(0, MOST_TOGETHER));
+    this.queues.delete(projectId);
+  }
+
+  private async runTogether(projectId: bigint, writes: readonly WaitingWrite[]): Promise<void> {
+    try {
+      const results = await this.db.transaction(async (manager) => {
+        const changes: WrittenChange[] = [];
+        const done: unknown[] = [];
+        for (const { work } of writes) done.push(await work(manager, changes));
+        await this.append(manager, projectId, changes);
+        return done;
+      });
+      for (const [at, { resolve }] of writes.entries()) resolve(results[at]);
+    } catch (error) {
+      // Nothing of them is stored. Alone, only the write that is wrong fails.
+      if (writes.length === 1) writes[0]?.reject(error);
+      else for (const write of writes) await this.runTogether(projectId, [write]);
+    }
   }
 
   /**
