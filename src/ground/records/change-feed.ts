@@ -119,21 +119,32 @@ class ChangeFeed {
     return next && isSame(position, before(next)) ? this.rows.slice(at) : null;
   }
 
+  /** The next changes, once the database is available. Rejects with `AppError gone`, or at the end of the reader. */
+  async read(position: Position, limit: number, isEnded: () => boolean): Promise<ChangeRow[]> {
+    for (;;) {
+      try {
+        return await this.log.after(this.projectId, position, limit);
+      } catch (error) {
+        if (isEnded() || (error instanceof AppError && error.code === 'gone')) throw error;
+        await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
   private async readNew(): Promise<void> {
     this.isReading = true;
     while (this.isStale) {
       this.isStale = false;
       const seen = this.position;
       try {
-        const rows = await this.log.after(this.projectId, seen, READ_ROWS);
+        const rows = await this.read(seen, READ_ROWS, () => this.followers.size === 0);
         if (rows.length === READ_ROWS) this.isStale = true;
         this.rows = [...this.rows, ...rows].slice(-KEPT_ROWS);
         this.position = rows.at(-1) ?? seen;
-      } catch (error) {
+      } catch {
         // After a gap, such as a restored backup, each stream asks the database itself.
-        if (isGone(error)) this.rows = [];
-        if (isGone(error)) this.position = await this.log.newest(this.projectId).catch(() => seen);
-        else await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+        this.rows = [];
+        this.position = await this.log.newest(this.projectId).catch(() => seen);
         this.isStale = this.followers.size > 0;
       }
       if (this.position !== seen) for (const follower of this.followers) follower.onWake();
@@ -169,26 +180,10 @@ export class FollowedChanges<T> {
   /** The next changes, if there are any. Rejects with `AppError gone` when the next change is not kept any more. */
   async take(): Promise<readonly T[]> {
     const kept = this.feed.after(this.position);
-    const rows = kept ?? (await this.read());
+    const rows = kept ?? (await this.feed.read(this.position, OWN_ROWS, () => this.isStopped));
     this.position = rows.at(-1) ?? this.position;
     // This reader is behind the feed, so there may be more.
     if (!kept && rows.length > 0) this.onWake();
     return rows.map(this.select).filter((change) => change !== null);
   }
-
-  /** While the database is unavailable the stream waits. */
-  private async read(): Promise<readonly ChangeRow[]> {
-    for (;;) {
-      try {
-        return await this.feed.log.after(this.feed.projectId, this.position, OWN_ROWS);
-      } catch (error) {
-        if (this.isStopped || isGone(error)) throw error;
-        await sleep(LOOK_EVERY_MS, undefined, { ref: false });
-      }
-    }
-  }
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'gone';
 }
