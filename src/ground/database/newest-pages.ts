@@ -19,14 +19,18 @@ export async function newestPages<Row extends { id: bigint }>(
   db: Database,
   entity: new () => Row,
   projectId: bigint,
-  /** The condition follows others of a row. */
-  wanted: readonly (WantedPage & { condition: SqlPart })[],
+  /** A row meets all conditions. */
+  wanted: readonly (WantedPage & { conditions: readonly SqlPart[] })[],
 ): Promise<NewestPage<Row>[]> {
   const { tableName } = db.repository(entity).metadata;
-  const selects = wanted.map(({ pageSize, beforeId, condition }) => ({
-    sql: `WHERE project_id = ? AND id < ?${condition.sql} ORDER BY ${tableName}.id DESC LIMIT ?`,
-    values: [projectId, beforeId ?? INT64_MAX, ...condition.values, pageSize + 1],
-  }));
+  const selects = wanted.map(({ pageSize, beforeId, conditions }) => {
+    const further = conditions.map(({ sql }) => ` AND ${sql}`).join('');
+    const values = conditions.flatMap((condition) => condition.values);
+    return {
+      sql: `WHERE project_id = ? AND id < ?${further} ORDER BY ${tableName}.id DESC LIMIT ?`,
+      values: [projectId, beforeId ?? INT64_MAX, ...values, pageSize + 1],
+    };
+  });
   const found = await newestRows(db, entity, selects);
   return wanted.map(({ pageSize }, at) => {
     const rows = found[at] ?? [];

@@ -1,5 +1,6 @@
 import type { Database } from '../../ground/database/database.js';
 import { type NewestPage, newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
+import type { SqlPart } from '../../ground/database/sql-dialect.js';
 import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { INT64_MAX, parseInt64 } from '../../ground/kernel/int64.js';
 import { type AuditDetail, AuditEvent } from './audit-event.entity.js';
@@ -44,7 +45,7 @@ export class ProjectAudit {
       this.db,
       AuditEvent,
       projectId,
-      wanted.map((page) => ({ ...page, condition: conditionOf(projectId, page) })),
+      wanted.map((page) => ({ ...page, conditions: conditionsOf(projectId, page) })),
     );
     const keys = await this.keyNames.of(
       projectId,
@@ -58,19 +59,14 @@ export class ProjectAudit {
 }
 
 /** The SQL depends only on the names in the filter, so that few texts are prepared. */
-function conditionOf(projectId: bigint, { beforeId, filter: { kind, keyId } }: WantedEvents) {
-  const conditions: { sql: string; values: readonly (string | bigint)[] }[] = [
-    ...(kind === undefined ? [] : [{ sql: ' AND action LIKE ?', values: [`${kind}.%`] }]),
-    ...(keyId === undefined ? [] : [{ sql: ' AND actor = ?', values: [`key:${keyId}`] }]),
+function conditionsOf(projectId: bigint, { beforeId, filter: { kind, keyId } }: WantedEvents): SqlPart[] {
+  const given = [
+    ...(kind === undefined ? [] : [{ sql: 'action LIKE ?', values: [`${kind}.%`] }]),
+    ...(keyId === undefined ? [] : [{ sql: 'actor = ?', values: [`key:${keyId}`] }]),
   ];
-  if (conditions.length > 0) {
-    const values = [projectId, beforeId ?? INT64_MAX];
-    conditions.push({ sql: ` AND id >= COALESCE((${OLDEST_FILTERED}), 0)`, values });
-  }
-  return {
-    sql: conditions.map(({ sql }) => sql).join(''),
-    values: conditions.flatMap(({ values }) => values),
-  };
+  if (given.length === 0) return [];
+  const values = [projectId, beforeId ?? INT64_MAX];
+  return [...given, { sql: `id >= COALESCE((${OLDEST_FILTERED}), 0)`, values }];
 }
 
 /** The id of the last event that a filter looks at. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../../ground/database/database.js';
 import { type NewestPage, newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
+import type { SqlPart } from '../../ground/database/sql-dialect.js';
 import { requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
 import { HOUR_MS } from '../../ground/kernel/duration.js';
 import { invalidField } from '../../ground/kernel/errors.js';
@@ -48,16 +49,17 @@ export class ProjectRequests {
   /** The wanted pages, in their order. Four statements. Throws `AppError forbidden`, `invalid_request`. */
   async read({ caller }: ServiceCall, wanted: readonly WantedRequests[]): Promise<RequestPage[]> {
     requireScope(caller, 'keys');
-    if (wanted.filter(({ filter }) => conditionsOf(filter).length > 0).length > MAX_FILTERED_LISTS) {
+    if (wanted.filter(({ filter }) => valuesOf(filter).length > 0).length > MAX_FILTERED_LISTS) {
       throw invalidField('filter', `may be given at most ${MAX_FILTERED_LISTS} times in an operation`);
     }
     const { projectId } = caller;
     const { oldestId, leftOut } = await this.extent(projectId);
+    const isShown = { sql: 'id >= ?', values: [oldestId] };
     const pages = await newestPages(
       this.db,
       LoggedRequest,
       projectId,
-      wanted.map((page) => ({ ...page, condition: conditionOf(page.filter, oldestId) })),
+      wanted.map((page) => ({ ...page, conditions: [isShown, ...conditionsOf(page.filter)] })),
     );
     const keyIds = pages.flatMap(({ rows }) => rows.map(({ keyId }) => keyId));
     const keys = await this.keyNames.of(projectId, keyIds);
@@ -129,28 +131,21 @@ const COLUMNS = {
 /** A request must have all the given values. */
 export type RequestFilter = Partial<Pick<LoggedRequest, keyof typeof COLUMNS>>;
 
-type Condition = [name: keyof RequestFilter, value: bigint | number | string];
-
-function conditionsOf(filter: RequestFilter): Condition[] {
+function valuesOf(filter: RequestFilter) {
   const names = Object.keys(COLUMNS) as (keyof RequestFilter)[];
-  return names.flatMap((name): Condition[] => {
-    const value = filter[name];
-    return value === undefined ? [] : [[name, value]];
-  });
+  return names.map((name) => [name, filter[name]] as const).filter(([, value]) => value !== undefined);
 }
 
-function conditionOf(filter: RequestFilter, oldestId: bigint) {
-  const conditions = conditionsOf(filter);
-  // MySQL ignores blanks at the end. No stored value has one, and nothing equals NULL.
-  const values = conditions.map(([, value]) => (String(value).endsWith(' ') ? null : value));
-  return {
-    sql: ` AND id >= ?${conditions.map(([name]) => ` AND ${COLUMNS[name]} = ?`).join('')}`,
-    values: [oldestId, ...values],
-  };
+function conditionsOf(filter: RequestFilter): SqlPart[] {
+  return valuesOf(filter).map(([name, value]) => ({
+    sql: `${COLUMNS[name]} = ?`,
+    // MySQL ignores blanks at the end. No stored value has one, and nothing equals NULL.
+    values: [String(value).endsWith(' ') ? null : value],
+  }));
 }
 
 /** A name of the filtered list, for its cursors; equal filters have equal names. */
 export function listName(filter: RequestFilter): string {
-  const text = JSON.stringify(conditionsOf(filter).map(([name, value]) => [name, String(value)]));
+  const text = JSON.stringify(valuesOf(filter).map(([name, value]) => [name, String(value)]));
   return `requests/${hash('sha256', text, 'hex').slice(0, 12)}`;
 }
