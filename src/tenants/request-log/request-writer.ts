@@ -26,7 +26,6 @@ export class RequestWriter {
   /** Each is stored by one transaction. */
   private waiting: StoredRow[][] = [];
   private readonly batches: Batches;
-  private flushing: Promise<void> = Promise.resolve();
 
   constructor(
     db: Database,
@@ -47,14 +46,11 @@ export class RequestWriter {
     return this.unstored.countOf(projectId);
   }
 
-  /** Stores the rows of past seconds; with `isLast` all rows. Throws what the driver throws, and retries them next time. */
-  flush(isLast = false): Promise<void> {
-    const flushing = this.flushing.catch(() => {}).then(() => this.store(isLast));
-    this.flushing = flushing;
-    return flushing;
-  }
-
-  private async store(isLast: boolean): Promise<void> {
+  /**
+   * Stores the rows of past seconds; with `isLast` all rows. Throws what the driver throws, and retries them next time. Called
+   * again only after its end.
+   */
+  async flush(isLast = false): Promise<void> {
     const second = isLast ? Number.POSITIVE_INFINITY : secondOf(this.now());
     const rows = withIds(this.unstored.drain(second));
     for (let at = 0; at < rows.length; at += BATCH_ROWS) this.waiting.push(rows.slice(at, at + BATCH_ROWS));
@@ -90,10 +86,11 @@ export type NewRow = Omit<StoredRow, 'id'>;
 
 type StoredRow = LoggedRequest & Pick<CountedRequest, 'isDashboardRead'>;
 
-/** The rows of a project in the current second. */
-interface CurrentRows {
+/** The rows of a project in the current second, and how many of all seconds are not released. */
+interface ProjectRows {
   errors: NewRow[];
   others: NewRow[];
+  held: number;
 }
 
 /**
@@ -104,29 +101,28 @@ interface CurrentRows {
 export class UnstoredRequests {
   /** The current second, numbered from 1970. */
   private second = 0;
-  private readonly current = new Map<bigint, CurrentRows>();
+  private readonly projects = new Map<bigint, ProjectRows>();
   /** The rows of past seconds. */
   private decided: NewRow[] = [];
-  /** Unreleased rows by project. */
-  private readonly held = new Map<bigint, number>();
   private heldInAll = 0;
 
   /** The number of rows of a project that are kept and not released. */
   countOf(projectId: bigint): number {
-    const current = this.current.get(projectId);
-    const total = current ? current.errors.length + current.others.length : 0;
-    return this.heldOf(projectId) - Math.max(0, total - MAX_PER_SECOND);
+    const { errors, others, held } = this.rowsOf(projectId);
+    return held - Math.max(0, errors.length + others.length - MAX_PER_SECOND);
   }
 
   note(request: CountedRequest): void {
     const { projectId, atMs, outcome } = request;
     this.beginSecond(secondOf(atMs));
-    const { errors, others } = this.currentOf(projectId);
-    const isError = outcome !== 'ok';
-    const rows = isError ? errors : others;
-    if (rows.length >= MAX_PER_SECOND || !this.hasRoom(projectId, isError)) return;
+    const project = this.rowsOf(projectId);
+    const [rows, share] = outcome === 'ok' ? [project.others, 1] : [project.errors, 2];
+    const hasRoom = project.held < share * MAX_OF_PROJECT && this.heldInAll < share * MAX_IN_ALL;
+    if (rows.length >= MAX_PER_SECOND || !hasRoom) return;
     rows.push(rowOf(request));
-    this.hold(projectId, 1);
+    if (project.held === 0) this.projects.set(projectId, project);
+    project.held += 1;
+    this.heldInAll += 1;
   }
 
   /** Removes and returns the rows of other seconds than `second`, oldest first. */
@@ -139,41 +135,27 @@ export class UnstoredRequests {
 
   /** Frees the room of rows, which are stored or given up. */
   release(rows: readonly NewRow[]): void {
-    for (const { projectId } of rows) this.hold(projectId, -1);
+    for (const { projectId } of rows) {
+      const project = this.rowsOf(projectId);
+      project.held -= 1;
+      this.heldInAll -= 1;
+      if (project.held === 0) this.projects.delete(projectId);
+    }
   }
 
   private beginSecond(second: number): void {
     if (second === this.second) return;
-    for (const { errors, others } of this.current.values()) {
+    for (const project of this.projects.values()) {
+      const { errors, others } = project;
       this.release(others.splice(MAX_PER_SECOND - errors.length));
       this.decided.push(...errors, ...others);
+      Object.assign(project, { errors: [], others: [] });
     }
-    this.current.clear();
     this.second = second;
   }
 
-  private currentOf(projectId: bigint): CurrentRows {
-    const known = this.current.get(projectId);
-    if (known) return known;
-    const rows = { errors: [], others: [] };
-    this.current.set(projectId, rows);
-    return rows;
-  }
-
-  private hasRoom(projectId: bigint, isError: boolean): boolean {
-    const share = isError ? 2 : 1;
-    return this.heldOf(projectId) < share * MAX_OF_PROJECT && this.heldInAll < share * MAX_IN_ALL;
-  }
-
-  private heldOf(projectId: bigint): number {
-    return this.held.get(projectId) ?? 0;
-  }
-
-  private hold(projectId: bigint, count: number): void {
-    const held = this.heldOf(projectId) + count;
-    if (held > 0) this.held.set(projectId, held);
-    else this.held.delete(projectId);
-    this.heldInAll += count;
+  private rowsOf(projectId: bigint): ProjectRows {
+    return this.projects.get(projectId) ?? { errors: [], others: [], held: 0 };
   }
 }
 
