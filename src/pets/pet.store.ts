@@ -1,9 +1,6 @@
-import type { Database } from '../ground/database/database.js';
 import type { SqlPart } from '../ground/database/sql-dialect.js';
-import type { DataVersions } from '../ground/kernel/data-versions.js';
-import type { ChangeFeeds } from '../ground/records/change-feed.js';
 import { RecordTable } from '../ground/records/record-table.js';
-import { Pet } from './pet.entity.js';
+import type { Pet } from './pet.entity.js';
 import { type ListedPet, matching, type PetListRequest, type PetPage, pageOf } from './pet-list.js';
 
 // Digits as text: mysql2 takes several times as long to read a 64-bit integer exactly.
@@ -21,10 +18,6 @@ const NO_ID = -1n;
  * third of the cost of TypeORM's query builder and entities. D-44.
  */
 export class PetStore extends RecordTable<Pet> {
-  constructor(db: Database, versions: DataVersions, changes: ChangeFeeds) {
-    super(Pet, db, versions, changes);
-  }
-
   /** A page of pets: one query, of one range of an index also for late pages. */
   async page(projectId: bigint, list: PetListRequest): Promise<PetPage> {
     const { sql, values } = list.ids

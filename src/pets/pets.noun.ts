@@ -13,7 +13,7 @@ export const pets: Noun = {
   entities: [Pet],
   migrations: [Pets1780000001000],
   open({ db, ids, idempotency, versions, changes, now }) {
-    const service = new PetService(new PetStore(db, versions, changes), ids, idempotency, now);
+    const service = new PetService(new PetStore(Pet, db, versions, changes), ids, idempotency, now);
     return {
       service,
       files: { description: PET, entity: Pet, parse: (input) => PET_RULES.parse(input) },

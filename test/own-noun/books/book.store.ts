@@ -1,19 +1,12 @@
 import { In, LessThan, MoreThan } from 'typeorm';
-import type { Database } from '../ground/database/database.js';
-import type { DataVersions } from '../ground/kernel/data-versions.js';
 import type { FieldProblem } from '../ground/kernel/errors.js';
-import type { ChangeFeeds } from '../ground/records/change-feed.js';
 import { RecordTable } from '../ground/records/record-table.js';
-import { Book } from './book.entity.js';
+import type { Book } from './book.entity.js';
 import type { NewBook } from './book.rules.js';
 import type { BookListRequest, BookPage } from './book-list.js';
 
 /** The table of books with its lists. */
 export class BookStore extends RecordTable<Book> {
-  constructor(db: Database, versions: DataVersions, changes: ChangeFeeds) {
-    super(Book, db, versions, changes);
-  }
-
   /** A page of books: one range of an index, also for late pages. It reads one row more than the page has. */
   async page(projectId: bigint, list: BookListRequest): Promise<BookPage> {
     const { state, isbn, orderBy, pageSize, afterId } = list;

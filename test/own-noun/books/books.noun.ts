@@ -13,7 +13,7 @@ export const books: Noun = {
   entities: [Book],
   migrations: [Books1790000000000],
   open({ db, ids, idempotency, versions, changes, now }) {
-    const store = new BookStore(db, versions, changes);
+    const store = new BookStore(Book, db, versions, changes);
     const service = new BookService(store, ids, idempotency, now);
     return {
       service,

@@ -1,17 +1,10 @@
 import { LessThan, MoreThan } from 'typeorm';
-import type { Database } from '../ground/database/database.js';
-import type { DataVersions } from '../ground/kernel/data-versions.js';
-import type { ChangeFeeds } from '../ground/records/change-feed.js';
 import { RecordTable } from '../ground/records/record-table.js';
-import { Widget } from './widget.entity.js';
+import type { Widget } from './widget.entity.js';
 import type { WidgetListRequest, WidgetPage } from './widget-list.js';
 
 /** The table of widgets with its lists. */
 export class WidgetStore extends RecordTable<Widget> {
-  constructor(db: Database, versions: DataVersions, changes: ChangeFeeds) {
-    super(Widget, db, versions, changes);
-  }
-
   /** A page of widgets: one range of an index, also for late pages. It reads one row more than the page has. */
   async page(projectId: bigint, list: WidgetListRequest): Promise<WidgetPage> {
     const { state, orderBy, pageSize, afterId } = list;

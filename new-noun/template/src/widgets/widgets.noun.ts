@@ -13,7 +13,7 @@ export const widgets: Noun = {
   entities: [Widget],
   migrations: [Widgets1790000000000],
   open({ db, ids, idempotency, versions, changes, now }) {
-    const service = new WidgetService(new WidgetStore(db, versions, changes), ids, idempotency, now);
+    const service = new WidgetService(new WidgetStore(Widget, db, versions, changes), ids, idempotency, now);
     return {
       service,
       files: { description: WIDGET, entity: Widget, parse: (input) => WIDGET_RULES.parse(input) },
