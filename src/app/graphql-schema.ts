@@ -30,7 +30,7 @@ export function openSchema(
         isOn: options.config.isRequestLogOn,
       }),
       new ApiKeyResolver(services.apiKeys, services.keyUses, limiter),
-      new ProjectResolver(services.ownProject, services.projectUsage, {
+      new ProjectResolver(services.projects, services.projectUsage, {
         base: () => addresses().base,
         ofProject: (slug) => addresses().ofProject(slug),
         ofPrimary: (projectId) => {

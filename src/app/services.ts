@@ -16,7 +16,7 @@ import { ProjectAudit } from '../tenants/audit/project-audit.js';
 import { ExportService } from '../tenants/files/export.service.js';
 import { ImportService } from '../tenants/files/import.service.js';
 import { IdempotencyService } from '../tenants/idempotency/idempotency.service.js';
-import { OwnProject, ProjectService } from '../tenants/projects/project.service.js';
+import { type FollowPlan, ProjectService } from '../tenants/projects/project.service.js';
 import { LoggedRequest, REQUEST_RETENTION } from '../tenants/request-log/logged-request.entity.js';
 import { ProjectRequests } from '../tenants/request-log/project-requests.js';
 import { RequestWriter } from '../tenants/request-log/request-writer.js';
@@ -36,9 +36,9 @@ export function createServices(
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, now);
   const changes = new ChangeFeeds(new ChangeLog(db, signals, now));
-  const projects = new ProjectService(db, ids, { audit, signals }, now);
   const domains = new DomainStore(db, ids, { onEvent() {}, onChange() {}, async syncHosts() {} }, now);
-  projects.onPlanChange((manager, project) => followPlan(domains, manager, project, now()));
+  const followed: FollowPlan = (manager, project) => followPlan(domains, manager, project, now());
+  const projects = new ProjectService(db, ids, { audit, idempotency, signals, followPlan: followed }, now);
   const apiKeys = new ApiKeyService(db, ids, { audit, idempotency, signals }, now);
   const nouns = SERVED_NOUNS.map((noun) =>
     noun.open({ db, ids, idempotency, versions: versions.of(noun.description.plural), changes, now }),
@@ -61,7 +61,6 @@ export function createServices(
     auditRetention: new Retention(db, AuditEvent, AUDIT_RETENTION, now),
     projectAudit: new ProjectAudit(db, keyNames),
     projects,
-    ownProject: new OwnProject(projects, idempotency),
     apiKeys,
     nouns,
     filesOf: (plural: string) => files.get(plural) ?? refuseUnknownNoun(plural),

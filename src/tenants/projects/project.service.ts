@@ -27,22 +27,20 @@ interface ProjectChanges extends Partial<AgreedPlan> {
 }
 
 /** Adapts what depends on the project's plan, in the transaction that changes it. */
-type FollowPlan = (manager: EntityManager, project: Project) => Promise<void>;
+export type FollowPlan = (manager: EntityManager, project: Project) => Promise<void>;
 
 export class ProjectService {
-  private followPlan: FollowPlan = async () => {};
-
   constructor(
     private readonly db: Database,
     private readonly ids: IdGenerator,
-    private readonly told: { audit: AuditLog; signals: ProjectSignals },
+    private readonly parts: {
+      audit: AuditLog;
+      idempotency: IdempotencyService;
+      signals: ProjectSignals;
+      followPlan: FollowPlan;
+    },
     private readonly now: () => number,
   ) {}
-
-  /** From now on `follow` runs in each transaction that changes a plan. */
-  onPlanChange(follow: FollowPlan): void {
-    this.followPlan = follow;
-  }
 
   /** Throws `AppError invalid_request`, `AppError conflict` for a taken slug. */
   async create(actor: Actor, wanted: NewProject): Promise<Project> {
@@ -57,7 +55,7 @@ export class ProjectService {
           await manager.insert(Project, row);
           return row;
         });
-        await this.told.audit.record(manager, actor, {
+        await this.parts.audit.record(manager, actor, {
           action: 'project.create',
           projectId: project.id,
           subject: project.slug,
@@ -110,8 +108,8 @@ export class ProjectService {
       await agreeStreams(manager, project.id, plan === 'ENTERPRISE' ? mostStreams : null);
       await manager.update(Project, { id: project.id }, quotas);
       Object.assign(project, quotas);
-      if (changes.plan) await this.followPlan(manager, project);
-      await this.told.audit.record(manager, actor, {
+      if (changes.plan) await this.parts.followPlan(manager, project);
+      await this.parts.audit.record(manager, actor, {
         action: 'project.change',
         projectId: project.id,
         subject: slug,
@@ -123,7 +121,7 @@ export class ProjectService {
       });
       return project;
     });
-    this.told.signals.send(changed.id, 'access');
+    this.parts.signals.send(changed.id, 'access');
     return changed;
   }
 
@@ -134,7 +132,7 @@ export class ProjectService {
       if (!project) return refuseUnknown(String(id));
       project.publishedAtMs = this.now();
       await manager.update(Project, { id }, { publishedAtMs: project.publishedAtMs });
-      await this.told.audit.record(manager, actor, {
+      await this.parts.audit.record(manager, actor, {
         action: 'project.publish',
         projectId: id,
         subject: project.slug,
@@ -142,34 +140,22 @@ export class ProjectService {
       return project;
     });
   }
+
+  /** The caller's project; needs no scope. */
+  getOwn({ caller }: ServiceCall): Promise<Project> {
+    return this.get(caller.projectId);
+  }
+
+  /** As `publish`, for the caller's project. Throws `AppError forbidden`. Spec: Custom domains 2. */
+  publishOwn({ caller, actor, idempotencyKey: key }: ServiceCall): Promise<Project> {
+    requireScope(caller, 'domains');
+    const attempt = { caller, key, operation: 'publishProject', input: [] };
+    return this.parts.idempotency.once(attempt, () => this.publish(actor, caller.projectId), PROJECT_CODEC);
+  }
 }
 
 function refuseUnknown(which: string): never {
   throw new AppError('not_found', `There is no project ${which}.`);
-}
-
-/** Reads and changes the caller's project. */
-export class OwnProject {
-  constructor(
-    private readonly projects: ProjectService,
-    private readonly idempotency: IdempotencyService,
-  ) {}
-
-  /** Needs no scope. */
-  get({ caller }: ServiceCall): Promise<Project> {
-    return this.projects.get(caller.projectId);
-  }
-
-  /** Records a successful deploy at the current time. Throws `AppError forbidden`. Spec: Custom domains 2. */
-  publish({ caller, actor, idempotencyKey: key }: ServiceCall): Promise<Project> {
-    requireScope(caller, 'domains');
-    const publish = () => this.projects.publish(actor, caller.projectId);
-    return this.idempotency.once(
-      { caller, key, operation: 'publishProject', input: [] },
-      publish,
-      PROJECT_CODEC,
-    );
-  }
 }
 
 const PROJECT_CODEC = objectCodec<Project>('id');

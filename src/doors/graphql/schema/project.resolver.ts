@@ -4,7 +4,7 @@ import type { ServiceCall } from '../../../ground/kernel/caller.js';
 import { NOUN_WORDS } from '../../../nouns.js';
 import type { Plan } from '../../../tenants/projects/plans.js';
 import type { Project } from '../../../tenants/projects/project.entity.js';
-import type { OwnProject } from '../../../tenants/projects/project.service.js';
+import type { ProjectService } from '../../../tenants/projects/project.service.js';
 import type { UsageWindow } from '../../../tenants/usage/buckets.js';
 import type {
   LabelledReport,
@@ -58,14 +58,14 @@ interface ProjectAddresses {
 @Resolver(() => ProjectType)
 export class ProjectResolver {
   private readonly own = new Batch<null, ProjectType>(async (context) => [
-    this.present(await this.projects.get(serviceCallOf(context))),
+    this.present(await this.projects.getOwn(serviceCallOf(context))),
   ]);
   private readonly reports = new Batch<UsageQuestion, LabelledReport>((context, questions) =>
     this.usages.read(serviceCallOf(context), questions),
   );
 
   constructor(
-    private readonly projects: OwnProject,
+    private readonly projects: ProjectService,
     private readonly usages: ProjectUsage,
     private readonly addresses: ProjectAddresses,
   ) {}
@@ -79,7 +79,7 @@ export class ProjectResolver {
     description: 'Records a successful deploy of the project, now. Needs the scope `domains`.',
   })
   async publishProject(@Call() call: ServiceCall): Promise<ProjectType> {
-    return this.present(await this.projects.publish(call));
+    return this.present(await this.projects.publishOwn(call));
   }
 
   @FieldResolver(() => Boolean, {
