@@ -1,22 +1,15 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ID, TIME_MS, text } from '../ground/database/columns.js';
+import { ID, ProjectOwned, TIME_MS, text } from '../ground/database/columns.js';
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-/**
- * A pet of a project. The primary key begins with the project, so a project's list is one range of the clustered index.
- * A cluster that shards by project answers each query from one shard. Each index holds all columns, so a page of any list
- * reads no row of the table (D-3, D-186).
- */
+/** Each index holds all columns, so a page of any list reads no row of the table. D-186. */
 @Entity('pets', { withoutRowid: true })
 @Index('pets_status', ['projectId', 'status', 'id', 'name', 'categoryId', 'createdAtMs'])
 @Index('pets_name', ['projectId', 'name', 'id', 'categoryId', 'status', 'createdAtMs'])
 @Index('pets_status_name', ['projectId', 'status', 'name', 'id', 'categoryId', 'createdAtMs'])
-export class Pet {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
+export class Pet extends ProjectOwned {
   @PrimaryColumn(ID)
   id!: bigint;
 

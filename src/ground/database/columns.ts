@@ -1,4 +1,4 @@
-import type { ColumnOptions } from 'typeorm';
+import { type ColumnOptions, PrimaryColumn } from 'typeorm';
 
 /** The MySQL driver returns 64-bit integers as text, the SQLite driver as bigint. In the code, ids are always bigint. */
 const int64 = {
@@ -43,4 +43,10 @@ export function booleanFrom(value: string | number | bigint): boolean {
 /** A number in the form of either driver. */
 export function numberFrom(value: string | number | bigint | null): number | null {
   return value === null ? null : Number(value);
+}
+
+/** The rows of a project are one range of their table's clustered index, and on one shard. D-3. */
+export abstract class ProjectOwned {
+  @PrimaryColumn({ ...ID, name: 'project_id' })
+  projectId!: bigint;
 }

@@ -1,15 +1,12 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { COUNT, ID, INTEGER, TIME_MS, text } from '../database/columns.js';
+import { COUNT, INTEGER, ProjectOwned, TIME_MS, text } from '../database/columns.js';
 
 export const CHANGE_KINDS = ['created', 'updated', 'deleted'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
 /** The counter row of a project's change log. A project without a row has never had a log. */
 @Entity('change_logs')
-export class ChangeLogRow {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
+export class ChangeLogRow extends ProjectOwned {
   /** The number of the newest change. */
   @Column(COUNT)
   number!: number;
@@ -30,10 +27,7 @@ export class ChangeLogRow {
 /** A change of a record. Its number and `previousAtMs` name the change before it: see `Position`. */
 @Entity('changes', { withoutRowid: true })
 @Index('changes_at', ['atMs'])
-export class ChangeRow {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
+export class ChangeRow extends ProjectOwned {
   @PrimaryColumn(COUNT)
   number!: number;
 

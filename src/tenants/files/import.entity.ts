@@ -1,12 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { COUNT, ID, TIME_MS, text } from '../../ground/database/columns.js';
+import { COUNT, ProjectOwned, TIME_MS, text } from '../../ground/database/columns.js';
 
 /** The progress of a file's import into a project. Updated in the same transaction as the records of each batch. */
 @Entity('imports', { withoutRowid: true })
-export class FileImport {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
+export class FileImport extends ProjectOwned {
   /** The noun of its records, in plural. Several nouns may import the same file. */
   @PrimaryColumn(text(64))
   noun!: string;
@@ -52,10 +49,7 @@ export class FileImport {
 
 /** A content whose import into a project was completed, and added records. A second import of it would repeat them. */
 @Entity('imported_contents', { withoutRowid: true })
-export class ImportedContent {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
+export class ImportedContent extends ProjectOwned {
   /** The noun of its records, in plural. */
   @PrimaryColumn(text(64))
   noun!: string;

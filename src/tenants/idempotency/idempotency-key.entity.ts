@@ -1,12 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ID, TIME_MS, text } from '../../ground/database/columns.js';
+import { ProjectOwned, TIME_MS, text } from '../../ground/database/columns.js';
 
 /** A project's use of an Idempotency-Key, stored from before the work until 24 hours later. */
 @Entity('idempotency_keys', { withoutRowid: true })
-export class IdempotencyKey {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
+export class IdempotencyKey extends ProjectOwned {
   /** SHA-256 of the client's key: a collation must not make `A` and `a` the same key. */
   @PrimaryColumn({ ...text(64), name: 'key_digest' })
   keyDigest!: string;

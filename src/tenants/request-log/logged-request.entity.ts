@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ID, INTEGER, TIME_MS, text } from '../../ground/database/columns.js';
+import { ID, INTEGER, ProjectOwned, TIME_MS, text } from '../../ground/database/columns.js';
 import type { CountedRequest, RequestOutcome } from '../../ground/kernel/answered-request.js';
 import { HOUR_MS } from '../../ground/kernel/duration.js';
 
@@ -8,10 +8,7 @@ export type LoggedDoor = CountedRequest['door'];
 /** An answered request of a project's key. Without its body, document, variables, address and token. */
 @Entity('logged_requests', { withoutRowid: true })
 @Index('logged_requests_age', ['id', 'projectId'])
-export class LoggedRequest {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
+export class LoggedRequest extends ProjectOwned {
   /** Has the time of the answer in its upper bits, so that ids are in the order of time. */
   @PrimaryColumn(ID)
   id!: bigint;

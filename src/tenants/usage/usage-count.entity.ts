@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { COUNT, ID, INTEGER, text } from '../../ground/database/columns.js';
+import { COUNT, INTEGER, ProjectOwned, text } from '../../ground/database/columns.js';
 import type { Bucket } from './buckets.js';
 import type { Dimension } from './usage-counters.js';
 
@@ -9,10 +9,7 @@ import type { Dimension } from './usage-counters.js';
  */
 @Entity('usage_by_dimension', { withoutRowid: true })
 @Index('usage_by_dimension_age', ['bucket', 'number', 'projectId'])
-export class UsageCount {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
+export class UsageCount extends ProjectOwned {
   @PrimaryColumn(text(8))
   bucket!: Bucket;
 

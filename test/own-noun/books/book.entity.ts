@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ID, INTEGER, TIME_MS, text } from '../ground/database/columns.js';
+import { ID, INTEGER, ProjectOwned, TIME_MS, text } from '../ground/database/columns.js';
 import type { BOOK_STATES } from './book.description.js';
 
 export type BookState = (typeof BOOK_STATES)[number];
@@ -8,10 +8,7 @@ export type BookState = (typeof BOOK_STATES)[number];
 @Entity('books', { withoutRowid: true })
 @Index('books_state', ['projectId', 'state', 'id'])
 @Index('books_isbn', ['projectId', 'isbn'], { unique: true })
-export class Book {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
+export class Book extends ProjectOwned {
   @PrimaryColumn(ID)
   id!: bigint;
 

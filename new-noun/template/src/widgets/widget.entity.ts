@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ID, TIME_MS, text } from '../ground/database/columns.js';
+import { ID, ProjectOwned, TIME_MS, text } from '../ground/database/columns.js';
 import type { WIDGET_STATES } from './widget.description.js';
 
 export type WidgetState = (typeof WIDGET_STATES)[number];
@@ -7,10 +7,7 @@ export type WidgetState = (typeof WIDGET_STATES)[number];
 /** A widget of a project. The primary key begins with the project, so a list is one range of an index. */
 @Entity('widgets', { withoutRowid: true })
 @Index('widgets_state', ['projectId', 'state', 'id'])
-export class Widget {
-  @PrimaryColumn({ ...ID, name: 'project_id' })
-  projectId!: bigint;
-
+export class Widget extends ProjectOwned {
   @PrimaryColumn(ID)
   id!: bigint;
 
