@@ -5,10 +5,8 @@ export const PROJECT = {
   globalSetup: '<rootDir>/dist/test/support/global-setup.js',
   globalTeardown: '<rootDir>/dist/test/support/global-teardown.js',
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  // It imports `http` when it sends, and Jest can only require.
-  transformIgnorePatterns: ['/node_modules/(?!@opentelemetry/otlp-exporter-base/)'],
   transform: {
-    '^.+\\.ts$|/otlp-exporter-base/.+\\.js$': [
+    '^.+\\.ts$': [
       '@swc/jest',
       {
         jsc: {

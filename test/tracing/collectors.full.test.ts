@@ -141,6 +141,20 @@ test('Tracing-13: a collector that comes back gets the later spans, and the end 
   expect(tracing.counts).toEqual({ exported: 300, dropped: 128 });
 });
 
+test('Tracing-24: a collector that is busy for a moment gets all spans', async () => {
+  const busy = await Collector.start();
+  const tracing = tracingTo(busy.url);
+  busy.mood = 'is busy';
+  record(tracing, 600);
+  await eventually('an export', () => busy.exports > 0);
+  busy.mood = 'takes';
+  await eventually('all spans', () => tracing.counts.exported === 600);
+  expect(tracing.counts.dropped).toBe(0);
+  expect(busy.spans).toHaveLength(600);
+  await tracing.close();
+  await busy.stop();
+});
+
 test('Tracing-22: work in the background belongs to its request until the answer, and is a trace of its own afterwards', async () => {
   const exporter = new InMemorySpanExporter();
   const tracer = tracerTo(exporter);

@@ -6,7 +6,6 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import type { TracingSettings } from '../../ground/config/tracing-settings.js';
 import { networkTest } from '../../ground/kernel/networks.js';
-import { spanSender } from './collector.js';
 import { SpanQueue } from './span-queue.js';
 import { Tracer } from './tracer.js';
 
@@ -28,7 +27,7 @@ export type Tracing = ReturnType<typeof startTracing>;
 
 /** Starts to send spans to the collector. Nothing is global: several apps can trace in one process. */
 export function startTracing({ settings, version, environment, trustedProxies, now }: TracedProcess) {
-  const queue = new SpanQueue(spanSender(settings));
+  const queue = new SpanQueue(settings);
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({
       'service.version': version,

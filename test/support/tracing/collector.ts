@@ -23,6 +23,7 @@ type Mood =
   | 'takes'
   | 'is slow'
   | 'refuses'
+  | 'is busy'
   | 'is silent'
   | 'switches protocols'
   | 'answers byte by byte'
@@ -58,6 +59,7 @@ export class Collector {
         return;
       }
       if (collector.mood === 'refuses') return void response.writeHead(400).end();
+      if (collector.mood === 'is busy') return void response.writeHead(503).end();
       if (collector.mood.startsWith('answers')) return collector.answerLong(response);
       if (collector.mood === 'is slow') await pause(SLOW_MS);
       if (request.url === '/v1/traces') collector.record(Buffer.concat(chunks).toString());
