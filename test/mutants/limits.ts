@@ -142,15 +142,15 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'restart-forgets-strikes',
     file: 'request/rate-limit/memory/counter-store.ts',
-    find: 'changes.bans.flatMap(rowsOfBan)',
-    replace: 'changes.bans.slice(1).flatMap(rowsOfBan)',
+    find: "if ('day' in value) return [{",
+    replace: "if (!('day' in value)) return [];\n  return [{",
     breaks: 'Bans survive a restart.',
     tests: ['Limits-Stored-2'],
   },
   {
     id: 'failed-store-loses-counts',
     file: 'request/rate-limit/memory/counter-store.ts',
-    find: 'this.limiter.putBack(changes);\n',
+    find: 'for (const name of names) changed.add(name);\n',
     replace: '',
     breaks: 'Counters that could not be stored are stored later.',
     tests: ['Limits-Stored-9'],

@@ -5,7 +5,7 @@ import type { Database } from '../../../ground/database/database.js';
 import { DAY_MS } from '../../../ground/kernel/duration.js';
 import { type BanRecord, meaninglessAtMs, NO_RECORD } from '../rules/bans.js';
 import type { Usage } from '../rules/windows.js';
-import type { Changes, KeyBan, MemoryLimiter, SubjectUsage } from './memory-limiter.js';
+import { banName, keyIdIn, type MemoryLimiter } from './memory-limiter.js';
 
 /** SQLite writes synchronously: a batch of this size takes about two milliseconds. */
 const BATCH_ROWS = 200;
@@ -35,8 +35,8 @@ export class CounterStore {
     const where = { name: MoreThan(last), endMs: MoreThan(now) };
     const rows = await this.rows.find({ where, order: { name: 'ASC' }, take: RESTORE_ROWS });
     for (const { name, value, isLifted } of rows) {
-      if ('day' in value) this.limiter.adopt({ ...value, subject: name }, null);
-      else if (!isLifted) this.limiter.adopt(null, { keyId: name.slice(BAN.length), record: value });
+      if ('day' in value) this.limiter.adoptUsage(name, value);
+      else if (!isLifted) this.limiter.adoptRecord(keyIdIn(name), value);
     }
     return rows.length < RESTORE_ROWS ? null : (rows.at(-1)?.name ?? null);
   }
@@ -44,22 +44,22 @@ export class CounterStore {
   /** Writes the changes. Rejects when some could not be written; the next call writes them. */
   async flush(): Promise<void> {
     await this.applyLifted();
-    for (const changes of this.limiter.takeChanges(BATCH_ROWS)) {
-      await this.store(changes);
+    const changed = this.limiter.trackChanges();
+    for (let left = changed.size; left > 0; left -= BATCH_ROWS) {
+      const names = taken(changed, BATCH_ROWS);
+      await this.store(names).catch((error) => {
+        for (const name of names) changed.add(name);
+        throw error;
+      });
       await letRequestsIn();
     }
   }
 
-  private async store(changes: Changes): Promise<void> {
-    const rows = [...changes.usage.map(rowOfUsage), ...changes.bans.flatMap(rowsOfBan)];
-    const forgotten = changes.bans.filter(({ record }) => !record).map(({ keyId }) => banName(keyId));
-    try {
-      if (rows.length > 0) await this.db.write(() => this.upsert(rows));
-      if (forgotten.length > 0) await this.db.write(() => this.rows.delete({ name: In(forgotten) }));
-    } catch (error) {
-      this.limiter.putBack(changes);
-      throw error;
-    }
+  private async store(names: readonly string[]): Promise<void> {
+    const rows = names.flatMap((name) => rowsOf(name, this.limiter.valueNamed(name)));
+    const forgotten = names.filter((name) => this.limiter.valueNamed(name) === null);
+    if (rows.length > 0) await this.db.write(() => this.upsert(rows));
+    if (forgotten.length > 0) await this.db.write(() => this.rows.delete({ name: In(forgotten) }));
   }
 
   /** Leaves `isLifted` as it is: another process may have set it meanwhile. */
@@ -79,7 +79,7 @@ export class CounterStore {
       where: { isLifted: true },
       take: BATCH_ROWS,
     });
-    for (const { name } of lifted) this.limiter.unban({ keyId: name.slice(BAN.length) });
+    for (const { name } of lifted) this.limiter.unban({ keyId: keyIdIn(name) });
   }
 
   private get rows() {
@@ -87,25 +87,28 @@ export class CounterStore {
   }
 }
 
-const BAN = 'ban:';
-
-const banName = (keyId: string) => BAN + keyId;
-
-function rowOfUsage({ subject, ...value }: SubjectUsage): RateCounter {
-  return { name: subject, value, endMs: (value.day + 1) * DAY_MS, isLifted: false };
+/** None for what is evicted or forgotten. The connection is not stored, as it ends with the process. */
+function rowsOf(name: string, value: Usage | BanRecord | null): RateCounter[] {
+  if (value === null) return [];
+  if ('day' in value) return [{ name, value, endMs: (value.day + 1) * DAY_MS, isLifted: false }];
+  return [{ name, value: { ...value, connection: null }, endMs: meaninglessAtMs(value), isLifted: false }];
 }
 
-/** The connection is not stored, as it ends with the process. */
-function rowsOfBan({ keyId, record }: KeyBan): RateCounter[] {
-  if (!record) return [];
-  const value = { ...record, connection: null };
-  return [{ name: banName(keyId), value, endMs: meaninglessAtMs(record), isLifted: false }];
+/** Removes at most `count` names from the set, and returns them. */
+function taken(names: Set<string>, count: number): string[] {
+  const removed: string[] = [];
+  for (const name of names) {
+    if (removed.length === count) break;
+    names.delete(name);
+    removed.push(name);
+  }
+  return removed;
 }
 
 export async function storedBans(db: Database, keyIds: readonly string[]): Promise<Map<string, BanRecord>> {
   const where = { name: In(keyIds.map(banName)), isLifted: false };
   const rows = await db.repository(RateCounter).findBy(where);
-  return new Map(rows.map(({ name, value }) => [name.slice(BAN.length), value as BanRecord]));
+  return new Map(rows.map(({ name, value }) => [keyIdIn(name), value as BanRecord]));
 }
 
 /**

@@ -29,22 +29,6 @@ const MAX_BANS = 100_000;
 /** Bounds the clean-up work that one request does. */
 const SHARDS_PER_REQUEST_WHEN_FULL = 4;
 
-export interface SubjectUsage extends Usage {
-  readonly subject: string;
-}
-
-export interface KeyBan {
-  readonly keyId: string;
-  /** Null = forgotten. */
-  readonly record: BanRecord | null;
-}
-
-/** The changes since the last call of `takeChanges`. */
-export interface Changes {
-  usage: SubjectUsage[];
-  bans: KeyBan[];
-}
-
 /**
  * Counts in this process's memory. `charge` is one synchronous section, so two requests never see the same free unit.
  *
@@ -52,13 +36,13 @@ export interface Changes {
  * quota. The first requests of each minute look for expired subjects, one shard per request.
  */
 export class MemoryLimiter implements Limiter {
-  private readonly projects: ShardedMap<SubjectUsage>;
-  private readonly addresses: ShardedMap<SubjectUsage>;
+  private readonly projects: ShardedMap<Usage>;
+  private readonly addresses: ShardedMap<Usage>;
   private readonly bans = new ShardedMap<BanRecord>(MAX_BANS);
   /** Scratch copy for the current request: a refused request leaves no trace in the counters. */
   private readonly usage: Usage = { ...NO_USAGE };
   /** Null = nobody stores the changes. */
-  private changed: { subjects: Set<string>; keyIds: Set<string> } | null = null;
+  private changed: Set<string> | null = null;
   private sweptMs = Number.NEGATIVE_INFINITY;
   private nextShard = 0;
 
@@ -75,9 +59,8 @@ export class MemoryLimiter implements Limiter {
     const nowMs = this.now();
     this.evictExpiredShard(nowMs);
     const counter = this.mapOf(subject).get(subject);
-    const usage = copy(counter ?? UNUSED, this.usage);
-    enterWindows(usage, nowMs);
-    const known = keyId === null ? null : (this.bans.get(keyId) ?? NO_RECORD);
+    const usage = current(counter, nowMs, this.usage);
+    const known = this.recordOf(keyId);
     const allowance = wanted === undefined ? null : this.spentOf(subject, wanted, nowMs);
     const isRead = dataOf !== null && known !== null && allowance === null;
     const dataVersion = isRead ? (this.versions?.current(subject, dataOf) ?? null) : null;
@@ -86,35 +69,35 @@ export class MemoryLimiter implements Limiter {
     if (cost > 0 && known !== null && isBanned(known, nowMs)) return refused(decided, false);
     const isAllowed = allowance === null || fits(allowance.usage, allowance, allowance.cost);
     if (isAllowed && (cost === 0 || spend(usage, quota, cost))) {
-      if (allowance !== null) this.spendAllowance(subject, allowance, nowMs);
+      if (allowance !== null) {
+        spend(allowance.usage, allowance, allowance.cost);
+        this.keepUsage(allowanceSubject(subject, allowance.name), allowance.usage, nowMs);
+      }
       if (cost === 0) return admitted(decided);
-      copy(usage, counter ?? this.addCounter(subject, nowMs));
-      this.noteChange(subject);
+      this.keepUsage(subject, usage, nowMs, counter);
       if (known !== null) {
         decided.record = afterAdmission(known);
-        if (decided.record !== known) this.keep(keyId as string, decided.record, nowMs);
+        if (decided.record !== known) this.keepRecord(keyId as string, decided.record, nowMs);
       }
       return admitted(decided);
     }
     const isOfAllowance = !isAllowed && (cost === 0 || fits(usage, quota, cost));
     if (known === null || isOfAllowance) return refused(decided, false);
     decided.record = afterRefusal(known, { nowMs, retryAtMs: retryAtMs(usage, quota, cost), connection });
-    this.keep(keyId as string, decided.record, nowMs);
+    this.keepRecord(keyId as string, decided.record, nowMs);
     return refused(decided, isBanned(decided.record, nowMs));
   }
 
   peek({ subject, keyId, quota }: Account): Standing {
     const nowMs = this.now();
-    const usage = copy(this.mapOf(subject).get(subject) ?? UNUSED, this.usage);
-    enterWindows(usage, nowMs);
-    const record = keyId === null ? null : (this.bans.get(keyId) ?? NO_RECORD);
-    return standing({ usage, record, quota, cost: 0, nowMs, allowance: null });
+    const usage = current(this.mapOf(subject).get(subject), nowMs, this.usage);
+    return standing({ usage, record: this.recordOf(keyId), quota, cost: 0, nowMs, allowance: null });
   }
 
   /** Ends the key's ban, and clears its strikes and ladder steps. */
   unban({ keyId }: { keyId: string }): void {
     this.bans.delete(keyId);
-    this.noteBanChange(keyId);
+    this.noteChange(banName(keyId));
   }
 
   get subjectCount(): number {
@@ -122,68 +105,55 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** Takes over counts from elsewhere: stored before a restart, or from the processes that share Redis. */
-  adopt(counted: SubjectUsage | null, ban: KeyBan | null): void {
+  adoptUsage(subject: string, usage: Usage): void {
     const nowMs = this.now();
     this.evictExpiredShard(nowMs);
-    if (counted) {
-      const { subject } = counted;
-      copy(counted, this.mapOf(subject).get(subject) ?? this.addCounter(subject, nowMs));
-    }
-    if (!ban) return;
-    if (ban.record) this.keep(ban.keyId, ban.record, nowMs);
-    else this.bans.delete(ban.keyId);
+    this.keepUsage(subject, usage, nowMs);
   }
 
-  trackChanges(): void {
-    this.changed ??= { subjects: new Set(), keyIds: new Set() };
+  /** A record of null = forgotten. */
+  adoptRecord(keyId: string, record: BanRecord | null): void {
+    if (record) this.keepRecord(keyId, record, this.now());
+    else this.bans.delete(keyId);
   }
 
-  /**
-   * Yields in batches what has changed so far, with the values at the time of the batch. Batches that are not taken stay
-   * recorded; `putBack` returns a batch that could not be stored.
-   */
-  *takeChanges(batchSize: number): Generator<Changes> {
-    if (this.changed === null) return;
-    const { subjects, keyIds } = this.changed;
-    for (let left = Math.max(subjects.size, keyIds.size); left > 0; left -= batchSize) {
-      const usage = taken(subjects, batchSize).flatMap((subject) => {
-        const counter = this.projects.get(subject);
-        return counter ? [{ ...counter }] : [];
-      });
-      const bans = taken(keyIds, batchSize).map((keyId) => ({ keyId, record: this.bans.get(keyId) ?? null }));
-      yield { usage, bans };
-    }
+  /** Returns the names of what has changed since the first call: subjects, and keys as `banName`. The store takes them out. */
+  trackChanges(): Set<string> {
+    this.changed ??= new Set();
+    return this.changed;
   }
 
-  putBack({ usage, bans }: Changes): void {
-    for (const { subject } of usage) this.noteChange(subject);
-    for (const { keyId } of bans) this.noteBanChange(keyId);
+  /** The usage or the record of a name; null = evicted or forgotten. */
+  valueNamed(name: string): Usage | BanRecord | null {
+    return (name.startsWith(BAN) ? this.bans.get(keyIdIn(name)) : this.projects.get(name)) ?? null;
+  }
+
+  /** Null without a key. */
+  private recordOf(keyId: string | null): BanRecord | null {
+    return keyId === null ? null : (this.bans.get(keyId) ?? NO_RECORD);
   }
 
   private spentOf(subject: string, allowance: Allowance, nowMs: number): SpentAllowance {
     const name = allowanceSubject(subject, allowance.name);
-    const usage = copy(this.mapOf(name).get(name) ?? UNUSED, { ...NO_USAGE });
-    enterWindows(usage, nowMs);
-    return { ...allowance, usage };
+    return { ...allowance, usage: current(this.mapOf(name).get(name), nowMs, { ...NO_USAGE }) };
   }
 
-  private spendAllowance(subject: string, allowance: SpentAllowance, nowMs: number): void {
-    const name = allowanceSubject(subject, allowance.name);
-    const counter = this.mapOf(name).get(name) ?? this.addCounter(name, nowMs);
-    spend(allowance.usage, allowance, allowance.cost);
-    copy(allowance.usage, counter);
-    this.noteChange(name);
-  }
-
-  private mapOf(subject: string): ShardedMap<SubjectUsage> {
+  private mapOf(subject: string): ShardedMap<Usage> {
     return isAddress(subject) ? this.addresses : this.projects;
   }
 
-  private addCounter(subject: string, nowMs: number): SubjectUsage {
-    this.makeRoom(nowMs);
-    const counter = { ...UNUSED, subject };
-    this.mapOf(subject).set(subject, counter);
-    return counter;
+  private keepUsage(
+    subject: string,
+    usage: Usage,
+    nowMs: number,
+    counter = this.mapOf(subject).get(subject),
+  ): void {
+    if (counter) copy(usage, counter);
+    else {
+      this.makeRoom(nowMs);
+      this.mapOf(subject).set(subject, { ...usage });
+    }
+    this.noteChange(subject);
   }
 
   private makeRoom(nowMs: number): void {
@@ -211,46 +181,41 @@ export class MemoryLimiter implements Limiter {
     this.projects.evictExpired(shard, (counter) => counter.day < day);
     this.bans.evictExpired(shard, (record, keyId) => {
       const isMeaningless = meaninglessAtMs(record) <= nowMs;
-      if (isMeaningless) this.noteBanChange(keyId);
+      if (isMeaningless) this.noteChange(banName(keyId));
       return isMeaningless;
     });
   }
 
-  private keep(keyId: string, record: BanRecord, nowMs: number): void {
+  private keepRecord(keyId: string, record: BanRecord, nowMs: number): void {
     if (this.bans.size >= MAX_BANS && !this.bans.get(keyId)) this.bans.evictOldest();
     this.bans.set(keyId, forgotten(record, nowMs));
-    this.noteBanChange(keyId);
+    this.noteChange(banName(keyId));
   }
 
-  private noteChange(subject: string): void {
+  private noteChange(name: string): void {
     // Full only while the database is unavailable.
-    if (this.changed === null || this.changed.subjects.size >= this.maxSubjects) return;
-    if (!isAddress(subject)) this.changed.subjects.add(subject);
-  }
-
-  private noteBanChange(keyId: string): void {
-    if (this.changed !== null && this.changed.keyIds.size < MAX_BANS) this.changed.keyIds.add(keyId);
+    if (this.changed === null || this.changed.size >= this.maxSubjects) return;
+    if (!isAddress(name)) this.changed.add(name);
   }
 }
 
 const NO_USAGE: Usage = { minute: 0, minuteUsed: 0, day: 0, dayUsed: 0 };
-const UNUSED: SubjectUsage = { ...NO_USAGE, subject: '' };
+const BAN = 'ban:';
 
-function copy<T extends Usage>(from: Usage, to: T): T {
+/** The name of a key among the changes. */
+export const banName = (keyId: string) => BAN + keyId;
+export const keyIdIn = (name: string) => name.slice(BAN.length);
+
+/** The usage of a counter in the current windows, as a copy. */
+function current(counter: Usage | undefined, nowMs: number, usage: Usage): Usage {
+  copy(counter ?? NO_USAGE, usage);
+  enterWindows(usage, nowMs);
+  return usage;
+}
+
+function copy(from: Usage, to: Usage): void {
   to.minute = from.minute;
   to.minuteUsed = from.minuteUsed;
   to.day = from.day;
   to.dayUsed = from.dayUsed;
-  return to;
-}
-
-/** Removes at most `count` items from the set, and returns them. */
-function taken(items: Set<string>, count: number): string[] {
-  const removed: string[] = [];
-  for (const item of items) {
-    if (removed.length === count) break;
-    items.delete(item);
-    removed.push(item);
-  }
-  return removed;
 }

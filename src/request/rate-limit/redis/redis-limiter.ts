@@ -33,7 +33,7 @@ export class SharedCountersAway extends Error {
 
 interface Options {
   /** Receives a copy of the shared counters, so that a process that loses Redis continues from there. */
-  mirror?: Pick<MemoryLimiter, 'adopt'>;
+  mirror?: Pick<MemoryLimiter, 'adoptUsage' | 'adoptRecord'>;
   /** For tests: a clock instead of Redis's own. */
   now?: () => number;
 }
@@ -129,7 +129,8 @@ export class RedisLimiter implements Limiter {
       const usage = { minute, minuteUsed, day, dayUsed };
       const known = text === '' ? null : decodeRecord(text);
       const record = keyId === null ? null : (known ?? NO_RECORD);
-      this.options.mirror?.adopt({ subject, ...usage }, keyId === null ? null : { keyId, record: known });
+      this.options.mirror?.adoptUsage(subject, usage);
+      if (keyId !== null) this.options.mirror?.adoptRecord(keyId, known);
       const dataVersion = version === '' ? null : `${this.losses} ${version}`;
       const spent = allowance ? this.spentOf(subject, allowance, reply) : null;
       return { outcome, usage, record, quota, cost, nowMs, dataVersion, allowance: spent };
@@ -139,7 +140,7 @@ export class RedisLimiter implements Limiter {
   private spentOf(subject: string, allowance: Allowance, reply: ScriptReply): SpentAllowance {
     const [, , , , day, , , , minute = 0, minuteUsed = 0] = reply;
     const usage = { minute, minuteUsed, day, dayUsed: 0 };
-    this.options.mirror?.adopt({ subject: allowanceSubject(subject, allowance.name), ...usage }, null);
+    this.options.mirror?.adoptUsage(allowanceSubject(subject, allowance.name), usage);
     return { ...allowance, usage };
   }
 
