@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
-import { errorHeaders, logFault, refusalOf } from '../../request/http/error-reply.js';
+import { errorHeaders, logFault, toAppError } from '../../request/http/error-reply.js';
 import { clientCode, refusalBody } from './execution/errors.js';
 import { MULTIPART, SERVER_SENT_EVENTS, type StreamFormat } from './streams/stream-format.js';
 
@@ -36,7 +36,7 @@ export function streamFormatOf({ method, headers: { accept } }: FastifyRequest):
 
 /** Makes the reply a refusal in GraphQL's form. Returns its body. */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): string {
-  const appError = refusalOf(error, request, reply);
+  const appError = toAppError(error);
   request.errorCode = clientCode(appError);
   logFault(request, appError);
   reply

@@ -15,13 +15,6 @@ const REFUSALS: Record<string, [ErrorCode, string]> = {
   ECONNRESET: ['invalid_request', 'The connection ended before the whole body had arrived.'],
 };
 
-/** The deadline for the response has passed. */
-export class AnswerTooLate extends AppError {
-  constructor() {
-    super('unavailable', 'The response took too long. Try again shortly.', { retryAfterSeconds: 1 });
-  }
-}
-
 /** SPEC's Error body, with the invalid fields of a 400. */
 export function errorBody({ code, message, status, errors }: AppError) {
   return { code, message, status, errors };
@@ -52,17 +45,9 @@ export function unhookedError(
   return { head, body };
 }
 
-/** The error as the client of this request sees it. */
-export function refusalOf(error: unknown, request: FastifyRequest, reply: FastifyReply): AppError {
-  if (!(error instanceof AnswerTooLate) || request.raw.complete) return toAppError(error);
-  // The rest of the body may still arrive; it must not be processed after this response.
-  reply.header('connection', 'close');
-  return new AppError('invalid_request', 'The request did not arrive in time.');
-}
-
 /** Sends an error in REST's form, and logs what the client must not see. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const appError = refusalOf(error, request, reply);
+  const appError = toAppError(error);
   request.errorCode = appError.code;
   logFault(request, appError);
   return reply

@@ -9,9 +9,10 @@ import Fastify, {
   type onRequestHookHandler,
   type onResponseHookHandler,
 } from 'fastify';
+import { AppError } from '../../ground/kernel/errors.js';
 import type { OpenConnections } from './connections/open-connections.js';
 import { routable } from './early-refusals.js';
-import { AnswerTooLate, logFault, replyWithError, toAppError } from './error-reply.js';
+import { logFault, replyWithError, toAppError } from './error-reply.js';
 import { HTTP_LIMITS, type Reception } from './reception.js';
 
 const BODY_BYTES = 100 * 1024;
@@ -138,9 +139,17 @@ function refuseLate(reply: FastifyReply): void {
     reply.raw.destroy();
     return;
   }
-  reply.send(new AnswerTooLate());
-  // The handler ends after this reply. Fastify drops its answer and would warn of it; only a fault belongs in the log.
   const { request } = reply;
+  // The rest of the body may still arrive; it must not be processed after this response.
+  if (!request.raw.complete) reply.header('connection', 'close');
+  reply.send(
+    request.raw.complete
+      ? new AppError('unavailable', 'The response took too long. Try again shortly.', {
+          retryAfterSeconds: 1,
+        })
+      : new AppError('invalid_request', 'The request did not arrive in time.'),
+  );
+  // The handler ends after this reply. Fastify drops its answer and would warn of it; only a fault belongs in the log.
   const error = ({ err }: { err: unknown }) => logFault(request, toAppError(err));
   reply.log = Object.assign(Object.create(request.log), { warn() {}, error });
 }
