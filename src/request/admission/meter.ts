@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
@@ -29,8 +27,6 @@ const EMPTY_ALLOWANCE = { name: 'nothing', perMinute: 0, perDay: null, cost: 1 }
 export class Meter {
   /** A cached caller is always the same object. */
   private readonly accounts = new WeakMap<Caller, Account>();
-  /** A name is unique across all processes. */
-  private readonly connectionNames = new WeakMap<Socket, string>();
   private readonly refusedKeys: RefusedKeys;
 
   constructor(
@@ -59,7 +55,7 @@ export class Meter {
     const { subject, keyId, quota } = this.accountOf(caller, request.ip);
     const hasAllowance = caller !== null && cost.management + cost.schema > 0;
     const allowance = hasAllowance ? allowanceOf(caller, cost) : undefined;
-    const connection = this.connectionOf(request);
+    const connection = connectionOf(request);
     const { dataOf } = request;
     const charge = { subject, keyId, quota, cost: cost.plan, connection, allowance, dataOf };
     const decision = this.limiter.charge(charge);
@@ -107,7 +103,7 @@ export class Meter {
    * Checks whether the plan has a unit left, without spending it: an allowance of zero refuses what the plan would admit.
    */
   private async probe(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const connection = this.connectionOf(request);
+    const connection = connectionOf(request);
     const account = this.accountOf(caller, request.ip);
     const decision = await this.limiter.charge({
       ...account,
@@ -182,20 +178,15 @@ export class Meter {
     this.accounts.set(caller, account);
     return account;
   }
+}
 
-  /**
-   * The name of the connection; null when it may carry concurrent requests. Pipelined requests were sent before the
-   * responses to earlier ones. A proxy's connection carries the requests of many clients, and one client's requests may
-   * use several connections. D-27.
-   */
-  private connectionOf({ ips, raw, isPipelined }: FastifyRequest): string | null {
-    if (isPipelined || (ips && ips.length > 1)) return null;
-    const known = this.connectionNames.get(raw.socket);
-    if (known !== undefined) return known;
-    const name = randomUUID();
-    this.connectionNames.set(raw.socket, name);
-    return name;
-  }
+/**
+ * Null when the connection may carry concurrent requests. Pipelined requests were sent before the responses to earlier
+ * ones. A proxy's connection carries the requests of many clients, and one client's requests may use several connections.
+ * D-27.
+ */
+function connectionOf({ ips, connection }: FastifyRequest): string | null {
+  return ips && ips.length > 1 ? null : connection;
 }
 
 function settleVisit(reply: FastifyReply, decision: Decision): void {

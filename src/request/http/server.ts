@@ -28,8 +28,8 @@ declare module 'fastify' {
     /** The code of the answer's first error, as the client reads it; null = none. */
     errorCode: string | null;
     answerTimer: NodeJS.Timeout | undefined;
-    /** The client sent it on the same connection before the response to its previous request. */
-    isPipelined: boolean;
+    /** The name of its connection; null = the client sent it before the response to its previous request. */
+    connection: string | null;
     /** The project whose host received the request: only its keys are accepted there. Null = a platform host, which accepts every key. */
     site: {
       readonly projectId: bigint | null;
@@ -48,7 +48,7 @@ export const UNANSWERED = {
   operation: null,
   operationType: null,
   errorCode: null,
-  isPipelined: false,
+  connection: null,
   answerTimer: undefined,
 };
 
@@ -108,10 +108,11 @@ export const stopAnswerTimer: onResponseHookHandler = (request, _, done) => {
   done();
 };
 
-/** Sets the headers of every response, and notes whether the request was pipelined. */
+/** Sets the headers of every response, and notes the connection. */
 export function labelAnswer(connections: OpenConnections): onRequestHookHandler {
   return (request, reply, done) => {
-    request.isPipelined = connections.of(request.raw.socket)?.isPipelined ?? false;
+    const connection = connections.of(request.raw.socket);
+    request.connection = connection === null || connection.isPipelined ? null : connection.name;
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
     done();
   };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Discarding } from './discarding.js';
@@ -36,6 +37,8 @@ type Held = [handler: RequestListener, request: IncomingMessage, response: Serve
  * response has left the process. While a request waits, the connection is not read. D-25.
  */
 export class OpenConnection {
+  /** Unique across all processes. */
+  readonly name = randomUUID();
   /** The response that is being produced or sent. */
   current: ServerResponse | null = null;
   /** The current request was sent before the response to its previous one. */
