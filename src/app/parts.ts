@@ -45,9 +45,8 @@ export async function createParts(options: AppOptions) {
     isRequestLogOn: config.isRequestLogOn,
   });
   const traced = config.tracing && (await traceParts(config.tracing, options, running));
-  const charging = traced?.limiter ?? limiter;
   const createMeter = traced?.createMeter ?? ((...parts: MeterParts) => new Meter(...parts));
-  const meter = createMeter(charging, services.apiKeys, config.environment === 'staging', now);
+  const meter = createMeter(limiter, services.apiKeys, config.environment === 'staging', now);
   const cache = traced?.cache ?? new ResponseCache();
   // The metrics module is loaded only when metrics are switched on.
   const metrics =
@@ -115,9 +114,9 @@ type MeterParts = ConstructorParameters<typeof Meter>;
 async function traceParts(
   settings: TracingSettings,
   { config, db, now }: AppOptions,
-  running: RunningLimiter,
+  { sharing }: RunningLimiter,
 ) {
-  const [{ startTracing }, { TracedCache, TracedLimiter, TracedMeter, traceStatements }] = await Promise.all([
+  const [{ startTracing }, { TracedCache, TracedMeter, traceStatements }] = await Promise.all([
     import('../request/tracing/start-tracing.js'),
     import('../request/tracing/traced-work.js'),
   ]);
@@ -125,11 +124,10 @@ async function traceParts(
   const tracing = startTracing({ settings, version: version(), environment, trustedProxies, now });
   const { tracer } = tracing;
   db.traceStatements(traceStatements(tracer, config.database.kind));
-  const place = () => (redisUrl === null || running.sharing.isDegraded ? 'memory' : 'redis');
+  const place = () => (redisUrl === null || sharing.isDegraded ? 'memory' : 'redis');
   return {
     tracing,
-    limiter: new TracedLimiter(running.limiter, tracer, place),
-    createMeter: (...parts: MeterParts) => new TracedMeter(tracer, ...parts),
+    createMeter: (...parts: MeterParts) => new TracedMeter(tracer, place, ...parts),
     cache: new TracedCache(tracer),
   };
 }

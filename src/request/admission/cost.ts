@@ -16,50 +16,39 @@ export const ONE_SCHEMA: Cost = Object.freeze({ plan: 0, management: 0, schema: 
 
 export type Payer = 'plan' | 'management' | 'schema';
 
-/** Operations a key may do per minute, in addition to requests for nouns. D-29. */
-const MANAGEMENT = 'management';
-const MANAGEMENT_PER_MINUTE = 120;
+/** Limits per UTC minute besides the plan's, with the messages of their refusals. */
+const ALLOWANCES = {
+  /** Operations of a key, in addition to requests for nouns. D-29. */
+  management: {
+    perMinute: 120,
+    message: (limit: number) =>
+      `An API key may do ${limit} operations a minute (UTC) on everything except ${NOUN_WORDS}. The plan's quota is not charged`,
+  },
+  /** Introspections of a project. D-37. */
+  schema: {
+    perMinute: 60,
+    message: (limit: number) =>
+      `The schema may be read ${limit} times a minute (UTC) by a project. Store it, or send If-None-Match`,
+  },
+  /** New documents that are parsed for a refused key. D-32. */
+  documents: {
+    perMinute: 120,
+    message: (limit: number) =>
+      `While a key is refused, the gateway reads ${limit} of its new documents a minute (UTC). Send documents with variables`,
+  },
+};
 
-/** Introspections that a project may do per minute. D-37. */
-const SCHEMA = 'schema';
-const SCHEMA_PER_MINUTE = 60;
+type AllowanceKind = keyof typeof ALLOWANCES;
 
-const SCHEMA_ALLOWANCE: Allowance = { name: SCHEMA, perMinute: SCHEMA_PER_MINUTE, perDay: null, cost: 1 };
-
-/** The allowance to charge in addition to the plan, for a cost that is not only the plan's. */
-export function allowanceOf({ keyId }: Caller, { management, schema }: Cost): Allowance {
-  if (schema > 0) return SCHEMA_ALLOWANCE;
-  return { name: `${MANAGEMENT}:${keyId}`, perMinute: MANAGEMENT_PER_MINUTE, perDay: null, cost: management };
-}
-
-/** New documents that are parsed for a refused key per minute. D-32. */
-const DOCUMENTS = 'documents';
-const DOCUMENTS_PER_MINUTE = 120;
-
-export function documentAllowance({ keyId }: Caller): Allowance {
-  return { name: `${DOCUMENTS}:${keyId}`, perMinute: DOCUMENTS_PER_MINUTE, perDay: null, cost: 1 };
+export function allowanceOf(kind: AllowanceKind, { keyId }: Caller, cost: number): Allowance {
+  const name = kind === 'schema' ? kind : `${kind}:${keyId}`;
+  return { name, perMinute: ALLOWANCES[kind].perMinute, perDay: null, cost };
 }
 
 export function isManagement(allowance: string): boolean {
-  return allowance.startsWith(`${MANAGEMENT}:`);
+  return allowance.startsWith('management:');
 }
 
-/** The message for a client that an allowance refused. */
-export function allowanceRule(allowance: string): { rule: string; advice: string } {
-  if (allowance === SCHEMA) {
-    return {
-      rule: `The schema may be read ${SCHEMA_PER_MINUTE} times a minute (UTC) by a project`,
-      advice: 'Store it, or send If-None-Match',
-    };
-  }
-  if (allowance.startsWith(DOCUMENTS)) {
-    return {
-      rule: `While a key is refused, the gateway reads ${DOCUMENTS_PER_MINUTE} of its new documents a minute (UTC)`,
-      advice: 'Send documents with variables',
-    };
-  }
-  return {
-    rule: `An API key may do ${MANAGEMENT_PER_MINUTE} operations a minute (UTC) on everything except ${NOUN_WORDS}`,
-    advice: "The plan's quota is not charged",
-  };
+export function allowanceMessage({ name, limit }: { name: string; limit: number }): string {
+  return ALLOWANCES[name.split(':')[0] as AllowanceKind].message(limit);
 }

@@ -4,6 +4,7 @@ import { AppError } from '../../ground/kernel/errors.js';
 import type { ApiKeyService } from '../../tenants/api-keys/api-key.service.js';
 import {
   type Account,
+  type Charge,
   type Decision,
   type Limiter,
   type Refused,
@@ -12,7 +13,7 @@ import {
 } from '../rate-limit/rules/limiter.js';
 import { addressSubject, projectSubject, visitSubject } from '../rate-limit/rules/subjects.js';
 import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/rules/windows.js';
-import { allowanceOf, type Cost, documentAllowance } from './cost.js';
+import { allowanceOf, type Cost } from './cost.js';
 import { RefusedKeys } from './rate-limited-keys.js';
 import { parseRehearsal, rateLimited, rehearsed, visitRefused } from './refusal-errors.js';
 
@@ -21,7 +22,7 @@ const REHEARSE = 'petstore-rehearse';
 const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
 /** Stops floods of an address, not readers: a page causes at most twenty requests. */
 const VISIT_QUOTA = { perMinute: 600, perDay: null };
-const EMPTY_ALLOWANCE = { name: 'nothing', perMinute: 0, perDay: null, cost: 1 };
+const NOTHING = { name: 'nothing', perMinute: 0, perDay: null, cost: 1 };
 
 /** Charges the requests of both doors, and writes the remaining quota into their responses. */
 export class Meter {
@@ -50,18 +51,23 @@ export class Meter {
     return this.rehearse(request, reply).then(() => this.spend(request, reply, cost));
   }
 
-  protected spend(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
+  private spend(request: FastifyRequest, reply: FastifyReply, cost: Cost): Promise<void> | undefined {
     const caller = request.caller ?? null;
     const { subject, keyId, quota } = this.accountOf(caller, request.ip);
-    const hasAllowance = caller !== null && cost.management + cost.schema > 0;
-    const allowance = hasAllowance ? allowanceOf(caller, cost) : undefined;
+    const kind = cost.schema > 0 ? 'schema' : cost.management > 0 ? 'management' : null;
+    const allowance = caller && kind ? allowanceOf(kind, caller, cost[kind]) : undefined;
     const connection = connectionOf(request);
     const { dataOf } = request;
     const charge = { subject, keyId, quota, cost: cost.plan, connection, allowance, dataOf };
-    const decision = this.limiter.charge(charge);
+    const decision = this.decide(request, charge);
     if (decision instanceof Promise) return decision.then((known) => this.settle(request, reply, known));
     this.settle(request, reply, decision);
     return undefined;
+  }
+
+  /** Overridden when there are traces, which know the request. */
+  protected decide(_: FastifyRequest, charge: Charge): Decision | Promise<Decision> {
+    return this.limiter.charge(charge);
   }
 
   private settle(request: FastifyRequest, reply: FastifyReply, decision: Decision): void {
@@ -89,39 +95,21 @@ export class Meter {
 
   /**
    * Decides whether to parse a document of a refused key before its cost is known. A document that can only be about nouns
-   * is checked against the plan, and refused with a strike like any other request. Throws, or rejects with, `AppError`
-   * 429.
+   * is checked against the plan, and refused with a strike like any other request. Rejects with `AppError` 429.
    */
-  admitUnread(request: FastifyRequest, reply: FastifyReply, mayManage: boolean): Promise<void> | undefined {
-    const { caller } = request;
-    if (!caller) return undefined;
-    if (mayManage) return this.countDocument(caller, request, reply);
-    return this.refusedKeys.isRefusedByPlan(caller.keyId) ? this.probe(caller, request, reply) : undefined;
-  }
-
-  /**
-   * Checks whether the plan has a unit left, without spending it: an allowance of zero refuses what the plan would admit.
-   */
-  private async probe(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const connection = connectionOf(request);
-    const account = this.accountOf(caller, request.ip);
-    const decision = await this.limiter.charge({
-      ...account,
-      cost: 1,
-      connection,
-      allowance: EMPTY_ALLOWANCE,
-    });
-    if (decision.admitted || decision.isOfAllowance) return this.refusedKeys.forgetPlan(caller.keyId);
-    request.paidBy = 'plan';
-    this.settle(request, reply, decision);
-  }
-
-  private async countDocument(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const allowance = documentAllowance(caller);
-    const account = this.accountOf(caller, request.ip);
-    const decision = await this.limiter.charge({ ...account, cost: 0, connection: null, allowance });
+  async admitUnread(request: FastifyRequest, reply: FastifyReply, mayManage: boolean): Promise<void> {
+    const { caller, ip } = request;
+    if (!caller || !(mayManage || this.refusedKeys.isRefusedByPlan(caller.keyId))) return;
+    const account = this.accountOf(caller, ip);
+    // The plan is only checked: an allowance of zero refuses what the plan would admit.
+    const charge: Charge = mayManage
+      ? { ...account, cost: 0, connection: null, allowance: allowanceOf('documents', caller, 1) }
+      : { ...account, cost: 1, connection: connectionOf(request), allowance: NOTHING };
+    const decision = await this.decide(request, charge);
+    if (!mayManage && (decision.admitted || decision.isOfAllowance))
+      return this.refusedKeys.forgetPlan(caller.keyId);
     if (decision.admitted) return;
-    request.paidBy = 'management';
+    request.paidBy = mayManage ? 'management' : 'plan';
     this.settle(request, reply, decision);
   }
 
@@ -132,7 +120,7 @@ export class Meter {
    */
   chargeVisit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const account = { subject: visitSubject(request.ip), keyId: null, quota: VISIT_QUOTA };
-    const decision = this.limiter.charge({ ...account, cost: 1, connection: null });
+    const decision = this.decide(request, { ...account, cost: 1, connection: null });
     if (decision instanceof Promise) return decision.then((known) => settleVisit(reply, known));
     settleVisit(reply, decision);
     return undefined;

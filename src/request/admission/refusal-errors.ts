@@ -1,8 +1,8 @@
-import { durationInWords } from '../../ground/kernel/duration.js';
+import { durationInWords, MINUTE_MS } from '../../ground/kernel/duration.js';
 import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import { LADDER_MINUTES } from '../rate-limit/rules/bans.js';
 import type { Refused, Standing } from '../rate-limit/rules/limiter.js';
-import { allowanceRule } from './cost.js';
+import { allowanceMessage } from './cost.js';
 
 /** The 401 for a caller without a valid key. The message is the same for every reason. Spec: Authentication. */
 export function unauthorized(): AppError {
@@ -16,8 +16,7 @@ export function unauthorized(): AppError {
 export function rateLimited(refused: Refused): AppError {
   const { code, retryAfterSeconds, neverFits, allowance, isOfAllowance } = refused;
   if (isOfAllowance && allowance) {
-    const { rule, advice } = allowanceRule(allowance.name);
-    const message = `${rule}. ${advice}; try again in ${durationInWords(retryAfterSeconds)}.`;
+    const message = `${allowanceMessage(allowance)}; try again in ${durationInWords(retryAfterSeconds)}.`;
     return new AppError(code, message, { retryAfterSeconds, limit: allowance.limit });
   }
   const reason = {
@@ -53,19 +52,21 @@ export function rehearsed(rehearsal: Rehearsal, standing: Standing): Refused | A
   if (rehearsal === 'sunset') return new AppError('gone', 'Rehearsal: this operation has been removed.');
   const { atMs, minute, day } = standing;
   const spent = { remaining: 0, isViolated: true };
-  const until = (seconds: number) => Math.max(1, Math.ceil(seconds - atMs / 1000));
-  const verdict = { admitted: false, isOfAllowance: false, neverFits: false, startsBan: false } as const;
-  const refusal = { ...standing, ...verdict };
-  if (rehearsal === '429 minute') {
-    const retryAfterSeconds = until(minute.resetAtSeconds);
-    return { ...refusal, code: 'rate_limited_minute', minute: { ...minute, ...spent }, retryAfterSeconds };
-  }
-  if (rehearsal === '429 day' && day) {
-    const retryAfterSeconds = until(day.resetAtSeconds);
-    return { ...refusal, code: 'rate_limited_day', day: { ...day, ...spent }, retryAfterSeconds };
-  }
-  const retryAfterSeconds = LADDER_MINUTES[0] * 60;
-  const untilSeconds = Math.ceil(atMs / 1000) + retryAfterSeconds;
-  const ban = { strikes: 0, untilSeconds, nextStepMinutes: LADDER_MINUTES[1] };
-  return { ...refusal, code: 'key_banned', ban, retryAfterSeconds };
+  const refusal = (code: Refused['code'], endsAtMs: number, shown: Partial<Standing>): Refused => ({
+    ...standing,
+    ...shown,
+    code,
+    retryAfterSeconds: Math.max(1, Math.ceil((endsAtMs - atMs) / 1000)),
+    admitted: false,
+    isOfAllowance: false,
+    neverFits: false,
+    startsBan: false,
+  });
+  if (rehearsal === '429 minute')
+    return refusal('rate_limited_minute', minute.resetAtSeconds * 1000, { minute: { ...minute, ...spent } });
+  if (rehearsal === '429 day' && day)
+    return refusal('rate_limited_day', day.resetAtSeconds * 1000, { day: { ...day, ...spent } });
+  const untilMs = atMs + LADDER_MINUTES[0] * MINUTE_MS;
+  const ban = { strikes: 0, untilSeconds: Math.ceil(untilMs / 1000), nextStepMinutes: LADDER_MINUTES[1] };
+  return refusal('key_banned', untilMs, { ban });
 }

@@ -1,6 +1,6 @@
 import { SpanKind } from '@opentelemetry/api';
 import { Meter } from '../admission/meter.js';
-import type { Account, Charge, Decision, Limiter, Standing } from '../rate-limit/rules/limiter.js';
+import type { Charge, Decision } from '../rate-limit/rules/limiter.js';
 import { ResponseCache } from '../response-cache/response-cache.js';
 import { endedAfter, type Tracer, type Work } from './tracer.js';
 
@@ -12,57 +12,33 @@ declare module 'fastify' {
   }
 }
 
-/** Its charges become spans below the current one. */
-export class TracedLimiter implements Limiter {
+type Request = Parameters<Meter['charge']>[0];
+
+/** Its charges become spans. They name the request, whose key may have been looked up before. */
+export class TracedMeter extends Meter {
   constructor(
-    private readonly limiter: Limiter,
     private readonly tracer: Tracer,
     /** Where charges are counted now. */
     private readonly place: () => 'redis' | 'memory',
-  ) {}
+    ...parts: ConstructorParameters<typeof Meter>
+  ) {
+    super(...parts);
+  }
 
-  charge(charge: Charge): Decision | Promise<Decision> {
-    const work = this.tracer.startChild('admission');
-    if (work === null) return this.limiter.charge(charge);
+  protected override decide(request: Request, charge: Charge): Decision | Promise<Decision> {
+    const parent = request.operationTrace ?? request.trace;
+    const work = parent && this.tracer.enter(parent, () => this.tracer.startChild('admission'));
+    if (!work) return super.decide(request, charge);
     const describe = (decision: Decision): Decision => {
       work.span.setAttribute('petstore.limiter', this.place());
       work.span.setAttribute('petstore.decision', decision.admitted ? 'admitted' : 'refused');
       return decision;
     };
     return endedAfter(work, () => {
-      const decided = this.limiter.charge(charge);
+      const decided = super.decide(request, charge);
       return decided instanceof Promise ? decided.then(describe) : describe(decided);
     });
   }
-
-  peek(account: Account): Standing | Promise<Standing> {
-    return this.limiter.peek(account);
-  }
-}
-
-/** The current work is that of the request which it charges: its key may have been looked up before. */
-export class TracedMeter extends Meter {
-  constructor(
-    private readonly tracer: Tracer,
-    ...parts: ConstructorParameters<typeof Meter>
-  ) {
-    super(...parts);
-  }
-
-  protected override spend(...charge: Parameters<Meter['charge']>): ReturnType<Meter['charge']> {
-    const work = workOf(charge[0]);
-    return work === null ? super.spend(...charge) : this.tracer.enter(work, () => super.spend(...charge));
-  }
-
-  override admitUnread(...document: Parameters<Meter['admitUnread']>): ReturnType<Meter['admitUnread']> {
-    const work = workOf(document[0]);
-    if (work === null) return super.admitUnread(...document);
-    return this.tracer.enter(work, () => super.admitUnread(...document));
-  }
-}
-
-function workOf({ operationTrace, trace }: Parameters<Meter['charge']>[0]): Work | null {
-  return operationTrace ?? trace;
 }
 
 /** Its look-ups become spans. */
