@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** All keys of a project spend from one quota: more keys do not multiply the plan. */
 export function projectSubject(projectId: bigint): string {
@@ -39,12 +40,9 @@ export function isAddress(subject: string): boolean {
 
 /** The /64 of an IPv6 address, or the IPv4 address that it contains. */
 function network(address: string): string {
-  // A zone (`%eth0`) is not part of the address; the URL parser writes each address in its canonical form.
-  const canonical = new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1);
-  const [left = [], right = []] = canonical.split('::').map((half) => half.split(':').filter(Boolean));
-  const zeros = Array<string>(8 - left.length - right.length).fill('0');
-  const groups = [...left, ...zeros, ...right];
-  if (groups.slice(0, 6).join(':') !== '0:0:0:0:0:ffff') return `${groups.slice(0, 4).join(':')}::/64`;
-  const bytes = groups.slice(6).map((group) => Buffer.from(group.padStart(4, '0'), 'hex'));
-  return Buffer.concat(bytes).join('.');
+  // A zone (`%eth0`) is not part of the address.
+  const parsed = ipaddr.IPv6.parse(address.replace(/%.*/, ''));
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  const groups = parsed.parts.map((part) => part.toString(16));
+  return `${groups.slice(0, 4).join(':')}::/64`;
 }
