@@ -68,13 +68,13 @@ export class RedisLimiter implements Limiter {
   }
 
   charge(request: Charge): Promise<Decision> {
-    return this.run(request, request).then((decided) =>
+    return this.run(request).then((decided) =>
       decided.outcome === ADMITTED ? admitted(decided) : refused(decided, decided.outcome === BANNED),
     );
   }
 
-  async peek(account: Account): Promise<Standing> {
-    return standing(await this.run(account, { cost: PEEK, connection: null }));
+  async peek({ subject, keyId, quota }: Account): Promise<Standing> {
+    return standing(await this.run({ subject, keyId, quota, cost: PEEK, connection: null }));
   }
 
   /** Ends the key's ban, and clears its strikes and ladder steps. */
@@ -116,15 +116,19 @@ export class RedisLimiter implements Limiter {
     this.redis.disconnect();
   }
 
-  private run(
-    { subject, keyId, quota }: Account,
-    { cost, connection, allowance, dataOf }: Asked,
-  ): Promise<State> {
-    const input: (string | number)[] = this.keysOf(subject, keyId, { allowance, dataOf });
-    input.push(cost, quota.perMinute, quota.perDay ?? -1, connection ?? '');
-    if (this.options.now || allowance) input.push(this.options.now?.() ?? '');
-    if (allowance) input.push(allowance.cost, allowance.perMinute);
-    return this.within(() => this.evaluate(input)).then((reply) => {
+  private run(charge: Charge): Promise<State> {
+    const { subject, keyId, quota, cost, connection, allowance, dataOf } = charge;
+    const keys = [keyIn(subject)];
+    if (keyId !== null) {
+      keys.push(banKey(subject, keyId));
+      if (allowance) keys.push(keyIn(subject, `:${allowance.name}`));
+      // Only these requests may be served from the cache.
+      else if (dataOf) keys.push(versionKey(subject, dataOf));
+    }
+    const values = [cost, quota.perMinute, quota.perDay ?? -1, connection ?? ''];
+    if (this.options.now || allowance) values.push(this.options.now?.() ?? '');
+    if (allowance) values.push(allowance.cost, allowance.perMinute);
+    return this.within(() => this.evaluate(keys, values)).then((reply) => {
       const [nowMs, outcome, minute, minuteUsed, day, dayUsed, text, version] = reply;
       const usage = { minute, minuteUsed, day, dayUsed };
       const known = text === '' ? null : decodeRecord(text);
@@ -144,28 +148,11 @@ export class RedisLimiter implements Limiter {
     return { ...allowance, usage };
   }
 
-  /**
-   * The number of keys, then the keys. The data version is read only with a key and without an allowance: only those
-   * requests may be served from the cache.
-   */
-  private keysOf(
-    subject: string,
-    keyId: string | null,
-    { allowance, dataOf }: Pick<Charge, 'allowance' | 'dataOf'>,
-  ): (string | number)[] {
-    if (keyId === null) return [1, keyIn(subject)];
-    const keys = [keyIn(subject), banKey(subject, keyId)];
-    if (allowance) keys.push(keyIn(subject, `:${allowance.name}`));
-    else if (dataOf) keys.push(versionKey(subject, dataOf));
-    return [keys.length, ...keys];
-  }
-
-  private evaluate(input: (string | number)[]): Promise<ScriptReply> {
-    const [keyCount = 0, ...rest] = input as [number, ...(string | number)[]];
-    return this.redis.evalsha(SCRIPT_SHA, keyCount, ...rest).catch((error) => {
+  private evaluate(keys: string[], values: (string | number)[]): Promise<ScriptReply> {
+    return this.redis.evalsha(SCRIPT_SHA, keys.length, ...keys, ...values).catch((error) => {
       // Redis has restarted or does not know the script yet; EVAL also caches it.
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return this.redis.eval(CHARGE_SCRIPT, keyCount, ...rest);
+      return this.redis.eval(CHARGE_SCRIPT, keys.length, ...keys, ...values);
     }) as Promise<ScriptReply>;
   }
 
@@ -233,8 +220,6 @@ type ScriptReply = [
   ownMinute?: number,
   ownMinuteUsed?: number,
 ];
-
-type Asked = Pick<Charge, 'cost' | 'connection' | 'allowance' | 'dataOf'>;
 
 type State = Decided & { outcome: number };
 
