@@ -1,12 +1,11 @@
 import type { Database } from '../../ground/database/database.js';
-import type { NounVersions } from '../../ground/kernel/data-versions.js';
 import { connectRedis } from '../../ground/redis/redis-connection.js';
 import { CounterStore } from './memory/counter-store.js';
 import { MemoryLimiter } from './memory/memory-limiter.js';
 import { MemoryVersions } from './memory/memory-versions.js';
 import { RedisLimiter } from './redis/redis-limiter.js';
 import { ResilientLimiter, SharedVersions } from './redis/resilient-limiter.js';
-import type { Limiter, LimiterLog } from './rules/limiter.js';
+import type { LimiterLog } from './rules/limiter.js';
 
 interface LimiterParts {
   /** Null = this process counts alone, and stores its counters. */
@@ -21,29 +20,23 @@ type Sharing = Pick<ResilientLimiter, 'isDegraded' | 'counts'>;
 
 const ALONE: Sharing = { isDegraded: false, counts: { outages: 0, localDecisions: 0 } };
 
-export interface RunningLimiter {
-  limiter: Limiter;
-  versions: NounVersions;
-  sharing: Sharing;
-  /** Stores the counters of a process that counts alone. To be called every two seconds: a restart forgets the rest. */
-  storeCounters(): Promise<void>;
-  close(): Promise<void>;
-}
+export type RunningLimiter = Awaited<ReturnType<typeof startLimiter>>;
 
-/** Starts the limiter: without Redis in memory, otherwise shared with the other processes. */
-export async function startLimiter({ redisUrl, db, log, now }: LimiterParts): Promise<RunningLimiter> {
+/**
+ * Starts the limiter: without Redis in memory, otherwise shared with the other processes. `storeCounters` is for a process
+ * that counts alone, every two seconds: a restart forgets the rest.
+ */
+export async function startLimiter({ redisUrl, db, log, now }: LimiterParts) {
   if (redisUrl === null) {
     const versions = new MemoryVersions(now);
     const limiter = new MemoryLimiter(now, undefined, versions);
     const store = new CounterStore(db, limiter, now);
     await store.restore();
-    const close = async () => {};
-    return { limiter, versions, sharing: ALONE, storeCounters: () => store.flush(), close };
+    return { limiter, versions, sharing: ALONE, storeCounters: () => store.flush(), close: async () => {} };
   }
   const mirror = new MemoryLimiter(now);
   const shared = new RedisLimiter(await connectRedis(redisUrl), { mirror });
   const limiter = new ResilientLimiter(shared, mirror, log);
   const versions = new SharedVersions(limiter);
-  const close = () => limiter.close();
-  return { limiter, versions, sharing: limiter, storeCounters: async () => {}, close };
+  return { limiter, versions, sharing: limiter, storeCounters: async () => {}, close: () => limiter.close() };
 }
