@@ -71,6 +71,8 @@ export class AppError extends Error {
     super(message, { cause });
     this.name = 'AppError';
     Object.assign(this, details);
+    // A client that gets 503 must know when to return.
+    if (code === 'unavailable') this.retryAfterSeconds ??= 1;
   }
 
   get status(): number {

@@ -10,13 +10,10 @@ export function healthRoutes(
   app.get('/healthz', async (_, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
 
   app.get('/readyz', async (_, reply) => {
-    if (isDraining()) throw notReady('This process is shutting down.');
-    if (!(await isDatabaseReady())) throw notReady('Migrations are missing. Run "petstore migrate".');
+    if (isDraining()) throw new AppError('unavailable', 'This process is shutting down.');
+    if (!(await isDatabaseReady()))
+      throw new AppError('unavailable', 'Migrations are missing. Run "petstore migrate".');
     return reply.header('cache-control', 'no-store').send({ status: 'ready' });
   });
   for (const path of ['/healthz', '/readyz']) restrictMethods(app, path, ['GET']);
-}
-
-function notReady(message: string): AppError {
-  return new AppError('unavailable', message, { retryAfterSeconds: 1 });
 }

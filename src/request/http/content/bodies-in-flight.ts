@@ -49,9 +49,7 @@ export class BodiesInFlight {
   private add(projectId: bigint, bytes: number): void {
     const ofProject = (this.bytesOf.get(projectId) ?? 0) + bytes;
     if (bytes > 0 && ofProject > (this.maxBytes - this.bytes - bytes) * PART_OF_FREE) {
-      throw new AppError('unavailable', 'The project sends too much at once. Try again shortly.', {
-        retryAfterSeconds: 1,
-      });
+      throw new AppError('unavailable', 'The project sends too much at once. Try again shortly.');
     }
     this.bytes += bytes;
     if (ofProject === 0) this.bytesOf.delete(projectId);
