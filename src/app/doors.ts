@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
@@ -47,12 +48,8 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   );
   const reception = new Reception(connections, logger, (address) => parts.meter.headersOf(address));
   const shedder = config.shedsLoad ? shedderOf(options, parts) : null;
-  const http = createHttpServer({
-    trustedProxies: config.trustedProxies,
-    reception,
-    guard: (handler) => shedder?.guard(handler) ?? handler,
-    logger,
-  });
+  const guard = (handler: RequestListener) => shedder?.guard(handler) ?? handler;
+  const http = createHttpServer(reception, guard, config.trustedProxies, logger);
   const drain = new Drain(http, connections, () => parts.streams.drain());
   http.decorateRequest('site');
   addServerHooks(http, {

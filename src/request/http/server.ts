@@ -52,21 +52,16 @@ export const UNANSWERED = {
   answerTimer: undefined,
 };
 
-export interface HttpSettings {
-  trustedProxies: readonly string[];
-  reception: Reception;
-  /** Wraps the handler of all requests: it may answer them itself. */
-  guard: (handler: RequestListener) => RequestListener;
-  logger: FastifyBaseLogger;
-}
-
-/** The HTTP server without its doors and hooks: limits, request ids, and errors from every layer in the gateway's format. */
-export function createHttpServer({
-  trustedProxies,
-  reception,
-  guard,
-  logger,
-}: HttpSettings): FastifyInstance {
+/**
+ * The HTTP server without its doors and hooks: limits, request ids, and errors from every layer in the gateway's format.
+ * `guard` wraps the handler of all requests: it may answer them itself.
+ */
+export function createHttpServer(
+  reception: Reception,
+  guard: (handler: RequestListener) => RequestListener,
+  trustedProxies: readonly string[],
+  logger: FastifyBaseLogger,
+): FastifyInstance {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -145,9 +140,7 @@ function refuseLate(reply: FastifyReply): void {
   if (!request.raw.complete) reply.header('connection', 'close');
   reply.send(
     request.raw.complete
-      ? new AppError('unavailable', 'The response took too long. Try again shortly.', {
-          retryAfterSeconds: 1,
-        })
+      ? new AppError('unavailable', 'The response took too long. Try again shortly.')
       : new AppError('invalid_request', 'The request did not arrive in time.'),
   );
   // The handler ends after this reply. Fastify drops its answer and would warn of it; only a fault belongs in the log.
