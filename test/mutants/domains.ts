@@ -44,7 +44,7 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'http-served',
     file: 'request/ingress/ingress.ts',
-    find: "if (schemeOf(request) !== 'https') return this.secure(owner, request, reply);",
+    find: "if (schemeOf(request) !== 'https') {",
     replace: '',
     breaks: 'An attached host is served over HTTPS only.',
     tests: ['Domains-Host-6'],

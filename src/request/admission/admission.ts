@@ -96,12 +96,9 @@ export class Admission {
 
   /** Shows the quota before admission: of the request's key, or of its address without a valid key. */
   async lookAhead(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    let caller: Caller | null = null;
-    try {
-      caller = await this.identify(request);
-    } catch {
-      // The database is unavailable. The response does not depend on it.
-    }
+    const identified = async () => this.identify(request);
+    // Without the database the caller is not known, and the response does not depend on it.
+    const caller = await identified().catch(() => null);
     await this.meter.showStanding(request, reply, caller);
   }
 

@@ -10,7 +10,7 @@ const GRACE_MS = 250;
  * is already on its way.
  */
 export class Drain {
-  private draining = false;
+  isDraining = false;
 
   constructor(
     private readonly app: FastifyInstance,
@@ -19,14 +19,10 @@ export class Drain {
     private readonly endStreams: () => void,
   ) {}
 
-  get isDraining(): boolean {
-    return this.draining;
-  }
-
   /** Resolves when all connections are closed, or after `withinMs`. Load balancers get `lameDuckMs` to notice. */
   async run({ lameDuckMs, withinMs }: { lameDuckMs: number; withinMs: number }): Promise<void> {
     const endsAt = performance.now() + withinMs;
-    this.draining = true;
+    this.isDraining = true;
     this.connections.announceClose();
     this.endStreams();
     await sleep(Math.min(lameDuckMs, withinMs));

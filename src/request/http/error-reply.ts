@@ -69,20 +69,15 @@ export function toAppError(error: unknown): AppError {
   // First: a lost connection to the database has the code of a client's.
   const away = unavailableIfDatabaseAway(error);
   if (away) return away;
-  const [code, message] = REFUSALS[String((error as { code?: unknown } | null)?.code)] ?? [];
-  if (code && message) return new AppError(code, message);
-  if (isRefusal(error)) return new AppError('invalid_request', 'The request is not valid.', { cause: error });
+  const { code, statusCode } = Object(error) as { code?: unknown; statusCode?: unknown };
+  const [known, message] = REFUSALS[String(code)] ?? [];
+  if (known && message) return new AppError(known, message);
+  // Fastify refused the request for a reason that is not in the table.
+  if (String(code).startsWith('FST_') && Number(statusCode) < 500)
+    return new AppError('invalid_request', 'The request is not valid.', { cause: error });
   return new AppError(
     'internal',
     'Something went wrong on our side. Quote the X-Request-Id when you report it.',
     { cause: error },
-  );
-}
-
-/** Fastify refused the request for a reason that is not in the table above. */
-function isRefusal(error: unknown): boolean {
-  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
-  return (
-    String(code).startsWith('FST_') && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
   );
 }

@@ -69,8 +69,13 @@ export class Ingress {
     }
     if (!this.addresses.isReady(owner))
       return this.refuse(reply, misdirected('This host is not served here yet.'));
-    if (schemeOf(request) !== 'https') return this.secure(owner, request, reply);
-    const { redirect, projectId } = owner;
+    const { redirect, projectId, hostname } = owner;
+    if (schemeOf(request) !== 'https') {
+      // Without the port of HTTPS there is nowhere to redirect to.
+      if (this.addresses.redirectsToHttps)
+        return redirectTo(reply, TO_HTTPS, this.addressOf(hostname, request));
+      return this.refuse(reply, misdirected('This host is served over HTTPS only.'));
+    }
     if (redirect) return redirectTo(reply, redirect.status, this.addressOf(redirect.to, request));
     request.site = this.siteOf(projectId, request);
     return undefined;
@@ -87,13 +92,6 @@ export class Ingress {
       canonicalUrl: isElsewhere ? this.addressOf(primary.hostname, request) : null,
       isServed: async () => (await this.router.ownerOf(hostnameOf(host))) !== null,
     };
-  }
-
-  private secure(host: Host, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (!this.addresses.redirectsToHttps) {
-      return this.refuse(reply, misdirected('This host is served over HTTPS only.'));
-    }
-    return redirectTo(reply, TO_HTTPS, this.addressOf(host.hostname, request));
   }
 
   /** The same path and query on another host, byte for byte. The path begins with `/`, so it can't change the host. */
