@@ -19,15 +19,12 @@ export class Discarding {
     this.lastBytes = socket.bytesRead;
   }
 
-  isTooMuch(): boolean {
-    return this.socket.bytesRead - this.fromBytes > MAX_BYTES;
-  }
-
-  /** Whether the client has used up its time, or is quiet. Call it regularly. */
-  isTooLong(nowMs: number): boolean {
+  /** Whether the client has sent too much, for too long, or is quiet. Call it regularly. */
+  isOver(nowMs: number): boolean {
     const { bytesRead } = this.socket;
     if (bytesRead !== this.lastBytes) this.lastMs = nowMs;
     this.lastBytes = bytesRead;
-    return nowMs - this.lastMs > MAX_QUIET_MS || nowMs - this.sinceMs > MAX_MS;
+    const isLate = nowMs - this.lastMs > MAX_QUIET_MS || nowMs - this.sinceMs > MAX_MS;
+    return isLate || bytesRead - this.fromBytes > MAX_BYTES;
   }
 }

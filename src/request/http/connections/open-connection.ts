@@ -150,11 +150,10 @@ export class OpenConnection {
 
   /** Whether the client has taken too long to read or to send. Call it regularly. */
   isOverdue(nowMs: number): boolean {
-    if (this.isEnding) return this.discarding?.isTooMuch() || this.discarding?.isTooLong(nowMs) || false;
-    if (this.current !== null) return this.patience.hasEnded(nowMs);
-    // The body of a request with an early response. Node limits its time.
-    if (this.discarding && this.hasArrived()) this.discarding = null;
-    return this.discarding?.isTooMuch() ?? false;
+    if (!this.isEnding && this.current !== null) return this.patience.hasEnded(nowMs);
+    // The whole body of a request with an early response.
+    if (!this.isEnding && this.hasArrived()) this.discarding = null;
+    return this.discarding?.isOver(nowMs) ?? false;
   }
 
   private hasArrived(): boolean {
