@@ -5,7 +5,7 @@ import type { MemoryLimiter } from '../memory/memory-limiter.js';
 import type { Account, Charge, Decision, Limiter, LimiterLog, Standing } from '../rules/limiter.js';
 import { projectSubject } from '../rules/subjects.js';
 import { WRITING } from './charge-script.js';
-import type { RedisLimiter } from './redis-limiter.js';
+import type { RedisLimiter, SharedCountersAway } from './redis-limiter.js';
 
 const PROBE_EVERY_MS = 500;
 
@@ -54,7 +54,7 @@ export class ResilientLimiter implements Limiter {
       await this.shared.stamp(subject, noun, version);
       return true;
     } catch (error) {
-      this.degrade(error);
+      this.degrade(error as SharedCountersAway);
       return false;
     }
   }
@@ -70,13 +70,10 @@ export class ResilientLimiter implements Limiter {
     return this.local.charge(request);
   }
 
-  private degrade(error: unknown): void {
+  private degrade({ message: reason }: SharedCountersAway): void {
     if (this.isDegraded || this.isClosed) return;
     this.counts.outages += 1;
-    this.log.warn(
-      { reason: error instanceof Error ? error.message : String(error) },
-      'Redis is unavailable: each process limits alone',
-    );
+    this.log.warn({ reason }, 'Redis is unavailable: each process limits alone');
     this.probeLater();
   }
 
