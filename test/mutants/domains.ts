@@ -45,7 +45,7 @@ export const DOMAINS: readonly Mutant[] = [
     id: 'http-served',
     file: 'request/ingress/ingress.ts',
     find: "if (schemeOf(request) !== 'https') {",
-    replace: '',
+    replace: 'if (this.addresses === undefined) {',
     breaks: 'An attached host is served over HTTPS only.',
     tests: ['Domains-Host-6'],
   },

@@ -181,7 +181,7 @@ function tooMany({ mostStreams: limit }: ProjectStreams): AppError {
 
 function ended(reason: string): AppError {
   const message = `${reason} Connect again, and resume with the cursor of the last change.`;
-  return new AppError('unavailable', message, { retryAfterSeconds: 1 });
+  return new AppError('unavailable', message);
 }
 
 function misdirected(): AppError {
