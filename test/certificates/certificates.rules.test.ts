@@ -54,7 +54,12 @@ function problem({
   subproblems,
 }: Told) {
   const document = { type: `urn:ietf:params:acme:error:${type}`, detail, subproblems };
-  return new AcmeProblem(document, { url: 'https://ca.test/authz/1', status, stage, retryAfterSeconds });
+  return new AcmeProblem(document, {
+    url: 'https://ca.test/authz/1',
+    status,
+    isValidation: stage === 'validation',
+    retryAfterSeconds,
+  });
 }
 
 describe('problems of the CA as the owner sees them', () => {

@@ -40,7 +40,7 @@ const LONGEST_URL = 512;
 
 /**
  * The requests of RFC 8555 and RFC 9773 that issuing needs, without flow or waiting.
- * Every method throws `AcmeProblem`, `AcmeUnreachable`, or the reason of the signal. D-66.
+ * Every method throws `AcmeProblem` or the reason of the signal. D-66.
  */
 export class AcmeClient {
   private readonly agent: Agent;

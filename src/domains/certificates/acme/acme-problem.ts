@@ -3,28 +3,19 @@ export class AcmeProblem extends Error {
   /** Without its namespace: `rateLimited`, `badNonce`. Types that ACME does not define keep their whole URI. */
   readonly type: string;
   readonly detail: string;
-  /** HTTP status. */
-  readonly status: number;
-  /** Null = the CA did not say. */
-  readonly retryAfterSeconds: number | null;
-  readonly url: string;
-  /** `validation`: the CA could not validate the host; `request`: the CA refused the request itself. */
-  readonly stage: 'request' | 'validation';
   private readonly parts: readonly Part[];
 
   /** Any field of the document may be missing or of another type. */
-  constructor(document: Record<string, unknown>, context: ProblemContext) {
-    const { url, status, retryAfterSeconds = null, stage = 'request' } = context;
+  constructor(
+    document: Record<string, unknown>,
+    readonly context: ProblemContext,
+  ) {
     const type = shortType(document.type);
     const detail = text(document.detail) || text(document.title) || 'no detail';
-    super(`${type}: ${detail}`);
+    super(`${type}: ${detail}`, { cause: context.cause });
     this.name = 'AcmeProblem';
     this.type = type;
     this.detail = detail;
-    this.status = status;
-    this.retryAfterSeconds = retryAfterSeconds;
-    this.stage = stage;
-    this.url = url;
     this.parts = Array.isArray(document.subproblems) ? document.subproblems : [];
   }
 
@@ -36,18 +27,9 @@ export class AcmeProblem extends Error {
 }
 
 /** The CA gave no usable answer: no connection, a reset, a timeout, an oversized body, HTML from a proxy. */
-export class AcmeUnreachable extends Error {
-  readonly url: string;
-  readonly retryAfterSeconds: number | null;
-
-  constructor(
-    reason: string,
-    { url, retryAfterSeconds, cause }: { url: string; retryAfterSeconds?: number | null; cause?: unknown },
-  ) {
-    super(reason, { cause });
-    this.name = 'AcmeUnreachable';
-    this.url = url;
-    this.retryAfterSeconds = retryAfterSeconds ?? null;
+export class AcmeUnreachable extends AcmeProblem {
+  constructor(reason: string, context: Omit<ProblemContext, 'status'>) {
+    super({ type: 'unreachable', detail: reason }, { ...context, status: 503 });
   }
 }
 
@@ -56,9 +38,13 @@ type Part = { type?: unknown; detail?: unknown; identifier?: { value?: unknown }
 
 interface ProblemContext {
   url: string;
+  /** HTTP status. */
   status: number;
+  /** Null = the CA did not say. */
   retryAfterSeconds?: number | null;
-  stage?: AcmeProblem['stage'];
+  /** The CA could not validate the host; otherwise it refused the request itself. */
+  isValidation?: boolean;
+  cause?: unknown;
 }
 
 const NAMESPACE = 'urn:ietf:params:acme:error:';

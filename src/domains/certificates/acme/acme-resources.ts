@@ -107,7 +107,7 @@ function readChallenge({ url, status, token, error }: Record<string, unknown>, a
 function problem(document: unknown, url: string): AcmeProblem | null {
   if (typeof document !== 'object' || document === null) return null;
   const { status } = document as { status?: unknown };
-  const context = { url, status: typeof status === 'number' ? status : 403, stage: 'validation' } as const;
+  const context = { url, status: typeof status === 'number' ? status : 403, isValidation: true };
   return new AcmeProblem(document as Record<string, unknown>, context);
 }
 

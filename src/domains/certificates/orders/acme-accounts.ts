@@ -66,7 +66,8 @@ export class AcmeAccounts {
     const { directoryUrl } = this.client.settings;
     const accountUrl = await this.client.account(key, signal).catch((error) => {
       // The CA is creating the account for another process at this moment.
-      if (error instanceof AcmeProblem && error.status === CONFLICT) return this.client.account(key, signal);
+      if (error instanceof AcmeProblem && error.context.status === CONFLICT)
+        return this.client.account(key, signal);
       throw error;
     });
     await this.db.write(() => this.table.update({ directoryUrl }, { accountUrl }));

@@ -49,7 +49,7 @@ export class OrderAttempt {
 
   /**
    * Completes the domain's unfinished order, or places one and then calls `onOrdered`. Throws `AcmeProblem`,
-   * `AcmeUnreachable`, `UnusableCertificate`, what `OrderLog` or `onOrdered` throws, or the reason of the signal.
+   * `UnusableCertificate`, what `OrderLog` or `onOrdered` throws, or the reason of the signal.
    */
   async issue(onOrdered: () => Promise<void>): Promise<NewCertificate> {
     const unfinished = await this.findOrder();
@@ -75,7 +75,8 @@ export class OrderAttempt {
     try {
       return { logId, order: await client.order(this.signer, url, this.signal), key, sealedKey };
     } catch (error) {
-      const isRefusal = error instanceof AcmeProblem && error.status < 500 && error.type !== 'rateLimited';
+      const isRefusal =
+        error instanceof AcmeProblem && error.context.status < 500 && error.type !== 'rateLimited';
       if (!isRefusal) throw error;
     }
     await log.logOutcome(logId, 'CA_DOWN');
@@ -222,9 +223,8 @@ export class OrderAttempt {
  * (RFC 9773 §5). It may also not know the certificate, or know it from another account. Pebble answers `serverInternal` then.
  */
 function mayBeAboutReplacing(error: unknown): boolean {
-  return (
-    error instanceof AcmeProblem && !/^(accountDoesNotExist|rateLimited|rejectedIdentifier)$/.test(error.type)
-  );
+  const others = /^(accountDoesNotExist|rateLimited|rejectedIdentifier|unreachable)$/;
+  return error instanceof AcmeProblem && !others.test(error.type);
 }
 
 /** The CA's Retry-After, or twice the last wait. The deadline of the order bounds both. */

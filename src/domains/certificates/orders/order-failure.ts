@@ -1,14 +1,10 @@
-import type { Diagnosis } from '../../diagnosis/diagnosis.js';
+import { type Diagnosis, finding } from '../../diagnosis/diagnosis.js';
 import { AcmeProblem, AcmeUnreachable } from '../acme/acme-problem.js';
 import { UnusableCertificate } from './x509.js';
 
-export type OrderFailure = Diagnosis & { code: OrderFailureCode };
-
-export type OrderFailureCode = keyof typeof ADVICE;
-
 export class CertificateOrderError extends Error {
   constructor(
-    readonly failure: OrderFailure,
+    readonly failure: Diagnosis,
     options?: ErrorOptions,
   ) {
     super(`${failure.code}: ${failure.cause}`, options);
@@ -25,20 +21,24 @@ interface Circumstances {
 }
 
 /** The failure that an error of an order means for the domain's owner; null = the error did not come from the CA. Pure. */
-export function orderFailure(error: unknown, circumstances: Circumstances): OrderFailure | null {
-  const failure = (code: OrderFailureCode, said: string): OrderFailure => {
-    const advice = ADVICE[code](said, circumstances);
-    return { code, severity: 'ERROR', ...advice, retryAtMs: null, evidence: [] };
+export function orderFailure(error: unknown, circumstances: Circumstances): Diagnosis | null {
+  const { hostname, nowMs } = circumstances;
+  if (error instanceof UnusableCertificate) {
+    return finding('CA_DOWN', [], ADVICE.CA_DOWN(error.message));
+  }
+  if (!(error instanceof AcmeProblem)) return null;
+  const { url, status, retryAfterSeconds = null } = error.context;
+  const { type, detail } = error.about(hostname);
+  const code = codeOf(type, detail, error.context);
+  const [, date, time] = /retry after (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/.exec(error.detail) ?? [];
+  const namedMs = date && time ? Date.parse(`${date}T${time}Z`) : null;
+  const question = hostname === null ? 'ACME request' : `certificate for ${hostname}`;
+  const answer = error instanceof AcmeUnreachable ? detail : `HTTP ${status} ${type}: ${detail}`;
+  return {
+    ...finding(code, [], ADVICE[code](detail, circumstances)),
+    retryAtMs: retryAfterSeconds === null ? namedMs : nowMs + retryAfterSeconds * 1_000,
+    evidence: [{ server: url, question, answer, ttlSeconds: null, atMs: nowMs }],
   };
-  if (error instanceof AcmeProblem) {
-    const { type, detail } = error.about(circumstances.hostname);
-    const answer = `HTTP ${error.status} ${type}: ${detail}`;
-    return { ...failure(codeOf(type, detail, error), detail), ...answered(error, answer, circumstances) };
-  }
-  if (error instanceof AcmeUnreachable) {
-    return { ...failure('CA_DOWN', error.message), ...answered(error, error.message, circumstances) };
-  }
-  return error instanceof UnusableCertificate ? failure('CA_DOWN', error.message) : null;
 }
 
 type Advice = (said: string, circumstances: Circumstances) => Pick<Diagnosis, 'actor' | 'cause' | 'remedy'>;
@@ -105,18 +105,20 @@ const ADVICE = {
   }),
 } satisfies Partial<Record<Diagnosis['code'], Advice>>;
 
+type FailureCode = keyof typeof ADVICE;
+
 /** Codes for problems during validation. Outside validation, `unauthorized` is about our account. */
-const FOUND_BY_VALIDATION: Readonly<Record<string, OrderFailureCode>> = {
+const FOUND_BY_VALIDATION: Readonly<Record<string, FailureCode>> = {
   connection: 'CHALLENGE_UNREACHABLE',
   unauthorized: 'CHALLENGE_WRONG_ANSWER',
   incorrectResponse: 'CHALLENGE_WRONG_ANSWER',
   tls: 'CHALLENGE_WRONG_ANSWER',
 };
 
-function codeOf(type: string, detail: string, { stage, status }: AcmeProblem): OrderFailureCode {
+function codeOf(type: string, detail: string, { isValidation, status }: AcmeProblem['context']): FailureCode {
   // Pebble reports a failed DNS lookup as `connection`.
   if (type === 'connection' && /could not resolve|resolving URL/.test(detail)) return 'DNS_UNREACHABLE';
-  const found = stage === 'validation' ? FOUND_BY_VALIDATION[type] : undefined;
+  const found = isValidation ? FOUND_BY_VALIDATION[type] : undefined;
   if (found) return found;
   if (type === 'caa') return 'CAA_BLOCKS_CA';
   if (type === 'dns') return dnsCode(detail);
@@ -127,26 +129,11 @@ function codeOf(type: string, detail: string, { stage, status }: AcmeProblem): O
 }
 
 /** ACME has a single type for all DNS problems; the text tells more. */
-function dnsCode(detail: string): OrderFailureCode {
+function dnsCode(detail: string): FailureCode {
   if (/DNSSEC|\bbogus\b|DNSKEY/i.test(detail)) return 'DNSSEC_BROKEN';
   if (/\bCAA\b/.test(detail)) return 'CAA_LOOKUP_FAILED';
   const isMissing = /NXDOMAIN|no valid (A|IP)|no (A|IP|such host)|not (found|exist)|could not be found/i.test(
     detail,
   );
   return isMissing ? 'DNS_NO_RECORD' : 'DNS_UNREACHABLE';
-}
-
-/** The answer of the CA as evidence, and the time for a retry that it names. */
-function answered(
-  { url, message, retryAfterSeconds }: AcmeProblem | AcmeUnreachable,
-  answer: string,
-  { hostname, nowMs }: Circumstances,
-): Pick<Diagnosis, 'retryAtMs' | 'evidence'> {
-  const question = hostname === null ? 'ACME request' : `certificate for ${hostname}`;
-  const [, date, time] = /retry after (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/.exec(message) ?? [];
-  const namedMs = date && time ? Date.parse(`${date}T${time}Z`) : null;
-  return {
-    retryAtMs: retryAfterSeconds === null ? namedMs : nowMs + retryAfterSeconds * 1_000,
-    evidence: [{ server: url, question, answer, ttlSeconds: null, atMs: nowMs }],
-  };
 }

@@ -5,8 +5,9 @@ import type { Database } from '../../../ground/database/database.js';
 import { withDrawnId } from '../../../ground/database/drawn-id.js';
 import { HOUR_MS } from '../../../ground/kernel/duration.js';
 import type { IdGenerator } from '../../../ground/kernel/ids.js';
+import { type DiagnosisCode, finding } from '../../diagnosis/diagnosis.js';
 import { AcmeOrder, ENDED } from '../store/acme-order.entity.js';
-import { CertificateOrderError, type OrderFailureCode } from './order-failure.js';
+import { CertificateOrderError } from './order-failure.js';
 
 export type PlannedOrder = Pick<
   AcmeOrder,
@@ -29,7 +30,7 @@ const USED_SHARE = 0.9;
 /** A project leaves orders to the others. */
 const PROJECT_SHARE = 1 / 3;
 /** The CA refused or lost these orders, and does not count them. */
-const UNCOUNTED: OrderFailureCode[] = ['CA_DOWN', 'CA_PAUSED', 'CA_RATE_LIMITED', 'CA_REJECTED'];
+const UNCOUNTED: DiagnosisCode[] = ['CA_DOWN', 'CA_PAUSED', 'CA_RATE_LIMITED', 'CA_REJECTED'];
 /** The row that a process locks while it counts orders. */
 const TURN = { name: 'orders' };
 
@@ -92,7 +93,7 @@ export class OrderLog {
   }
 
   /** After `CA_DOWN` the order may still be good, and a certificate is not stored yet: the next attempt resumes both. */
-  async logOutcome(id: bigint, outcome: typeof ISSUED | OrderFailureCode): Promise<void> {
+  async logOutcome(id: bigint, outcome: typeof ISSUED | DiagnosisCode): Promise<void> {
     const ended = outcome === 'CA_DOWN' ? {} : outcome === ISSUED ? { challengeEndsAtMs: null } : ENDED;
     await this.db.write(() => this.table.update({ id }, { outcome, ...ended }));
   }
@@ -151,12 +152,12 @@ export class OrderLog {
     const question = `${what} (${hostname})`;
     const answer = `${most} of ${most}`;
     throw new CertificateOrderError({
-      code: 'CA_RATE_LIMITED',
-      severity: 'ERROR',
-      actor: 'NOBODY',
-      cause: `There were ${most} ${what}, and this platform orders no more.`,
-      remedy: 'Nothing: we retry automatically.',
-      retryAtMs: Math.min(...ends),
+      ...finding('CA_RATE_LIMITED', [], {
+        actor: 'NOBODY',
+        cause: `There were ${most} ${what}, and this platform orders no more.`,
+        remedy: 'Nothing: we retry automatically.',
+        retryAtMs: Math.min(...ends),
+      }),
       evidence: [{ server: 'order budget', question, answer, ttlSeconds: null, atMs: nowMs }],
     });
   }
