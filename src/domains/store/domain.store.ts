@@ -11,13 +11,14 @@ import { nextChange } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { noConnection } from '../../ground/database/database-errors.js';
 import { withDrawnId, withDrawnIds } from '../../ground/database/drawn-id.js';
+import { newestRows } from '../../ground/database/newest-pages.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { INT64_MIN } from '../../ground/kernel/int64.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
 import { Domain, SERVED_COLUMNS } from './domain.entity.js';
-import { DomainEvent, eventRow, type Happening, newestEvents, type OnDomainEvent } from './timeline.js';
+import { DomainEvent, eventRow, type Happening, OF_ONE, type OnDomainEvent } from './timeline.js';
 
 export type DomainChanges = Partial<Omit<Domain, 'id' | 'projectId' | 'hostname' | 'changeNumber'>>;
 
@@ -28,6 +29,10 @@ export interface Revision {
 
 /** The change of a domain, in the transaction of `manager`; null = none. */
 export type Decide = (domain: Domain, manager: EntityManager) => Revision | null | Promise<Revision | null>;
+
+interface Revised extends Revision {
+  domain: Domain;
+}
 
 interface DomainHooks {
   onEvent: OnDomainEvent;
@@ -57,10 +62,8 @@ const TRANSACTION_PATIENCE_MS = 4_000;
 /** Reads and writes the rows of domains. A removed domain is never changed again. */
 export class DomainStore {
   private readonly transactions = new FairSemaphore({ most: MAX_TRANSACTIONS });
-  private readonly recorded = new WeakMap<EntityManager, Parameters<OnDomainEvent>[0][]>();
-  private readonly projects = new WeakMap<EntityManager, Set<bigint>>();
-  /** Transactions that changed what is served. */
-  private readonly serving = new WeakSet<EntityManager>();
+  /** What each transaction has changed. */
+  private readonly revised = new WeakMap<EntityManager, Revised[]>();
   /** The last id that `deleteRemoved` has seen. */
   private scannedId = INT64_MIN;
 
@@ -116,8 +119,10 @@ export class DomainStore {
   }
 
   /** The newest events of the project's domains, newest first; `counts` gives the number for each domain. One statement. */
-  events(projectId: bigint, counts: ReadonlyMap<bigint, number>): Promise<Map<bigint, DomainEvent[]>> {
-    return newestEvents(this.db, projectId, counts);
+  async events(projectId: bigint, counts: ReadonlyMap<bigint, number>): Promise<Map<bigint, DomainEvent[]>> {
+    const selects = [...counts].map(([id, count]) => ({ sql: OF_ONE, values: [id, projectId, count] }));
+    const events = await newestRows(this.db, DomainEvent, selects);
+    return new Map([...counts.keys()].map((id, at) => [id, events[at] ?? []]));
   }
 
   /**
@@ -126,14 +131,22 @@ export class DomainStore {
    */
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const done = await this.transactions.runWithin(TRANSACTION_PATIENCE_MS, null, () =>
-      // A transaction that is repeated gets another manager: the events of a rolled-back one are never reported.
-      this.db.transaction(async (manager) => ({ manager, result: await work(manager) })),
+      // A transaction that is repeated begins with an empty list: the events of a rolled-back one are never reported.
+      this.db.transaction(async (manager) => {
+        const revised: Revised[] = [];
+        this.revised.set(manager, revised);
+        return { result: await work(manager), revised };
+      }),
     );
     if (done === null) throw noConnection(TRANSACTION_PATIENCE_MS);
-    const { manager, result } = done.result;
-    for (const event of this.recorded.get(manager) ?? []) this.hooks.onEvent(event);
-    for (const projectId of this.projects.get(manager) ?? []) this.hooks.onChange(projectId);
-    if (this.serving.has(manager)) await this.hooks.syncHosts();
+    const { result, revised } = done.result;
+    for (const { domain, happenings = [] } of revised) {
+      for (const happening of happenings) this.hooks.onEvent({ ...happening, hostname: domain.hostname });
+    }
+    for (const projectId of new Set(revised.map(({ domain }) => domain.projectId))) {
+      this.hooks.onChange(projectId);
+    }
+    if (revised.some(isServedChange)) await this.hooks.syncHosts();
     return result;
   }
 
@@ -182,7 +195,7 @@ export class DomainStore {
     domain.changeNumber = await nextChange(manager);
     await withDrawnId(this.ids, (id) => manager.insert(Domain, Object.assign(domain, { id })));
     const message = `${domain.hostname} was attached to the project.`;
-    await this.record(manager, [{ domain, happenings: [{ name: 'domain.added', message }] }]);
+    await this.record(manager, [{ domain, changes: {}, happenings: [{ name: 'domain.added', message }] }]);
     return domain;
   }
 
@@ -199,7 +212,7 @@ export class DomainStore {
   async reviseIn(manager: EntityManager, which: FindOptionsWhere<Domain>, decide: Decide): Promise<Domain[]> {
     const where = { ...which, removedAtMs: IsNull() };
     const domains = await manager.find(Domain, { where, order: { id: 'ASC' }, ...this.db.forUpdate });
-    const revised: (Revision & { domain: Domain })[] = [];
+    const revised: Revised[] = [];
     for (const domain of domains) {
       const revision = await decide(domain, manager);
       if (revision) revised.push({ domain, ...revision });
@@ -207,9 +220,7 @@ export class DomainStore {
     await this.record(manager, revised);
     // As late as possible: all processes wait for the row of the numbers until this transaction ends.
     const changed = revised.filter(({ changes }) => Object.keys(changes).length > 0);
-    const isServed = changed.some(({ changes }) => Object.keys(changes).some((key) => key in SERVED_COLUMNS));
-    const numbered = isServed ? { changeNumber: await nextChange(manager) } : {};
-    if (isServed) this.serving.add(manager);
+    const numbered = changed.some(isServedChange) ? { changeNumber: await nextChange(manager) } : {};
     for (const { domain, changes } of changed) Object.assign(domain, changes, numbered);
     const rows = changed.map(({ domain }) => domain);
     // Whole rows are safe, because the rows are locked.
@@ -218,32 +229,29 @@ export class DomainStore {
   }
 
   /** Joins the caller's transaction, so that every change has its event. One statement. */
-  private async record(
-    manager: EntityManager,
-    revised: readonly (Pick<Revision, 'happenings'> & { domain: Domain })[],
-  ): Promise<void> {
-    const projects = this.projects.get(manager) ?? new Set();
-    this.projects.set(manager, projects);
-    for (const { domain } of revised) projects.add(domain.projectId);
-    const entries = revised.flatMap(({ domain, happenings = [] }) =>
-      happenings.map((happening) => ({ domain, happening })),
-    );
-    if (entries.length === 0) return;
+  private async record(manager: EntityManager, revised: readonly Revised[]): Promise<void> {
+    this.revised.get(manager)?.push(...revised);
     const atMs = this.now();
-    const rows = entries.map(({ domain, happening }) => eventRow(domain.id, happening, atMs));
+    const rows = revised.flatMap(({ domain, happenings = [] }) =>
+      happenings.map((happening) => eventRow(domain.id, happening, atMs)),
+    );
+    if (rows.length === 0) return;
     await withDrawnIds(this.ids, rows.length, (ids) =>
       manager.insert(
         DomainEvent,
         rows.map((row, index) => ({ id: ids[index] as bigint, ...row })),
       ),
     );
-    const events = entries.map(({ domain: { hostname }, happening }) => ({ ...happening, hostname }));
-    this.recorded.set(manager, [...(this.recorded.get(manager) ?? []), ...events]);
   }
 
   private get table() {
     return this.db.repository(Domain);
   }
+}
+
+/** Whether every process must read the change. */
+function isServedChange({ changes }: Revision): boolean {
+  return Object.keys(changes).some((column) => column in SERVED_COLUMNS);
 }
 
 /** A domain that was attached now and never checked. */

@@ -1,7 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, json, TIME_MS, text } from '../../ground/database/columns.js';
-import type { Database } from '../../ground/database/database.js';
-import { newestRows } from '../../ground/database/newest-pages.js';
 import { type Diagnosis, fitForStorage } from '../diagnosis/diagnosis.js';
 
 /** A change of a domain, for its owner to read. Rows are never updated. */
@@ -76,17 +74,9 @@ export function eventRow(domainId: bigint, { name, message, diagnoses = [] }: Ha
 /** Called for each committed event, for the log and the metrics. */
 export type OnDomainEvent = (event: { name: DomainEventName; hostname: string; message: string }) => void;
 
-// The scalar subquery checks the project and runs once, so the rows are read by the index, from the newest.
-const OF_ONE = `WHERE domain_id = (SELECT domains.id FROM domains WHERE domains.id = ? AND domains.project_id = ?)
+/**
+ * The newest events of a domain: its id, its project, and their number. The scalar subquery checks the project and runs once,
+ * so the rows are read by the index.
+ */
+export const OF_ONE = `WHERE domain_id = (SELECT domains.id FROM domains WHERE domains.id = ? AND domains.project_id = ?)
   ORDER BY domain_events.id DESC LIMIT ?`;
-
-/** The newest events of the project's domains, newest first; `counts` gives the number for each domain. One statement. */
-export async function newestEvents(
-  db: Database,
-  projectId: bigint,
-  counts: ReadonlyMap<bigint, number>,
-): Promise<Map<bigint, DomainEvent[]>> {
-  const selects = [...counts].map(([id, count]) => ({ sql: OF_ONE, values: [id, projectId, count] }));
-  const events = await newestRows(db, DomainEvent, selects);
-  return new Map([...counts.keys()].map((id, at) => [id, events[at] ?? []]));
-}
