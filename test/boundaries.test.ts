@@ -47,7 +47,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'domains/names': [],
   'domains/diagnosis': ['domains/dns'],
   'domains/certificates/acme': [],
-  'domains/certificates/store': ['ground/database'],
+  'domains/certificates/store': ['ground/database', 'ground/scheduling'],
   'domains/certificates/orders': [
     'domains/certificates/acme',
     'domains/certificates/store',
@@ -61,7 +61,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ground/database',
   ],
   'domains/store': ['domains/diagnosis', 'ground/database', 'ground/scheduling'],
-  'domains/hosts': ['domains/store', 'ground/database'],
+  'domains/hosts': ['domains/store', 'ground/database', 'ground/scheduling'],
   'domains/lifecycle': [
     'domains/names',
     'domains/diagnosis',

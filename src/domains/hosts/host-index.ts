@@ -4,6 +4,7 @@ import { newestChange } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import { INT64_MAX } from '../../ground/kernel/int64.js';
+import { SharedRuns } from '../../ground/scheduling/shared-runs.js';
 import { Domain, SERVED_COLUMNS } from '../store/domain.entity.js';
 
 /**
@@ -39,8 +40,7 @@ export class HostIndex {
   private readonly primaries = new Map<bigint, Host>();
   private seenChange = -1n;
   private knownAtMs = Number.NEGATIVE_INFINITY;
-  private running: Promise<void> | null = null;
-  private following: Promise<void> | null = null;
+  private readonly reads = new SharedRuns(() => this.follow());
   private timer: NodeJS.Timeout | undefined;
   private readonly listeners: ((gone: readonly Host[]) => void)[] = [];
 
@@ -51,7 +51,7 @@ export class HostIndex {
     await this.sync();
     if (!isPolling) return;
     // `current` reports a failure to the request that needs the table.
-    this.timer = setInterval(() => void (this.running ?? this.run()).catch(() => {}), POLL_MS).unref();
+    this.timer = setInterval(() => void this.sync().catch(() => {}), POLL_MS).unref();
   }
 
   stop(): void {
@@ -92,7 +92,7 @@ export class HostIndex {
         const message = 'The gateway cannot look up this host at the moment. Try again shortly.';
         throw new AppError('unavailable', message, { retryAfterSeconds: 1, cause });
       }
-      const followed = this.run().catch(async (error) => {
+      const followed = this.sync().catch(async (error) => {
         cause = error;
         await sleep(Math.min(RETRY_MS, leftMs));
       });
@@ -102,22 +102,7 @@ export class HostIndex {
 
   /** Reads all changes that were committed before this call. Throws what the driver throws. */
   sync(): Promise<void> {
-    if (!this.running) return this.run();
-    // The running sync may have queried already, so all callers in the meantime share one more sync.
-    this.following ??= this.running
-      .catch(() => {})
-      .then(() => {
-        this.following = null;
-        return this.run();
-      });
-    return this.following;
-  }
-
-  private run(): Promise<void> {
-    this.running ??= this.follow().finally(() => {
-      this.running = null;
-    });
-    return this.running;
+    return this.reads.run();
   }
 
   private async follow(): Promise<void> {

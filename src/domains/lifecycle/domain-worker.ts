@@ -1,6 +1,7 @@
 import { In, IsNull, LessThanOrEqual, Not } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
+import { SharedRuns } from '../../ground/scheduling/shared-runs.js';
 import { EXCHANGES } from '../dns/ask-server.js';
 import { Domain } from '../store/domain.entity.js';
 import type { DomainCheck } from './domain-check.js';
@@ -9,6 +10,7 @@ import type { DomainIssuance } from './domain-issuance.js';
 const EVERY_MS = 1_000;
 /** The number of due domains in one read. */
 const CANDIDATES = 40;
+/** Bounds the cost of a domain that is always due again. */
 const PAUSE_MS = 20;
 /** A project's checks wait for the next minute; 100 domains with four name servers have half of this. */
 const MAX_EXCHANGES = 6_000;
@@ -38,8 +40,7 @@ export class DomainWorker {
   private readonly running = new Set<Promise<unknown>>();
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | null = null;
-  private searching: Promise<void> | null = null;
-  private isKicked = false;
+  private readonly searches = new SharedRuns(() => this.startDueWork(), PAUSE_MS);
 
   constructor(
     private readonly parts: WorkerParts,
@@ -53,18 +54,7 @@ export class DomainWorker {
   }
 
   kick(): void {
-    if (this.timer === null || this.stopping.signal.aborted) return;
-    if (this.searching) {
-      this.isKicked = true;
-      return;
-    }
-    this.isKicked = false;
-    this.searching = this.startDueWork()
-      .catch((error) => this.log.warn({ reason: String(error) }, 'due work of domains could not be read'))
-      .finally(() => {
-        this.searching = null;
-        if (this.isKicked) this.kick();
-      });
+    if (this.timer !== null) void this.searches.run();
   }
 
   /** Aborts the work of this process, so that other processes can resume it at once. */
@@ -72,14 +62,19 @@ export class DomainWorker {
     if (this.timer) clearInterval(this.timer);
     this.stopping.abort(new Error('this process is shutting down'));
     this.parts.issuance?.stop();
-    await this.searching;
+    await this.searches.run();
     await Promise.all(this.running);
   }
 
   private async startDueWork(): Promise<void> {
+    if (this.stopping.signal.aborted) return;
     const { issuance } = this.parts;
-    await this.startDue('nextCheckAtMs', this.checks, (domain) => this.check(domain));
-    if (issuance) await this.startDue('nextOrderAtMs', this.orders, (domain) => issuance.run(domain));
+    try {
+      await this.startDue('nextCheckAtMs', this.checks, (domain) => this.check(domain));
+      if (issuance) await this.startDue('nextOrderAtMs', this.orders, (domain) => issuance.run(domain));
+    } catch (error) {
+      this.log.warn({ reason: String(error) }, 'due work of domains could not be read');
+    }
   }
 
   private async check(domain: Domain): Promise<void> {
@@ -111,7 +106,7 @@ export class DomainWorker {
       this.running.add(ended);
       ended.finally(() => this.running.delete(ended));
       // The due work of projects that are full now may have hidden that of others.
-      this.kickSoon();
+      this.kick();
     }
   }
 
@@ -139,13 +134,8 @@ export class DomainWorker {
       this.log.warn({ err: error, domainId: String(domain.id) }, 'the due work of a domain failed');
     } finally {
       // A slot is free.
-      this.kickSoon();
+      this.kick();
     }
-  }
-
-  /** The pause bounds the cost of a domain that is always due again. */
-  private kickSoon(): void {
-    setTimeout(() => this.kick(), PAUSE_MS).unref();
   }
 
   private get table() {

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MoreThan } from 'typeorm';
 import type { Database } from '../../../ground/database/database.js';
+import { SharedRuns } from '../../../ground/scheduling/shared-runs.js';
 import { AcmeOrder } from './acme-order.entity.js';
 
 /** Far more than in-flight orders. A CA asks within seconds of an order, so it asks for one of the newest rows. */
@@ -8,17 +8,13 @@ const MAX_ROWS = 5_000;
 /** The pause between two reads: a flood of unknown tokens costs at most 20 small statements a second. */
 const PAUSE_MS = 50;
 
-/** By token. */
-type Found = ReadonlyMap<string | undefined, AcmeOrder>;
-
 /**
  * Answers the HTTP-01 challenges of all processes (RFC 8555 §8.3). All waiting requests share one read of every open
  * challenge, so its cost does not grow with the number of requests, tokens or hosts. A read begins after its requests have
  * arrived, so it finds every challenge that was opened before the CA asked. D-75.
  */
 export class Challenges {
-  private running: Promise<unknown> = Promise.resolve();
-  private next: Promise<Found> | null = null;
+  private readonly reads = new SharedRuns(() => this.read(), PAUSE_MS);
 
   constructor(
     private readonly db: Database,
@@ -27,22 +23,12 @@ export class Challenges {
 
   /** The key authorization for exactly this token at this host; null = no such open challenge. */
   async answer(token: string, hostname: string): Promise<string | null> {
-    this.next ??= this.readNext();
-    const order = (await this.next).get(token);
+    const order = (await this.reads.run()).get(token);
     return order?.hostname === hostname ? order.keyAuthorization : null;
   }
 
-  /** Starts a read after the previous read and its pause have ended. */
-  private readNext(): Promise<Found> {
-    const found = this.running.then(() => {
-      this.next = null;
-      return this.read();
-    });
-    this.running = found.catch(() => {}).then(() => sleep(PAUSE_MS, undefined, { ref: false }));
-    return found;
-  }
-
-  private async read(): Promise<Found> {
+  /** By token. */
+  private async read(): Promise<ReadonlyMap<string | undefined, AcmeOrder>> {
     const rows = await this.db.repository(AcmeOrder).find({
       select: { id: true, hostname: true, keyAuthorization: true },
       where: { challengeEndsAtMs: MoreThan(this.now()) },
