@@ -47,48 +47,44 @@ function objections(answer: Answer, where: string, rule: CaaRule): Diagnosis[] {
   const elsewhere = isOurs
     ? `Nothing: we must change the records at ${where}.`
     : `Point ${asked} straight to ${platformHost}, or have the records at ${where} changed.`;
-  const objection = (code: DiagnosisCode, problem: string, remedy: string) =>
-    caaFinding(code, answer, {
-      actor: isOurs ? 'PLATFORM' : 'OWNER',
-      cause: `${problem}, at ${where}${where === asked ? '' : `, the CNAME target of ${asked}`}.`,
-      remedy: isOurs || where !== asked ? elsewhere : remedy,
-    });
+  const found: Diagnosis[] = [];
+  const object = (code: DiagnosisCode, problem: string, remedy: string) => {
+    const cause = `${problem}, at ${where}${where === asked ? '' : `, the CNAME target of ${asked}`}.`;
+    const actor = isOurs ? 'PLATFORM' : 'OWNER';
+    const fix = isOurs || where !== asked ? elsewhere : remedy;
+    found.push(caaFinding(code, answer, { actor, cause, remedy: fix }));
+  };
   const adding = (value: string) => `Add ${where} CAA 0 issue "${value}".`;
 
   const records = answer.records.flatMap(({ caa }) => caa ?? []);
   const unknown = records.filter(
     ({ isCritical, tag }) => isCritical && !KNOWN_TAGS.includes(tag.toLowerCase()),
   );
-  const tags = named(distinct(unknown.map(({ tag }) => tag)));
-  const critical = objection(
-    'CAA_UNKNOWN_CRITICAL',
-    `A critical CAA record has the tag ${tags}, which certificate authorities may not ignore`,
-    `Delete the CAA record with the tag ${tags} at ${where}, or set its flags to 0.`,
-  );
-  const found = unknown.length > 0 ? [critical] : [];
+  if (unknown.length > 0) {
+    const tags = named(unknown.map(({ tag }) => tag));
+    object(
+      'CAA_UNKNOWN_CRITICAL',
+      `A critical CAA record has the tag ${tags}, which certificate authorities may not ignore`,
+      `Delete the CAA record with the tag ${tags} at ${where}, or set its flags to 0.`,
+    );
+  }
   const values = records.filter(({ tag }) => tag.toLowerCase() === 'issue').map(({ value }) => value);
   // A set with only `iodef` or `issuewild` records allows every CA.
   if (values.length === 0) return found;
   const properties = values.map(parseIssueProperty).filter((property) => property !== null);
   if (properties.length > 0 && identities.length === 0) return found;
-  const names = identities.map((name) => name.toLowerCase());
-  const ours = properties.filter(({ issuer }) => names.includes(issuer));
-  if (ours.length > 0) {
-    // A single record that allows the CA is enough. If no record does, the result names the closest one.
-    const broken = ours.map((property) => brokenBy(property, rule.accountUrl));
-    const closest = broken.reduce((best, next) => (next.limits.length < best.limits.length ? next : best));
-    return [
-      ...found,
-      ...closest.limits.map(([code, limit]) =>
-        objection(
-          code,
-          `A CAA record allows our certificate authority ${limit} only`,
-          adding(closest.record),
-        ),
-      ),
-    ];
+  // A single record that allows the CA is enough. If no record does, the result names the closest one.
+  const [closest] = properties
+    .filter(({ issuer }) => identities.includes(issuer))
+    .map((property) => brokenBy(property, rule.accountUrl))
+    .sort((one, other) => one.limits.length - other.limits.length);
+  if (closest) {
+    for (const [code, limit] of closest.limits) {
+      object(code, `A CAA record allows our certificate authority ${limit} only`, adding(closest.record));
+    }
+    return found;
   }
-  const others = named(distinct(properties.map(({ issuer }) => issuer)));
+  const others = named(properties.map(({ issuer }) => issuer));
   const problem =
     properties.length === 0
       ? 'CAA records allow no certificate authority'
@@ -96,7 +92,8 @@ function objections(answer: Answer, where: string, rule: CaaRule): Diagnosis[] {
   const remedy = identities[0]
     ? adding(identities[0])
     : `Allow our certificate authority in the CAA records at ${where}, or delete them.`;
-  return [...found, objection('CAA_BLOCKS_CA', problem, remedy)];
+  object('CAA_BLOCKS_CA', problem, remedy);
+  return found;
 }
 
 /**
@@ -129,8 +126,7 @@ function allowsMethod(list: string): boolean {
   return labels.every((label) => /^[a-z0-9-]+$/i.test(label)) && labels.includes(METHOD);
 }
 
-const distinct = (values: readonly string[]) => [...new Set(values)];
-const named = (values: readonly string[]) => listed(values, ', ', MOST_NAMED);
+const named = (values: readonly string[]) => listed([...new Set(values)], ', ', MOST_NAMED);
 
 /** The value of an `issue` record that names a CA. */
 interface IssueProperty {
