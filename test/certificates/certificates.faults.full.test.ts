@@ -25,7 +25,7 @@ describe('a CA that fails', () => {
   let rig: AcmeRig;
   beforeAll(async () => {
     rig = await startAcmeRig({ pebble: { blockedDomains: ['blocked.test'] } });
-    await rig.authority().account(NEVER);
+    await rig.authority().caaNames(NEVER);
   });
   afterAll(() => rig.stop());
 
@@ -144,9 +144,9 @@ describe('a CA that fails', () => {
     for (const fault of faults) {
       const authority = rig.authority({ requestTimeoutMs: 1_000 });
       const stop = rig.proxy.inject((call) => call.resource === 'dir', fault);
-      await expect(authority.caaIdentities(NEVER)).rejects.toMatchObject({ failure: { code: 'CA_DOWN' } });
+      await expect(authority.caaNames(NEVER)).rejects.toMatchObject({ failure: { code: 'CA_DOWN' } });
       stop();
-      expect(await authority.caaIdentities(NEVER)).toEqual(['pebble.letsencrypt.org']);
+      expect((await authority.caaNames(NEVER)).identities).toEqual(['pebble.letsencrypt.org']);
       const advice = rig.proxy.inject((call) => call.path.includes('renewalInfo'), fault);
       const life = { notBeforeMs: rig.now(), notAfterMs: rig.now() + HOUR_MS };
       const certificate = { hostname: 'x.test', renewalId: 'AA.AA', ...life };
@@ -199,7 +199,7 @@ describe('a CA that fails', () => {
     await issue(authority, 'before.away.test');
     await rig.proxy.leave();
     await expect(issue(authority, 'shop.away.test')).rejects.toMatchObject({ failure: { code: 'CA_DOWN' } });
-    await expect(rig.authority().caaIdentities(NEVER)).rejects.toMatchObject({
+    await expect(rig.authority().caaNames(NEVER)).rejects.toMatchObject({
       failure: { code: 'CA_DOWN' },
     });
     await rig.proxy.comeBack();
@@ -224,7 +224,7 @@ describe('a CA that fails', () => {
     const stop = rig.proxy.inject((call) => call.resource === 'newOrder', { kind: 'lose-answer' });
     try {
       const authority = rig.authority();
-      await authority.account(NEVER);
+      await authority.caaNames(NEVER);
       expect(await failureOf('lost-order.test')).toMatchObject({ code: 'CA_DOWN' });
       expect(rig.proxy.newOrders('lost-order.test')).toBe(1);
     } finally {

@@ -135,7 +135,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   test('processes that start together share one account', async () => {
     const directoryUrl = rig.pebble.directoryUrl;
     const processes = Array.from({ length: 6 }, () => rig.authority({ directoryUrl }));
-    const accounts = await Promise.all(processes.map((process) => process.account(NEVER)));
+    const accounts = await Promise.all(processes.map((process) => process.caaNames(NEVER)));
     expect(new Set(accounts.map(({ accountUrl }) => accountUrl)).size).toBe(1);
     const rows = await rig.db.repository(AcmeAccount).findBy({ directoryUrl });
     expect(rows).toMatchObject([{ accountUrl: accounts[0]?.accountUrl }]);

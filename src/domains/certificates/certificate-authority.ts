@@ -49,16 +49,15 @@ export class CertificateAuthority {
     this.timeoutMs = timeoutMs;
   }
 
-  /** The account for orders, created if there is none. A CAA record may name it (RFC 8657). */
-  account(signal: AbortSignal): Promise<{ accountUrl: string }> {
-    return this.bounded(null, signal, (deadline) => this.accounts.current(deadline));
-  }
-
-  /** The CA's issuer names; a CAA record must allow one of them. Empty = neither the settings nor the CA name any. */
-  caaIdentities(signal: AbortSignal): Promise<readonly string[]> {
+  /**
+   * What CAA records may name: the CA's issuer names, and the account for orders (RFC 8657), created if there is none. No
+   * issuer name = neither the settings nor the CA has any.
+   */
+  caaNames(signal: AbortSignal): Promise<{ identities: readonly string[]; accountUrl: string }> {
     return this.bounded(null, signal, async (deadline) => {
+      const { accountUrl } = await this.accounts.current(deadline);
       if (this.client.settings.caaIdentities.length === 0) await this.client.directory(deadline);
-      return this.client.caaIdentities;
+      return { identities: this.client.caaIdentities, accountUrl };
     });
   }
 

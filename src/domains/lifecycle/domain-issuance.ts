@@ -24,7 +24,7 @@ interface IssuanceParts {
   db: Database;
   store: DomainStore;
   check: DomainCheck;
-  authority: Pick<CertificateAuthority, 'account' | 'caaIdentities' | 'renewalTime'>;
+  authority: Pick<CertificateAuthority, 'caaNames' | 'renewalTime'>;
   order: CertificateAuthority['order'];
   certificates: CertificateStore;
   ask(question: Question, asker: Asker): Promise<Answer>;
@@ -118,9 +118,7 @@ export class DomainIssuance {
 
   private async caaFindings({ projectId, hostname }: Domain, signal: AbortSignal): Promise<Diagnosis[]> {
     const { authority, ask, platformHost } = this.parts;
-    const { accountUrl } = await authority.account(signal);
-    const identities = await authority.caaIdentities(signal);
-    const rule = { identities, accountUrl, platformHost };
+    const rule = { ...(await authority.caaNames(signal)), platformHost };
     return withTimeLimit(CAA_MS, signal, (end) =>
       checkCaa((question) => ask(question, { projectId, signal: end }), hostname, rule),
     );
