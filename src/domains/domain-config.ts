@@ -1,5 +1,6 @@
 import { type FieldProblem, invalidField, invalidRequest } from '../ground/kernel/errors.js';
 import { isJsonObject } from '../ground/kernel/json.js';
+import { listed } from './diagnosis/diagnosis.js';
 import { normalizeHostname } from './names/hostname.js';
 
 /** The owner's configuration of the project's domains. Spec: Custom domains 10. */
@@ -14,8 +15,6 @@ interface DomainRedirect {
   status: number;
 }
 
-export type CheckedConfig = { config: DomainConfig } | { problems: FieldProblem[] };
-
 /** The effect of a configuration on an attached host. A redirect keeps path and query. */
 export interface DomainEffect {
   hostname: string;
@@ -27,11 +26,11 @@ export interface DomainEffect {
 }
 
 /**
- * The configuration with normalised host names, or all its problems. `attached` are the domains of the project; a domain
- * of another project counts as unknown.
+ * The configuration with normalised host names. `attached` are the domains of the project; a domain of another project counts
+ * as unknown. Throws `AppError invalid_request` with all problems.
  */
-export function checkConfig(wanted: DomainConfig, attached: readonly { hostname: string }[]): CheckedConfig {
-  if (wanted.redirects.length > MAX_REDIRECTS) return { problems: TOO_MANY };
+export function checkConfig(wanted: DomainConfig, attached: readonly { hostname: string }[]): DomainConfig {
+  if (wanted.redirects.length > MAX_REDIRECTS) throw invalidRequest(TOO_MANY);
   const hosts = new Set(attached.map(({ hostname }) => hostname));
   const config = {
     primary: wanted.primary === null ? null : asCompared(wanted.primary),
@@ -42,7 +41,8 @@ export function checkConfig(wanted: DomainConfig, attached: readonly { hostname:
     })),
   };
   const problems = problemsOf(config, hosts);
-  return problems.length > 0 ? { problems } : { config };
+  if (problems.length > 0) throw invalidRequest(problems);
+  return config;
 }
 
 export function effectOf({ primary, redirects }: DomainConfig, hostname: string): DomainEffect {
@@ -100,7 +100,7 @@ function problemsOf({ primary, redirects }: DomainConfig, hosts: ReadonlySet<str
 function circle({ from, to }: DomainRedirect, targets: ReadonlyMap<string, string>): string | null {
   if (from === to) return 'must be a different domain than from';
   const path = pathOf(to, targets);
-  return path.at(-1) === from ? `must not form a loop: ${shown([from, ...path])}` : null;
+  return path.at(-1) === from ? `must not form a loop: ${listed([from, ...path], ' → ')}` : null;
 }
 
 /** The hosts that a visitor of `start` is redirected to, in order. Ends, because `targets` never contains a loop. */
@@ -108,13 +108,6 @@ function pathOf(start: string, targets: ReadonlyMap<string, string>): string[] {
   const path = [start];
   for (let next = targets.get(start); next !== undefined; next = targets.get(next)) path.push(next);
   return path;
-}
-
-const MOST_SHOWN = 6;
-
-function shown(path: string[]): string {
-  const isLong = path.length > MOST_SHOWN;
-  return (isLong ? [...path.slice(0, MOST_SHOWN - 2), '…', ...path.slice(-1)] : path).join(' → ');
 }
 
 /** The largest configuration. A reader needs at most one byte more to see that a file is too large. */

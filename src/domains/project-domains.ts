@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { requireScope, type ServiceCall } from '../ground/kernel/caller.js';
-import { AppError, invalidRequest } from '../ground/kernel/errors.js';
+import { AppError } from '../ground/kernel/errors.js';
 import type { AuditLog } from '../tenants/audit/audit-log.js';
 import {
   type Complete,
@@ -132,9 +133,7 @@ export class ProjectDomains {
     const { projectId } = caller;
     const { store, audit } = this.parts;
     const attached = await store.list(projectId);
-    const checked = checkConfig(wanted, attached);
-    if ('problems' in checked) throw invalidRequest(checked.problems);
-    const { config } = checked;
+    const config = checkConfig(wanted, attached);
     const effects = attached.map(({ hostname }) => effectOf(config, hostname));
     if (isDryRun) return { config, effects, isApplied: false };
     await store.transaction(async (manager) => {
@@ -190,11 +189,9 @@ const STOPPED_CODEC = objectCodec<StoppedDomain>('id');
 
 function configured(domain: Domain, { hostname, to, status, isPrimary }: DomainEffect): Revision {
   const changes = { isPrimary, redirectTo: to, redirectStatus: status };
-  const isSame =
-    domain.isPrimary === changes.isPrimary &&
-    domain.redirectTo === changes.redirectTo &&
-    domain.redirectStatus === changes.redirectStatus;
-  if (isSame) return { changes: {} };
+  const { isPrimary: wasPrimary, redirectTo, redirectStatus } = domain;
+  if (isDeepStrictEqual(changes, { isPrimary: wasPrimary, redirectTo, redirectStatus }))
+    return { changes: {} };
   const message =
     to === null
       ? `${hostname} serves the project${isPrimary ? ' as its primary domain' : ''}.`
