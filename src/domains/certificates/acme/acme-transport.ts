@@ -45,22 +45,13 @@ export function acmeAgent(roots: string | null): Agent {
 }
 
 /** The answer of any status, with a bounded body. Throws `AcmeUnreachable`, or the reason of the signal. */
-export async function exchange(call: AcmeCall, agent: Agent, signal: AbortSignal): Promise<AcmeResponse> {
-  if (parseUrl(call.url)?.protocol !== 'https:') {
-    throw new AcmeUnreachable('the CA names an address that is not https', { url: call.url });
-  }
-  try {
-    return await exchangeOnce(call, agent, signal);
-  } catch (error) {
-    // The CA may have closed an idle connection while the request was sent.
-    if (error instanceof LostConnection && call.isRead) return exchangeOnce(call, agent, signal);
-    throw error;
-  }
-}
-
-class LostConnection extends AcmeUnreachable {}
-
-function exchangeOnce({ url, body }: AcmeCall, agent: Agent, signal: AbortSignal): Promise<AcmeResponse> {
+export function exchange(
+  call: AcmeCall,
+  agent: Agent,
+  signal: AbortSignal,
+  mayRepeat = call.isRead,
+): Promise<AcmeResponse> {
+  const { url, body } = call;
   const headers = {
     'user-agent': USER_AGENT,
     accept: 'application/json, application/problem+json, application/pem-certificate-chain',
@@ -68,11 +59,16 @@ function exchangeOnce({ url, body }: AcmeCall, agent: Agent, signal: AbortSignal
   };
   const method = body === null ? 'GET' : 'POST';
   return new Promise((resolve, reject) => {
+    if (parseUrl(url)?.protocol !== 'https:') {
+      throw new AcmeUnreachable('the CA names an address that is not https', { url });
+    }
     const sent = request(url, { method, agent, signal, headers });
     let hasAnswer = false;
     const fail = (cause: NodeJS.ErrnoException) => {
       const isLost = !hasAnswer && /^(ECONNRESET|EPIPE)$/.test(cause.code ?? '');
-      reject(new (isLost ? LostConnection : AcmeUnreachable)(cause.message, { url, cause }));
+      // The CA may have closed an idle connection while the request was sent.
+      if (isLost && mayRepeat) resolve(exchange(call, agent, signal, false));
+      else reject(new AcmeUnreachable(cause.message, { url, cause }));
     };
     sent.on('error', fail);
     // After a 101 Node closes the connection, without an error.
