@@ -90,7 +90,7 @@ export class ProjectDomains {
     domains: readonly Domain[],
   ): Promise<Map<bigint, CertificateFacts>> {
     requireScope(caller, 'domains');
-    return this.parts.certificates.factsOf(domains);
+    return this.parts.certificates.factsOf(domains.flatMap(({ certificateId }) => certificateId ?? []));
   }
 
   /** The records that the owner must still create; the check verifies exactly these values. Spec: Custom domains 4, 5. */
