@@ -4,15 +4,6 @@ import { getDomain } from 'tldts';
 import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import { parseUrl } from '../../ground/kernel/url.js';
 
-export interface ParsedHostname {
-  /** In lower case and ASCII (`xn--…`), without a trailing dot. */
-  hostname: string;
-  /** The public suffix and one label. */
-  registrableDomain: string;
-  /** A guess from the public suffix list. Only the zone's SOA record tells whether the name is an apex. */
-  isApexByList: boolean;
-}
-
 /** Enough for any spelling of a 253-character name and for a pasted link; longer input is refused unread. */
 const MAX_INPUT_LENGTH = 1_000;
 const MAX_NAME_LENGTH = 253;
@@ -22,7 +13,7 @@ const MAX_LABEL_LENGTH = 63;
  * Parses the host name to attach; a pasted `https://www.example.org/` is understood. `platformHosts` and all names below them belong to the platform.
  * Throws `AppError invalid_request` for the field `hostname`; the message says what to enter instead.
  */
-export function parseHostname(input: string, platformHosts: readonly string[]): ParsedHostname {
+export function parseHostname(input: string, platformHosts: readonly string[]) {
   const hostname = asciiOf(withoutLink(input));
   const ours = platformHosts.map((host) => normalizeHostname(host) ?? host.toLowerCase());
   if (isBelow(hostname, ours)) {
@@ -43,7 +34,14 @@ export function parseHostname(input: string, platformHosts: readonly string[]): 
       `must be a domain of your own: ${hostname} is a public suffix, and anybody may register names below it. Enter the name you registered, e.g. www.yourname.${hostname}`,
     );
   }
-  return { hostname, registrableDomain, isApexByList: hostname === registrableDomain };
+  return {
+    /** In lower case and ASCII (`xn--…`), without a trailing dot. */
+    hostname,
+    /** The public suffix and one label. */
+    registrableDomain,
+    /** A guess from the public suffix list. Only the zone's SOA record tells whether the name is an apex. */
+    isApexByList: hostname === registrableDomain,
+  };
 }
 
 /** The name below its registrable domain; `@` = it is the registrable domain, or has none. RFC 1035 §5.1. */
