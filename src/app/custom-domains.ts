@@ -22,7 +22,7 @@ import type { Services } from './services.js';
 interface CustomDomainParts {
   config: Config;
   db: Database;
-  services: Pick<Services, 'projects' | 'ids' | 'audit' | 'idempotency' | 'signals'>;
+  services: Pick<Services, 'ids' | 'audit' | 'idempotency' | 'signals'>;
   now: () => number;
   log?: { warn(details: object, message: string): void };
   /** Calls the work; with tracing, in a span. */
@@ -45,7 +45,7 @@ export function createCustomDomains({
   onEvent = () => {},
   syncHosts = async () => {},
 }: CustomDomainParts) {
-  const { projects, ids, audit, idempotency, signals } = services;
+  const { ids, audit, idempotency, signals } = services;
   const { platformHost } = config;
   const sealer = new Sealer(config.secretKeys);
   const certificates = new CertificateStore(db, ids);
@@ -87,11 +87,7 @@ export function createCustomDomains({
     );
   const worker = new DomainWorker({ db, check, issuance }, log, now);
   const { aliases } = platformNames(config);
-  const claims = new DomainClaims(
-    { store, projects, check, certificates, audit },
-    [platformHost, ...aliases],
-    now,
-  );
+  const claims = new DomainClaims({ db, store, check, certificates, audit }, [platformHost, ...aliases], now);
   return {
     ofProject: new ProjectDomains({ store, claims, check, certificates, audit, idempotency }, platformHost),
     /** Whether this process terminates TLS, with the certificates that it orders. */

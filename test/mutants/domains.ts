@@ -148,15 +148,15 @@ export const DOMAINS: readonly Mutant[] = [
   {
     id: 'unpublished-attached',
     file: 'domains/lifecycle/domain-claims.ts',
-    find: 'if (project.publishedAtMs === null) {',
-    replace: 'if (project.publishedAtMs === undefined) {',
+    find: 'if (publishedAtMs === null) {',
+    replace: 'if (publishedAtMs === undefined) {',
     breaks: 'A domain needs a published project.',
     tests: ['Domains-1'],
   },
   {
     id: 'free-plan-attached',
     file: 'domains/lifecycle/domain-claims.ts',
-    find: 'if (!allowsCustomDomains(project.plan)) throw planRequired();',
+    find: 'if (!allowsCustomDomains(plan)) throw planRequired();',
     replace: '',
     breaks: 'Custom domains need PRO.',
     tests: ['Domains-1'],

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, Repository } from 'typeorm';
+import type { Database } from '../../ground/database/database.js';
 import { isDuplicate } from '../../ground/database/database-errors.js';
 import type { Actor } from '../../ground/kernel/caller.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { AuditLog } from '../../tenants/audit/audit-log.js';
-import { allowsCustomDomains, type Plan } from '../../tenants/projects/plans.js';
+import { allowsCustomDomains } from '../../tenants/projects/plans.js';
 import { Project } from '../../tenants/projects/project.entity.js';
-import type { ProjectService } from '../../tenants/projects/project.service.js';
 import type { CertificateStore } from '../certificates/store/certificate.store.js';
 import { type OwnershipRecord, ownershipRecord } from '../diagnosis/dns-records.js';
 import { KNOWLEDGE_MS } from '../hosts/host-index.js';
@@ -32,8 +32,8 @@ export interface StoppedDomain {
 }
 
 interface ClaimParts {
+  db: Database;
   store: DomainStore;
-  projects: ProjectService;
   check: DomainCheck;
   certificates: CertificateStore;
   audit: AuditLog;
@@ -54,22 +54,11 @@ export class DomainClaims {
    * Throws `AppError invalid_request`, `plan_required`, `not_published`, `conflict`. Spec: Custom domains 1–5.
    */
   async add(actor: Actor, projectId: bigint, input: string, alongside: Alongside): Promise<Domain> {
-    const { store, projects, check } = this.parts;
+    const { db, store, check } = this.parts;
     const { hostname, registrableDomain, isApexByList } = parseHostname(input, this.ownHosts);
-    const project = await projects.get(projectId);
-    if (!allowsCustomDomains(project.plan)) throw planRequired();
-    if (project.publishedAtMs === null) {
-      throw new AppError(
-        'not_published',
-        'The project has never been deployed. Publish it first, then add its domain.',
-      );
-    }
     const holder = await store.findAttached(hostname);
     if (holder?.projectId === projectId) throw attachedHere(hostname);
-    const { attached, removed } = await store.counts(projectId, this.now() - DAY_MS);
-    if (attached >= MAX_DOMAINS) throw tooMany();
-    if (removed >= MAX_REMOVED_A_DAY)
-      throw conflict(`The project has removed ${MAX_REMOVED_A_DAY} domains in a day. Try again tomorrow.`);
+    await this.requireRoom(db.repository(Project), projectId, 1);
     const proof = ownershipRecord(projectId, hostname);
     const subject = { projectId, hostname, isApex: isApexByList, ownership: proof };
     const { isApex, isReachingUs, isUnderWildcard, proofs } = await check.inspectForOwner(subject);
@@ -103,9 +92,7 @@ export class DomainClaims {
         }
         const domain = await store.insert(manager, wanted);
         // The insert holds the lock that every insert and every change of a plan needs, so this reads all of them.
-        const { plan, domains } = await allowanceOf(manager, projectId);
-        if (!allowsCustomDomains(plan)) throw planRequired();
-        if (domains > MAX_DOMAINS) throw tooMany();
+        await this.requireRoom(manager.getRepository(Project), projectId, 0);
         const act = { action: 'domain.add', projectId, subject: hostname };
         const moved = holder && { ...act, action: 'domain.move_away', projectId: holder.projectId };
         await audit.record(manager, actor, ...(moved ? [moved] : []), act);
@@ -119,6 +106,31 @@ export class DomainClaims {
         ? attachedHere(hostname)
         : attachedElsewhere(hostname, ownershipRecord(projectId, hostname));
     }
+  }
+
+  /** Throws unless the project may attach domains, and have `more` than it has. One statement. */
+  private async requireRoom(projects: Repository<Project>, id: bigint, more: number): Promise<void> {
+    const counted = 'domain.removedAtMs IS NULL OR domain.removedAtMs > :sinceMs';
+    const sinceMs = this.now() - DAY_MS;
+    const { plan, publishedAtMs, both, removed } = await projects
+      .createQueryBuilder('project')
+      .leftJoin(Domain, 'domain', `domain.projectId = project.id AND (${counted})`, { sinceMs })
+      .select('project.plan', 'plan')
+      .addSelect('project.publishedAtMs', 'publishedAtMs')
+      .addSelect('COUNT(domain.projectId)', 'both')
+      .addSelect('COUNT(domain.removedAtMs)', 'removed')
+      .where({ id })
+      .groupBy('project.id')
+      .getRawOne();
+    if (!allowsCustomDomains(plan)) throw planRequired();
+    if (publishedAtMs === null) {
+      const message = 'The project has never been deployed. Publish it first, then add its domain.';
+      throw new AppError('not_published', message);
+    }
+    if (Number(both) - Number(removed) + more > MAX_DOMAINS)
+      throw conflict(`A project has at most ${MAX_DOMAINS} domains. Remove one first.`);
+    if (Number(removed) >= MAX_REMOVED_A_DAY)
+      throw conflict(`The project has removed ${MAX_REMOVED_A_DAY} domains in a day. Try again tomorrow.`);
   }
 
   /**
@@ -177,21 +189,7 @@ function requireProof({ hostname, ...holder }: Domain, wanted: OwnershipRecord, 
   }
 }
 
-/** The project's plan and the number of its domains, as the transaction sees them. One statement. */
-async function allowanceOf(manager: EntityManager, id: bigint): Promise<{ plan: Plan; domains: number }> {
-  const { plan, domains } = await manager
-    .createQueryBuilder(Project, 'project')
-    .leftJoin(Domain, 'domain', 'domain.projectId = project.id AND domain.removedAtMs IS NULL')
-    .select('project.plan', 'plan')
-    .addSelect('COUNT(domain.id)', 'domains')
-    .where({ id })
-    .groupBy('project.id')
-    .getRawOne();
-  return { plan, domains: Number(domains) };
-}
-
 const conflict = (message: string) => new AppError('conflict', message);
-const tooMany = () => conflict(`A project has at most ${MAX_DOMAINS} domains. Remove one first.`);
 const attachedHere = (hostname: string) => conflict(`${hostname} is already attached to this project.`);
 
 function attachedElsewhere(hostname: string, { name, value }: OwnershipRecord): AppError {

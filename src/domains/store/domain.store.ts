@@ -98,21 +98,6 @@ export class DomainStore {
     return this.table.find({ where: { projectId, removedAtMs: IsNull() }, order: { id: 'ASC' } });
   }
 
-  /** The numbers of the project's attached domains and of those removed after `sinceMs`. One statement. */
-  async counts(projectId: bigint, sinceMs: number): Promise<{ attached: number; removed: number }> {
-    const counts = await this.table
-      .createQueryBuilder('domain')
-      .select('COUNT(*)', 'both')
-      .addSelect('COUNT(domain.removedAtMs)', 'removed')
-      .where([
-        { projectId, removedAtMs: IsNull() },
-        { projectId, removedAtMs: MoreThan(sinceMs) },
-      ])
-      .getRawOne();
-    const removed = Number(counts.removed);
-    return { attached: Number(counts.both) - removed, removed };
-  }
-
   /** Whether another project had the name and lost it after `sinceMs`. */
   wasHeldByAnother(hostname: string, projectId: bigint, sinceMs: number): Promise<boolean> {
     return this.table.existsBy({ hostname, projectId: Not(projectId), removedAtMs: MoreThan(sinceMs) });
