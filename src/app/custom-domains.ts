@@ -12,9 +12,10 @@ import { DomainIssuance } from '../domains/lifecycle/domain-issuance.js';
 import { DomainWorker } from '../domains/lifecycle/domain-worker.js';
 import { ProjectDomains } from '../domains/project-domains.js';
 import { DomainStore } from '../domains/store/domain.store.js';
-import type { OnDomainEvent } from '../domains/store/timeline.js';
+import { DomainEvent, EVENT_RETENTION, type OnDomainEvent } from '../domains/store/timeline.js';
 import type { Config } from '../ground/config/config.js';
 import type { Database } from '../ground/database/database.js';
+import { Retention } from '../ground/database/retention.js';
 import type { Tracer } from '../request/tracing/tracer.js';
 import { platformNames } from './addresses.js';
 import type { Services } from './services.js';
@@ -51,6 +52,7 @@ export function createCustomDomains({
   const certificates = new CertificateStore(db, ids);
   const onChange = (projectId: bigint) => signals.send(projectId, 'domains');
   const store = new DomainStore(db, ids, { onEvent, onChange, syncHosts }, now);
+  const events = new Retention(db, DomainEvent, EVENT_RETENTION, now);
   const resolver = new Resolver(config.dnsServers, now);
   const nameServers = new NameServers(resolver, config, now);
   const dns = { resolver, nameServers, platformHost, now };
@@ -96,7 +98,8 @@ export function createCustomDomains({
     sealer,
     challengeAnswer: (token: string, hostname: string) => challenges.answer(token, hostname),
     /** Deletes some of the rows that are no longer needed. */
-    deleteOldRows: () => Promise.all([store.deleteRemoved(), authority?.deleteExpiredRows()]),
+    deleteOldRows: () =>
+      Promise.all([store.deleteRemoved(), events.deleteOldRows(), authority?.deleteExpiredRows()]),
     start: () => worker.start(),
     stop: () => worker.stop(),
   };

@@ -148,7 +148,6 @@ export class ProjectDomains {
       const detail = { redirects: config.redirects.length };
       await audit.record(manager, actor, { action: 'domain.configure', projectId, subject, detail });
     });
-    await store.prune(attached.map(({ id }) => id));
     return { config, effects, isApplied: true };
   }
 

@@ -46,12 +46,7 @@ onEachDatabase((app) => {
     const [busy, quiet] = [await newProject(), await newProject()];
     const ofBusy = await acts(busy, now - DAY_MS, 1_300);
     const ofQuiet = await acts(quiet, now - DAY_MS - 1, 60);
-    const retention = new Retention(
-      app().db,
-      AuditEvent,
-      { ...AUDIT_RETENTION, maxOfProject: 50 },
-      () => now,
-    );
+    const retention = new Retention(app().db, AuditEvent, { ...AUDIT_RETENTION, maxOfOwner: 50 }, () => now);
     await retention.deleteOldRows();
     expect(await kept(busy)).toEqual(ofBusy);
     const [newest] = await acts(busy, now - 60_000, 1);

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type GraphQLObjectType, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
 import { ownershipRecord } from '../../src/domains/diagnosis/dns-records.js';
-import { DomainEvent } from '../../src/domains/store/timeline.js';
 import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import { ActivityResolver } from '../../src/doors/graphql/schema/activity.resolver.js';
 import { ApiKeyResolver } from '../../src/doors/graphql/schema/api-key.resolver.js';
@@ -210,7 +209,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
   });
 
   test(`Statements-3: every mutation runs a fixed number of statements, at most ${MOST_OF_MUTATION}`, async () => {
-    const [a, b] = given.domainIds;
+    const [, b] = given.domainIds;
     const added = async (name: string) => {
       const { data } = await ask(`mutation { it: addDomain(hostname: "${name}.customer.test") { id } }`);
       dns.set(`${name}.customer.test`, 'CNAME', PLATFORM_HOST);
@@ -237,20 +236,19 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       ['revokeApiKey', 7, `(id: "${await key()}") { id }`],
       ['publishProject', 5, '{ slug }'],
       ['addDomain', 10, '(hostname: "new.customer.test") { id }'],
-      ['verifyDomain', 9, `(id: "${verified}") { id }`],
-      ['reverifyDomain', 9, `(id: "${reverified}") { id }`],
-      ['setDomains', 10, `(input: ${config}) { applied }`],
+      ['verifyDomain', 7, `(id: "${verified}") { id }`],
+      ['reverifyDomain', 7, `(id: "${reverified}") { id }`],
+      ['setDomains', 8, `(input: ${config}) { applied }`],
       ['removeDomain', 10, `(id: "${b}") { id }`],
       [
         'setDomains',
-        10,
+        8,
         '(input: {redirects: [{from: "a.customer.test", to: "c.customer.test"}]}) { applied }',
       ],
       // The domain moves away from its project, where another domain redirects to it.
       ['addDomain', 14, '(hostname: "c.customer.test") { id }', rival.owner],
     ];
     await closeLog(app, given.owner);
-    for (const id of [a, verified, reverified]) await fillTimeline(BigInt(id as string));
     const most = new Map<string, number>();
     for (const [field, statements, rest, owner = given.owner] of mutations) {
       const asked = await ask(`mutation { ${field}${rest} }`, { owner });
@@ -264,14 +262,6 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     expect([...most.keys()].sort()).toEqual(Object.keys(schema.getMutationType()?.getFields() ?? {}).sort());
     expect(Math.max(...most.values())).toBe(MOST_OF_MUTATION);
   });
-
-  /** Fills the timeline to its limit: the next event evicts the oldest. */
-  async function fillTimeline(domainId: bigint): Promise<void> {
-    const event = { domainId, atMs: 0, name: 'domain.configured', message: '', diagnoses: [] };
-    const { ids } = app.app.services;
-    const events = Array.from({ length: 500 }, () => ({ id: ids.next(), ...event }));
-    await app.db.repository(DomainEvent).insert(events);
-  }
 
   test('Statements-4: an Idempotency-Key adds two statements to a mutation, and a transaction if it has none', async () => {
     const query = 'mutation { createPet(input: {name: "x", categoryId: 1}) { id } }';

@@ -100,7 +100,7 @@ export const RECORDS: readonly Mutant[] = [
   {
     id: 'audit-trimmed-in-all-projects',
     file: 'ground/database/retention.ts',
-    find: '{ projectId, id: LessThanOrEqual(newest.id) }',
+    find: '{ ...where, id: LessThanOrEqual(newest.id) }',
     replace: '{ id: LessThanOrEqual(newest.id) }',
     breaks: 'A busy project pushes out no acts of another one.',
     tests: ['Audit-12'],

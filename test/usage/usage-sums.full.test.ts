@@ -78,7 +78,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
         // Older rows are left out, also before they are deleted.
         const rows = await db
           .repository(LoggedRequest)
-          .find({ where: { projectId }, order: { id: 'DESC' }, take: REQUEST_RETENTION.maxOfProject });
+          .find({ where: { projectId }, order: { id: 'DESC' }, take: REQUEST_RETENTION.maxOfOwner });
         for (const { requestId, keyId, door, operation, status, outcome } of rows) {
           const logged = { key: String(keyId), door, operation, status: String(status), outcome };
           expect(logged).toEqual(seen.get(requestId));

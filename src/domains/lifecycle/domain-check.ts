@@ -67,7 +67,6 @@ export class DomainCheck {
     const revised = await store.revise(domain.id, (newest) =>
       outcomeOf(newest, inspection, { ...request, atMs: this.now() }),
     );
-    await store.prune([domain.id]);
     onDue();
     return revised ?? domain;
   }

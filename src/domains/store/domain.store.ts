@@ -1,12 +1,4 @@
-import {
-  type EntityManager,
-  type FindOptionsWhere,
-  In,
-  IsNull,
-  LessThanOrEqual,
-  MoreThan,
-  Not,
-} from 'typeorm';
+import { type EntityManager, type FindOptionsWhere, In, IsNull, MoreThan, Not } from 'typeorm';
 import { nextChange } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { noConnection } from '../../ground/database/database-errors.js';
@@ -47,12 +39,10 @@ type NewDomain = Pick<
   'projectId' | 'hostname' | 'registrableDomain' | 'isApex' | 'ownership' | 'nextCheckAtMs'
 >;
 
-/** Stored events per domain: twice as many as one request can read. */
-const MAX_EVENTS = 200;
 /** How long a removed domain is kept: its DNS may still point here, so another project must prove the name. */
 export const CLAIM_MS = 90 * DAY_MS;
 const SCANNED_ROWS = 1_000;
-/** Each has up to `MAX_EVENTS` events. */
+/** Each has hundreds of events. */
 const MAX_DELETED = 50;
 /** Most transactions wait for the row of the change numbers. With two, one runs while the other commits. */
 const MAX_TRANSACTIONS = 2;
@@ -133,23 +123,6 @@ export class DomainStore {
     }
     if (revised.some(isServedChange)) await this.hooks.syncHosts();
     return result;
-  }
-
-  /** Deletes all but the newest events of these domains, because an owner can cause any number. At most two statements. */
-  async prune(domainIds: readonly bigint[]): Promise<void> {
-    if (domainIds.length === 0) return;
-    const sql =
-      'SELECT domain_id AS domainId, id FROM domain_events WHERE domain_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?';
-    const newestToForget = await this.db.union<{ domainId: string | bigint; id: string | bigint }>(
-      domainIds.map((id) => ({ sql, values: [id, MAX_EVENTS] })),
-    );
-    if (newestToForget.length === 0) return;
-    const old = newestToForget.map(({ domainId, id }) => ({
-      domainId: BigInt(domainId),
-      id: LessThanOrEqual(BigInt(id)),
-    }));
-    const events = this.db.repository(DomainEvent);
-    await this.db.write(() => events.createQueryBuilder().delete().where(old).execute());
   }
 
   /**

@@ -57,7 +57,9 @@ export interface Happening {
   diagnoses?: readonly Diagnosis[];
 }
 
-/** Small, because a domain keeps up to 200 events. */
+/** Twice as many as one request can read. An owner can cause any number. */
+export const EVENT_RETENTION = { keptMs: null, maxOfOwner: 200, owner: 'domainId' } as const;
+/** Small, because a domain keeps many. */
 const MAX_DIAGNOSES_BYTES = 8_000;
 const MAX_MESSAGE_CHARACTERS = 2_000;
 

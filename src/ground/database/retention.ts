@@ -4,39 +4,49 @@ import { MINUTE_MS } from '../kernel/duration.js';
 import { firstIdAt } from '../kernel/ids.js';
 import type { Database } from './database.js';
 
-/** A project with rows of this time is checked; twice the interval of the sweeps. */
+/** An owner with rows of this time is checked; twice the interval of the sweeps. */
 const RECENT_MS = 2 * MINUTE_MS;
 const RECENT_ROWS = 10_000;
 
-/** D-173. Deletes the rows of a table that are too old, and those of a project beyond its newest. */
-export class Retention<Row extends { id: bigint; projectId: bigint }> {
+interface Bounds<Row> {
+  /** Null = of any age. */
+  keptMs: number | null;
+  maxOfOwner: number;
+  /** The column with the owner of a row. */
+  owner: keyof Row & string;
+}
+
+/** D-173. Deletes the rows of a table that are too old, and those of an owner, such as a project, beyond its newest. */
+export class Retention<Row extends { id: bigint }> {
   constructor(
     private readonly db: Database,
     private readonly entity: new () => Row,
-    private readonly bounds: { keptMs: number; maxOfProject: number },
+    private readonly bounds: Bounds<Row>,
     private readonly now: () => number,
   ) {}
 
   async deleteOldRows(): Promise<void> {
-    const { keptMs, maxOfProject: skip } = this.bounds;
+    const { keptMs, maxOfOwner: skip, owner } = this.bounds;
     // Ids are drawn in the order of time.
-    await this.delete({ id: LessThan(firstIdAt(this.now() - keptMs)) });
-    for (const projectId of await this.recentProjects()) {
-      const where = { projectId } as FindOptionsWhere<Row>;
+    if (keptMs !== null) await this.delete({ id: LessThan(firstIdAt(this.now() - keptMs)) });
+    for (const ownerId of await this.recentOwners()) {
+      const where = { [owner]: ownerId } as FindOptionsWhere<Row>;
       const order = { id: 'DESC' } as FindOptionsOrder<Row>;
       const [newest] = await this.rows.find({ where, order, skip, take: 1 });
-      if (newest) await this.delete({ projectId, id: LessThanOrEqual(newest.id) });
+      if (newest) await this.delete({ ...where, id: LessThanOrEqual(newest.id) });
       await letRequestsIn();
     }
   }
 
-  private async recentProjects(): Promise<bigint[]> {
-    const recent = `SELECT project_id FROM ${this.rows.metadata.tableName} WHERE id >= ? ORDER BY id DESC LIMIT ${RECENT_ROWS}`;
-    const found: { projectId: string | bigint }[] = await this.rows.query(
-      `SELECT DISTINCT project_id AS projectId FROM (${recent}) AS recent`,
+  private async recentOwners(): Promise<bigint[]> {
+    const { metadata } = this.rows;
+    const column = metadata.findColumnWithPropertyName(this.bounds.owner)?.databaseName;
+    const recent = `SELECT ${column} AS owner FROM ${metadata.tableName} WHERE id >= ? ORDER BY id DESC LIMIT ${RECENT_ROWS}`;
+    const found: { owner: string | bigint }[] = await this.rows.query(
+      `SELECT DISTINCT owner FROM (${recent}) AS recent`,
       [firstIdAt(this.now() - RECENT_MS)],
     );
-    return found.map(({ projectId }) => BigInt(projectId));
+    return found.map(({ owner }) => BigInt(owner));
   }
 
   private delete(where: object): Promise<number> {

@@ -36,4 +36,4 @@ export class AuditLog {
 }
 
 /** A year, and time to look back at it. */
-export const AUDIT_RETENTION = { keptMs: 400 * DAY_MS, maxOfProject: 100_000 };
+export const AUDIT_RETENTION = { keptMs: 400 * DAY_MS, maxOfOwner: 100_000, owner: 'projectId' } as const;

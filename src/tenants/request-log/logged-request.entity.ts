@@ -46,4 +46,4 @@ export class LoggedRequest extends ProjectOwned {
 }
 
 /** The log of a project has its last 10,000 requests of the last 48 hours. */
-export const REQUEST_RETENTION = { keptMs: 48 * HOUR_MS, maxOfProject: 10_000 };
+export const REQUEST_RETENTION = { keptMs: 48 * HOUR_MS, maxOfOwner: 10_000, owner: 'projectId' } as const;

@@ -13,7 +13,7 @@ import type { UsageService } from '../usage/usage.service.js';
 import { LoggedRequest, REQUEST_RETENTION } from './logged-request.entity.js';
 import type { RequestWriter } from './request-writer.js';
 
-const { keptMs: KEPT_MS, maxOfProject: MAX_LOGGED } = REQUEST_RETENTION;
+const { keptMs: KEPT_MS, maxOfOwner: MAX_LOGGED } = REQUEST_RETENTION;
 
 /** A filter may have to read all 10,000 rows of the project. */
 const MAX_FILTERED_LISTS = 5;
