@@ -31,7 +31,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ground/redis',
     'ground/database',
   ],
-  'tenants/projects': ['tenants/audit', 'ground/database', 'ground/records', 'tenants/idempotency'],
+  'tenants/projects': [
+    'tenants/audit',
+    'ground/database',
+    'ground/records',
+    'ground/scheduling',
+    'tenants/idempotency',
+  ],
   'tenants/api-keys': [
     'tenants/audit',
     'ground/database',

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { In } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { AppError } from '../../ground/kernel/errors.js';
+import { SharedRuns } from '../../ground/scheduling/shared-runs.js';
 import { Project } from './project.entity.js';
 import { SLUG } from './project.rules.js';
 
@@ -14,15 +14,14 @@ const MAX_BATCH = 500;
 const PAUSE_MS = 20;
 const IS_SLUG = new RegExp(SLUG);
 
-type Found = ReadonlyMap<string, bigint>;
-
-/** Finds the project of a generated host name. Only one query runs at a time, followed by a pause. */
+/** Finds the project of a generated host name. */
 export class ProjectSlugs {
   // Without a TTL: a project never changes its slug.
   private readonly known = new LRUCache<string, bigint>({ max: MAX_ENTRIES });
   private readonly unknown = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: UNKNOWN_MS });
-  private running: Promise<unknown> = Promise.resolve();
-  private batch: { slugs: Set<string>; found: Promise<Found> } | null = null;
+  private readonly queries = new SharedRuns(() => this.load(), PAUSE_MS);
+  /** Of the next query. */
+  private readonly wanted = new Set<string>();
 
   constructor(private readonly db: Database) {}
 
@@ -35,28 +34,17 @@ export class ProjectSlugs {
   }
 
   private async ask(slug: string): Promise<bigint | null> {
-    this.batch ??= this.nextBatch();
-    const { slugs, found } = this.batch;
-    if (slugs.size >= MAX_BATCH && !slugs.has(slug)) {
+    if (this.wanted.size >= MAX_BATCH && !this.wanted.has(slug)) {
       const message = 'Too many host names are being looked up. Try again shortly.';
       throw new AppError('unavailable', message, { retryAfterSeconds: 1 });
     }
-    slugs.add(slug);
-    return (await found).get(slug) ?? null;
+    this.wanted.add(slug);
+    return (await this.queries.run()).get(slug) ?? null;
   }
 
-  /** Collects names until the previous query and its pause have ended. */
-  private nextBatch(): NonNullable<typeof this.batch> {
-    const slugs = new Set<string>();
-    const found = this.running.then(() => {
-      this.batch = null;
-      return this.load([...slugs]);
-    });
-    this.running = found.catch(() => {}).then(() => sleep(PAUSE_MS));
-    return { slugs, found };
-  }
-
-  private async load(slugs: string[]): Promise<Found> {
+  private async load(): Promise<ReadonlyMap<string, bigint>> {
+    const slugs = [...this.wanted];
+    this.wanted.clear();
     const where = { slug: In(slugs) };
     const rows = await this.db.repository(Project).find({ select: { id: true, slug: true }, where });
     const found = new Map(rows.map(({ id, slug }) => [slug, id]));
