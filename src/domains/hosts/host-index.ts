@@ -119,13 +119,12 @@ export class HostIndex {
   }
 
   private async load(): Promise<void> {
-    const attached = new Set<string>();
+    const lost = new Set(this.hosts.keys());
     for await (const rows of this.changedAfter(-1n, { removedAtMs: IsNull() })) {
       this.put(rows);
-      for (const { hostname } of rows) attached.add(hostname);
+      for (const { hostname } of rows) lost.delete(hostname);
     }
-    const lost = [...this.hosts.keys()].filter((hostname) => !attached.has(hostname));
-    this.tell(lost.flatMap((hostname) => this.replace(hostname, null)));
+    this.tell([...lost].flatMap((hostname) => this.replace(hostname, null)));
   }
 
   private put(rows: readonly HostRow[]): void {
@@ -158,7 +157,8 @@ export class HostIndex {
     which: FindOptionsWhere<Domain> = {},
   ): AsyncGenerator<HostRow[]> {
     let last = { changeNumber: number, id: INT64_MAX };
-    for (let rows: HostRow[] | null = null; rows === null || rows.length === PAGE_ROWS; ) {
+    let rows: HostRow[];
+    do {
       const { changeNumber, id } = last;
       rows = await this.db.repository(Domain).find({
         select: SERVED_COLUMNS,
@@ -171,7 +171,7 @@ export class HostIndex {
       });
       yield rows;
       last = rows.at(-1) ?? last;
-    }
+    } while (rows.length === PAGE_ROWS);
   }
 
   private tell(gone: readonly Host[]): void {

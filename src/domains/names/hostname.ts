@@ -87,8 +87,6 @@ function asciiOf(input: string): string {
   refuseOtherThings(typed);
   const ascii = domainToASCII(typed).replace(/\.$/, '');
   if (isIP(ascii) !== 0 || endsInNumber(ascii || typed)) refuseAddress();
-  if (ascii === '')
-    refuse(`must be a host name with letters, digits, hyphens and dots only, e.g. ${EXAMPLE}`);
   refuseMalformed(ascii);
   return ascii;
 }
@@ -124,6 +122,10 @@ function refuseMalformed(name: string): void {
   if (name.length > MAX_NAME_LENGTH) {
     refuse(`must have at most ${MAX_NAME_LENGTH} characters, but has ${name.length}`);
   }
+  if (name.includes('_')) refuse('must not have an underscore: no certificate is issued for such a name');
+  if (!/^[a-z0-9.-]+$/.test(name)) {
+    refuse(`must be a host name with letters, digits, hyphens and dots only, e.g. ${EXAMPLE}`);
+  }
   const labels = name.split('.');
   if (labels.includes('')) {
     refuse(`must have characters between its dots, e.g. ${labels.filter(Boolean).join('.') || EXAMPLE}`);
@@ -131,12 +133,8 @@ function refuseMalformed(name: string): void {
   if (labels.some((label) => label.length > MAX_LABEL_LENGTH)) {
     refuse(`must have at most ${MAX_LABEL_LENGTH} characters between two dots`);
   }
-  if (name.includes('_')) refuse('must not have an underscore: no certificate is issued for such a name');
   if (labels.some((label) => /^-|-$/.test(label))) {
     refuse('must not have a hyphen next to a dot, at the start or at the end');
-  }
-  if (!/^[a-z0-9.-]+$/.test(name)) {
-    refuse(`must be a host name with letters, digits, hyphens and dots only, e.g. ${EXAMPLE}`);
   }
   // RFC 5890 §2.3.1: reserved; CAs issue no certificates for such names.
   if (labels.some((label) => /^..--/.test(label) && !label.startsWith('xn--'))) {
