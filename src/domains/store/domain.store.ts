@@ -9,8 +9,9 @@ import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { INT64_MIN } from '../../ground/kernel/int64.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
+import { fitForStorage } from '../diagnosis/diagnosis.js';
 import { Domain, SERVED_COLUMNS } from './domain.entity.js';
-import { DomainEvent, eventRow, type Happening, OF_ONE, type OnDomainEvent } from './timeline.js';
+import { DomainEvent, type Happening, type OnDomainEvent } from './timeline.js';
 
 export type DomainChanges = Partial<Omit<Domain, 'id' | 'projectId' | 'hostname' | 'changeNumber'>>;
 
@@ -48,6 +49,16 @@ const MAX_DELETED = 50;
 const MAX_TRANSACTIONS = 2;
 /** Within the 5 s in which a request is answered. */
 const TRANSACTION_PATIENCE_MS = 4_000;
+
+/** Of an event. Small, because a domain keeps many. */
+const MAX_DIAGNOSES_BYTES = 8_000;
+const MAX_MESSAGE_CHARACTERS = 2_000;
+/**
+ * The newest events of a domain: its id, its project, and their number. The scalar subquery checks the project and runs once,
+ * so the rows are read by the index.
+ */
+const OF_ONE = `WHERE domain_id = (SELECT domains.id FROM domains WHERE domains.id = ? AND domains.project_id = ?)
+  ORDER BY domain_events.id DESC LIMIT ?`;
 
 /** Reads and writes the rows of domains. A removed domain is never changed again. */
 export class DomainStore {
@@ -191,7 +202,13 @@ export class DomainStore {
     this.revised.get(manager)?.push(...revised);
     const atMs = this.now();
     const rows = revised.flatMap(({ domain, happenings = [] }) =>
-      happenings.map((happening) => eventRow(domain.id, happening, atMs)),
+      happenings.map(({ name, message, diagnoses = [] }) => ({
+        domainId: domain.id,
+        atMs,
+        name,
+        message: message.slice(0, MAX_MESSAGE_CHARACTERS),
+        diagnoses: fitForStorage(diagnoses, MAX_DIAGNOSES_BYTES),
+      })),
     );
     if (rows.length === 0) return;
     await withDrawnIds(this.ids, rows.length, (ids) =>

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, json, TIME_MS, text } from '../../ground/database/columns.js';
-import { type Diagnosis, fitForStorage } from '../diagnosis/diagnosis.js';
+import type { Diagnosis } from '../diagnosis/diagnosis.js';
 
 /** A change of a domain, for its owner to read. Rows are never updated. */
 @Entity('domain_events')
@@ -59,26 +59,6 @@ export interface Happening {
 
 /** Twice as many as one request can read. An owner can cause any number. */
 export const EVENT_RETENTION = { keptMs: null, maxOfOwner: 200, owner: 'domainId' } as const;
-/** Small, because a domain keeps many. */
-const MAX_DIAGNOSES_BYTES = 8_000;
-const MAX_MESSAGE_CHARACTERS = 2_000;
-
-export function eventRow(domainId: bigint, { name, message, diagnoses = [] }: Happening, atMs: number) {
-  return {
-    domainId,
-    atMs,
-    name,
-    message: message.slice(0, MAX_MESSAGE_CHARACTERS),
-    diagnoses: fitForStorage(diagnoses, MAX_DIAGNOSES_BYTES),
-  };
-}
 
 /** Called for each committed event, for the log and the metrics. */
 export type OnDomainEvent = (event: { name: DomainEventName; hostname: string; message: string }) => void;
-
-/**
- * The newest events of a domain: its id, its project, and their number. The scalar subquery checks the project and runs once,
- * so the rows are read by the index.
- */
-export const OF_ONE = `WHERE domain_id = (SELECT domains.id FROM domains WHERE domains.id = ? AND domains.project_id = ?)
-  ORDER BY domain_events.id DESC LIMIT ?`;
