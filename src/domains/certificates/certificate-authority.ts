@@ -18,10 +18,7 @@ export interface OrderHooks {
   onOrdered(): Promise<void>;
 }
 
-interface AuthorityOptions extends Pick<OrderParts, 'now'>, Partial<Pick<OrderParts, 'random' | 'wait'>> {
-  /** The timeout of a whole order. */
-  timeoutMs?: number;
-}
+type AuthorityOptions = Pick<OrderParts, 'now'> & Partial<Pick<OrderParts, 'random' | 'wait'>>;
 
 const ORDER_TIMEOUT_MS = 60_000;
 const pause: OrderParts['wait'] = (ms, signal) => sleep(ms, undefined, { signal });
@@ -36,17 +33,16 @@ const ADVICE_TIMEOUT_MS = 5_000;
 export class CertificateAuthority {
   private readonly accounts: AcmeAccounts;
   private readonly parts: OrderParts;
-  private readonly timeoutMs: number;
 
   constructor(
     private readonly client: AcmeClient,
     { db, ids, sealer }: { db: Database; ids: IdGenerator; sealer: Sealer },
-    { now, random = Math.random, wait = pause, timeoutMs = ORDER_TIMEOUT_MS }: AuthorityOptions,
+    { now, random = Math.random, wait = pause }: AuthorityOptions,
+    private readonly orderTimeoutMs = ORDER_TIMEOUT_MS,
   ) {
     const log = new OrderLog(db, ids, client.settings.limits, now);
     this.accounts = new AcmeAccounts(client, db, sealer, now);
     this.parts = { client, log, sealer, now, random, wait };
-    this.timeoutMs = timeoutMs;
   }
 
   /**
@@ -97,7 +93,7 @@ export class CertificateAuthority {
     hostname: string | null,
     signal: AbortSignal,
     work: (deadline: AbortSignal) => Promise<T>,
-    timeoutMs = this.timeoutMs,
+    timeoutMs = this.orderTimeoutMs,
   ): Promise<T> {
     const url = this.client.settings.directoryUrl;
     const onTimeout = () => new AcmeUnreachable(`the CA did not finish within ${timeoutMs} ms`, { url });

@@ -87,15 +87,12 @@ export async function startAcmeRig({
           ...settings,
         },
         now,
-        requestTimeoutMs === undefined ? {} : { timeoutMs: requestTimeoutMs },
+        requestTimeoutMs,
       );
       const sealer = new Sealer(sealingKeys ?? [SEALING_KEY]);
       const parts = { db, ids: new IdGenerator(now), sealer };
-      return new CertificateAuthority(client, parts, {
-        now,
-        ...(random ? { random } : {}),
-        ...(orderTimeoutMs === undefined ? {} : { timeoutMs: orderTimeoutMs }),
-      });
+      const options = { now, ...(random ? { random } : {}) };
+      return new CertificateAuthority(client, parts, options, orderTimeoutMs);
     },
     orders: (hostname) =>
       db.repository(AcmeOrder).find({ where: { hostname }, order: { startedAtMs: 'ASC', id: 'ASC' } }),

@@ -44,7 +44,6 @@ const LONGEST_URL = 512;
  */
 export class AcmeClient {
   private readonly agent: Agent;
-  private readonly timeoutMs: number;
   private newest: AcmeDirectory | null = null;
   private readAtMs = Number.NEGATIVE_INFINITY;
   private readonly nonces: string[] = [];
@@ -53,11 +52,10 @@ export class AcmeClient {
   constructor(
     readonly settings: AcmeSettings,
     private readonly now: () => number,
-    { timeoutMs = TIMEOUT_MS } = {},
+    private readonly timeoutMs = TIMEOUT_MS,
   ) {
     const { caFile } = settings;
     this.agent = acmeAgent(caFile === null ? null : readFileSync(caFile, 'utf8'));
-    this.timeoutMs = timeoutMs;
   }
 
   /** The CA's directory, which is read again after a minute. */
