@@ -11,7 +11,7 @@ import type { Answer, Question } from '../dns/dns-message.js';
 import type { Domain } from '../store/domain.entity.js';
 import type { Decide, DomainStore } from '../store/domain.store.js';
 import type { DomainCheck } from './domain-check.js';
-import { DomainLease } from './domain-lease.js';
+import { type DomainLease, underLease } from './domain-lease.js';
 import { failedOrder, issuedOrder } from './order-outcome.js';
 
 /** A DNS check younger than this is not repeated before an order. */
@@ -19,6 +19,12 @@ const FRESH_MS = 60_000;
 const CAA_MS = 3_000;
 /** Other processes may still load the replaced certificate. */
 const REPLACED_KEPT_MS = 3_600_000;
+/** A fault of the platform, so that the owner knows that no action is needed. */
+const FAULT = {
+  actor: 'PLATFORM',
+  cause: 'The order failed because of a fault on our side.',
+  remedy: 'Nothing: we retry automatically.',
+} as const;
 
 interface IssuanceParts {
   db: Database;
@@ -33,24 +39,18 @@ interface IssuanceParts {
 
 /** Orders certificates for domains: at most one order per domain at a time, across all processes. */
 export class DomainIssuance {
-  private readonly running = new Set<DomainLease>();
-
   constructor(
     private readonly parts: IssuanceParts,
     private readonly now: () => number,
   ) {}
 
-  /** Does every due step for the domain: checks DNS and CAA, orders the certificate and stores it. */
-  async run(domain: Domain): Promise<void> {
-    const lease = await DomainLease.acquire(this.parts.db, domain, this.now);
-    if (!lease) return;
-    this.running.add(lease);
-    try {
-      await this.attempt(lease);
-    } finally {
-      lease.endLease();
-      this.running.delete(lease);
-    }
+  /**
+   * Does every due step for the domain: checks DNS and CAA, orders the certificate and stores it. When `stopping` aborts,
+   * another process resumes the order.
+   */
+  run(domain: Domain, stopping: AbortSignal): Promise<void> {
+    const attempt = (lease: DomainLease) => this.attempt(lease);
+    return underLease(this.parts.db, domain, { now: this.now, stopping }, attempt);
   }
 
   /** Asks the CA when to renew the current certificate, and deletes the replaced ones. RFC 9773. */
@@ -71,11 +71,6 @@ export class DomainIssuance {
     }
   }
 
-  /** Aborts every order in this process. Other processes resume them. */
-  stop(): void {
-    for (const lease of this.running) lease.revoke('this process is shutting down');
-  }
-
   private async attempt(lease: DomainLease): Promise<void> {
     const domain = await this.ready(lease);
     if (!domain) return this.release(lease);
@@ -89,11 +84,9 @@ export class DomainIssuance {
       );
     } catch (error) {
       if (lease.signal.aborted) return this.release(lease);
-      if (!(error instanceof CertificateOrderError)) {
-        await this.fail(lease, [fault(this.now())]);
-        throw error;
-      }
-      await this.fail(lease, [error.failure]);
+      if (error instanceof CertificateOrderError) return this.fail(lease, [error.failure]);
+      await this.fail(lease, [finding('CA_DOWN', [], { ...FAULT, retryAtMs: this.now() + MINUTE_MS })]);
+      throw error;
     }
   }
 
@@ -102,15 +95,11 @@ export class DomainIssuance {
     const { store, check } = this.parts;
     const domain = await store.findDomain(lease.domainId);
     if (!domain) return null;
-    if (domain.suspendedAtMs !== null) {
-      // The first check after the suspension plans an order.
-      await this.store(lease, () => ({ changes: { nextOrderAtMs: null } }));
-      return null;
-    }
+    const isSuspended = domain.suspendedAtMs !== null;
     const isFresh = domain.checkedAtMs !== null && this.now() - domain.checkedAtMs < FRESH_MS;
-    const checked = isFresh ? domain : await check.run(domain, lease.signal);
-    if (checked.dns === 'MATCHES' && checked.mismatchSinceMs === null) return checked;
-    if (checked.certificateId !== null) await this.fail(lease, []);
+    const checked = isSuspended || isFresh ? domain : await check.run(domain, lease.signal);
+    if (!isSuspended && checked.dns === 'MATCHES' && checked.mismatchSinceMs === null) return checked;
+    if (!isSuspended && checked.certificateId !== null) await this.fail(lease, []);
     // The next successful check plans an order.
     else await this.store(lease, () => ({ changes: { nextOrderAtMs: null } }));
     return null;
@@ -158,14 +147,4 @@ export class DomainIssuance {
       newest.leaseNumber === lease.number ? decide(newest, manager) : null,
     );
   }
-}
-
-/** A fault of the platform, so that the owner knows that no action is needed. */
-function fault(atMs: number): Diagnosis {
-  return finding('CA_DOWN', [], {
-    actor: 'PLATFORM',
-    cause: 'The order failed because of a fault on our side.',
-    remedy: 'Nothing: we retry automatically.',
-    retryAtMs: atMs + MINUTE_MS,
-  });
 }

@@ -1,6 +1,17 @@
+import { setMaxListeners } from 'node:events';
 import { IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
+import { SharedRuns } from '../../ground/scheduling/shared-runs.js';
 import { Domain } from '../store/domain.entity.js';
+
+/** A process's right to order for a domain. */
+export interface DomainLease {
+  readonly domainId: bigint;
+  /** Fencing number: a process that lost its lease during a pause stores nothing, because a newer number exists. D-63. */
+  readonly number: number;
+  /** Aborted when another process may have the lease, the domain was removed, or this process ends. */
+  readonly signal: AbortSignal;
+}
 
 /** Longer than any pause of a healthy process. A process that died blocks a domain no longer than this. */
 const LEASE_MS = 15_000;
@@ -10,65 +21,51 @@ const HEARTBEAT_MS = 500;
 const MARGIN_MS = 3_000;
 
 /**
- * A process's right to order for a domain, extended until `endLease`. Each lease has a fencing number, and a result is stored
- * only under the newest number: a process that lost its lease during a pause stores nothing. D-63.
+ * Runs `work` under a new lease, which is extended until `work` ends. Does nothing when another process was faster, or no
+ * order is due any more.
  */
-export class DomainLease {
-  private readonly lost = new AbortController();
-  /** Aborted when another process may have the lease, or the domain was removed. */
-  readonly signal = this.lost.signal;
-  private readonly timer = setInterval(() => void this.beat(), HEARTBEAT_MS).unref();
-  private heldAtMs = performance.now();
-  private isExtending = false;
+export async function underLease(
+  db: Database,
+  { id, leaseNumber }: Domain,
+  { now, stopping }: { now: () => number; stopping: AbortSignal },
+  work: (lease: DomainLease) => Promise<void>,
+): Promise<void> {
+  const domains = db.repository(Domain);
+  const atMs = now();
+  const number = leaseNumber + 1;
+  const due = { leaseUntilMs: LessThanOrEqual(atMs), nextOrderAtMs: LessThanOrEqual(atMs) };
+  const taken = { leaseNumber: number, leaseUntilMs: atMs + LEASE_MS };
+  const { affected } = await db.write(() =>
+    domains.update({ id, leaseNumber, ...due, removedAtMs: IsNull() }, taken),
+  );
+  if (affected !== 1) return;
 
-  private constructor(
-    readonly domainId: bigint,
-    readonly number: number,
-    /** False = the lease is lost. */
-    private readonly extend: () => Promise<boolean>,
-  ) {}
-
-  /** Null when another process was faster, or no order is due any more. */
-  static async acquire(
-    db: Database,
-    { id, leaseNumber }: Domain,
-    now: () => number,
-  ): Promise<DomainLease | null> {
-    const domains = db.repository(Domain);
-    const atMs = now();
-    const due = { leaseUntilMs: LessThanOrEqual(atMs), nextOrderAtMs: LessThanOrEqual(atMs) };
-    const taken = { leaseNumber: leaseNumber + 1, leaseUntilMs: atMs + LEASE_MS };
-    const { affected } = await db.write(() =>
-      domains.update({ id, leaseNumber, ...due, removedAtMs: IsNull() }, taken),
-    );
-    if (affected !== 1) return null;
-    return new DomainLease(id, taken.leaseNumber, async () => {
-      // `leaseUntilMs` 0 = the lease was given up while this statement was on its way.
-      const held = { id, leaseNumber: taken.leaseNumber, leaseUntilMs: MoreThan(0), removedAtMs: IsNull() };
-      return (await domains.update(held, { leaseUntilMs: now() + LEASE_MS })).affected === 1;
-    });
-  }
-
-  revoke(reason: string): void {
-    this.lost.abort(new Error(reason));
-  }
-
-  endLease(): void {
-    clearInterval(this.timer);
-  }
-
-  private async beat(): Promise<void> {
-    if (this.isExtending) return;
-    this.isExtending = true;
+  const lost = new AbortController();
+  const revoke = (reason: string) => lost.abort(new Error(reason));
+  // `leaseUntilMs` 0 = the lease was given up while this statement was on its way.
+  const held = { id, leaseNumber: number, leaseUntilMs: MoreThan(0), removedAtMs: IsNull() };
+  let heldAtMs = performance.now();
+  const beats = new SharedRuns(async () => {
     const startedAtMs = performance.now();
     try {
-      if (await this.extend()) this.heldAtMs = startedAtMs;
-      else this.revoke('the domain was removed or taken over');
+      const { affected } = await domains.update(held, { leaseUntilMs: now() + LEASE_MS });
+      if (affected === 1) heldAtMs = startedAtMs;
+      else revoke('the domain was removed or taken over');
     } catch {
       // Without the database the lease expires, and another process resumes the order.
-      if (performance.now() - this.heldAtMs > LEASE_MS - MARGIN_MS) this.revoke('the lease ran out');
-    } finally {
-      this.isExtending = false;
+      if (performance.now() - heldAtMs > LEASE_MS - MARGIN_MS) revoke('the lease ran out');
     }
+  });
+  const timer = setInterval(() => void beats.run(), HEARTBEAT_MS).unref();
+  const stop = () => revoke('this process is shutting down');
+  if (stopping.aborted) stop();
+  // Each order of the process listens.
+  setMaxListeners(0, stopping);
+  stopping.addEventListener('abort', stop);
+  try {
+    await work({ domainId: id, number, signal: lost.signal });
+  } finally {
+    clearInterval(timer);
+    stopping.removeEventListener('abort', stop);
   }
 }

@@ -61,39 +61,34 @@ export class DomainWorker {
   async stop(): Promise<void> {
     if (this.timer) clearInterval(this.timer);
     this.stopping.abort(new Error('this process is shutting down'));
-    this.parts.issuance?.stop();
     await this.searches.run();
     await Promise.all(this.running);
   }
 
   private async startDueWork(): Promise<void> {
-    if (this.stopping.signal.aborted) return;
     const { issuance } = this.parts;
+    const { signal } = this.stopping;
+    if (signal.aborted) return;
     try {
       await this.startDue('nextCheckAtMs', this.checks, (domain) => this.check(domain));
-      if (issuance) await this.startDue('nextOrderAtMs', this.orders, (domain) => issuance.run(domain));
+      if (issuance)
+        await this.startDue('nextOrderAtMs', this.orders, (domain) => issuance.run(domain, signal));
     } catch (error) {
       this.log.warn({ reason: String(error) }, 'due work of domains could not be read');
     }
   }
 
   private async check(domain: Domain): Promise<void> {
-    if (!(await this.claimCheck(domain))) return;
-    const { check, issuance } = this.parts;
+    const { db, check, issuance } = this.parts;
+    const { id, nextCheckAtMs } = domain;
+    const isDue = { id, nextCheckAtMs: nextCheckAtMs ?? 0 };
+    const postponed = { nextCheckAtMs: this.now() + CHECK_CLAIM_MS };
+    const { affected } = await db.write(() => this.table.update(isDue, postponed));
+    // Another process was faster.
+    if (affected !== 1) return;
     const { signal } = this.stopping;
     const checked = await check.run(domain, signal);
     await issuance?.planRenewal(checked, signal);
-  }
-
-  /** Postpones the next check, so that no other process runs this one; false when another process was faster. */
-  private async claimCheck({ id, nextCheckAtMs }: Domain): Promise<boolean> {
-    const { affected } = await this.parts.db.write(() =>
-      this.table.update(
-        { id, nextCheckAtMs: nextCheckAtMs ?? 0 },
-        { nextCheckAtMs: this.now() + CHECK_CLAIM_MS },
-      ),
-    );
-    return affected === 1;
   }
 
   /** Starts due work in free slots, the oldest first. */

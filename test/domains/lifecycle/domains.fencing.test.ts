@@ -3,6 +3,8 @@ import { Certificate } from '../../../src/domains/certificates/store/certificate
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { startSimulatedIssuance } from '../../support/domains/simulated-issuance.js';
 
+const NEVER = new AbortController().signal;
+
 test('Domains-Issuance-4: a process whose lease was taken over stores no certificate', async () => {
   const rig = await startSimulatedIssuance(Date.parse('2027-01-01'));
   const { id } = await rig.attach('shop.customer.test');
@@ -14,14 +16,14 @@ test('Domains-Issuance-4: a process whose lease was taken over stores no certifi
     return chain(...request);
   };
   const due = () => domains.findOneByOrFail({ id });
-  await rig.issuance.run(await due());
+  await rig.issuance.run(await due(), NEVER);
   expect(rig.ca.issued).toHaveLength(1);
   expect(await rig.db.repository(Certificate).count()).toBe(0);
   expect(await due()).toMatchObject({ certificateId: null, orderState: 'ORDERING', leaseNumber: 2 });
 
   rig.ca.client.chain = chain;
   rig.clock.now += 15_000;
-  await rig.issuance.run(await due());
+  await rig.issuance.run(await due(), NEVER);
   expect(await rig.db.repository(Certificate).count()).toBe(1);
   // The order of the first process was completed.
   expect(rig.ca.issued).toHaveLength(1);

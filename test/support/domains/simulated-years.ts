@@ -80,7 +80,7 @@ export async function expectYearsOfCertificates(domainCount: number): Promise<vo
   const dueMs = ({ domain, adviceAtMs }: Simulated) => Math.min(adviceAtMs, domain.nextOrderAtMs ?? Infinity);
   const run = async (simulated: Simulated) => {
     const { domain } = simulated;
-    if (simulated.adviceAtMs > now()) await issuance.run(domain);
+    if (simulated.adviceAtMs > now()) await issuance.run(domain, NEVER);
     else {
       simulated.adviceAtMs = Infinity;
       await issuance.planRenewal(domain, NEVER).catch((error) => {
