@@ -96,11 +96,11 @@ function operation(
   tag: string,
   responses: Responses,
 ): object {
-  const { parameters, creates, answers, errors = [], errorHeaders } = rest;
+  const { parameters, creates, answers, errors = [], headers = [] } = rest;
   const codes = creates === undefined ? EVERY_OPERATION : [...EVERY_OPERATION, ...CREATING];
   const answered = Object.entries(answers).map(([status, answer]) => [
     status,
-    responses.of(answer.description, answer.headers, answer.schema),
+    responses.of(answer.description, [...headers, ...answer.headers], answer.schema),
   ]);
   return {
     operationId,
@@ -114,7 +114,7 @@ function operation(
     ...(creates === undefined ? {} : { requestBody: { required: true, content: responses.json(creates) } }),
     responses: {
       ...Object.fromEntries(answered),
-      ...responses.ofErrors(operationId, [...codes, ...errors], errorHeaders),
+      ...responses.ofErrors(operationId, [...codes, ...errors], headers),
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Scope } from '../../ground/kernel/caller.js';
 import type { ErrorCode, FieldProblem } from '../../ground/kernel/errors.js';
 import type { ObjectSchema } from '../../ground/kernel/validation.js';
 import { capitalized, type NounDescription, type NounField } from '../../nouns.js';
-import { IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
+import { CHANGES_CURSOR, IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
 
 /** The part of the OpenAPI document that is about a noun. `schema/openapi.ts` adds what every operation has. */
 export interface RestDocument {
@@ -40,13 +40,14 @@ export interface DocumentedOperation {
   >;
   /** Beside the errors of every operation. */
   readonly errors?: readonly ErrorCode[];
-  readonly errorHeaders?: readonly string[];
+  /** On every response of the operation, errors included. */
+  readonly headers?: readonly string[];
 }
 
 /** The headers that every GET of the door can have. */
 export const READ_HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
 
-interface UsualDocument {
+interface UsualParts {
   readonly noun: NounDescription;
   /** The query parameters of its list. */
   readonly listQuery: ObjectSchema;
@@ -54,19 +55,22 @@ interface UsualDocument {
   readonly schema: object;
 }
 
+interface UsualDocument extends RestDocument {
+  readonly operations: Readonly<Record<'list' | 'create' | 'get', DocumentedOperation>>;
+}
+
 /**
  * The document of a noun with the usual operations: its list, its creation, and reading one by its id. The examples are those
- * of the description's fields. A noun whose specification words its document writes it out instead.
- *
- * @public
+ * of the description's fields. A noun whose specification has other words replaces these.
  */
-export function usualDocument(parts: UsualDocument): RestDocument {
+export function usualDocument(parts: UsualParts): UsualDocument {
   const { noun, listQuery, newSchema, schema } = parts;
-  const { singular, plural, type, withArticle, fields } = noun;
+  const { singular, plural, type, withArticle, fields, hasChanges } = noun;
   const whole = valuesOf(fields);
   const smallest = valuesOf(fields.filter(({ isRequired }) => isRequired));
   const page = capitalized(plural);
   const headers = [IGNORED_PARAMETERS, ...READ_HEADERS];
+  const listHeaders = ['Link', ...(hasChanges ? [CHANGES_CURSOR] : []), ...headers];
   const list: DocumentedOperation = {
     operationId: `list${page}`,
     summary: `List all ${plural}`,
@@ -74,8 +78,8 @@ export function usualDocument(parts: UsualDocument): RestDocument {
     scope: `${plural}:read`,
     parameters: queryParameters(listQuery),
     answers: {
-      200: { description: `A page of ${plural}.`, headers: ['Link', ...headers], schema: page },
-      304: { description: 'Not modified: the client has this page.', headers: ['Link', ...headers] },
+      200: { description: `A page of ${plural}.`, headers: listHeaders, schema: page },
+      304: { description: 'Not modified: the client has this page.', headers: listHeaders },
     },
   };
   const create: DocumentedOperation = {
@@ -115,6 +119,7 @@ export function usualDocument(parts: UsualDocument): RestDocument {
     errors: ['not_found'],
   };
   return {
+    operations: { list, create, get },
     summary: `Browse and manage ${plural}.`,
     tag: { name: plural, description: `${page} of the project that the API key belongs to.` },
     paths: { [`/${plural}`]: { get: list, post: create }, [`/${plural}/{${singular}Id}`]: { get } },

@@ -1,53 +1,39 @@
-import { queryParameters, READ_HEADERS, type RestDocument } from '../../doors/rest/rest-document.js';
-import { CHANGES_CURSOR, IGNORED_PARAMETERS } from '../../request/http/headers.js';
-import { GET_PET_DEPRECATION, newPetSchema, petStatusSchema } from '../pet.rules.js';
 import {
-  changesQuerySchema,
-  listQuerySchema,
-  petChangesSchema,
-  petSchema,
-  petsSchema,
-} from './pets.schemas.js';
+  queryParameters,
+  READ_HEADERS,
+  type RestDocument,
+  usualDocument,
+} from '../../doors/rest/rest-document.js';
+import { CHANGES_CURSOR, IGNORED_PARAMETERS } from '../../request/http/headers.js';
+import { PET } from '../pet.description.js';
+import { GET_PET_DEPRECATION, newPetSchema } from '../pet.rules.js';
+import { changesQuerySchema, listQuerySchema, petChangesSchema, petSchema } from './pets.schemas.js';
 
 const { sunsetDate } = GET_PET_DEPRECATION;
-const SUNSET_HEADERS = ['Deprecation', 'Sunset', 'Link'];
 const CHANGE_HEADERS = ['Link', IGNORED_PARAMETERS, ...READ_HEADERS];
-const LIST_HEADERS = ['Link', CHANGES_CURSOR, IGNORED_PARAMETERS, ...READ_HEADERS];
-const PET_HEADERS = [...SUNSET_HEADERS, IGNORED_PARAMETERS, ...READ_HEADERS];
+const REX = { name: 'Rex', categoryId: 3, status: 'available' };
+const LUNA = { name: 'Luna', categoryId: 7 };
+
+const usual = usualDocument({
+  noun: PET,
+  listQuery: listQuerySchema,
+  newSchema: newPetSchema,
+  schema: petSchema,
+});
+const { list, create, get } = usual.operations;
 
 /** SPEC's operations as the OpenAPI document shows them. */
 export const PETS_DOCUMENT: RestDocument = {
   summary: 'Browse and manage pets available for adoption.',
-  tag: { name: 'animals', description: 'Pets of the project that the API key belongs to.' },
+  tag: { ...usual.tag, name: 'animals' },
   paths: {
     '/pets': {
       get: {
-        operationId: 'listPets',
+        ...list,
         summary: 'List all animals',
         description: 'A page of pets, oldest first. The `Link` header has the URL of the next page.',
-        scope: 'pets:read',
-        parameters: queryParameters(listQuerySchema),
-        answers: {
-          200: { description: 'A page of pets.', headers: LIST_HEADERS, schema: 'Pets' },
-          304: { description: 'Not modified: the client has this page.', headers: LIST_HEADERS },
-        },
       },
-      post: {
-        operationId: 'createPet',
-        summary: 'Add an animal',
-        description:
-          'With an `Idempotency-Key` the request can be repeated when its answer got lost: only the first one creates a pet.',
-        scope: 'pets:write',
-        parameters: [],
-        creates: 'NewPet',
-        answers: {
-          201: {
-            description: 'The created pet with its assigned `id`.',
-            headers: ['Location', 'Idempotent-Replayed', IGNORED_PARAMETERS],
-            schema: 'Pet',
-          },
-        },
-      },
+      post: { ...create, summary: 'Add an animal' },
     },
     '/pets/changes': {
       get: {
@@ -70,33 +56,17 @@ export const PETS_DOCUMENT: RestDocument = {
     },
     '/pets/{petId}': {
       get: {
-        operationId: 'getPet',
+        ...get,
         summary: 'Get an animal',
         description: `Deprecated, to be removed on ${sunsetDate}: use \`GET /pets\` with a \`status\` filter. Over GraphQL, \`pets(ids: […])\` reads pets by identifier.`,
         sunsetDate,
-        scope: 'pets:read',
-        parameters: [
-          {
-            name: 'petId',
-            in: 'path',
-            required: true,
-            description: 'The identifier of the pet.',
-            schema: { type: 'integer', format: 'int64', examples: [4711] },
-          },
-        ],
-        answers: {
-          200: { description: 'The pet.', headers: PET_HEADERS, schema: 'Pet' },
-          304: { description: 'Not modified: the client has this pet.', headers: PET_HEADERS },
-        },
         errors: ['not_found', 'gone'],
-        errorHeaders: SUNSET_HEADERS,
+        headers: ['Deprecation', 'Sunset', 'Link'],
       },
     },
   },
   schemas: {
-    NewPet: { description: 'A pet to create.', ...newPetSchema },
-    Pet: petSchema,
-    Pets: { ...petsSchema, items: { $ref: '#/components/schemas/Pet' } },
+    ...usual.schemas,
     PetChange: {
       ...petChangesSchema.items,
       properties: { ...petChangesSchema.items.properties, pet: { $ref: '#/components/schemas/Pet' } },
@@ -105,21 +75,16 @@ export const PETS_DOCUMENT: RestDocument = {
   },
   examples: {
     NewPet: {
-      pet: {
-        summary: 'With every field',
-        value: { name: 'Rex', categoryId: 3, status: 'available' },
-      },
-      smallest: { summary: 'With the required fields only', value: { name: 'Luna', categoryId: 7 } },
+      pet: { summary: 'With every field', value: REX },
+      smallest: { summary: 'With the required fields only', value: LUNA },
     },
-    Pet: {
-      pet: { summary: 'A pet', value: { id: 4711, name: 'Rex', categoryId: 3, status: 'available' } },
-    },
+    Pet: { pet: { summary: 'A pet', value: { id: 4711, ...REX } } },
     Pets: {
       page: {
         summary: 'A page of two pets; the second has no status',
         value: [
-          { id: 4711, name: 'Rex', categoryId: 3, status: 'available' },
-          { id: 4712, name: 'Luna', categoryId: 7 },
+          { id: 4711, ...REX },
+          { id: 4712, ...LUNA },
         ],
       },
       empty: { summary: 'No pet matches', value: [] },
@@ -132,7 +97,7 @@ export const PETS_DOCUMENT: RestDocument = {
             cursor: 'Yzo0Mi4xNzY0ODkyODAwMDAw',
             kind: 'updated',
             at: '2025-12-05T00:00:00.000Z',
-            pet: { id: 4711, name: 'Rex', categoryId: 3, status: 'sold' },
+            pet: { id: 4711, ...REX, status: 'sold' },
           },
         ],
       },
@@ -140,19 +105,7 @@ export const PETS_DOCUMENT: RestDocument = {
     },
   },
   refusals: {
-    listPets: {
-      invalid_request: [
-        { field: 'limit', message: listQuerySchema.properties.limit.rule },
-        { field: 'status', message: petStatusSchema.rule },
-      ],
-    },
-    createPet: {
-      invalid_request: [
-        { field: 'name', message: newPetSchema.properties.name.rule },
-        { field: 'categoryId', message: newPetSchema.properties.categoryId.rule },
-      ],
-      forbidden: 'This API key lacks the scope pets:write. Use a key that has it.',
-    },
+    ...usual.refusals,
     listPetChanges: {
       invalid_request: [
         { field: 'limit', message: changesQuerySchema.properties.limit.rule },
