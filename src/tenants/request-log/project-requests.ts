@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Database } from '../../ground/database/database.js';
 import { type NewestPage, newestPages, type WantedPage } from '../../ground/database/newest-pages.js';
 import type { SqlPart } from '../../ground/database/sql-dialect.js';
@@ -131,21 +130,12 @@ const COLUMNS = {
 /** A request must have all the given values. */
 export type RequestFilter = Partial<Pick<LoggedRequest, keyof typeof COLUMNS>>;
 
-function valuesOf(filter: RequestFilter) {
-  const names = Object.keys(COLUMNS) as (keyof RequestFilter)[];
-  return names.map((name) => [name, filter[name]] as const).filter(([, value]) => value !== undefined);
-}
-
 function conditionsOf(filter: RequestFilter): SqlPart[] {
-  return valuesOf(filter).map(([name, value]) => ({
+  const names = Object.keys(COLUMNS) as (keyof RequestFilter)[];
+  const given = names.filter((name) => filter[name] !== undefined);
+  return given.map((name) => ({
     sql: `${COLUMNS[name]} = ?`,
     // MySQL ignores blanks at the end. No stored value has one, and nothing equals NULL.
-    values: [String(value).endsWith(' ') ? null : value],
+    values: [String(filter[name]).endsWith(' ') ? null : filter[name]],
   }));
-}
-
-/** A name of the filtered list, for its cursors; equal filters have equal names. */
-export function listName(filter: RequestFilter): string {
-  const text = JSON.stringify(valuesOf(filter).map(([name, value]) => [name, String(value)]));
-  return `requests/${hash('sha256', text, 'hex').slice(0, 12)}`;
 }

@@ -5,23 +5,24 @@ import {
   type ProjectAudit,
   type WantedEvents,
 } from '../../../tenants/audit/project-audit.js';
-import {
-  listName,
-  type ProjectRequests,
-  type RequestFilter,
-  type RequestPage,
-  type WantedRequests,
+import type {
+  ProjectRequests,
+  RequestFilter,
+  RequestPage,
+  WantedRequests,
 } from '../../../tenants/request-log/project-requests.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
-import {
-  AuditEventConnectionType,
-  AuditEventFilterInput,
-  auditFilter,
-  auditList,
-} from './lists/audit-event.type.js';
+import { AuditEventConnectionType, AuditEventFilterInput, auditFilter } from './lists/audit-event.type.js';
 import { RequestConnectionType, RequestFilterInput } from './lists/logged-request.type.js';
-import { ACTIVITY_PAGE_SIZE, connection, FIRST_RULE, requestedPage, valuesOf } from './lists/page.js';
+import {
+  ACTIVITY_PAGE_SIZE,
+  connection,
+  cursorsOf,
+  FIRST_RULE,
+  requestedPage,
+  valuesOf,
+} from './lists/page.js';
 import { ProjectType } from './project.resolver.js';
 
 /** The history of a project: its audit log, and the log of its requests. */
@@ -64,10 +65,10 @@ export class ActivityResolver {
     given?: RequestFilterInput | null,
   ): Promise<RequestConnectionType> {
     const filter: RequestFilter = valuesOf(given);
-    const list = listName(filter);
-    const wanted = { ...requestedPage(list, { first, after }), filter };
+    const cursors = cursorsOf('requests', filter);
+    const wanted = { ...requestedPage(cursors, { first, after }), filter };
     const page = await this.requestLists.join(context, wanted);
-    return { ...connection(list, page, wanted), leftOut: page.leftOut, isOn: this.log.isOn };
+    return { ...connection(cursors, page, wanted), leftOut: page.leftOut, isOn: this.log.isOn };
   }
 
   @FieldResolver(() => AuditEventConnectionType, {
@@ -94,9 +95,9 @@ export class ActivityResolver {
     given?: AuditEventFilterInput | null,
   ): Promise<AuditEventConnectionType> {
     const filter = auditFilter(given);
-    const list = auditList(filter);
-    const wanted = { ...requestedPage(list, { first, after }), filter };
+    const cursors = cursorsOf('audit', filter);
+    const wanted = { ...requestedPage(cursors, { first, after }), filter };
     const page = await this.audits.join(context, wanted);
-    return connection(list, page, wanted);
+    return connection(cursors, page, wanted);
   }
 }

@@ -48,11 +48,6 @@ export function auditFilter(given: AuditEventFilterInput | null | undefined): Au
   return valuesOf(given);
 }
 
-/** Names the filtered list in cursors. */
-export function auditList({ kind, keyId }: AuditFilter): string {
-  return `audit/${kind ?? ''}/${keyId ?? ''}`;
-}
-
 @PlainType(
   'AuditEvent',
   'An act that changed the project, its keys or its domains. Events are never changed or deleted.',

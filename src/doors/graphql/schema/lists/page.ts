@@ -1,6 +1,7 @@
 import { Field } from 'type-graphql';
 import { type FieldProblem, invalidRequest } from '../../../../ground/kernel/errors.js';
 import { parseInt64 } from '../../../../ground/kernel/int64.js';
+import { KeysetCursors } from '../../../../ground/kernel/keyset-cursors.js';
 import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
 import { PlainType } from '../../operations/type-options.js';
 
@@ -54,15 +55,21 @@ export function valuesOf(given: { keyId?: string | null } | null | undefined) {
   return { ...Object.fromEntries(values), ...key };
 }
 
+/** The cursors of a list, newest first. Another filter has others; the order of its values does not matter. */
+export function cursorsOf(list: string, filter: object): KeysetCursors {
+  const wanted = Object.entries(filter).map(([name, value]) => `${name}=${value}`);
+  return new KeysetCursors({ singular: list, plural: list }, wanted.sort());
+}
+
 interface PageArguments {
   first: number | null;
   after: string | null | undefined;
 }
 
-/** The page that a client asks for in a list, newest first. Throws `AppError invalid_request`. */
-export function requestedPage(list: string, { first, after }: PageArguments) {
+/** The page that a client asks for. Throws `AppError invalid_request`. */
+export function requestedPage(cursors: KeysetCursors, { first, after }: PageArguments) {
   const pageSize = first ?? ACTIVITY_PAGE_SIZE;
-  const beforeId = typeof after === 'string' ? idInCursor(list, after) : null;
+  const beforeId = typeof after === 'string' ? (cursors.decode(after)?.id ?? null) : null;
   const problems: FieldProblem[] = [];
   if (pageSize < 1 || pageSize > MAX_PAGE_SIZE) {
     problems.push({ field: 'first', message: `must be a whole number from ${FIRST_RULE}` });
@@ -76,34 +83,10 @@ export function requestedPage(list: string, { first, after }: PageArguments) {
 
 /** The connection of a page in its list. */
 export function connection<Row extends { id: bigint }>(
-  list: string,
+  cursors: KeysetCursors,
   { rows, hasNextPage }: { rows: readonly Row[]; hasNextPage: boolean },
   { beforeId }: { beforeId: bigint | null },
 ) {
-  const [first, last] = [rows[0], rows.at(-1)];
-  return {
-    nodes: rows.map((row) => ({ ...row, id: String(row.id) })),
-    pageInfo: {
-      hasNextPage,
-      hasPreviousPage: beforeId !== null,
-      startCursor: first ? cursorAfter(list, first.id) : null,
-      endCursor: last ? cursorAfter(list, last.id) : null,
-    },
-  };
-}
-
-/**
- * An opaque position in a list: after the row with this id. `list` names the list together with its filter, without a
- * colon, so that a cursor counts in no other list.
- */
-function cursorAfter(list: string, id: bigint): string {
-  return Buffer.from(`${list}:${id}`).toString('base64url');
-}
-
-/** The id in a cursor of this list; null when `cursorAfter` did not make it for this list. */
-function idInCursor(list: string, cursor: string): bigint | null {
-  const [name, digits, ...rest] = Buffer.from(cursor, 'base64url').toString().split(':');
-  if (name !== list || digits === undefined || rest.length > 0) return null;
-  const id = parseInt64(digits);
-  return id !== null && cursorAfter(list, id) === cursor ? id : null;
+  const nodes = rows.map((row) => ({ ...row, id: String(row.id), cursor: cursors.encode(row) }));
+  return { nodes, pageInfo: new NodesPageInfo(nodes, beforeId !== null, hasNextPage) };
 }
