@@ -74,11 +74,11 @@ export function requestsOf(template: RequestTemplate, count: number): PlainReque
 function position({ fromId, toId, asCursor, namePrefix }: Positions): string {
   const id = Math.floor(fromId + Math.random() * (toId - fromId));
   if (!asCursor) return String(id);
-  if (namePrefix === null) return CURSORS.encode({ id: BigInt(id), name: null });
+  if (namePrefix === null) return CURSORS.encode({ id: String(id) });
   const cursors =
     cursorsByName.get(namePrefix) ?? new PetCursors({ ...oldestFirst(null), nameStartsWith: namePrefix });
   cursorsByName.set(namePrefix, cursors);
-  return cursors.encode({ id: BigInt(id), name: nameOf(id) });
+  return cursors.encode({ id: String(id), text: nameOf(id) });
 }
 
 export function summary(latenciesMs: number[], elapsedSeconds: number): LoadResult {

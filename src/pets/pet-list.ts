@@ -17,16 +17,10 @@ export interface PetList {
   orderBy: ListOrder;
 }
 
-/** A place in a list: behind this pet, which may be deleted since. */
-export interface PetPosition {
-  id: bigint;
-  /** Only lists by name read it. */
-  name: string | null;
-}
-
 export interface PetListRequest extends PetList {
   pageSize: number;
-  after: PetPosition | null;
+  /** Behind this pet, which may be deleted since; `text` is its name if the list is ordered by name. */
+  after: { id: bigint; text: string } | null;
   /** Whether the page comes with its position in the change log. */
   isFollowed?: boolean;
 }
@@ -64,7 +58,7 @@ export function pageOf(rows: ListedPet[], list: PetListRequest): Omit<PetPage, '
 export function matching(rows: readonly ListedPet[], list: PetListRequest): ListedPet[] {
   const { status, nameStartsWith, after } = list;
   const compare = comparison(list);
-  const position = after && { id: String(after.id), name: after.name ?? '' };
+  const position = after && { id: String(after.id), name: after.text };
   return rows.filter(
     (pet) =>
       (status === null || pet.status === status) &&
@@ -100,23 +94,10 @@ function compareNames(a: OrderedPet, b: OrderedPet): number {
  * The cursors of a list. Only the lists with oldest pets first and without `nameStartsWith` or `ids` share theirs, for any
  * status: clients of both doors have stored them for years. D-109.
  */
-export class PetCursors {
-  private readonly cursors: KeysetCursors;
-
+export class PetCursors extends KeysetCursors {
   constructor({ status, nameStartsWith, ids, orderBy }: PetList) {
     const isShared = orderBy === 'OLDEST' && nameStartsWith === null && ids === null;
     const list = isShared ? null : [orderBy, status, nameStartsWith, ids?.map(String)];
-    this.cursors = new KeysetCursors(PET, list, nameStartsWith);
-  }
-
-  /** The position behind this pet. */
-  encode({ id, name }: { id: bigint | string; name: string | null }): string {
-    return this.cursors.encode({ id, text: name ?? '' });
-  }
-
-  /** Null = a cursor that `encode` did not return for this list. */
-  decode(cursor: string): PetPosition | null {
-    const position = this.cursors.decode(cursor);
-    return position && { id: position.id, name: position.text };
+    super(PET, list, nameStartsWith);
   }
 }

@@ -73,7 +73,7 @@ export class PetStore extends RecordTable<Pet> {
       orderBy === 'OLDEST'
         ? (['>', prefix, '<', behindAll] as const)
         : (['<', behindAll, '>=', prefix] as const);
-    const position = [after?.name ?? start, after?.id ?? NO_ID] as const;
+    const position = [after?.text ?? start, after?.id ?? NO_ID] as const;
     const { sql, values } = this.db.dialect.behind(['name', 'id'], comparison, position);
     return { sql: `AND ${sql} AND name ${beforeEnd} ? `, values: [...values, end] };
   }

@@ -39,7 +39,8 @@ const LISTS = STATUSES.flatMap((status) =>
       PAGES.map((page): PetListRequest => {
         const last = orderBy === 'OLDEST' ? PETS - 5 : 5;
         const id = page === 'first' ? null : BigInt(page === 'middle' ? PETS / 2 : last);
-        const after = id === null ? null : { id, name: nameStartsWith && POSITIONS[nameStartsWith] };
+        const after =
+          id === null ? null : { id, text: nameStartsWith === null ? '' : POSITIONS[nameStartsWith] };
         return { ...oldestFirst(status), nameStartsWith, orderBy, after, pageSize: PAGE_SIZE };
       }),
     ),

@@ -94,8 +94,8 @@ export function parseListArgs({
   };
   const problems = problemsOf({
     first: pageSize,
-    ...(typeof nameStartsWith === 'string' ? { nameStartsWith } : {}),
-    ...(ids ? { ids } : {}),
+    nameStartsWith: nameStartsWith ?? undefined,
+    ids: ids ?? undefined,
   });
   const position = typeof after === 'string' ? new PetCursors(list).decode(after) : null;
   if (typeof after === 'string' && position === null) {

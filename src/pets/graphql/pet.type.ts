@@ -160,7 +160,8 @@ class ListedPetType implements PetType {
   }
 
   get cursor() {
-    return this.cursors.encode(this.row);
+    const { id, name } = this.row;
+    return this.cursors.encode({ id, text: name });
   }
 }
 

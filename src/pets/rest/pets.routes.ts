@@ -40,7 +40,7 @@ export function petsRoutes(
       linkPages(request, reply, {
         url: listUrl(request),
         query: `limit=${wanted.pageSize}${wanted.status === null ? '' : `&status=${wanted.status}`}`,
-        nextCursor: last ? new PetCursors(wanted).encode(last) : null,
+        nextCursor: last ? new PetCursors(wanted).encode({ id: last.id }) : null,
       });
       nameIgnored(reply, Object.keys(listQuerySchema.properties));
       if (page.changesCursor !== null) reply.header(CHANGES_CURSOR, page.changesCursor);

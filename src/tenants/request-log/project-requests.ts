@@ -48,7 +48,7 @@ export class ProjectRequests {
   /** The wanted pages, in their order. Four statements. Throws `AppError forbidden`, `invalid_request`. */
   async read({ caller }: ServiceCall, wanted: readonly WantedRequests[]): Promise<RequestPage[]> {
     requireScope(caller, 'keys');
-    if (wanted.filter(({ filter }) => valuesOf(filter).length > 0).length > MAX_FILTERED_LISTS) {
+    if (wanted.filter(({ filter }) => conditionsOf(filter).length > 0).length > MAX_FILTERED_LISTS) {
       throw invalidField('filter', `may be given at most ${MAX_FILTERED_LISTS} times in an operation`);
     }
     const { projectId } = caller;
