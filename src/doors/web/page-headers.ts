@@ -2,14 +2,17 @@ const APOLLO_SCRIPTS = 'https://embeddable-sandbox.cdn.apollographql.com';
 const APOLLO_FRAME = 'https://sandbox.embed.apollographql.com';
 
 /** Only the gateway's own files: no inline script or style, no other host, no frame, no form that leaves the page. */
-const OWN_FILES = {
+const STRICT = {
   'default-src': "'none'",
   'script-src': "'self'",
   'style-src': "'self'",
   'font-src': "'self'",
+  'connect-src': "'self'",
+  'img-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
 };
-const NO_WAY_OUT = { 'base-uri': "'none'", 'form-action': "'none'", 'frame-ancestors': "'none'" };
-const STRICT = { ...OWN_FILES, 'img-src': "'self'", 'connect-src': "'self'", ...NO_WAY_OUT };
 
 // A page may be stored, but a client must ask whether it has changed.
 const REVALIDATED = { 'cache-control': 'private, no-cache' };
@@ -20,21 +23,16 @@ export const PAGE_HEADERS = {
   ...REVALIDATED,
 };
 
+/** Its style sheets contain images. */
+export const DASHBOARD_HEADERS = headersWith({ ...STRICT, 'img-src': "'self' data:" }, 'same-origin');
+
 /** GraphiQL renders the schema's documentation as markup, and the style sheets of its editors contain images. */
-export const GRAPHIQL_HEADERS = {
-  ...headersWith({ ...STRICT, 'img-src': "'self' data:" }, 'same-origin'),
-  ...REVALIDATED,
-};
+export const GRAPHIQL_HEADERS = { ...DASHBOARD_HEADERS, ...REVALIDATED };
 
 /** The only page with a third party: Apollo's script, and the frame that it opens; its log-in is a pop-up. */
 export const SANDBOX_HEADERS = headersWith(
   { ...STRICT, 'script-src': `'self' ${APOLLO_SCRIPTS}`, 'frame-src': APOLLO_FRAME },
   'same-origin-allow-popups',
-);
-
-export const DASHBOARD_HEADERS = headersWith(
-  { ...OWN_FILES, 'connect-src': "'self'", 'img-src': "'self' data:", ...NO_WAY_OUT },
-  'same-origin',
 );
 
 function headersWith(policy: Record<string, string>, openerPolicy: string): Record<string, string> {
