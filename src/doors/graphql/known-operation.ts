@@ -39,7 +39,6 @@ export class KnownOperation {
   readonly reference = new WeakRef(this);
   /** Null before the first execution. */
   compiled: ExecuteOperation | null = null;
-  private requests = 0;
   private last: Measurement | null = null;
 
   constructor(
@@ -49,11 +48,6 @@ export class KnownOperation {
 
   get dataOf(): string {
     return this.named.dataOf;
-  }
-
-  countRequest(): number {
-    this.requests += 1;
-    return this.requests;
   }
 
   /** Clients rarely change the page size: while the variables that it read are the same, the last measurement holds. */

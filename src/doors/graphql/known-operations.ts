@@ -24,8 +24,6 @@ const MAX_OPERATIONS_BYTES = 32 * 1024 * 1024;
 /** An operation compiled by graphql-jit 0.8.9 takes 35 KB, plus 3 KB per selection; running it adds V8's own code. */
 const COMPILED_BYTES = 48 * 1024;
 const SELECTION_BYTES = 6 * 1024;
-/** Compiling takes milliseconds, so only repeated operations are compiled. */
-const REQUESTS_BEFORE_COMPILING = 2;
 
 const MAX_REQUESTS = 2_000;
 const MAX_REQUESTS_BYTES = 4 * 1024 * 1024;
@@ -127,13 +125,13 @@ export class KnownOperations {
     return charging ? charging.then(respond) : respond();
   }
 
-  /** Null = the operation is not known, not yet worth compiling, or too large with these variables. */
+  /** Null = the operation is not known, or too large with these variables. */
   private recognize(request: FastifyRequest, body: JsonBody): KnownRequest | null {
     const posted = postedOperationIn(body.parse());
     const source = posted && (posted.query ?? this.parts.persistedQueries.sourceOf(posted.queryHash));
     if (!source) return null;
     const operation = this.operations.get(keyOf(source, posted.operationName));
-    if (!operation || operation.countRequest() < REQUESTS_BEFORE_COMPILING) return null;
+    if (!operation) return null;
     const measured = operation.measureWith(posted.variables);
     const contentType = answerType(request);
     if (measured.problem || contentType === undefined) return null;
