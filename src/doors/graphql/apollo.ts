@@ -29,7 +29,8 @@ export async function startApollo(
     includeStacktraceInErrorResponses: false,
     // `operationPlugin` validates, after the charge.
     dangerouslyDisableValidation: true,
-    documentStore: options.documents,
+    // `operationPlugin` knows the valid documents.
+    documentStore: null,
     persistedQueries: { cache: options.persistedQueries },
     parseOptions: { maxTokens: MAX_TOKENS },
     stopOnTerminationSignals: false,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type DocumentNode, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { textBytes } from '../../request/response-cache/response-cache.js';
@@ -8,36 +7,17 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** A node of a parsed document with its location, rounded up from its size in V8 8–13. */
 const NODE_BYTES = 250;
 
-/**
- * Documents that were admitted and are valid, keyed by the SHA-256 of their source: Apollo's document store. Apollo
- * offers each document right after parsing; only `storeValid` stores it.
- */
+/** Documents that were admitted and are valid, keyed by the SHA-256 of their source. */
 export class KnownDocuments {
   private readonly known = new LRUCache<string, DocumentNode>({ max: MAX_DOCUMENTS, maxSize: MAX_BYTES });
 
-  /** Null = not known. */
-  of(source: string): DocumentNode | null {
-    return this.known.get(createHash('sha256').update(source).digest('hex')) ?? null;
+  of(queryHash: string): DocumentNode | undefined {
+    return this.known.get(queryHash);
   }
 
-  /** Whether the document came from this store. */
-  isValid(queryHash: string, document: DocumentNode): boolean {
-    return this.known.peek(queryHash) === document;
-  }
-
-  storeValid(queryHash: string, source: string, document: DocumentNode): void {
+  store(queryHash: string, source: string, document: DocumentNode): void {
     const size = textBytes(source) + forgetTokens(document) * NODE_BYTES;
     this.known.set(queryHash, document, { size });
-  }
-
-  async get(key: string): Promise<DocumentNode | undefined> {
-    return this.known.get(hashIn(key));
-  }
-
-  async set(): Promise<void> {}
-
-  async delete(key: string): Promise<boolean> {
-    return this.known.delete(hashIn(key));
   }
 }
 
@@ -71,21 +51,18 @@ export class PersistedQueries {
   });
 
   sourceOf(queryHash: string): string | undefined {
-    return this.sources.get(queryHash);
+    return this.sources.get(`apq:${queryHash}`);
   }
 
   async get(key: string): Promise<string | undefined> {
-    return this.sourceOf(hashIn(key));
+    return this.sources.get(key);
   }
 
   async set(key: string, source: string): Promise<void> {
-    this.sources.set(hashIn(key), source);
+    this.sources.set(key, source);
   }
 
   async delete(key: string): Promise<boolean> {
-    return this.sources.delete(hashIn(key));
+    return this.sources.delete(key);
   }
 }
-
-/** The SHA-256 of a source. Apollo's keys put `apq:`, or a name of the schema, before it. */
-const hashIn = (key: string) => key.slice(key.lastIndexOf(':') + 1);

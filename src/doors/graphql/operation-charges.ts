@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import {
   type DocumentNode,
@@ -157,7 +158,7 @@ export class DocumentGate {
     const parameters = parametersOf(request);
     request.operation = givenName(parameters.operationName);
     const source = this.sourceOf(parameters);
-    const document = source === null ? null : this.documents.of(source);
+    const document = source === null ? null : this.documents.of(hash('sha256', source, 'hex'));
     if (source === null || !document) {
       // The plan pays for a request without a document.
       return this.meter.admitUnread(request, reply, source !== null && this.managing.test(source));

@@ -49,7 +49,7 @@ export interface OperationPluginOptions {
  * the charge. D-28.
  */
 export function operationPlugin(options: OperationPluginOptions): ApolloServerPlugin<Context> {
-  const { schema, known, turns, subscriptions } = options;
+  const { schema, documents, known, turns, subscriptions } = options;
   const longReads = new LongReads(turns);
   const tagOf = schemaTags(schema);
   return {
@@ -60,6 +60,10 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
       }
       let invalid: Problems | null = null;
       return {
+        // Apollo parses a request that has no document yet.
+        async didResolveSource(resolving) {
+          Object.assign(resolving, { document: documents.of(resolving.queryHash) });
+        },
         // Not earlier: a GraphQLError thrown in requestDidStart becomes a 500.
         async didResolveOperation(resolved) {
           invalid = await admit(resolved, options);
@@ -104,7 +108,7 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
 async function admit(resolved: Resolved, options: OperationPluginOptions): Promise<Problems | null> {
   const { schema, charges, documents, turns, subscriptions } = options;
   const { document, operation, request, contextValue, queryHash, source, metrics } = resolved;
-  const isValid = documents.isValid(queryHash, document);
+  const isValid = documents.of(queryHash) === document;
   const problem = isValid ? null : documentProblem(document);
   if (problem) throw refusal(problem);
   // Without an operation graphql reports the problem after validation. The client's `operationName` names nothing.
@@ -128,7 +132,7 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
       metrics.persistedQueryRegister = false;
       return { code: 'GRAPHQL_VALIDATION_FAILED', errors };
     }
-    documents.storeValid(queryHash, source, document);
+    documents.store(queryHash, source, document);
   }
   // Execution continues to 50 errors, and then fails with an internal error.
   const { errors = [], coerced = {} } = getVariableValues(
