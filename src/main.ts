@@ -56,7 +56,7 @@ async function start(config: Config): Promise<{ app: App; db: Database }> {
   const addresses = await app.listen();
   // After `listen`: the key is shown only once, and a port in use must not lose it.
   const demoKey = config.demo ? await seedDemo(app.services) : null;
-  if (demoKey && isLocalDemo(config)) app.pages.demoKey.offer(demoKey);
+  if (demoKey && isLocalDemo(config)) app.pages.demoKey = demoKey;
   console.log(greeting(addresses, demoKey, config.demo));
   return { app, db };
 }

@@ -292,7 +292,7 @@ test('Sandbox-5: the demo key is filled in only for a browser on this machine, a
     return JSON.parse(json).initialState.headers.Authorization;
   };
   expect(await settings('127.0.0.1:4000')).toBe('Bearer <API_KEY>');
-  demo.app.pages.demoKey.offer('pk_demo');
+  demo.app.pages.demoKey = 'pk_demo';
   for (const host of ['127.0.0.1:4000', 'localhost:4000', '[::1]:4000', 'petstore.localhost']) {
     expect([host, await settings(host)]).toEqual([host, 'Bearer pk_demo']);
   }
@@ -309,7 +309,7 @@ test('Sandbox-5: the demo key is filled in only for a browser on this machine, a
 
 test('Sandbox-7: the demo key is shown through no proxy and to no other site, and its page is never stored', async () => {
   const demo = await startApp();
-  demo.app.pages.demoKey.offer('pk_demo');
+  demo.app.pages.demoKey = 'pk_demo';
   const host = '127.0.0.1:4000';
   const ask = (headers: Record<string, string> = {}) =>
     plain(demo, host, '/graphql', { headers: { ...LOCAL_BROWSER, ...headers } });

@@ -6,19 +6,11 @@ const OF_PROXIES = ['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client
 const OWN_SITE = ['none', 'same-origin'];
 
 /**
- * The key of the demo project, stored only in the memory of the process that created it. A page shows it only to a
- * browser on the same machine, if the request names this machine, passed no proxy, and was not caused by another site. D-79.
+ * Whether a page may show the demo key: to a browser on the same machine, if the request names this machine, passed no
+ * proxy, and was not caused by another site. D-79.
  */
-export class DemoKey {
-  private key: string | null = null;
-
-  offer(key: string): void {
-    this.key = key;
-  }
-
-  for({ raw }: { raw: IncomingMessage }): string | null {
-    return isLocal(raw) && isDirect(raw) && isOfOwnSite(raw.headers) ? this.key : null;
-  }
+export function isOfThisMachine(request: IncomingMessage): boolean {
+  return isLocal(request) && isDirect(request) && isOfOwnSite(request.headers);
 }
 
 /** Host is the name that the browser connects to: a name rebound to this address is not a loopback name. */

@@ -6,7 +6,7 @@ import { removeOrigin } from '../../request/http/cors.js';
 import { canonicalLinks } from '../../request/http/headers.js';
 import type { ProjectService } from '../../tenants/projects/project.service.js';
 import { type BuiltFile, type BuiltFiles, builtFolder, readBuiltFiles } from './built-files.js';
-import { DemoKey } from './demo-key.js';
+import { isOfThisMachine } from './demo-key.js';
 import { GRAPHIQL_HEADERS, PAGE_HEADERS, SANDBOX_HEADERS } from './page-headers.js';
 
 const MAX_NAMES = 1_000;
@@ -27,7 +27,8 @@ interface PagesSettings {
 
 /** The pages for people, as the build has made them: for the hosts of the platform, and for those of projects. */
 export class Pages {
-  readonly demoKey = new DemoKey();
+  /** Of the demo project, stored only in the memory of the process that created it. */
+  demoKey: string | null = null;
   /** Display names of projects: readers of a page put no load on the database. */
   private readonly names: LRUCache<bigint, string>;
   private schemaBody: Promise<KeptBody> | undefined;
@@ -109,10 +110,10 @@ export class Pages {
     // The page may contain a key.
     reply.headers({ ...SANDBOX_HEADERS, 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' });
     const { body } = this.page(request, 'sandbox');
-    const demoKey = request.site.projectId === null ? this.demoKey.for(request) : null;
-    if (demoKey === null) return body.sendNegotiated(request, reply);
+    const isShown = request.site.projectId === null && isOfThisMachine(request.raw);
+    if (this.demoKey === null || !isShown) return body.sendNegotiated(request, reply);
     // A page with the key is for this client only.
-    return reply.type(body.type).send(body.text.replace(KEY_PLACE, demoKey));
+    return reply.type(body.type).send(body.text.replace(KEY_PLACE, this.demoKey));
   }
 
   /** Sends people a page in the place of the Error body of a 404, with links that lead on. */
