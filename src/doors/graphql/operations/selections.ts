@@ -73,47 +73,42 @@ const MAX_DEPTH = 16;
  */
 export function documentProblem(document: DocumentNode): AppError | null {
   const { length } = document.definitions;
-  if (length > MAX_DEFINITIONS) {
-    return tooLarge(
-      `The document has ${length} operations and fragments; at most ${MAX_DEFINITIONS} are allowed.`,
-    );
-  }
-  const count = comparisonOf(document);
-  let steps = 0;
-  for (const definition of document.definitions) {
-    if ('selectionSet' in definition && definition.selectionSet) steps = count([definition.selectionSet]);
-  }
-  if (steps <= MAX_STEPS) return null;
-  return tooLarge('The document repeats too many fields of the same name, or fragments, in the same place.');
+  const reason =
+    length > MAX_DEFINITIONS
+      ? `The document has ${length} operations and fragments; at most ${MAX_DEFINITIONS} are allowed.`
+      : comparisonsOf(document) > MAX_STEPS
+        ? 'The document repeats too many fields of the same name, or fragments, in the same place.'
+        : null;
+  return reason === null ? null : new AppError('invalid_request', `${reason} Split it.`);
 }
-
-const tooLarge = (reason: string) => new AppError('invalid_request', `${reason} Split it.`);
 
 /**
  * Counts the pairs that graphql's rule OverlappingFieldsCanBeMerged compares: fields with one response name in one place,
- * and fragments spread in one place. Takes one step per selection, and stops at the limit. The returned function adds
- * selections that are merged in one place, and returns the steps so far.
+ * and fragments spread in one place. Takes one step per selection, and stops above the limit.
  */
-function comparisonOf(document: DocumentNode) {
+function comparisonsOf(document: DocumentNode): number {
   const fragments = fragmentsOf(document);
   let steps = 0;
   const isWithinLimit = () => {
     steps += 1;
     return steps <= MAX_STEPS;
   };
-  return function count(selectionSets: readonly SelectionSetNode[], depth = 0): number {
-    if (depth > MAX_DEPTH || selectionSets.length === 0) return steps;
-    const { fields, spread } = placeOf(selectionSets, fragments, isWithinLimit);
-    const groups = [...fields.values()];
+  const count = (merged: readonly SelectionSetNode[], depth = 0): void => {
+    if (depth > MAX_DEPTH || steps > MAX_STEPS) return;
+    const { fields, spread } = placeOf(merged, fragments, isWithinLimit);
     steps += pairs(spread.size);
-    for (const group of groups) steps += pairs(group.length);
-    for (const group of groups) {
-      if (steps > MAX_STEPS) break;
-      const inner = group.flatMap(({ selectionSet }) => selectionSet ?? []);
-      count(inner, depth + 1);
+    for (const group of fields.values()) steps += pairs(group.length);
+    for (const group of fields.values()) {
+      count(
+        group.flatMap(({ selectionSet }) => selectionSet ?? []),
+        depth + 1,
+      );
     }
-    return steps;
   };
+  for (const definition of document.definitions) {
+    if ('selectionSet' in definition && definition.selectionSet) count([definition.selectionSet]);
+  }
+  return steps;
 }
 
 const pairs = (count: number) => (count * (count - 1)) / 2;
