@@ -7,24 +7,15 @@ import { MULTIPART, SERVER_SENT_EVENTS, type StreamFormat } from './streams/stre
 /** Apollo's own media types: among types that a client accepts equally, the first one wins. */
 const TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
-/** Apollo's list for its landing page. */
-const TYPES_WITH_PAGE = [
-  ...TYPES,
-  'multipart/mixed; deferSpec=20220824',
-  'multipart/mixed; incrementalSpec=v0.2',
-  'multipart/mixed',
-  'text/html',
-];
-
 /** The media type of an answer; undefined = the client accepts none. */
 export function answerType({ headers }: FastifyRequest): string | undefined {
   return headers.accept === undefined ? TYPES[0] : new Negotiator({ headers }).mediaType(TYPES);
 }
 
-/** Whether a browser wants the page, by the rule of Apollo's own landing page. Nothing is executed. */
+/** Whether the client is a browser that wants the page. Nothing is executed. */
 export function isPage({ method, headers }: FastifyRequest): boolean {
   const isRead = (method === 'GET' || method === 'HEAD') && headers.accept !== undefined;
-  return isRead && new Negotiator({ headers }).mediaType(TYPES_WITH_PAGE) === 'text/html';
+  return isRead && new Negotiator({ headers }).mediaType([...TYPES, 'text/html']) === 'text/html';
 }
 
 /** The format that the client asks for; null = it wants one answer. */
