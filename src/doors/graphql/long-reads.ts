@@ -24,12 +24,12 @@ export class LongReads {
 
   /** Resolves when the read may begin; call `finishRead` after it. */
   async startRead({ projectId, keyId }: Caller): Promise<void> {
-    const busy = this.projects.get(projectId);
-    if (busy) await new Promise<void>((resolve) => busy.waiting.add(keyId, resolve));
-    else this.projects.set(projectId, { waiting: new RoundRobin(), beganAt: 0 });
+    const other = this.projects.get(projectId);
+    const busy = other ?? { waiting: new RoundRobin(), beganAt: 0 };
+    this.projects.set(projectId, busy);
+    if (other) await new Promise<void>((resolve) => other.waiting.add(keyId, resolve));
     await this.turns.next(projectId);
-    const executing = this.projects.get(projectId);
-    if (executing) executing.beganAt = performance.now();
+    busy.beganAt = performance.now();
   }
 
   finishRead({ projectId }: Caller): void {
