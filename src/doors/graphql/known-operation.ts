@@ -42,13 +42,9 @@ export class KnownOperation {
   private last: Measurement | null = null;
 
   constructor(
-    private readonly named: NamedOperation,
+    readonly named: NamedOperation,
     private readonly charges: OperationCharges,
   ) {}
-
-  get dataOf(): string {
-    return this.named.dataOf;
-  }
 
   /** Clients rarely change the page size: while the variables that it read are the same, the last measurement holds. */
   measureWith(variables: Record<string, unknown>): MeasuredOperation {
@@ -70,10 +66,10 @@ export class KnownOperation {
     return { measured, read };
   }
 
-  /** Takes milliseconds. Null = graphql-jit could not be loaded; the next call tries again. */
-  async compile(schema: GraphQLSchema): Promise<ExecuteOperation | null> {
-    const jit = await import('graphql-jit').catch(() => null);
-    if (jit) this.compiled ??= executorOf(jit, schema, this.named);
+  /** Takes milliseconds. */
+  async compile(schema: GraphQLSchema): Promise<ExecuteOperation> {
+    const jit = await import('graphql-jit');
+    this.compiled ??= executorOf(jit, schema, this.named);
     return this.compiled;
   }
 }

@@ -135,7 +135,7 @@ export class KnownOperations {
     const measured = operation.measureWith(posted.variables);
     const contentType = answerType(request);
     if (measured.problem || contentType === undefined) return null;
-    return { operation: operation.reference, measured, contentType, dataOf: operation.dataOf };
+    return { operation: operation.reference, measured, contentType, dataOf: operation.named.dataOf };
   }
 
   private async execute(known: KnownRequest, body: JsonBody, context: Context): Promise<KnownResponse> {
@@ -145,7 +145,6 @@ export class KnownOperations {
     const nextTurn = () => this.parts.turns.next(context.caller.projectId);
     if (!operation.compiled || measured.isLarge) await nextTurn();
     const executeOperation = operation.compiled ?? (await operation.compile(this.parts.schema));
-    if (!executeOperation) return null;
     const variables = postedOperationIn(body.parse())?.variables ?? {};
     const result = await executeOperation(undefined, context, variables);
     // Apollo executes the operation again, and reports the errors.
