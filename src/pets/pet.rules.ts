@@ -3,11 +3,7 @@ import { NAME, type ObjectSchema } from '../ground/kernel/validation.js';
 import { PET_STATUSES, type Pet, type PetStatus } from './pet.entity.js';
 import { MAX_IDS } from './pet-list.js';
 
-export interface NewPet {
-  name: string;
-  categoryId: bigint;
-  status: PetStatus | null;
-}
+export type NewPet = Pick<Pet, 'name' | 'categoryId' | 'status'>;
 
 export type PetChanges = Partial<NewPet>;
 

@@ -108,10 +108,10 @@ export function petsRoutes(
  */
 function parseListQuery(query: Record<string, unknown>): PetListRequest {
   const { limit, status, cursor } = query;
-  const problems = problemsOf({ limit: wholeNumber(limit), status, cursor });
+  const problems = problemsOf({ limit: wholeNumber(limit), status });
   const list = oldestFirst((status as PetStatus | undefined) ?? null);
   const after = typeof cursor === 'string' ? new PetCursors(list).decode(cursor) : null;
-  if (cursor !== undefined && after === null && !problems.some(({ field }) => field === 'cursor')) {
+  if (cursor !== undefined && after === null) {
     problems.push({ field: 'cursor', message: listQuerySchema.properties.cursor.rule });
   }
   if (problems.length > 0) throw invalidRequest(problems);
