@@ -5,6 +5,7 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import { jsonIn } from '../../ground/kernel/json.js';
 import type { JsonBody } from '../../request/http/content/json-body.js';
 import { type Context, contextOf } from './execution/context.js';
 import { formatError, refusal } from './execution/errors.js';
@@ -102,9 +103,6 @@ export async function startApollo(
 
 /** The code of an error that Apollo found before it made a context. */
 function codeIn(body: unknown): string | null {
-  try {
-    return JSON.parse(String(body)).errors[0].extensions.code;
-  } catch {
-    return null;
-  }
+  const answer = jsonIn(String(body)) as { errors?: { extensions?: { code?: string } }[] } | undefined;
+  return answer?.errors?.[0]?.extensions?.code ?? null;
 }

@@ -72,8 +72,7 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
         async responseForOperation(resolved) {
           if (invalid) return emptyResponse(400, errorsOf(invalid));
           // The door removes the body.
-          const [tag, known] = [tagOf(resolved), resolved.request.http?.headers.get('if-none-match')];
-          if (tag !== null && known !== undefined && isKnownTag(known, tag)) return emptyResponse(304);
+          if (isKnownSchema(resolved, tagOf(resolved))) return emptyResponse(304);
           const { operation, caller, reply } = resolved.contextValue;
           // The door sends its stream.
           if (operation?.type === 'subscription') return emptyResponse(200);
@@ -96,7 +95,6 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
         },
         async willSendResponse(executed) {
           known.learn(executed);
-          tagResponse(executed, tagOf(executed));
           finishResponse(executed);
         },
       };
@@ -184,10 +182,13 @@ function schemaTags(schema: GraphQLSchema) {
   };
 }
 
-function tagResponse({ response: { http, body } }: Executed, tag: string | null): void {
-  if (tag === null || body.kind !== 'single' || body.singleResult.errors) return;
-  http.headers.set('etag', tag);
-  http.headers.set('cache-control', 'private, no-cache');
+/** Tags the response. Returns whether the client already has it. */
+function isKnownSchema({ request, response }: GraphQLRequestContext<Context>, tag: string | null): boolean {
+  if (tag === null) return false;
+  response.http.headers.set('etag', tag);
+  response.http.headers.set('cache-control', 'private, no-cache');
+  const known = request.http?.headers.get('if-none-match');
+  return known !== undefined && isKnownTag(known, tag);
 }
 
 /**
