@@ -48,12 +48,7 @@ export class KnownOperation {
 
   /** Clients rarely change the page size: while the variables that it read are the same, the last measurement holds. */
   measureWith(variables: Record<string, unknown>): MeasuredOperation {
-    const holds = this.last?.read.every(([name, value]) => variables[name] === value);
-    if (!this.last || !holds) this.last = this.measure(variables);
-    return this.last.measured;
-  }
-
-  private measure(variables: Record<string, unknown>): Measurement {
+    if (this.last?.read.every(([name, value]) => variables[name] === value)) return this.last.measured;
     const read: [string, unknown][] = [];
     const variable = variablesIn(variables);
     const measured = this.charges.measure(this.named, (name) => {
@@ -63,7 +58,8 @@ export class KnownOperation {
       read.push([name, isKept ? value : Number.NaN]);
       return value;
     });
-    return { measured, read };
+    this.last = { measured, read };
+    return measured;
   }
 
   /** Takes milliseconds. */

@@ -127,10 +127,8 @@ export class KnownOperations {
 
   /** Null = the operation is not known, or too large with these variables. */
   private recognize(request: FastifyRequest, body: JsonBody): KnownRequest | null {
-    const posted = postedOperationIn(body.parse());
-    const source = posted && (posted.query ?? this.parts.persistedQueries.sourceOf(posted.queryHash));
-    if (!source) return null;
-    const operation = this.operations.get(keyOf(source, posted.operationName));
+    const posted = postedOperationIn(body.parse(), this.parts.persistedQueries);
+    const operation = posted && this.operations.get(keyOf(posted.source, posted.operationName));
     if (!operation) return null;
     const measured = operation.measureWith(posted.variables);
     const contentType = answerType(request);
@@ -145,7 +143,7 @@ export class KnownOperations {
     const nextTurn = () => this.parts.turns.next(context.caller.projectId);
     if (!operation.compiled || measured.isLarge) await nextTurn();
     const executeOperation = operation.compiled ?? (await operation.compile(this.parts.schema));
-    const variables = postedOperationIn(body.parse())?.variables ?? {};
+    const { variables = {} } = postedOperationIn(body.parse(), this.parts.persistedQueries) ?? {};
     const result = await executeOperation(undefined, context, variables);
     // Apollo executes the operation again, and reports the errors.
     if (result.errors) return null;

@@ -6,7 +6,6 @@ import {
   getOperationAST,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { AppError } from '../../ground/kernel/errors.js';
 import { type Cost, ONE_UNIT } from '../../request/admission/cost.js';
 import type { Meter } from '../../request/admission/meter.js';
 import type { KnownDocuments, PersistedQueries } from './known-documents.js';
@@ -88,7 +87,8 @@ export class OperationCharges {
     const { cost } = measured;
     const problem = measured.problem ?? (request.caller && costProblem(cost, request.caller.quota));
     const charging = this.spend(problem ? unitOf(cost) : cost, request, reply);
-    return problem ? refuseAfter(charging, problem) : charging;
+    if (!problem) return charging;
+    return Promise.resolve(charging).then(() => Promise.reject(problem));
   }
 
   /**
@@ -129,11 +129,6 @@ export class OperationCharges {
   private spend(cost: Cost, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     return request.paidBy ? undefined : this.meter.charge(request, reply, cost);
   }
-}
-
-async function refuseAfter(charging: Promise<void> | undefined, problem: AppError): Promise<never> {
-  await charging;
-  throw problem;
 }
 
 /**

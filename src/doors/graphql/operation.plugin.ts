@@ -51,7 +51,7 @@ export interface OperationPluginOptions {
 export function operationPlugin(options: OperationPluginOptions): ApolloServerPlugin<Context> {
   const { schema, documents, known, turns, subscriptions } = options;
   const longReads = new LongReads(turns);
-  const tagOf = schemaTags(schema);
+  const isKnownSchema = schemaTags(schema);
   return {
     async requestDidStart({ request, contextValue }) {
       // Apollo refuses each GET that is not a query's.
@@ -72,7 +72,7 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
         async responseForOperation(resolved) {
           if (invalid) return emptyResponse(400, errorsOf(invalid));
           // The door removes the body.
-          if (isKnownSchema(resolved, tagOf(resolved))) return emptyResponse(304);
+          if (isKnownSchema(resolved)) return emptyResponse(304);
           const { operation, caller, reply } = resolved.contextValue;
           // The door sends its stream.
           if (operation?.type === 'subscription') return emptyResponse(200);
@@ -169,26 +169,22 @@ function emptyResponse(status: number, errors?: ReturnType<typeof errorsOf>): Gr
 }
 
 /**
- * The strong ETag, of schema and query, of a GET that reads the schema; null for any other request. A client that already
- * has the response gets 304, and nothing is executed. RFC 9110 §13.1.2.
+ * Gives a GET that reads the schema a strong ETag, of schema and query. Returns whether the client already has the response:
+ * then it gets 304, and nothing is executed. RFC 9110 §13.1.2.
  */
 function schemaTags(schema: GraphQLSchema) {
   const printed = printSchema(schema);
-  return ({ request, source = '', contextValue }: GraphQLRequestContext<Context>): string | null => {
+  return ({ request, response, source = '', contextValue }: GraphQLRequestContext<Context>): boolean => {
     const isRead = request.http?.method === 'GET' && contextValue.operation?.cost.schema === 1;
     // The remaining quota differs in each response.
-    if (!isRead || request.extensions?.rateLimit) return null;
-    return strongTag(printed, source, request.operationName ?? '', JSON.stringify(request.variables ?? {}));
+    if (!isRead || request.extensions?.rateLimit) return false;
+    const variables = JSON.stringify(request.variables ?? {});
+    const tag = strongTag(printed, source, request.operationName ?? '', variables);
+    response.http.headers.set('etag', tag);
+    response.http.headers.set('cache-control', 'private, no-cache');
+    const known = request.http?.headers.get('if-none-match');
+    return known !== undefined && isKnownTag(known, tag);
   };
-}
-
-/** Tags the response. Returns whether the client already has it. */
-function isKnownSchema({ request, response }: GraphQLRequestContext<Context>, tag: string | null): boolean {
-  if (tag === null) return false;
-  response.http.headers.set('etag', tag);
-  response.http.headers.set('cache-control', 'private, no-cache');
-  const known = request.http?.headers.get('if-none-match');
-  return known !== undefined && isKnownTag(known, tag);
 }
 
 /**

@@ -4,6 +4,7 @@ import { type AppError, invalidField } from '../../ground/kernel/errors.js';
 import { jsonIn } from '../../ground/kernel/json.js';
 import { JsonBody } from '../../request/http/content/json-body.js';
 import { scanJson } from '../../request/http/content/json-scan.js';
+import type { PersistedQueries } from './known-documents.js';
 
 export interface RequestParameters {
   query?: unknown;
@@ -62,26 +63,25 @@ export function persistedQueryProblem(request: FastifyRequest): AppError | null 
 
 /** The parameters of a POST in the form that nearly all clients send. GraphQL over HTTP. */
 export interface PostedOperation {
-  readonly query: string | null;
-  /** The SHA-256 of a persisted query, used if there is no query. Apollo's automatic persisted queries. */
-  readonly queryHash: string;
+  readonly source: string;
   readonly operationName: string | null;
   readonly variables: Record<string, unknown>;
 }
 
-/** Null for any other form: Apollo reads those. */
-export function postedOperationIn(body: unknown): PostedOperation | null {
+/** Null for any other form, and for an unknown persisted query: Apollo reads those. */
+export function postedOperationIn(body: unknown, persistedQueries: PersistedQueries): PostedOperation | null {
   if (!isRecord(body)) return null;
   const { query = null, operationName = null, variables, extensions } = body;
-  if (query !== null && typeof query !== 'string') return null;
   if (operationName !== null && typeof operationName !== 'string') return null;
   if (variables != null && !isRecord(variables)) return null;
-  const queryHash = query === null ? hashIn(extensions) : '';
+  const hash = query === null ? hashIn(extensions) : null;
+  const source = hash === null ? query : persistedQueries.sourceOf(hash);
   // A query with extensions needs more than a response.
-  if (queryHash === null || (query !== null && extensions != null)) return null;
-  return { query, queryHash, operationName, variables: variables ?? {} };
+  if (typeof source !== 'string' || (query !== null && extensions != null)) return null;
+  return { source, operationName, variables: variables ?? {} };
 }
 
+/** The SHA-256 of a persisted query, if it is the only extension. Apollo's automatic persisted queries. */
 function hashIn(extensions: unknown): string | null {
   if (!isRecord(extensions) || Object.keys(extensions).length !== 1) return null;
   const { persistedQuery } = extensions;

@@ -27,19 +27,15 @@ export function restDoor(app: FastifyInstance, options: RestDoorOptions): void {
     return (await options.openApiDocument()).sendNegotiated(request, reply);
   });
   restrictMethods(app, '/openapi.json', ['GET']);
-  rateLimitRoute(app);
-  refuseUnknownPaths(app);
-}
-
-/** The remaining quota and the key's ban state. Costs no quota, and works also while the key is banned. */
-function rateLimitRoute(app: FastifyInstance): void {
-  const config = { operationId: 'getRateLimit', admission: 'free' } as const;
-  const options = { config, schema: { response: { 200: rateLimitSchema } } };
-  app.get('/rate_limit', options, async ({ standing }) => {
+  // Works also while the key is banned.
+  const free = { operationId: 'getRateLimit', admission: 'free' } as const;
+  const rateLimit = { config: free, schema: { response: { 200: rateLimitSchema } } };
+  app.get('/rate_limit', rateLimit, async ({ standing }) => {
     if (!standing) throw new Error('admission did not ask the limiter');
     return standing;
   });
   restrictMethods(app, '/rate_limit', ['GET']);
+  refuseUnknownPaths(app);
 }
 
 function parseInTurn(body: JsonBody, { caller, bodyShare }: FastifyRequest, turns: EventLoopTurns): unknown {

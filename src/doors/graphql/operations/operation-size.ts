@@ -173,10 +173,9 @@ export function listSizesOf(schema: GraphQLSchema): ListSizes {
     if (isIntrospectionType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       const entries = entriesOf(field, MAX_PAGE_SIZE);
-      const { usual, most } = sizes.get(field.name) ?? { usual: 0, most: 0 };
-      if (entries) {
-        sizes.set(field.name, { usual: Math.max(entries.usual, usual), most: Math.max(entries.most, most) });
-      }
+      if (!entries) continue;
+      const { usual, most } = sizes.get(field.name) ?? entries;
+      sizes.set(field.name, { usual: Math.max(entries.usual, usual), most: Math.max(entries.most, most) });
     }
   }
   return sizes;
