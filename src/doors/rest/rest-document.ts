@@ -69,18 +69,14 @@ export function usualDocument(parts: UsualParts): UsualDocument {
   const whole = valuesOf(fields);
   const smallest = valuesOf(fields.filter(({ isRequired }) => isRequired));
   const page = capitalized(plural);
-  const headers = [IGNORED_PARAMETERS, ...READ_HEADERS];
-  const listHeaders = ['Link', ...(hasChanges ? [CHANGES_CURSOR] : []), ...headers];
+  const listHeaders = ['Link', ...(hasChanges ? [CHANGES_CURSOR] : [])];
   const list: DocumentedOperation = {
     operationId: `list${page}`,
     summary: `List all ${plural}`,
     description: `A page of ${plural}. The \`Link\` header has the URL of the next page.`,
     scope: `${plural}:read`,
     parameters: queryParameters(listQuery),
-    answers: {
-      200: { description: `A page of ${plural}.`, headers: listHeaders, schema: page },
-      304: { description: 'Not modified: the client has this page.', headers: listHeaders },
-    },
+    answers: readAnswers(page, `A page of ${plural}.`, 'this page', listHeaders),
   };
   const create: DocumentedOperation = {
     operationId: `create${type}`,
@@ -112,10 +108,7 @@ export function usualDocument(parts: UsualParts): UsualDocument {
         schema: id,
       },
     ],
-    answers: {
-      200: { description: `The ${singular}.`, headers, schema: type },
-      304: { description: `Not modified: the client has this ${singular}.`, headers },
-    },
+    answers: readAnswers(type, `The ${singular}.`, `this ${singular}`),
     errors: ['not_found'],
   };
   return {
@@ -156,6 +149,20 @@ export function usualDocument(parts: UsualParts): UsualDocument {
         forbidden: `This API key lacks the scope ${plural}:write. Use a key that has it.`,
       },
     },
+  };
+}
+
+/** The answers of a GET with a body of this schema; `known` is what a client has that gets 304. */
+export function readAnswers(
+  schema: string,
+  description: string,
+  known: string,
+  more: readonly string[] = [],
+): DocumentedOperation['answers'] {
+  const headers = [...more, IGNORED_PARAMETERS, ...READ_HEADERS];
+  return {
+    200: { description, headers, schema },
+    304: { description: `Not modified: the client has ${known}.`, headers },
   };
 }
 

@@ -1,16 +1,15 @@
 import {
   queryParameters,
-  READ_HEADERS,
   type RestDocument,
+  readAnswers,
   usualDocument,
 } from '../../doors/rest/rest-document.js';
-import { CHANGES_CURSOR, IGNORED_PARAMETERS } from '../../request/http/headers.js';
+import { CHANGES_CURSOR } from '../../request/http/headers.js';
 import { PET } from '../pet.description.js';
 import { GET_PET_DEPRECATION, newPetSchema } from '../pet.rules.js';
 import { changesQuerySchema, listQuerySchema, petChangesSchema, petSchema } from './pets.schemas.js';
 
 const { sunsetDate } = GET_PET_DEPRECATION;
-const CHANGE_HEADERS = ['Link', IGNORED_PARAMETERS, ...READ_HEADERS];
 const REX = { name: 'Rex', categoryId: 3, status: 'available' };
 const LUNA = { name: 'Luna', categoryId: 7 };
 
@@ -43,14 +42,7 @@ export const PETS_DOCUMENT: RestDocument = {
         isBeta: true,
         scope: 'pets:read',
         parameters: queryParameters(changesQuerySchema),
-        answers: {
-          200: {
-            description: 'The next changes, perhaps none.',
-            headers: CHANGE_HEADERS,
-            schema: 'PetChanges',
-          },
-          304: { description: 'Not modified: the client has these changes.', headers: CHANGE_HEADERS },
-        },
+        answers: readAnswers('PetChanges', 'The next changes, perhaps none.', 'these changes', ['Link']),
         errors: ['conflict', 'gone'],
       },
     },
