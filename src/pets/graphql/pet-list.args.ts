@@ -97,15 +97,15 @@ export function parseListArgs({
     nameStartsWith: nameStartsWith ?? undefined,
     ids: ids ?? undefined,
   });
-  const position = typeof after === 'string' ? new PetCursors(list).decode(after) : null;
-  if (typeof after === 'string' && position === null) {
+  const position = typeof after === 'string' ? new PetCursors(list).decode(after) : undefined;
+  if (position === null) {
     problems.push({
       field: 'after',
       message: 'must be a cursor of this list, with the same order and filters',
     });
   }
   if (problems.length > 0) throw invalidRequest(problems);
-  return { ...list, pageSize, after: position };
+  return { ...list, pageSize, after: position ?? null };
 }
 
 @ArgsType()

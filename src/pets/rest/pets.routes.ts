@@ -110,22 +110,19 @@ function parseListQuery(query: Record<string, unknown>): PetListRequest {
   const { limit, status, cursor } = query;
   const problems = problemsOf({ limit: wholeNumber(limit), status });
   const list = oldestFirst((status as PetStatus | undefined) ?? null);
-  const after = typeof cursor === 'string' ? new PetCursors(list).decode(cursor) : null;
-  if (cursor !== undefined && after === null) {
-    problems.push({ field: 'cursor', message: listQuerySchema.properties.cursor.rule });
-  }
+  const after = cursor === undefined ? undefined : new PetCursors(list).decode(String(cursor));
+  if (after === null) problems.push({ field: 'cursor', message: listQuerySchema.properties.cursor.rule });
   if (problems.length > 0) throw invalidRequest(problems);
-  return { ...list, pageSize: limit === undefined ? PAGE_SIZE.default : Number(limit), after };
+  const pageSize = limit === undefined ? PAGE_SIZE.default : Number(limit);
+  return { ...list, pageSize, after: after ?? null };
 }
 
-const changesProblemsOf = validator(changesQuerySchema);
-
-/** As `parseListQuery`, for listPetChanges. */
+/** As `parseListQuery`, for listPetChanges. The service reads the cursor. */
 function parseChangesQuery({ limit, status, cursor }: Record<string, unknown>): ChangesRequest<Pet> {
-  const problems = changesProblemsOf({ limit: wholeNumber(limit), status, cursor });
+  const problems = problemsOf({ limit: wholeNumber(limit), status });
   if (problems.length > 0) throw invalidRequest(problems);
   const pageSize = limit === undefined ? MAX_PAGE_SIZE : Number(limit);
-  const after = (cursor as string | undefined) ?? null;
+  const after = cursor === undefined ? null : String(cursor);
   return { after, field: 'cursor', pageSize, matches: hasStatus(status as PetStatus | undefined) };
 }
 

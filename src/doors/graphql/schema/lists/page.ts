@@ -69,16 +69,16 @@ interface PageArguments {
 /** The page that a client asks for. Throws `AppError invalid_request`. */
 export function requestedPage(cursors: KeysetCursors, { first, after }: PageArguments) {
   const pageSize = first ?? ACTIVITY_PAGE_SIZE;
-  const beforeId = typeof after === 'string' ? (cursors.decode(after)?.id ?? null) : null;
+  const position = typeof after === 'string' ? cursors.decode(after) : undefined;
   const problems: FieldProblem[] = [];
   if (pageSize < 1 || pageSize > MAX_PAGE_SIZE) {
     problems.push({ field: 'first', message: `must be a whole number from ${FIRST_RULE}` });
   }
-  if (typeof after === 'string' && beforeId === null) {
+  if (position === null) {
     problems.push({ field: 'after', message: 'must be a cursor of this list, with the same filter' });
   }
   if (problems.length > 0) throw invalidRequest(problems);
-  return { pageSize, beforeId };
+  return { pageSize, beforeId: position?.id ?? null };
 }
 
 /** The connection of a page in its list. */
