@@ -19,10 +19,8 @@ export const pets: Noun = {
       files: { description: PET, entity: Pet, parse: (input) => PET_RULES.parse(input) },
       seedDemo: (call) => seedPets(service, call),
       async openDoors() {
-        const [{ PetResolver }, { petsRoutes }] = await Promise.all([
-          import('./graphql/pet.resolver.js'),
-          import('./rest/pets.routes.js'),
-        ]);
+        const { PetResolver } = await import('./graphql/pet.resolver.js');
+        const { petsRoutes } = await import('./rest/pets.routes.js');
         return {
           plural: PET.plural,
           resolver: new PetResolver(service),
@@ -32,10 +30,8 @@ export const pets: Noun = {
     };
   },
   async contract() {
-    const [{ PetResolver }, { PETS_DOCUMENT }] = await Promise.all([
-      import('./graphql/pet.resolver.js'),
-      import('./rest/pets.document.js'),
-    ]);
+    const { PetResolver } = await import('./graphql/pet.resolver.js');
+    const { PETS_DOCUMENT } = await import('./rest/pets.document.js');
     return { plural: PET.plural, resolver: PetResolver, rest: PETS_DOCUMENT };
   },
 };
