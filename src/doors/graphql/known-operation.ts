@@ -27,19 +27,14 @@ export interface NamedOperation extends OperationInDocument {
   readonly dataOf: string;
 }
 
-interface Measurement {
-  readonly measured: MeasuredOperation;
-  /** The variables that the measurement read: page sizes, and those of @skip and @include. */
-  readonly read: readonly (readonly [name: string, value: unknown])[];
-}
-
 /** A valid read, compiled at its first execution. */
 export class KnownOperation {
   /** For those who must not keep it in memory after its eviction. */
   readonly reference = new WeakRef(this);
   /** Null before the first execution. */
   compiled: ExecuteOperation | null = null;
-  private last: Measurement | null = null;
+  /** The last measurement, with the variables that it read: page sizes, and those of @skip and @include. */
+  private last: { measured: MeasuredOperation; read: [name: string, value: unknown][] } | null = null;
 
   constructor(
     readonly named: NamedOperation,
@@ -49,7 +44,7 @@ export class KnownOperation {
   /** Clients rarely change the page size: while the variables that it read are the same, the last measurement holds. */
   measureWith(variables: Record<string, unknown>): MeasuredOperation {
     if (this.last?.read.every(([name, value]) => variables[name] === value)) return this.last.measured;
-    const read: [string, unknown][] = [];
+    const read: [name: string, value: unknown][] = [];
     const variable = variablesIn(variables);
     const measured = this.charges.measure(this.named, (name) => {
       const value = variable(name);

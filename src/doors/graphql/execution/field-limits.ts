@@ -47,9 +47,7 @@ function limitOf(
   return { field, max, isOfKey: perKey === true, window, quota };
 }
 
-export interface FieldStanding {
-  readonly field: string;
-  readonly window: LimitedField['window'];
+export interface FieldStanding extends Pick<LimitedField, 'field' | 'window'> {
   readonly standing: WindowStanding;
 }
 
@@ -102,8 +100,7 @@ export class FieldLimits {
       // Loading it with its dependencies takes 60 ms, which a process that only reads can save.
       const { getGraphQLRateLimiter } = await import('graphql-rate-limit');
       const store = new CountingStore(this.limiter, quota);
-      const identifyContext = (asking: Context) => ownerOf(limited, asking);
-      const limit = getGraphQLRateLimiter({ identifyContext, store });
+      const limit = getGraphQLRateLimiter({ identifyContext: () => ownerOf(limited, context), store });
       // The library counts by field name alone: Query.name and Key.name would share a counter.
       const named = { ...info, fieldName: field };
       const options = { max, window: window === 'day' ? '1d' : '1m' };

@@ -10,6 +10,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   type ValueNode,
+  valueFromASTUntyped,
 } from 'graphql';
 import { MAX_PAGE_SIZE } from '../../../ground/kernel/validation.js';
 import { fragmentsOf, placeOf, readSelections } from './selections.js';
@@ -151,13 +152,15 @@ function shownFields(
 
 function isLeftOut({ directives = [] }: SelectionNode, variable: Variable): boolean {
   return directives.some(({ name, arguments: given = [] }) => {
-    const condition = given.find((argument) => argument.name.value === 'if')?.value;
-    const value =
-      condition?.kind === Kind.VARIABLE
-        ? variable(condition.name.value)
-        : condition?.kind === Kind.BOOLEAN && condition.value;
+    const value = valueIn(given.find((argument) => argument.name.value === 'if')?.value, variable);
     return (name.value === 'skip' && value === true) || (name.value === 'include' && value === false);
   });
+}
+
+/** The value of a literal, or of a variable. */
+function valueIn(node: ValueNode | undefined, variable: Variable): unknown {
+  if (node?.kind === Kind.VARIABLE) return variable(node.name.value);
+  return node && valueFromASTUntyped(node);
 }
 
 /** Maps a field's name to how often its content is resolved if the client gives no `first`. */
@@ -172,7 +175,7 @@ export function listSizesOf(schema: GraphQLSchema): ListSizes {
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
     if (isIntrospectionType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      const entries = entriesOf(field, MAX_PAGE_SIZE);
+      const entries = entriesOf(field);
       if (!entries) continue;
       const { usual, most } = sizes.get(field.name) ?? entries;
       sizes.set(field.name, { usual: Math.max(entries.usual, usual), most: Math.max(entries.most, most) });
@@ -189,12 +192,7 @@ function entriesIn(field: FieldNode, lists: ListSizes, variable: Variable): Reco
   if (byDefault === undefined) return ONE;
   const first = field.arguments?.find(({ name }) => name.value === 'first')?.value;
   if (!first) return byDefault;
-  const value =
-    first.kind === Kind.VARIABLE
-      ? variable(first.name.value)
-      : first.kind === Kind.INT
-        ? Number(first.value)
-        : null;
+  const value = valueIn(first, variable);
   const size = typeof value === 'number' && value >= 1 ? Math.min(value, MAX_PAGE_SIZE) : MAX_PAGE_SIZE;
   return { usual: size, most: size };
 }

@@ -1,6 +1,7 @@
 import { type GraphQLField, getNullableType, isListType } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Extensions, Field, ObjectType, registerEnumType } from 'type-graphql';
+import { MAX_PAGE_SIZE } from '../../../ground/kernel/validation.js';
 
 /**
  * A type of which the fields are plain properties: type-graphql's own resolvers would create a promise for each field of
@@ -33,12 +34,9 @@ export function Entries(usual: number, most = usual) {
  * The entries of a list, or the page size if the client gives no `first`; null = the field is neither. Throws for a list
  * without a declaration.
  */
-export function entriesOf(
-  field: GraphQLField<unknown, unknown>,
-  maxPage: number,
-): Record<EntryCount, number> | null {
+export function entriesOf(field: GraphQLField<unknown, unknown>): Record<EntryCount, number> | null {
   const first = field.args.find(({ name }) => name === 'first');
-  const pageSize = Number(first?.defaultValue ?? maxPage);
+  const pageSize = Number(first?.defaultValue ?? MAX_PAGE_SIZE);
   if (first) return { usual: pageSize, most: pageSize };
   if (!isListType(getNullableType(field.type))) return null;
   const entries = field.extensions.entries as Record<EntryCount, number> | undefined;
