@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { startBrowser } from '../test/support/browser.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
@@ -45,30 +45,30 @@ const signIn = async (page: Page, token: string) => {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 };
 
-describe.each([1280, 390, 1920])('at %i px', (width) => {
-  test.each(PAGES)(
-    'Explorers-1: $path has no accessibility violation, no console error, no overflow and no request to another host',
-    async ({ name, path, until }) => {
-      const { page, complaints, leave } = await visit(browser, app.url, {
-        width,
-        provokes: name === 'not-found' ? [404] : [],
-      });
-      await page.goto(`${app.url}${path}`);
+test.each(PAGES)(
+  'Explorers-1: $path has no accessibility violation, no console error, no overflow and no request to another host',
+  async ({ name, path, until }) => {
+    const provokes = name === 'not-found' ? [404] : [];
+    const { page, complaints, leave } = await visit(browser, app.url, { provokes });
+    for (const width of [1280, 390, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      // GraphiQL alone asks for the width, while it loads: the other pages need not load in each.
+      if (width === 1280 || name === 'graphiql') await page.goto(`${app.url}${path}`);
       await page.getByText(until).first().waitFor();
       if (name === 'graphiql' && width > 1200) await page.getByText('Root Types').waitFor();
       const found = await violationsInThemes(page, `${name}-${width}`, { fullPage: true });
-      expect([path, found]).toEqual([path, []]);
+      expect([path, width, found]).toEqual([path, width, []]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
       // On a phone nothing stands beside the text.
       const widths: number[] = await page.evaluate(
         '[...document.querySelectorAll("main")].map((main) => main.clientWidth)',
       );
       if (width === 390) expect(widths.filter((each) => each < 360)).toEqual([]);
-      expect(complaints).toEqual([]);
-      await leave();
-    },
-  );
-});
+    }
+    expect(complaints).toEqual([]);
+    await leave();
+  },
+);
 
 test('Explorers-2: GraphiQL shows the schema without a key, and sends nothing until it has one', async () => {
   const { page, complaints, leave } = await visit(browser, app.url);
