@@ -1,6 +1,10 @@
 import { constants, createContext } from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 
+/** One for all files of a worker, because the packages that they share belong to its realm. */
+const plain = createContext(constants.DONT_CONTEXTIFY);
+const OWN_KEYS = new Set(Reflect.ownKeys(plain));
+
 /**
  * Jest's environment for Node with an ordinary global object. Jest's own is a proxy in a vm context.
  * There each use of `Math`, `Map` or `JSON`, by a test or by tested code, takes a hundred times as long. D-200.
@@ -8,12 +12,12 @@ import { TestEnvironment } from 'jest-environment-node';
 export default class PlainEnvironment extends TestEnvironment {
   constructor(config, context) {
     super(config, context);
-    const plain = createContext(constants.DONT_CONTEXTIFY);
+    forgetGlobals();
     for (const key of Reflect.ownKeys(this.global)) {
       if (Object.hasOwn(plain, key)) continue;
       const descriptor = Object.getOwnPropertyDescriptor(this.global, key);
       // Jest's accessors define the value on Jest's global object when they are first used.
-      Object.defineProperty(plain, key, 'value' in descriptor ? descriptor : lazily(plain, key, descriptor));
+      Object.defineProperty(plain, key, 'value' in descriptor ? descriptor : lazily(key, descriptor));
     }
     // As in Jest's environment: Node returns instances of these classes.
     Object.assign(plain, { global: plain, ArrayBuffer, Uint8Array });
@@ -25,8 +29,13 @@ export default class PlainEnvironment extends TestEnvironment {
   }
 }
 
+/** Deletes what the file before has left, such as the metadata of its entities, which packages store there. */
+function forgetGlobals() {
+  for (const key of Reflect.ownKeys(plain)) if (!OWN_KEYS.has(key)) Reflect.deleteProperty(plain, key);
+}
+
 /** Node loads many of its globals when they are first used. */
-function lazily(plain, key, { enumerable }) {
+function lazily(key, { enumerable }) {
   const set = (value) =>
     Object.defineProperty(plain, key, { configurable: true, enumerable, writable: true, value });
   const get = () => set(globalThis[key])[key];
