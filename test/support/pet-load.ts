@@ -18,6 +18,8 @@ interface LoadAnswer extends Answered {
 
 /** Below a project's GraphQL limit for new pets in a minute; then REST continues with the same keys. */
 const GRAPHQL_CREATES = 50;
+/** Without it the clients of an outage use up the processors, which the rest of the run needs. */
+const PAUSE_AFTER_FAILURE_MS = 100;
 const CREATE = 'mutation ($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }';
 const READ = '{ pets(first: 2) { nodes { id } } }';
 
@@ -78,7 +80,7 @@ export class PetLoad {
       const name = repeated ?? `${prefix}-${turn}`;
       const isDone = await this.ask(client, habit, name);
       if (!isDone && habit.endsWith('key')) unanswered.push(name);
-      if (!isDone) await pause(20);
+      if (!isDone) await pause(PAUSE_AFTER_FAILURE_MS);
     }
     client.close();
   }

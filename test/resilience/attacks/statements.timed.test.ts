@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { DomainEvent } from '../../../src/domains/store/timeline.js';
@@ -41,11 +41,15 @@ const HOSTILE: [name: string, query: string, mutations?: number][] = [
 describe.each(databaseKinds())('on %s', (kind) => {
   let attacked: AttackedGateway;
   let tokens: string[];
-  beforeEach(async () => {
+  beforeAll(async () => {
     attacked = await startAttackedGateway({ kind });
-    tokens = await fill(attacked);
+    await fill(attacked);
   });
-  afterEach(() => attacked.stop());
+  // An attack spends the allowances of most keys.
+  beforeEach(async () => {
+    tokens = await newKeys(attacked);
+  });
+  afterAll(() => attacked?.stop());
 
   test.each(HOSTILE)(
     `Attack-4: ${CLIENTS} clients that ask for %s do not block a neighbour, who is always answered`,
@@ -83,36 +87,59 @@ describe.each(databaseKinds())('on %s', (kind) => {
   );
 });
 
-/** Creates a project of the maximum size, with a history. */
-async function fill({ databaseUrl, attackerToken }: AttackedGateway): Promise<string[]> {
-  const db = await Database.open(loadConfig({ DATABASE_URL: databaseUrl }).database, DATABASE_SCHEMA);
-  const { projectId } = await db.repository(ApiKey).findOneByOrFail({ digest: digestOf(attackerToken) });
-  const key = await db.repository(ApiKey).findOneByOrFail({ projectId });
-  const domains = Array.from({ length: DOMAINS }, (_, at) =>
-    Object.assign(domainRow(projectId, `d${at}.customer.test`, Date.now()), { nextCheckAtMs: null }),
-  );
-  const tokens = Array.from({ length: KEYS }, () => newToken());
-  const keys = tokens.map((token, at) => ({ ...key, id: key.id + BigInt(at + 1), digest: digestOf(token) }));
-  let id = 0n;
-  const events = domains.flatMap((domain) =>
-    Array.from({ length: EVENTS }, () => {
-      id += 1n;
-      return {
-        id,
-        domainId: domain.id,
-        atMs: 0,
-        name: 'domain.checked',
-        message: 'A sentence.',
-        diagnoses: [],
-      };
-    }),
-  );
-  await db.transaction(async (manager) => {
-    await manager.insert(Domain, domains);
-    await manager.insert(ApiKey, keys);
-    for (let at = 0; at < events.length; at += 500)
-      await manager.insert(DomainEvent, events.slice(at, at + 500));
+/** Gives the attacker's project the maximum size, and a history. */
+function fill({ databaseUrl, attackerToken }: AttackedGateway): Promise<void> {
+  return inDatabase(databaseUrl, async (db) => {
+    const { projectId } = await keyOf(db, attackerToken);
+    const domains = Array.from({ length: DOMAINS }, (_, at) =>
+      Object.assign(domainRow(projectId, `d${at}.customer.test`, Date.now()), { nextCheckAtMs: null }),
+    );
+    let id = 0n;
+    const events = domains.flatMap((domain) =>
+      Array.from({ length: EVENTS }, () => {
+        id += 1n;
+        return {
+          id,
+          domainId: domain.id,
+          atMs: 0,
+          name: 'domain.checked',
+          message: 'A sentence.',
+          diagnoses: [],
+        };
+      }),
+    );
+    await db.transaction(async (manager) => {
+      await manager.insert(Domain, domains);
+      for (let at = 0; at < events.length; at += 500)
+        await manager.insert(DomainEvent, events.slice(at, at + 500));
+    });
   });
-  await db.close();
-  return tokens;
+}
+
+/** Returns tokens of new keys of the attacker's project. */
+function newKeys({ databaseUrl, attackerToken }: AttackedGateway): Promise<string[]> {
+  return inDatabase(databaseUrl, async (db) => {
+    const { projectId } = await keyOf(db, attackerToken);
+    const key = await db.repository(ApiKey).findOneOrFail({ where: { projectId }, order: { id: 'DESC' } });
+    const tokens = Array.from({ length: KEYS }, () => newToken());
+    const keys = tokens.map((token, at) => ({
+      ...key,
+      id: key.id + BigInt(at + 1),
+      digest: digestOf(token),
+    }));
+    await db.transaction((manager) => manager.insert(ApiKey, keys));
+    return tokens;
+  });
+}
+
+const keyOf = (db: Database, token: string) =>
+  db.repository(ApiKey).findOneByOrFail({ digest: digestOf(token) });
+
+async function inDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
+  const db = await Database.open(loadConfig({ DATABASE_URL: url }).database, DATABASE_SCHEMA);
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
 }
