@@ -37,7 +37,7 @@ test('NewNoun-1: the commands of the guide do what it says, from a copy of the r
     }
   }
   const made = outputsOf(/^npm run new-noun/)[0] ?? '';
-  expect(made).toContain('Made 17 files.');
+  expect(made).toContain('Made 16 files.');
   const [rest, graphql] = outputsOf(/^curl/).map((output) => JSON.parse(output));
   const id = expect.any(Number);
   expect(rest).toEqual([
