@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RawClient } from '../support/attacks/raw-client.js';
 import { openLogOf } from '../support/changes/open-log.js';
@@ -95,31 +96,43 @@ test('ChangeLoad-3: lists beside 1,000 streams with 100 changes a second lose at
   const reader = await createTenant(database.url);
   for (let at = 0; at < 100; at += 1) await create(at, reader, 'Rex');
   const tokens = await loggedProjects();
-  /** Lists a second of one process, beside 100 changes a second. */
-  const listRate = async () => {
+  /**
+   * Milliseconds of a process for each list, beside 100 changes a second. Its processor time, because the client of the
+   * streams takes some of the machine too.
+   */
+  const costOfList = async () => {
     let [lists, isOver] = [0, false];
     const list = async () => {
       for (; !isOver; lists += 1) await rest(urlOf(0), '/v1/pets?limit=20', { token: reader });
     };
+    const beforeMs = await processorMs();
     const listing = Array.from({ length: 8 }, list);
     await writeChanges(tokens, () => {});
     isOver = true;
     await Promise.all(listing);
-    return lists / (MEASURED_MS / 1_000);
+    return ((await processorMs()) - beforeMs) / lists;
   };
-  await listRate();
+  await costOfList();
   const ratios: number[] = [];
   for (let turn = 0; turn < 5; turn += 1) {
-    const without = await listRate();
+    const without = await costOfList();
     const clients = await openStreams(tokens, () => {});
-    const beside = await listRate();
+    const beside = await costOfList();
     for (const client of clients) client.leave();
-    console.log({ without, beside });
-    ratios.push(beside / without);
+    ratios.push(without / beside);
   }
-  const [median = 0] = ratios.sort((a, b) => a - b).slice(2);
-  expect(median).toBeGreaterThanOrEqual(0.95);
+  ratios.sort((a, b) => a - b);
+  console.log({ ratios });
+  expect(ratios[2]).toBeGreaterThanOrEqual(0.95);
 }, 300_000);
+
+/** The processor time of the first gateway so far. */
+async function processorMs(): Promise<number> {
+  const stat = await readFile(`/proc/${gateways[0]?.processId}/stat`, 'utf8');
+  const [user = '0', system = '0'] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14);
+  const TICK_MS = 10;
+  return (Number(user) + Number(system)) * TICK_MS;
+}
 
 async function loggedProjects(): Promise<string[]> {
   const tokens: string[] = [];
