@@ -134,11 +134,15 @@ export class ChangeLog {
    * follow the position.
    */
   async after(projectId: bigint, position: Position | null, limit: number): Promise<ChangeRow[]> {
-    // Read first: a change that is committed in between is among the rows.
-    const newest = position && (await this.newest(projectId));
     const where = { projectId, number: MoreThan(position?.number ?? 0) };
-    const rows = await this.db.repository(ChangeRow).find({ where, order: { number: 'ASC' }, take: limit });
-    if (newest && !isSame(position, rows[0] ? before(rows[0]) : newest)) {
+    const read = () => this.db.repository(ChangeRow).find({ where, order: { number: 'ASC' }, take: limit });
+    let rows = await read();
+    // Readers are told of changes, so that most reads need no second statement.
+    const newest = position && rows.length === 0 ? await this.newest(projectId) : null;
+    // A change may have been committed in between.
+    if (position && newest && !isSame(position, newest)) rows = await read();
+    const reached = rows[0] ? before(rows[0]) : newest;
+    if (position && reached && !isSame(position, reached)) {
       const advice = 'List again, then follow from the changesCursor of that list.';
       throw new AppError('gone', `The change log does not reach back to this cursor. ${advice}`, { advice });
     }
