@@ -25,8 +25,8 @@ interface NewFile {
 }
 
 /**
- * The file appears at `path` when `work` has written it; until then it is at `partial`, in a hidden folder beside it, and
- * nothing remains of it when `work` fails or the process exits. Throws `AppError conflict` when anything else is at `path`,
+ * The file appears at `path` when `work` has written it. Until then it is at `partial`, in a hidden folder beside it. Nothing
+ * remains of it when `work` fails or the process exits. Throws `AppError conflict` when anything else is at `path`,
  * and `AppError invalid_request` when the file can't be written.
  */
 export async function writeNewFile(

@@ -46,7 +46,7 @@ export class CertificateAuthority {
   }
 
   /**
-   * What CAA records may name: the CA's issuer names, and the account for orders (RFC 8657), created if there is none. No
+   * The names that CAA records may have: the CA's issuer names, and the account for orders (RFC 8657), created if there is none. No
    * issuer name = neither the settings nor the CA has any.
    */
   caaNames(signal: AbortSignal): Promise<{ identities: readonly string[]; accountUrl: string }> {

@@ -63,7 +63,7 @@ const OF_ONE = `WHERE domain_id = (SELECT domains.id FROM domains WHERE domains.
 /** Reads and writes the rows of domains. A removed domain is never changed again. */
 export class DomainStore {
   private readonly transactions = new FairSemaphore({ most: MAX_TRANSACTIONS });
-  /** What each transaction has changed. */
+  /** The changes of each transaction. */
   private readonly revised = new WeakMap<EntityManager, Revised[]>();
   /** The last id that `deleteRemoved` has seen. */
   private scannedId = INT64_MIN;

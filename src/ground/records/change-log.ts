@@ -137,7 +137,7 @@ export class ChangeLog {
     const where = { projectId, number: MoreThan(position?.number ?? 0) };
     const read = () => this.db.repository(ChangeRow).find({ where, order: { number: 'ASC' }, take: limit });
     let rows = await read();
-    // Readers are told of changes, so that most reads need no second statement.
+    // Most reads find changes, because signals cause them.
     const newest = position && rows.length === 0 ? await this.newest(projectId) : null;
     // A change may have been committed in between.
     if (position && newest && !isSame(position, newest)) rows = await read();

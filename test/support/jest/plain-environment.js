@@ -1,7 +1,7 @@
 import { constants, createContext } from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 
-/** One for all files of a worker, because the packages that they share belong to its realm. */
+/** All files of a worker have this realm, because it has the packages that they share. */
 const plain = createContext(constants.DONT_CONTEXTIFY);
 const OWN_KEYS = new Set(Reflect.ownKeys(plain));
 
