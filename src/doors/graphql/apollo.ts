@@ -91,7 +91,7 @@ export async function startApollo(
       // The request was refused, or its client has left, meanwhile.
       if (reply.sent || reply.raw.destroyed) asked.opened.close();
       else asked.opened.begin(request, reply);
-      // Fastify would wait for a returned reply, with listeners of its own.
+      // Fastify adds listeners to a returned reply, and each stream would keep them.
       return undefined;
     }
     if (reply.statusCode >= 400 || accepted !== undefined || format !== SERVER_SENT_EVENTS) return response;

@@ -6,8 +6,8 @@ const OF_PROXIES = ['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client
 const OWN_SITE = ['none', 'same-origin'];
 
 /**
- * Whether a page may show the demo key: to a browser on the same machine, if the request names this machine, passed no
- * proxy, and was not caused by another site. D-79.
+ * Whether a page may show the demo key. The browser must be on this machine and name it. The request must have passed no
+ * proxy, and another site must not have caused it. D-79.
  */
 export function isOfThisMachine(request: IncomingMessage): boolean {
   return isLocal(request) && isDirect(request) && isOfOwnSite(request.headers);

@@ -48,7 +48,7 @@ export class SpanQueue implements SpanProcessor {
     await Promise.race([this.forceFlush(), sleep(LAST_EXPORT_MS, undefined, { ref: false })]);
   }
 
-  /** One batch after the other. */
+  /** The collector gets a batch when it has answered the one before. */
   private sendWaiting(): void {
     if (this.sending || this.waiting.length === 0) return;
     this.sending = this.sendBatch().finally(() => {

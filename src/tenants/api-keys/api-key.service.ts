@@ -27,8 +27,8 @@ export interface IssuedApiKey {
 }
 
 /**
- * An operator, as an actor, changes any key. A caller changes keys of its own project and needs the scope `keys`; otherwise a
- * change throws `AppError forbidden`. A key of another project is not found.
+ * An operator, as an actor, changes any key. A caller changes keys of its own project. Without the scope `keys` it gets
+ * `AppError forbidden`. A key of another project is not found.
  */
 export type KeyChanger = Actor | ServiceCall;
 
