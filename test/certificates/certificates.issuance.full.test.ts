@@ -141,6 +141,27 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(rows).toMatchObject([{ accountUrl: accounts[0]?.accountUrl }]);
   });
 
+  test('a CA that fails because it creates the account for another process is asked once more', async () => {
+    const { directoryUrl } = rig.proxy;
+    const { accountUrl } = await rig.authority().caaNames(NEVER);
+    await rig.db.repository(AcmeAccount).update({ directoryUrl }, { accountUrl: '' });
+    let failures = 0;
+    const body = JSON.stringify({
+      type: 'urn:ietf:params:acme:error:serverInternal',
+      detail: 'saving account',
+    });
+    const headers = { 'content-type': 'application/problem+json' };
+    const stop = rig.proxy.inject(({ resource }) => resource === 'newAccount' && failures++ === 0, {
+      kind: 'answer',
+      status: 500,
+      headers,
+      body,
+    });
+    expect(await rig.authority().caaNames(NEVER)).toMatchObject({ accountUrl });
+    stop();
+    expect(failures).toBeGreaterThan(1);
+  });
+
   test('a challenge is answered for its token and its host only, until it expires', async () => {
     const authority = rig.authority();
     const { challenges } = rig;

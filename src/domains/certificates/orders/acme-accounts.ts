@@ -65,9 +65,11 @@ export class AcmeAccounts {
   private async register(key: AccountKey, signal: AbortSignal): Promise<string> {
     const { directoryUrl } = this.client.settings;
     const accountUrl = await this.client.account(key, signal).catch((error) => {
-      // The CA is creating the account for another process at this moment.
-      if (error instanceof AcmeProblem && error.context.status === CONFLICT)
-        return this.client.account(key, signal);
+      // The CA is creating the account for another process at this moment. Pebble answers `serverInternal` then.
+      const isCreating =
+        error instanceof AcmeProblem &&
+        (error.context.status === CONFLICT || error.type === 'serverInternal');
+      if (isCreating) return this.client.account(key, signal);
       throw error;
     });
     await this.db.write(() => this.table.update({ directoryUrl }, { accountUrl }));
