@@ -5,7 +5,7 @@ import { createTenant } from '../gateway-process.js';
 import { slowness } from '../own-time.js';
 import { freePort } from '../servers/daemon.js';
 import { type AttackedGateway, startAttackedGateway } from './attacked-gateway.js';
-import type { RawClient } from './raw-client.js';
+import { RawClient } from './raw-client.js';
 import { openRawStream } from './raw-streams.js';
 
 const MOST_P99_MS = 250;
@@ -17,6 +17,10 @@ export interface AttackedStreams extends AttackedGateway {
   /** A key of a new project with a change log. */
   newKey(plan?: Plan): Promise<string>;
   open(bytes: string): Promise<RawClient>;
+  /** A client that never reads. */
+  openUnread(bytes: string): RawClient;
+  /** Closes what this opened, so that a failed test leaves nothing to the next. */
+  leaveAll(): Promise<void>;
   /** How many streams the process has open. */
   openStreams(): Promise<number>;
   noneIsOpen(): Promise<unknown>;
@@ -32,12 +36,23 @@ export async function startAttackedStreams(env: Record<string, string> = {}): Pr
     const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     return Number(/^petstore_open_streams (\d+)$/m.exec(text)?.[1]);
   };
+  const noneIsOpen = () => eventually('no open stream', async () => (await openStreams()) === 0);
+  const clients: RawClient[] = [];
+  const kept = (client: RawClient) => {
+    clients.push(client);
+    return client;
+  };
   return {
     ...attacked,
     newKey: (plan = 'ENTERPRISE') => createTenant(databaseUrl, plan, { isLogged: true }),
-    open: (bytes) => openRawStream(gateway.port, bytes),
+    open: async (bytes) => kept(await openRawStream(gateway.port, bytes)),
+    openUnread: (bytes) => kept(new RawClient({ port: gateway.port, reads: false }).send(bytes)),
+    async leaveAll() {
+      for (const client of clients.splice(0)) client.leave();
+      await noneIsOpen();
+    },
     openStreams,
-    noneIsOpen: () => eventually('no open stream', async () => (await openStreams()) === 0),
+    noneIsOpen,
     async attack(work) {
       const [slowBefore, beforeMb] = [await slowness(), await memoryMb()];
       let mostMb = beforeMb;

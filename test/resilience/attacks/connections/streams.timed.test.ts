@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type AttackedStreams, startAttackedStreams } from '../../../support/attacks/attacked-streams.js';
 import { dropStreams } from '../../../support/attacks/dropped-streams.js';
@@ -23,6 +23,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   token = await attacked.newKey();
 });
+afterEach(() => attacked.leaveAll());
 afterAll(async () => {
   await attacked.stop();
   await redis.stop();
