@@ -123,8 +123,15 @@ test('Dashboard-33: a spent quota has one banner; the button waits for the end o
   );
   ahead.aheadMs += 60_000;
   await page.clock.install();
+  // On a slow machine the page would have read the pets by itself before the click.
+  let isClicked = false;
+  await page.route('**/graphql', async (route) => {
+    await eventually('the click', () => isClicked);
+    await route.continue();
+  });
   await page.clock.runFor(61_000);
   await page.getByRole('button', { name: 'Try again', exact: true }).click();
+  isClicked = true;
   await page.getByText('No pet yet').waitFor();
   expect(await page.locator('.notice').count()).toBe(0);
   expect(visitor.complaints).toEqual([]);
