@@ -22,7 +22,6 @@ beforeAll(async () => {
   [database, redis] = await Promise.all([createTestDatabase('mysql'), startRedis()]);
   gateway = await startGateway({
     env: { DATABASE_URL: database.url, REDIS_URL: redis.url, MAX_CONNECTIONS: '12000', OVERLOAD: 'off' },
-    nodeArgs: ['--expose-gc'],
     maxDescriptors: 14_000,
   });
   for (let at = 0; at < PROJECTS; at += 1) {

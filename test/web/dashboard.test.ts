@@ -19,7 +19,7 @@ async function open(): Promise<string> {
   app = Fastify();
   app.decorateRequest('site');
   app.addHook('onRequest', async (request) => {
-    request.site = { projectId: null, origin: null, canonicalUrl: null, isServed: async () => true };
+    request.site = { projectId: null, origin: null, canonicalUrl: null, isServed: null };
   });
   await app.register(async (door) => dashboardDoor(door, folder), { prefix: '/dashboard' });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -37,8 +37,8 @@ declare module 'fastify' {
       readonly origin: string | null;
       /** The same path on the project's primary domain; null = the project has none, or this is it. D-119. */
       readonly canonicalUrl: string | null;
-      /** Whether the host still belongs to the project. */
-      readonly isServed: () => Promise<boolean>;
+      /** Whether the host still belongs to the project. Null = it is the platform's own. */
+      readonly isServed: (() => Promise<boolean>) | null;
     };
   }
 }

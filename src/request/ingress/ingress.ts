@@ -12,7 +12,7 @@ const HTTPS_PORT = 443;
 /** RFC 9110 §15.4.9: the client repeats the request with its method and body. */
 const TO_HTTPS = 308;
 const PLATFORM = 'platform';
-const ANY_KEY = { projectId: null, origin: null, canonicalUrl: null, isServed: async () => true };
+const ANY_KEY = { projectId: null, origin: null, canonicalUrl: null, isServed: null };
 
 /** The answer to an ACME challenge for a host; null = there is no such challenge. RFC 8555 §8.3. */
 export type ChallengeAnswer = (token: string, hostname: string) => Promise<string | null>;

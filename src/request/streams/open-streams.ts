@@ -20,8 +20,8 @@ export interface Stream {
   readonly caller: Caller;
   /** It shows the change log, and ends with it. */
   readonly needsLog: boolean;
-  /** Whether the host that it came to still belongs to its project. */
-  readonly isServed: () => Promise<boolean>;
+  /** Whether the host that it came to still belongs to its project. Null = it is the platform's own. */
+  readonly isServed: (() => Promise<boolean>) | null;
   /** As `performance.now()`. */
   readonly sentAtMs: number;
   /** Tells the client that the stream is alive. */
@@ -149,7 +149,8 @@ export class OpenStreams {
     if (!keys) return false;
     for (const entry of entries) {
       this.update(entry, keys.get(entry.stream.caller.keyId));
-      if (!(await entry.stream.isServed().catch(() => true))) entry.stream.end(misdirected(), true);
+      const { isServed } = entry.stream;
+      if (isServed && !(await isServed().catch(() => true))) entry.stream.end(misdirected(), true);
     }
     for (const project of projects) await this.keepSlots(project);
     return true;
