@@ -14,7 +14,7 @@ export class StreamSlots {
    */
   async keep(projectId: bigint, streamIds: readonly string[], most: number): Promise<string[] | null> {
     const keeping = this.redis.then((redis) =>
-      redis.eval(SCRIPT, 2, ...keysOf(projectId), LEASE_MS, most, ...streamIds),
+      redis.eval(SCRIPT, 2, ...keysOf(projectId), LEASE_MS, most, streamIds.join(' ')),
     );
     const late = sleep(ANSWER_MS, null, { ref: false });
     return (await Promise.race([keeping, late]).catch(() => null)) as string[] | null;
@@ -41,9 +41,9 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)) do
   redis.call('ZREM', KEYS[1], id)
   redis.call('ZREM', KEYS[2], id)
 end
-for at = 3, #ARGV do
-  redis.call('ZADD', KEYS[1], 'NX', time[1] * 1000000 + time[2], ARGV[at])
-  redis.call('ZADD', KEYS[2], now + ARGV[1], ARGV[at])
+for id in string.gmatch(ARGV[3], '%S+') do
+  redis.call('ZADD', KEYS[1], 'NX', time[1] * 1000000 + time[2], id)
+  redis.call('ZADD', KEYS[2], now + ARGV[1], id)
 end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1] * 2) end
 return redis.call('ZRANGE', KEYS[1], ARGV[2], -1)
