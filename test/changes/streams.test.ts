@@ -38,7 +38,7 @@ onEachDatabase((app) => {
       'text/event-stream; charset=utf-8',
     ]);
     expect(stream.headers.get('x-accel-buffering')).toBe('no');
-    const id = await client.create('Rex', 'available');
+    const id = await client.create('猫 Żółw', 'available');
     await client.update(id, { status: 'sold' });
     await client.delete(id);
     await stream.received(3);
@@ -72,7 +72,7 @@ onEachDatabase((app) => {
 
   test('Streams-3: `status` also shows what leaves the filter', async () => {
     const stream = await follow({ variables: { status: 'available' } });
-    const id = await client.create('Rex', 'available');
+    const id = await client.create('猫 Żółw', 'available');
     await client.create('Luna', 'sold');
     await client.update(id, { status: 'sold' });
     await client.update(id, { name: 'Max' });
