@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CertificateOrderError } from '../../src/domains/certificates/orders/order-failure.js';
 import type { AcmeFault } from '../support/domains/acme-proxy.js';
 import { rateLimited } from '../support/domains/acme-proxy.js';
 import { type AcmeRig, issue, NEVER, orderOf, startAcmeRig } from '../support/domains/acme-rig.js';
@@ -313,13 +314,23 @@ test('100 of 100 certificates are issued by a CA that refuses every second nonce
   const authority = rig.authority({ directoryUrl: rig.pebble.directoryUrl });
   const hosts = Array.from({ length: 100 }, (_, index) => `shop${index}.nonce${index % 10}.test`);
   const issued = new Set<string>();
+  // A lookup that timed out on a busy machine says nothing about nonces.
+  const isLookup = (error: unknown) =>
+    error instanceof CertificateOrderError && error.failure.code === 'DNS_UNREACHABLE';
+  const issueOne = (host: string) =>
+    issue(authority, host).catch((error) => {
+      if (isLookup(error)) return issue(authority, host);
+      throw error;
+    });
   const work = async () => {
-    for (let host = hosts.pop(); host; host = hosts.pop())
-      issued.add((await issue(authority, host)).serialNumber);
+    for (let host = hosts.pop(); host; host = hosts.pop()) issued.add((await issueOne(host)).serialNumber);
   };
-  await Promise.all(Array.from({ length: 12 }, work));
-  expect(issued.size).toBe(100);
-  await rig.stop();
+  try {
+    await Promise.all(Array.from({ length: 12 }, work));
+    expect(issued.size).toBe(100);
+  } finally {
+    await rig.stop();
+  }
 });
 
 describe('a CA with short certificates', () => {
