@@ -123,7 +123,7 @@ test('Dashboard-33: a spent quota has one banner; the button waits for the end o
   );
   ahead.aheadMs += 60_000;
   await page.clock.install();
-  // On a slow machine the page would have read the pets by itself before the click.
+  // A slow machine clicks late: without this, the page has already read the pets again.
   let isClicked = false;
   await page.route('**/graphql', async (route) => {
     await eventually('the click', () => isClicked);
