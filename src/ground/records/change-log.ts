@@ -134,10 +134,10 @@ export class ChangeLog {
 
   /**
    * The next changes of all nouns, at most `limit`; null begins with the oldest. Throws `AppError gone` unless they directly
-   * follow the position.
+   * follow the position. Concurrent reads of a group share a statement.
    */
-  async after(projectId: bigint, position: Position | null, limit: number): Promise<ChangeRow[]> {
-    const read = () => this.read(projectId, position?.number ?? 0, limit);
+  async after(projectId: bigint, position: Position | null, limit: number, group = String(projectId)) {
+    const read = () => this.read(group, [projectId, position?.number ?? 0, limit]);
     let rows = await read();
     // Most reads find changes, because signals cause them.
     const newest = position && rows.length === 0 ? await this.newest(projectId) : null;
@@ -152,12 +152,13 @@ export class ChangeLog {
   }
 
   /** Without TypeORM, whose part of it takes longer than the statement: each change is read in each process with streams. */
-  private async read(projectId: bigint, behind: number, limit: number): Promise<ChangeRow[]> {
-    const rows = await this.db.execute<ChangeRow>(NEXT, [projectId, behind, limit]);
-    return rows.map((row) => {
+  private async read(group: string, values: [projectId: bigint, behind: number, limit: number]) {
+    const rows = await this.db.read<ChangeRow>(group, NEXT, values);
+    const changes = rows.map((row): ChangeRow => {
       const [number, atMs, previousAtMs] = [Number(row.number), Number(row.atMs), Number(row.previousAtMs)];
-      return { ...row, projectId, number, atMs, previousAtMs };
+      return { ...row, projectId: values[0], number, atMs, previousAtMs };
     });
+    return changes.sort((one, other) => one.number - other.number);
   }
 
   /** Deletes changes that are older than seven days, or before the newest million of their project, in small steps. */
