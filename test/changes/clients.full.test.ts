@@ -26,6 +26,7 @@ const LONGEST_SECONDS = '240';
 const POLL_MS = 500;
 
 let folder: string;
+let settings: Record<string, string>;
 let gateway: GatewayProcess;
 let apiKey: string;
 let examples: Example[];
@@ -39,7 +40,7 @@ beforeAll(async () => {
   const port = await freePort();
   for (const example of examples) await example.write(folder, port);
   const databaseUrl = `sqlite:${join(folder, 'petstore.sqlite')}`;
-  const settings = {
+  settings = {
     DATABASE_URL: databaseUrl,
     DEMO: '0',
     PORT: String(port),
@@ -71,7 +72,7 @@ test(`Clients-1: ${DOCUMENT} has an example for each client, and its types are r
   expect(await compiled.catch(({ stdout }) => ({ stdout }))).toMatchObject({ stdout: '' });
 });
 
-test('Clients-2: each example prints each change once and in order, through two cut connections', async () => {
+test('Clients-2: each example prints each change once and in order, through two cut connections and a restart of the gateway', async () => {
   const isOpen = async () => {
     const answer = await call('/v1/pets');
     await answer.arrayBuffer();
@@ -97,9 +98,16 @@ test('Clients-2: each example prints each change once and in order, through two 
     CLIENTS.map((client) => ({ client, cuts: [CUT_WITHIN, CUT_BEHIND] })),
   );
 
+  await gateway.kill('SIGTERM');
+  expect(await gateway.ended).toMatchObject({ code: 0 });
+  expect(gateway.faults()).toEqual([]);
+  gateway = await startGateway({ env: settings });
+  await createPet('Rex 7');
+  await everyExample('has outlived the gateway', ({ output }) => output.includes('Rex 7'));
+
   const changes = [
     ...['CREATED Rex 1', 'CREATED Rex 2', 'CREATED Rex 3', 'CREATED Rex 4'],
-    ...['UPDATED Rex 5', 'DELETED Rex 2', 'CREATED Rex 6'],
+    ...['UPDATED Rex 5', 'DELETED Rex 2', 'CREATED Rex 6', 'CREATED Rex 7'],
   ];
   expect(examples.map(({ client, printed }) => ({ client, printed }))).toEqual(
     CLIENTS.map((client) => ({ client, printed: changes })),

@@ -116,11 +116,14 @@ function distort(ends: Ends, { ofRequest, ofAnswer }: Distortion): () => void {
   const { client, server } = ends;
   const onRequest = (bytes: Buffer) => (ofRequest ? ofRequest(bytes, ends) : server.write(bytes));
   const onAnswer = (bytes: Buffer) => (ofAnswer ? ofAnswer(bytes, ends) : client.write(bytes));
-  client.unpipe(server).on('data', onRequest).resume();
-  server.unpipe(client).on('data', onAnswer).resume();
+  // An end is no byte. Without it, a client would send its next request to a server that is gone.
+  const endRequests = () => server.end();
+  const endAnswers = () => client.end();
+  client.unpipe(server).on('data', onRequest).on('end', endRequests).resume();
+  server.unpipe(client).on('data', onAnswer).on('end', endAnswers).resume();
   return () => {
-    client.off('data', onRequest);
-    server.off('data', onAnswer);
+    client.off('data', onRequest).off('end', endRequests);
+    server.off('data', onAnswer).off('end', endAnswers);
     // The rest of a distorted answer must not become a part of the next one.
     if (ofAnswer) client.resetAndDestroy();
   };
