@@ -1,7 +1,7 @@
 /** Tests run as CommonJS: Jest's ES module mode is experimental, and the product is tested as built where it matters. */
 export const PROJECT = {
   testEnvironment: '<rootDir>/test/support/jest/plain-environment.js',
-  runtime: '<rootDir>/test/support/jest/shared-packages.cjs',
+  runtime: '<rootDir>/test/support/jest/shared-modules.cjs',
   // Built: Jest does not apply the mapper below to these two.
   globalSetup: '<rootDir>/dist/test/support/global-setup.js',
   globalTeardown: '<rootDir>/dist/test/support/global-teardown.js',

@@ -1,9 +1,10 @@
 import { constants, createContext } from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 
-/** All files of a worker have this realm, because it has the packages that they share. */
+/** All files of a worker have this realm, because it has the modules that they share. */
 const plain = createContext(constants.DONT_CONTEXTIFY);
-const OWN_KEYS = new Set(Reflect.ownKeys(plain));
+/** Also the metadata of the entities and resolvers that the files share. */
+const KEPT = new Set([...Reflect.ownKeys(plain), 'typeormMetadataArgsStorage', 'TypeGraphQLMetadataStorage']);
 
 /**
  * Jest's environment for Node with an ordinary global object. Jest's own is a proxy in a vm context.
@@ -29,9 +30,9 @@ export default class PlainEnvironment extends TestEnvironment {
   }
 }
 
-/** Deletes what the file before has left, such as the metadata of its entities, which packages store there. */
+/** Deletes what the file before has left. */
 function forgetGlobals() {
-  for (const key of Reflect.ownKeys(plain)) if (!OWN_KEYS.has(key)) Reflect.deleteProperty(plain, key);
+  for (const key of Reflect.ownKeys(plain)) if (!KEPT.has(key)) Reflect.deleteProperty(plain, key);
 }
 
 /** Node loads many of its globals when they are first used. */
