@@ -179,6 +179,19 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await db.repository(LoggedRequest).countBy({ projectId })).toBe(1_200);
   });
 
+  test('RequestWriter-10: a flush ends after its rows are stored, also if another flush was under way', async () => {
+    const writer = new RequestWriter(db, () => clock.now);
+    const projectId = newProject();
+    const note = (facts: Partial<CountedRequest>) =>
+      writer.note(countedRequest({ projectId, atMs: clock.now, ...facts }));
+    note({});
+    const first = writer.flush(true);
+    note(ERROR);
+    await writer.flush(true);
+    expect(await outcomes(projectId)).toEqual({ ok: 1, errors: 1 });
+    await first;
+  });
+
   test('RequestWriter-4: 10,000 rows of a project stay; a row that is deleted before 48 hours is left out', async () => {
     const { reader, note, flush } = writerOn(db, clock);
     const retention = new Retention(db, LoggedRequest, REQUEST_RETENTION, () => clock.now);

@@ -26,6 +26,7 @@ export class RequestWriter {
   /** Each is stored by one transaction. */
   private waiting: StoredRow[][] = [];
   private readonly batches: Batches;
+  private flushed: Promise<void> = Promise.resolve();
 
   constructor(
     db: Database,
@@ -47,10 +48,15 @@ export class RequestWriter {
   }
 
   /**
-   * Stores the rows of past seconds; with `isLast` all rows. Throws what the driver throws, and retries them next time. Called
-   * again only after its end.
+   * Stores the rows of past seconds, and with `isLast` all rows, once the flush before has ended. Throws what the driver
+   * throws; the next flush retries.
    */
-  async flush(isLast = false): Promise<void> {
+  flush(isLast = false): Promise<void> {
+    this.flushed = this.flushed.catch(() => {}).then(() => this.storeDrained(isLast));
+    return this.flushed;
+  }
+
+  private async storeDrained(isLast: boolean): Promise<void> {
     const second = isLast ? Number.POSITIVE_INFINITY : secondOf(this.now());
     const rows = withIds(this.unstored.drain(second));
     for (let at = 0; at < rows.length; at += BATCH_ROWS) this.waiting.push(rows.slice(at, at + BATCH_ROWS));
