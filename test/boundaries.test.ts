@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
   'ground/database': ['ground/scheduling'],
   'ground/backup': ['ground/database'],
-  'ground/records': ['ground/database', 'ground/redis'],
+  'ground/records': ['ground/database', 'ground/redis', 'ground/scheduling'],
   'tenants/audit': ['ground/database'],
   'tenants/idempotency': ['ground/database'],
   'request/rate-limit/rules': [],

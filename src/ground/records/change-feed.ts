@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../kernel/errors.js';
+import { SharedRuns } from '../scheduling/shared-runs.js';
 import type { ChangeRow } from './change-log.entity.js';
 import type { ChangeLog } from './change-log.js';
 import { before, cursorOf, isSame, type Position } from './position.js';
@@ -26,12 +27,12 @@ type Select<T> = (row: ChangeRow) => T | null;
  * changes is read once; an idle stream causes no statement.
  */
 export class ChangeFeeds {
+  /** All feeds that wait for a turn begin with it. */
+  readonly turns = new SharedRuns(async () => {}, TURN_EVERY_MS);
   private readonly feeds = new Map<bigint, ChangeFeed>();
   private timer: NodeJS.Timeout | null = null;
   private lookedAtMs = 0;
   private isLooking = false;
-  private turn: Promise<void> | null = null;
-  private turnAtMs = 0;
 
   constructor(readonly log: ChangeLog) {}
 
@@ -48,16 +49,6 @@ export class ChangeFeeds {
     this.feeds.set(projectId, feed);
     this.timer ??= setInterval(() => void this.lookIfNeeded(), LOOK_EVERY_MS).unref();
     return feed;
-  }
-
-  /** Resolves at the same time for all feeds that wait for it. */
-  nextTurn(): Promise<void> {
-    const waitMs = this.turnAtMs + TURN_EVERY_MS - performance.now();
-    this.turn ??= sleep(Math.max(0, waitMs), undefined, { ref: false }).then(() => {
-      this.turn = null;
-      this.turnAtMs = performance.now();
-    });
-    return this.turn;
   }
 
   /** Looks for changes that no signal announces. A statement for all projects. */
@@ -149,7 +140,7 @@ class ChangeFeed {
   private async readNew(): Promise<void> {
     this.isReading = true;
     while (this.isStale) {
-      await this.all.nextTurn();
+      await this.all.turns.run();
       this.isStale = false;
       const seen = this.position;
       try {
