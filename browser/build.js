@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import { BUILDS } from './vite.config.js';
 
 const HERE = import.meta.dirname;
@@ -29,6 +29,8 @@ const CONTRACTS = { pages: 'schema/openapi.json', dashboard: 'schema/schema.grap
 const DESCRIPTION = /\.description\.ts$/;
 const GUIDES = join(HERE, 'pages/reference/guides');
 const TEXTS = /\.(js|css|svg|html|json)$/;
+/** The highest quality, 11, takes more than twice as long, and saves 2 % of the bytes. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
 
 /** Builds `dist/public/<name>`, unless it was built from the same inputs: `npm start` and `npm test` build each time. */
 for (const [name, config] of Object.entries(BUILDS)) {
@@ -86,7 +88,7 @@ async function compress(folder) {
   const texts = (await filesBelow(folder)).filter((path) => TEXTS.test(path));
   const compressOne = async (file) => {
     const content = await readFile(file);
-    await writeFile(`${file}.br`, await promisify(brotliCompress)(content));
+    await writeFile(`${file}.br`, await promisify(brotliCompress)(content, BROTLI));
     await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }));
   };
   await Promise.all(texts.map(compressOne));
