@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -72,7 +73,7 @@ test(`Clients-1: ${DOCUMENT} has an example for each client, and its types are r
   expect(await compiled.catch(({ stdout }) => ({ stdout }))).toMatchObject({ stdout: '' });
 });
 
-test('Clients-2: each example prints each change once and in order, through two cut connections and a restart of the gateway', async () => {
+test('Clients-2: each example prints each change once and in order, through two cut connections, a restart and an overload', async () => {
   const isOpen = async () => {
     const answer = await call('/v1/pets');
     await answer.arrayBuffer();
@@ -101,6 +102,12 @@ test('Clients-2: each example prints each change once and in order, through two 
   await gateway.kill('SIGTERM');
   expect(await gateway.ended).toMatchObject({ code: 0 });
   expect(gateway.faults()).toEqual([]);
+  // So does an overloaded gateway.
+  const busy = createServer((_, answer) => answer.writeHead(503, { 'Retry-After': '1' }).end());
+  await once(busy.listen(Number(settings.PORT), '127.0.0.1'), 'listening');
+  await everyExample('is refused', ({ refusals }) => refusals > 0);
+  busy.closeAllConnections();
+  await once(busy.close(), 'close');
   gateway = await startGateway({ env: settings });
   await createPet('Rex 7');
   await everyExample('has outlived the gateway', ({ output }) => output.includes('Rex 7'));
@@ -120,6 +127,8 @@ class Example {
   output = '';
   /** Whether the head of a stream, or a page of changes, has come. */
   isFollowing = false;
+  /** How often the answer was 503. */
+  refusals = 0;
   readonly cuts: string[] = [];
   #child: ChildProcess | undefined;
   #proxy: FaultProxy | undefined;
@@ -179,6 +188,7 @@ class Example {
   #pass(bytes: Buffer, client: Socket, server: Socket): void {
     const text = bytes.toString('latin1');
     if (/text\/event-stream|multipart\/mixed|pets\/changes/i.test(text)) this.isFollowing = true;
+    if (text.startsWith('HTTP/1.1 503')) this.refusals += 1;
     const cut = [CUT_WITHIN, CUT_BEHIND][this.cuts.length];
     const at = cut === undefined ? -1 : text.indexOf(cut);
     if (cut === undefined || at === -1) {
