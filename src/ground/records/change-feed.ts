@@ -126,10 +126,10 @@ class ChangeFeed {
   }
 
   /** The next changes, once the database is available. Rejects with `AppError gone`, or at the end of the reader. */
-  async read(position: Position, limit: number, isEnded: () => boolean): Promise<ChangeRow[]> {
+  async read(position: Position, limit: number, isEnded: () => boolean, group?: string) {
     for (;;) {
       try {
-        return await this.all.log.after(this.projectId, position, limit, 'feeds');
+        return await this.all.log.after(this.projectId, position, limit, group);
       } catch (error) {
         if (isEnded() || (error instanceof AppError && error.code === 'gone')) throw error;
         await sleep(LOOK_EVERY_MS, undefined, { ref: false });
@@ -144,7 +144,7 @@ class ChangeFeed {
       this.isStale = false;
       const seen = this.position;
       try {
-        const rows = await this.read(seen, READ_ROWS, () => this.followers.size === 0);
+        const rows = await this.read(seen, READ_ROWS, () => this.followers.size === 0, 'feeds');
         if (rows.length === READ_ROWS) this.isStale = true;
         this.rows = [...this.rows, ...rows].slice(-KEPT_ROWS);
         this.position = rows.at(-1) ?? seen;
@@ -187,6 +187,7 @@ export class FollowedChanges<T> {
   /** The next changes, if there are any. Rejects with `AppError gone` when the next change is not kept any more. */
   async take(): Promise<readonly T[]> {
     const kept = this.feed.after(this.position);
+    // In the group of its project: a project with many streams that are behind must not keep the feeds waiting.
     const rows = kept ?? (await this.feed.read(this.position, OWN_ROWS, () => this.isStopped));
     this.position = rows.at(-1) ?? this.position;
     // This reader is behind the feed, so there may be more.
