@@ -1,6 +1,5 @@
 const { default: Runtime } = require('jest-runtime');
 
-const SHARED = /\/(node_modules|src)\//;
 const modules = new Map();
 let current;
 
@@ -9,9 +8,11 @@ let current;
  * file that took a fifth of the processor time, because V8 optimized it anew. The environment has one realm for them all.
  */
 module.exports = class SharedModules extends Runtime {
-  constructor(...options) {
-    super(...options);
+  constructor(config, ...options) {
+    super(config, ...options);
     current = this;
+    // The repository may be in a folder with the name src.
+    this.source = `${config.rootDir}/src/`;
     for (const [path, module] of modules) this.registries.getActiveCjsRegistry().set(path, module);
   }
 
@@ -22,7 +23,8 @@ module.exports = class SharedModules extends Runtime {
 
   teardown() {
     for (const [path, module] of this.registries.getActiveCjsRegistry())
-      if (SHARED.test(path) && module.loaded) modules.set(path, module);
+      if ((path.includes('/node_modules/') || path.startsWith(this.source)) && module.loaded)
+        modules.set(path, module);
     super.teardown();
   }
 };
