@@ -166,7 +166,7 @@ class Example {
   start(apiKey: string): void {
     this.#child = spawn('timeout', [LONGEST_SECONDS, ...this.#program], {
       cwd: this.#folder,
-      // A group of its own, because a shell leaves its `curl` behind.
+      // Starts a process group: to end the shell alone would not end its `curl`.
       detached: true,
       env: { ...process.env, API_KEY: apiKey },
     });

@@ -39,3 +39,44 @@ testOnMysql(
     }
   },
 );
+
+testOnMysql(
+  'Streams-35: streams that are behind share statements within their project only, so that many of them delay no other project',
+  async () => {
+    const readBy: Set<unknown>[] = [];
+    const app = await startApp({
+      kind: 'mysql',
+      onQuery: (sql, parameters) => {
+        if (sql.includes('FROM changes')) readBy.push(new Set(ids.filter((id) => parameters.includes(id))));
+      },
+    });
+    const ids: bigint[] = [];
+    try {
+      const { changes } = app.app.services;
+      const owners = [await app.tenant(), await app.tenant()];
+      for (const owner of owners) {
+        await openLog(app, owner);
+        ids.push(owner.projectId);
+      }
+      const starts = await Promise.all(ids.map((id) => changes.log.newest(id)));
+      for (const owner of owners)
+        await changesClient(
+          () => app,
+          () => owner,
+        ).create('Rex');
+      const followers = await Promise.all(
+        Array.from({ length: 40 }, (_, at) =>
+          changes.follow(ids[at % 2] as bigint, starts[at % 2] ?? null, ({ noun }) => noun),
+        ),
+      );
+      readBy.length = 0;
+      const taken = await Promise.all(followers.map((follower) => follower.take()));
+      for (const follower of followers) follower.stop();
+      expect(taken).toEqual(followers.map(() => ['pets']));
+      expect(readBy.length).toBeGreaterThan(1);
+      expect(readBy.filter(({ size }) => size !== 1)).toEqual([]);
+    } finally {
+      await app.stop();
+    }
+  },
+);
