@@ -231,6 +231,13 @@ test('Dns-24: an answer behind the deadline is refused, even if the timer of the
   expect(await reasonOf(ask(dns, () => clock.ms))).toBe('timeout');
 });
 
+test('Dns-26: a question whose time is over before its turn comes was not asked', async () => {
+  const clock = { ms: 0 };
+  const asking = reasonOf(ask(await start(), () => clock.ms));
+  clock.ms = 400;
+  expect(await asking).toBe('not asked');
+});
+
 test.each([
   ['address', 40, (index: number) => ({ zone: `z${index}.test`, address: '127.9.9.9' })],
   ['zone', 100, (index: number) => ({ zone: 'z.test', address: `127.9.${index >> 8}.${index & 0xff}` })],

@@ -128,7 +128,8 @@ export async function observe(
     /** `atHost`: the TXT records of the host name itself. */
     ownership: askOwner(),
   });
-  return { ...seen, atMs: now() };
+  // Cut short = the time ended before all questions were asked and answered.
+  return { ...seen, isCutShort: signal.aborted, atMs: now() };
 }
 
 /**

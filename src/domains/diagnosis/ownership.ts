@@ -46,13 +46,14 @@ export function ownershipVerdict({ hostname, ownership, nameServers, atMs }: Obs
 }
 
 /** The proofs of all projects at the TXT record's name. */
-export function proofsOf({ ownership, nameServers }: Observation): string[] {
+export function proofsOf({ ownership, nameServers, zone, isOrphan, isCutShort }: Observation): string[] {
   if (ownership === null) return [];
-  // Other projects can use up the questions to a server. That must not make a cache's old proof count.
-  const isSkipped = nameServers.some(
-    ({ txt }) => txt instanceof DnsUnreachable && txt.reason === 'not asked',
-  );
-  const replies = repliesThatCount(nameServers, isSkipped ? null : ownership.txt);
+  // Other projects can use up the questions to a server, and the process's time. A cache's old proof must not count then.
+  const isUnsure =
+    isCutShort ||
+    (zone === null && !isOrphan) ||
+    nameServers.some(({ txt }) => txt instanceof DnsUnreachable && txt.reason === 'not asked');
+  const replies = repliesThatCount(nameServers, isUnsure ? null : ownership.txt);
   return replies.flatMap(textsOf).filter(isProof);
 }
 

@@ -58,9 +58,11 @@ export async function askServer(
 ): Promise<Answer> {
   const { projectId, signal } = asker;
   const deadline = startDeadline(timeoutMs, signal, monotonicNow);
+  let silence: 'not asked' | 'timeout' = 'not asked';
   const inTurn = async <T>(work: () => T): Promise<Awaited<T>> => {
     await TURNS.next(projectId);
     if (deadline.isOver()) throw new Error('the deadline has passed');
+    silence = 'timeout';
     return await work();
   };
   const ask = async (over: typeof overUdp, hasEdns: boolean): Promise<Buffer> => {
@@ -81,7 +83,7 @@ export async function askServer(
       : new DnsUnreachable(server, question, 'not asked', now());
   } catch (error) {
     const isMalformed = error instanceof RangeError;
-    const reason = deadline.isOver() ? 'timeout' : isMalformed ? 'malformed' : 'unreachable';
+    const reason = deadline.isOver() ? silence : isMalformed ? 'malformed' : 'unreachable';
     return new DnsUnreachable(server, question, reason, now());
   } finally {
     deadline.cancelWork();

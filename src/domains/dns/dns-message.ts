@@ -46,7 +46,7 @@ type Silence = 'timeout' | 'unreachable' | 'malformed' | 'not asked';
 /**
  * A server could not be asked, which says nothing about the records. It is returned in place of an answer, and has no record.
  * `timeout`: no answer in time, or the caller aborted. `unreachable`: no packet reached it. `malformed`: its answer can't be
- * read. `not asked`: too many open questions.
+ * read. `not asked`: too many open questions, or its time was over before its turn.
  */
 export class DnsUnreachable implements Answer {
   readonly rcode = '';

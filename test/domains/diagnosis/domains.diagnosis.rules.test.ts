@@ -88,6 +88,7 @@ const observation: fc.Arbitrary<Observation> = fc.record({
       atHost: reply(HOST, 'TXT'),
     }),
   ),
+  isCutShort: fc.boolean(),
   atMs: fc.constant(NOON_MS),
 });
 
@@ -115,5 +116,36 @@ test('Domains-DNS-8: any observation gets a verdict; a bad verdict has a reason,
       expect(order).toEqual([...order].sort());
     }),
     { numRuns: 3_000 },
+  );
+});
+
+test("Domains-DNS-50: a cache's proof counts only if the inspection had the time to ask a known zone's name servers", () => {
+  const question = { name: `_verify.${HOST}`, type: 'TXT' } as const;
+  const server = { address: '127.0.0.1', port: 53 };
+  const silent = (reason: DnsUnreachable['reason']) => new DnsUnreachable(server, question, reason, NOON_MS);
+  const record = {
+    name: question.name,
+    type: 'TXT',
+    ttlSeconds: 60,
+    value: 'petstore-verify=abc',
+    caa: null,
+  };
+  const txt = { ...silent('timeout'), rcode: 'NOERROR', records: [record] };
+  const zone = { name: 'customer.test', nameServers: ['ns1.customer.test'] };
+  fc.assert(
+    fc.property(observation, (any) => {
+      const ownership = { name: question.name, value: 'petstore-verify=abc', txt, atHost: txt };
+      const reached = { ...any, ownership, zone, isOrphan: false, isCutShort: false };
+      const after = (txt: Answer, more: Partial<Observation> = {}) =>
+        diagnose({ ...reached, nameServers: [{ name: 'ns1.customer.test', lookup: [], txt }], ...more })
+          .proofs;
+      expect(after(silent('timeout'))).toEqual(['petstore-verify=abc']);
+      expect(after(silent('not asked'))).toEqual([]);
+      expect(after(silent('timeout'), { isCutShort: true })).toEqual([]);
+      expect(diagnose({ ...reached, nameServers: [] }).proofs).toEqual(['petstore-verify=abc']);
+      expect(diagnose({ ...reached, nameServers: [], zone: null }).proofs).toEqual([]);
+      expect(diagnose({ ...reached, nameServers: [], zone: null, isOrphan: true }).proofs).toHaveLength(1);
+    }),
+    { numRuns: 20 },
   );
 });
