@@ -224,7 +224,8 @@ test('PetsPage-3: a pet is deleted after a question, also the last one of the la
   await page.getByText(/^Deleted Pet 0, id \d+\.$/).waitFor();
   await page.getByText('Page 1').waitFor();
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 25);
-  expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
+  // The page shows the rows that it had, until the answer says that no page follows.
+  await page.getByRole('button', { name: 'Next', disabled: true }).waitFor();
   const { body } = await graphql(app.url, '{ pets(first: 100) { nodes { name } } }', { token });
   expect(body.data.pets.nodes).toHaveLength(25);
   expect(visitor.complaints).toEqual([]);
