@@ -168,6 +168,8 @@ describe.each([
         const isCut = Math.floor(Date.now() / MINUTE_MS) !== minute;
         // If Redis got no processor time, each process counts alone, which is another promise.
         if (isCut || (await counts()) !== before) continue;
+        // An overloaded process refuses requests before it counts them, which is another promise.
+        if (answers.some(({ status }) => status === 503)) continue;
         const admitted = answers.filter(({ status }) => status === 200);
         expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
         const spent = (by: 'pets' | 'management') => admitted.reduce((sum, cost) => sum + cost[by], 0);
