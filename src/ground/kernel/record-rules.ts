@@ -1,7 +1,9 @@
 import { type FieldProblem, invalidRequest, refuseProblems } from './errors.js';
-import { type ObjectSchema, validator } from './validation.js';
+import { INT32_MAX } from './int64.js';
+import { INT64_KEYWORDS, type ObjectSchema, validator } from './validation.js';
 
 type Values = Record<string, unknown>;
+type Property = ObjectSchema['properties'][string];
 
 /**
  * The rules of a noun's values, for both doors and its files, from one schema. Fields beside those of the schema are ignored.
@@ -15,13 +17,17 @@ export class RecordRules<New extends object> {
   private readonly problemsOfNew: (value: unknown) => FieldProblem[];
   private readonly problemsOfChanges: (value: unknown) => FieldProblem[];
 
+  /** Throws an `Error` for a keyword that is not enforced. */
   constructor(private readonly schema: ObjectSchema) {
+    requireEnforced(schema);
     this.names = Object.keys(schema.properties);
     const integers = this.names.filter((name) => schema.properties[name]?.type === 'integer');
     this.int64 = new Set(integers.filter((name) => schema.properties[name]?.format === 'int64'));
     this.small = integers.filter((name) => !this.int64.has(name));
-    this.problemsOfNew = validator(schema);
-    this.problemsOfChanges = validator({ ...schema, required: [] });
+    const small = this.small.map((name) => [name, within32Bits(schema.properties[name] as Property)]);
+    const checked = { ...schema, properties: { ...schema.properties, ...Object.fromEntries(small) } };
+    this.problemsOfNew = validator(checked);
+    this.problemsOfChanges = validator({ ...checked, required: [] });
   }
 
   /** A new record from an untrusted value. Throws `AppError invalid_request`. */
@@ -72,5 +78,49 @@ export class RecordRules<New extends object> {
     const small = this.small.filter((name) => typeof given[name] === 'bigint');
     if (small.length === 0) return input;
     return { ...given, ...Object.fromEntries(small.map((name) => [name, Number(given[name])])) };
+  }
+}
+
+/** `Int` of GraphQL and the columns have 32 bits. */
+function within32Bits(property: Property): Property {
+  const { minimum = -INT32_MAX - 1, maximum = INT32_MAX } = property;
+  return {
+    ...property,
+    minimum: Math.max(Number(minimum), -INT32_MAX - 1),
+    maximum: Math.min(Number(maximum), INT32_MAX),
+  };
+}
+
+/** Keywords that say nothing about values. */
+const WORDS = ['title', 'description', 'examples', 'deprecated', 'rule'];
+const FORMATS: Readonly<Record<string, readonly unknown[]>> = { string: ['date'], integer: ['int64'] };
+/** The keywords that both APIs and files enforce, by the type of the field. */
+const ENFORCED: Readonly<Record<string, readonly string[]>> = {
+  string: ['minLength', 'maxLength', 'pattern', 'const', 'enum'],
+  integer: Object.keys(INT64_KEYWORDS),
+};
+
+/** The contract shows every keyword, so none may be there that nobody enforces, such as `default` or `readOnly`. D-252. */
+function requireEnforced({ type: _, required: __, properties, ...others }: ObjectSchema): void {
+  const [other] = Object.keys(others).filter((keyword) => !WORDS.includes(keyword));
+  if (other) throw new Error(`The rules of a noun have the keyword ${other}, which is not enforced.`);
+  for (const [field, { type, format, ...keywords }] of Object.entries(properties)) {
+    const refuse = (keyword: string, known: readonly unknown[]): never => {
+      const allowed = new Intl.ListFormat('en').format(known.map(String));
+      throw new Error(
+        `The rule of ${field} has a ${keyword} that is not enforced. Possible here: ${allowed}.`,
+      );
+    };
+    const enforced = ENFORCED[String(type)] ?? refuse(`type ${type}`, Object.keys(ENFORCED));
+    const formats = FORMATS[String(type)] ?? [];
+    if (format !== undefined && !formats.includes(format)) refuse(`format ${format}`, formats);
+    for (const [keyword, stated] of Object.entries(keywords)) {
+      if (WORDS.includes(keyword)) continue;
+      if (!enforced.includes(keyword)) refuse(`keyword ${keyword}`, enforced);
+      // The contract would show another number.
+      if (type === 'integer' && ![stated].flat().every(Number.isSafeInteger)) {
+        refuse(`${keyword} ${stated}`, ['integers from -(2^53 - 1) to 2^53 - 1']);
+      }
+    }
   }
 }

@@ -44,8 +44,8 @@ export const NAME = {
 
 // Reports all problems at once.
 const ajv = new Ajv({ allErrors: true, ownProperties: true, keywords: ['rule'] });
-// Ajv knows no bigint, so `int64` replaces `type: integer` and `format: int64`.
-ajv.addKeyword({ keyword: 'int64', schema: false, validate: isInt64 });
+// Ajv knows no bigint, so `int64` has all keywords of a property with `format: int64`.
+ajv.addKeyword({ keyword: 'int64', schemaType: 'object', compile: int64Check });
 ajv.addFormat('date', isDate);
 
 /** A day of the calendar, such as `2026-11-24`. JavaScript would read `2026-02-30` as one in March. */
@@ -55,8 +55,27 @@ function isDate(value: string): boolean {
   return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(value);
 }
 
+/** JSON Schema's keywords for numbers, for 64-bit integers: bigints compare exactly with the numbers of a schema. */
+export const INT64_KEYWORDS: Readonly<Record<string, (value: bigint, stated: never) => boolean>> = {
+  minimum: (value, least: number) => value >= least,
+  maximum: (value, most: number) => value <= most,
+  exclusiveMinimum: (value, bound: number) => value > bound,
+  exclusiveMaximum: (value, bound: number) => value < bound,
+  multipleOf: (value, step: number) => value % BigInt(step) === 0n,
+  const: (value, only: number) => value === BigInt(only),
+  enum: (value, choices: readonly number[]) => choices.some((choice) => value === BigInt(choice)),
+};
+
+function int64Check(property: object): (value: unknown) => boolean {
+  const checks = Object.entries(property).flatMap(([keyword, stated]) => {
+    const check = INT64_KEYWORDS[keyword];
+    return check ? [(value: bigint) => check(value, stated as never)] : [];
+  });
+  return (value) => isInt64(value) && checks.every((check) => check(BigInt(value)));
+}
+
 /** A number beyond 2^53 may have lost digits. */
-function isInt64(value: unknown): boolean {
+function isInt64(value: unknown): value is bigint | number {
   return typeof value === 'bigint' ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value);
 }
 
@@ -64,7 +83,7 @@ function isInt64(value: unknown): boolean {
 export function validator(schema: ObjectSchema): (value: unknown) => FieldProblem[] {
   const properties = Object.entries(schema.properties).map(([field, property]) => [
     field,
-    property.format === 'int64' ? { int64: true } : property,
+    property.format === 'int64' ? { int64: property } : property,
   ]);
   const validate = ajv.compile({ ...schema, properties: Object.fromEntries(properties) });
   return (value) => {

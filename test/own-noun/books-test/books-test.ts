@@ -55,7 +55,7 @@ onEachDatabase((app) => {
     expect(found.body.data.books.nodes).toEqual([{ title: 'Emma', publishedOn: null }]);
   });
 
-  test('Books-3: an import refuses each row that repeats an ISBN, and the export reads back', async () => {
+  test('Books-3: an import refuses each row that repeats an ISBN or has a price below 0, and the export reads back', async () => {
     const owner = await app().tenant();
     await post(owner, EMMA);
     const file = join(tmpdir(), `books-${randomUUID()}.csv`);
@@ -65,12 +65,13 @@ onEachDatabase((app) => {
       'Taken,9780141439587,1,1,,',
       'First,0000000001,1,9007199254740993,,draft',
       'Second,0000000001,1,1,,',
+      'Third,,1,-5,,',
     ];
     await writeFile(file, `${rows.join('\n')}\n`);
     const { database } = app().config;
     const databaseUrl = database.kind === 'sqlite' ? `sqlite:${database.path}` : database.url;
     const imported = await petstore(['books', 'import', owner.slug, file, '--json'], { databaseUrl });
-    expect(imported).toMatchObject({ code: 1, json: { imported: 2, refused: 2 } });
+    expect(imported).toMatchObject({ code: 1, json: { imported: 2, refused: 3 } });
     const { stdout } = await petstore(['books', 'export', owner.slug, '--format', 'ndjson'], { databaseUrl });
     const lines = stdout.trim().split('\n');
     expect(lines).toHaveLength(3);

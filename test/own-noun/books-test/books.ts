@@ -10,6 +10,7 @@ export const BOOKS: TestNoun = {
     [{ title: 'x'.repeat(201) }, ['title']],
     [{ pages: 0 }, ['pages']],
     [{ priceCents: '9223372036854775808' }, ['priceCents']],
+    [{ priceCents: '-1' }, ['priceCents']],
     [{ isbn: '978-0141439587' }, ['isbn']],
     [{ publishedOn: '1815-13-23' }, ['publishedOn']],
     [{ publishedOn: '1815-02-30' }, ['publishedOn']],
@@ -17,7 +18,7 @@ export const BOOKS: TestNoun = {
   ],
   int64: {
     field: 'priceCents',
-    digits: ['9223372036854775807', '-9223372036854775808', '9007199254740993', '0'],
+    digits: ['9223372036854775807', '9007199254740993', '0'],
   },
   filter: { field: 'state', values: ['published', 'withdrawn'] },
   newestOverRest: 'order=newest',

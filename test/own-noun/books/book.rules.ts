@@ -57,9 +57,10 @@ export const newBookSchema = {
     priceCents: {
       type: 'integer',
       format: 'int64',
+      minimum: 0,
       description: 'Its price in cents.',
       examples: [1299],
-      rule: 'must be an integer from -9223372036854775808 to 9223372036854775807',
+      rule: 'must be an integer from 0 to 9223372036854775807',
     },
     publishedOn: {
       type: 'string',
