@@ -1,3 +1,4 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { labelOf, normalizeHostname, parseHostname } from '../../src/domains/names/hostname.js';
@@ -183,17 +184,25 @@ describe('Domains-Name-5: an unusable name is refused with an example of what to
       /at most 253/,
     ],
     [
-      'characters that no name has',
+      'a label that decodes to no text, or to the text of another label (RFC 5891 §5.4)',
       [
         'xn--a.com',
-        'xn--.com',
+        'XN--A.COM',
+        'xn--0.pt',
         'xn--zzzzzzzz99999999.com',
-        'a\u200db.com',
-        '\u202emoc.elpmaxe',
-        '\ud800.com',
-        '\ufffd.com',
-        '.',
+        'shop.xn--zzz0.com',
+        'xn--bcher-kva.xn--a-yoc.com',
+        // Of an upper-case letter, of a variant that is mapped to another, and of ASCII letters alone.
+        'xn--bcher-kva.xn--u-ccb.com',
+        'xn--zn7c.com',
+        'xn--xn---epa.com',
       ],
+      /^must not have xn--.*: this is no valid encoding of a name\. .*e\.g\. bücher\.example$/,
+    ],
+    ['hyphens at the end of a label', ['xn--.com', 'xn--abc-.com'], /hyphen next to a dot|no valid encoding/],
+    [
+      'characters that no name has',
+      ['a\u200db.com', '\u202emoc.elpmaxe', '\ud800.com', '\ufffd.com', '.'],
       /letters, digits, hyphens and dots only/,
     ],
   ])('%s', (_, inputs, message) => {
@@ -225,6 +234,28 @@ test('Domains-Name-6: a normalised name normalises to itself, and is valid for D
       expect(name).toMatch(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
     }),
     { numRuns: 3_000 },
+  );
+});
+
+test('Domains-Name-11: a label of Punycode is accepted exactly if it is the encoding of its text', () => {
+  const label = fc.string({ unit: fc.constantFrom(...'abkvz0189-'), minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(label, (rest) => {
+      const name = `xn--${rest}.example`;
+      if (normalizeHostname(name) === null) return;
+      const text = domainToUnicode(name);
+      expect(text).toMatch(/[^\0-\x7f]/);
+      expect(normalizeHostname(text)).toBe(name);
+    }),
+    { numRuns: 3_000 },
+  );
+  const words = fc.array(fc.constantFrom(...'aübßжع公é1'), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(words, (letters) => {
+      const name = domainToASCII(`${letters.join('')}.example`);
+      if (!name.startsWith('xn--')) return;
+      expect([name, normalizeHostname(name)]).toEqual([name, name]);
+    }),
   );
 });
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { getDomain } from 'tldts';
 import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import { parseUrl } from '../../ground/kernel/url.js';
@@ -87,6 +87,7 @@ function asciiOf(input: string): string {
   refuseOtherThings(typed);
   const ascii = domainToASCII(typed).replace(/\.$/, '');
   if (isIP(ascii) !== 0 || endsInNumber(ascii || typed)) refuseAddress();
+  if (ascii === '') refuseUndecodable(typed.toLowerCase());
   refuseMalformed(ascii);
   return ascii;
 }
@@ -136,6 +137,7 @@ function refuseMalformed(name: string): void {
   if (labels.some((label) => /^-|-$/.test(label))) {
     refuse('must not have a hyphen next to a dot, at the start or at the end');
   }
+  refuseUndecodable(name);
   // RFC 5890 §2.3.1: reserved; CAs issue no certificates for such names.
   if (labels.some((label) => /^..--/.test(label) && !label.startsWith('xn--'))) {
     refuse('must not have two hyphens as the third and fourth character between two dots');
@@ -143,6 +145,23 @@ function refuseMalformed(name: string): void {
   if (labels.length === 1) {
     refuse(`must be a full name with its domain, e.g. ${EXAMPLE}, not ${name} alone`);
   }
+}
+
+/**
+ * Refuses a label `xn--…` that decodes to no text, or to a text that has another label. `domainToASCII` of Node 20 refuses
+ * some of them, and that of Node 24.21 and 26 (Ada 4) none in a name of ASCII characters. RFC 5891 §5.4.
+ */
+function refuseUndecodable(name: string): void {
+  const label = name.split('.').find((label) => label.startsWith('xn--') && !isEncoded(label));
+  if (label === undefined) return;
+  refuse(
+    `must not have ${label.slice(0, MAX_LABEL_LENGTH)}: this is no valid encoding of a name. Enter the name as people read it, e.g. bücher.example`,
+  );
+}
+
+function isEncoded(label: string): boolean {
+  const decoded = domainToUnicode(label);
+  return decoded !== label && domainToASCII(decoded) === label;
 }
 
 /**
