@@ -3,6 +3,7 @@ import { HostIndex } from '../domains/hosts/host-index.js';
 import { DOMAIN_EVENTS } from '../domains/store/timeline.js';
 import type { Config } from '../ground/config/config.js';
 import type { TracingSettings } from '../ground/config/tracing-settings.js';
+import { askEngine } from '../ground/database/data-source.js';
 import type { Database } from '../ground/database/database.js';
 import { version } from '../ground/kernel/package.js';
 import { ProjectSignals } from '../ground/records/project-signals.js';
@@ -123,7 +124,8 @@ async function traceParts(
   const { environment, trustedProxies, redisUrl } = config;
   const tracing = startTracing({ settings, version: version(), environment, trustedProxies, now });
   const { tracer } = tracing;
-  db.traceStatements(traceStatements(tracer, config.database.kind));
+  const { engine } = await askEngine(config.database, (sql) => db.execute(sql, []));
+  db.traceStatements(traceStatements(tracer, engine));
   const place = () => (redisUrl === null || sharing.isDegraded ? 'memory' : 'redis');
   return {
     tracing,

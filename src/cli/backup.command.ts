@@ -15,7 +15,7 @@ export function backupCommand(program: Command, output: Output): void {
     .command('backup')
     .argument('<file>', 'where the backup is written')
     .description(
-      'Write a copy of the SQLite database while the gateway serves. For MySQL, print the line of mysqldump.',
+      'Write a copy of the SQLite database while the gateway serves. For MySQL, print the line that does.',
     )
     .option('--force', 'replace an existing file')
     .addHelpText(
@@ -25,7 +25,8 @@ The file is a SQLite database as it was at one moment. It appears when it is com
 restore it, stop the gateway, move the old file with its -wal and -shm away, and put the backup in its place.
 It has digests of API keys, and private keys as SECRET_KEY sealed them: keep SECRET_KEY elsewhere, because without it
 those certificates can't be used.
-For MySQL and MariaDB the command prints the line that makes the backup, and makes none: the exit code is 1.
+For MySQL and MariaDB the command asks the server what it is, prints the line that makes the backup, and makes none: the
+exit code is 1.
 Exit code: 0 complete, 1 refused or interrupted, 2 wrong usage.
 
 Examples:
@@ -37,8 +38,8 @@ Examples:
       const database = sharedDatabase();
       if (database.kind === 'sqlite') await writeBackup(database.path, path, force, output);
       else {
-        const { dumpLine } = await import('../ground/backup/backup.js');
-        const line = dumpLine(database, path);
+        const { askDumpLine } = await import('../ground/backup/backup.js');
+        const line = await askDumpLine(database, path);
         output.note('This database makes its own backups. Run this line:');
         output.result({ file: null, complete: false, run: line }, line);
         output.exitCode = EXIT.refused;

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { DATABASE_SCHEMA } from '../app/database-schema.js';
 import { type Config, type DatabaseTarget, isInMemory } from '../ground/config/config.js';
-import { withDataSource } from '../ground/database/data-source.js';
+import { askEngine, withDataSource } from '../ground/database/data-source.js';
 import { openProblem } from '../ground/database/database-errors.js';
 import { pendingMigrations } from '../ground/database/migration-plan.js';
 import { AppError } from '../ground/kernel/errors.js';
@@ -48,10 +48,10 @@ export async function checkDatabase({ database }: Config): Promise<CheckResult |
     return ok('in memory: the data is lost when the process ends, and no other process can use it');
   if (isNew(database)) return ok('a new file; the first command or start creates it');
   try {
-    const [row] = await ask(database, (source) =>
-      source.query(`SELECT ${database.kind === 'sqlite' ? 'sqlite_version()' : 'VERSION()'} AS version`),
+    const { engine, version } = await ask(database, (source) =>
+      askEngine(database, (sql) => source.query(sql)),
     );
-    return ok(`${database.kind} ${row.version} answers`);
+    return ok(`${engine} ${version} answers`);
   } catch (error) {
     return problem(openProblem(database, error), 'Start it, or correct DATABASE_URL.');
   }

@@ -42,7 +42,8 @@ async function check(config: Config): Promise<Checked[]> {
   // In reading order: a later check can fail because of an earlier one.
   const all: Record<string, (config: Config) => Promise<CheckResult | null>> = {
     // Invalid settings were reported before.
-    configuration: async ({ database, port }) => checks.ok(`${database.kind} database, port ${port}`),
+    configuration: async ({ database, port }) =>
+      checks.ok(`${database.kind === 'sqlite' ? 'sqlite file' : 'database server'}, port ${port}`),
     ports: network.checkPorts,
     disk: checks.checkDisk,
     database: checks.checkDatabase,

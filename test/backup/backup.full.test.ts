@@ -2,6 +2,8 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { copyFile, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { dumpLine } from '../../src/ground/backup/backup.js';
+import { databaseTarget } from '../../src/ground/config/config.js';
 import { Backups, backup, countOf, whileWritten } from '../support/backups/backups.js';
 import { fillEveryTable, onDatabase, readEveryTable } from '../support/backups/every-table.js';
 import { petstore, petstoreHere } from '../support/command-line.js';
@@ -155,10 +157,11 @@ test('Backup-12: a backup is restored in the place of the database, and a gatewa
   expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining('petstore backup --help') });
 });
 
-test.each(databaseKinds().filter((kind) => kind !== 'sqlite'))(
-  'Backup-13: on %s the command makes no backup, and its line dumps a database that loads again',
-  async (kind) => {
-    await putSqlClient(kind as 'mysql' | 'mariadb', backups.folder);
+test.each(databaseKinds().flatMap((kind) => (kind === 'sqlite' ? [] : [`${kind} mysql`, `${kind} mariadb`])))(
+  'Backup-13: on %s:// the command makes no backup, and its line dumps a database that loads again',
+  async (address) => {
+    const [kind, scheme] = address.split(' ') as ['mysql' | 'mariadb', string];
+    await putSqlClient(kind, backups.folder);
     const migrated = await backups.migrated(kind);
     await fillEveryTable(migrated);
     // With the rights that Docker's image gives to a user.
@@ -167,13 +170,14 @@ test.each(databaseKinds().filter((kind) => kind !== 'sqlite'))(
       await data.query(`CREATE USER ${user}`);
       await data.query(`GRANT ALL ON ${new URL(migrated).pathname.slice(1)}.* TO ${user}`);
     });
-    const databaseUrl = migrated.replace('root@', `${user.split('@')[0]}@`);
+    const databaseUrl = migrated.replace(/^\w+:\/\/root@/, `${scheme}://${user.split('@')[0]}@`);
     const path = `${backups.newFile()} of 'shop'.sql`;
     const told = await backup(databaseUrl, path);
     expect(told).toMatchObject({ code: 1, json: { complete: false, file: null } });
     const { stdout: line, stderr } = await petstoreHere(['backup', path], { databaseUrl });
     expect(line).toBe(`${told.json.run}\n`);
     expect(stderr).toContain('Run this line');
+    expect(line).toContain(kind === 'mysql' ? ' mysqldump ' : ' mariadb-dump ');
     expect(await shell(line)).toBe(0);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect((await readFile(path, 'utf8')).trimEnd()).toMatch(/\n-- Dump completed.*$/);
@@ -192,10 +196,14 @@ test.each(databaseKinds().filter((kind) => kind !== 'sqlite'))(
   },
 );
 
-test('Backup-14: the line for MySQL has no password, and quotes what a shell would read', async () => {
-  const databaseUrl = 'mysql://us%20er:p%40ss-word@[::1]:3307/shop?ssl=true';
-  const { json } = await backup(databaseUrl, "it's $HOME.sql");
-  expect(json.run).toBe(
+test('Backup-20: without an answer of the server there is no line, because only the server knows what it is', async () => {
+  const { code, json } = await backup('mysql://root@127.0.0.1:1/shop', backups.newFile());
+  expect([code, json.error.code]).toEqual([1, 'unavailable']);
+});
+
+test('Backup-14: the line for MySQL has no password, and quotes what a shell would read', () => {
+  const database = databaseTarget('DATABASE_URL', 'mysql://us%20er:p%40ss-word@[::1]:3307/shop?ssl=true');
+  expect(dumpLine(database as Parameters<typeof dumpLine>[0], 'mysql', "it's $HOME.sql")).toBe(
     '(umask 077; set -C; mysqldump --single-transaction --no-tablespaces --set-gtid-purged=OFF ' +
       "--default-character-set=utf8mb4 --protocol=TCP --host=::1 --port=3307 '--user=us er' --password " +
       "--ssl-mode=REQUIRED shop > 'it'\\''s $HOME.sql')",

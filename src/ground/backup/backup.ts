@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import Libsql from 'libsql/promise';
 import type { DatabaseTarget } from '../config/config.js';
-import type { DatabaseSchema } from '../database/data-source.js';
+import { askEngine, type DatabaseSchema, withDataSource } from '../database/data-source.js';
 import { type Queries, requireNoUnfinishedCopy } from '../database/migrate.js';
 import { appliedMigrations } from '../database/migration-plan.js';
 import { AppError } from '../kernel/errors.js';
@@ -55,6 +55,15 @@ function damaged(path: string, how: string): AppError {
   return new AppError('invalid_request', `${path} is damaged: ${how}. Use another backup.`);
 }
 
+/** Asks the server which program dumps it. Throws the driver's error when it does not answer. */
+export async function askDumpLine(database: ServerDatabase, file: string): Promise<string> {
+  const settings = { poolSize: 1, queryTimeoutMs: OPEN_WAIT_MS };
+  const { engine } = await withDataSource(database, { entities: [], migrations: [] }, settings, (source) =>
+    askEngine(database, (sql) => source.query(sql)),
+  );
+  return dumpLine(database, engine === 'mariadb' ? 'mariadb' : 'mysql', file);
+}
+
 type ServerDatabase = Exclude<DatabaseTarget, { kind: 'sqlite' }>;
 
 const PROGRAM = {
@@ -68,17 +77,17 @@ const TLS = { mysql: '--ssl-mode=REQUIRED', mariadb: '--ssl' };
  * The line for a shell that dumps the database into a new file with the permissions 0600. It has no password: the program
  * asks for it. Without `--protocol` the program would use a socket for `localhost`.
  */
-export function dumpLine({ kind, url, tls }: ServerDatabase, file: string): string {
+export function dumpLine({ url, tls }: ServerDatabase, engine: ServerDatabase['kind'], file: string): string {
   const { hostname, port, username, password, pathname } = new URL(url);
   const words = [
-    ...PROGRAM[kind],
+    ...PROGRAM[engine],
     '--default-character-set=utf8mb4',
     '--protocol=TCP',
     `--host=${hostname.replace(/^\[(.*)\]$/, '$1')}`,
     `--port=${port || 3306}`,
     ...(username ? [`--user=${decodeURIComponent(username)}`] : []),
     ...(password ? ['--password'] : []),
-    ...(tls ? [TLS[kind]] : []),
+    ...(tls ? [TLS[engine]] : []),
     decodeURIComponent(pathname.slice(1)),
   ];
   return `(umask 077; set -C; ${words.map(quoted).join(' ')} > ${quoted(file)})`;

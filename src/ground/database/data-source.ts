@@ -77,6 +77,22 @@ export async function createDataSource(
   });
 }
 
+type Engine = DatabaseTarget['kind'];
+
+/**
+ * What answers, with its version. The scheme of an address says only what an operator expects: MariaDB answers at
+ * `mysql://` too, and calls itself `10.11.14-MariaDB`.
+ */
+export async function askEngine(
+  { kind }: DatabaseTarget,
+  query: (sql: string) => Promise<{ version: string }[]>,
+): Promise<{ engine: Engine; version: string }> {
+  const [row] = await query(`SELECT ${kind === 'sqlite' ? 'sqlite_version()' : 'VERSION()'} AS version`);
+  const version = row?.version ?? '';
+  if (kind === 'sqlite') return { engine: kind, version };
+  return { engine: /mariadb/i.test(version) ? 'mariadb' : 'mysql', version };
+}
+
 export async function withDataSource<T>(
   target: DatabaseTarget,
   schema: DatabaseSchema,
