@@ -370,7 +370,9 @@ test('Requests-10: a killed process loses the requests of its last seconds, and 
     const first = await startGateway({ env });
     const token = await createTenant(database.url);
     for (let sent = 0; sent < 5; sent += 1) await rest(first.url, '/v1/pets', { token });
-    await eventually('stored', async () => (await count(first.url, token, 'listPets')) === 5);
+    const areStored = async () => (await count(first.url, token, 'listPets')) === 5;
+    // Each look is an operation, of which a key has 120 in a minute: every 20 ms they were spent after some seconds.
+    await eventually('stored', areStored, 30_000, 600);
     await first.kill('SIGKILL');
 
     const second = await startGateway({ env });

@@ -111,8 +111,8 @@ describe.each([sharedDatabase()])('three processes on %s', (kind) => {
     await eventually(
       `${DOMAINS} certificates`,
       async () => {
-        // Polled rarely, because the DNS server that the CA asks runs in this process.
-        await pause(500);
+        // Polled rarely: the DNS server that the CA asks runs in this process, and a key has 120 operations in a minute.
+        await pause(600);
         const { domains } = await ask('{ domains { status } }');
         return domains.every(({ status }: { status: string }) => status === 'ACTIVE');
       },

@@ -88,7 +88,8 @@ describe.each([sharedDatabase()])('two processes on %s', (kind) => {
         await eventually(
           `${DOMAINS} certificates`,
           async () => {
-            await pause(250);
+            // A key has 120 operations in a minute.
+            await pause(600);
             const { domains } = await owner.ask('{ domains { status diagnoses { code } } }');
             const statuses = domains.map(({ status }: { status: string }) => status);
             if (statuses.every((status: string) => status === 'ACTIVE')) return true;
