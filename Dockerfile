@@ -1,3 +1,4 @@
+# Node 24 gets security fixes until April 2028.
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
