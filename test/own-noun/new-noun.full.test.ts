@@ -11,7 +11,7 @@ const LISTS = {
   'src/app/nouns.ts': 'pets',
   'test/support/nouns/tested-nouns.ts': 'PETS',
 };
-const TAKE_PETS_OUT = 'git rm -rq src/pets test/pets test/support/nouns/pet*.ts';
+const TAKE_PETS_OUT = 'git rm -rq src/pets test/pets test/support/nouns/pet*.ts schema/released';
 
 let copy: RepositoryCopy;
 /** The output of each command of the guide, in their order. */
