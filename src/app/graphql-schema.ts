@@ -14,7 +14,7 @@ import type { AppOptions, Parts } from './parts.js';
 /** The schema of the GraphQL door with its resolvers. `addresses` are where clients find the gateway. */
 export function openSchema(
   options: AppOptions,
-  { services, customDomains, hostAddresses, limiter, signals }: Parts,
+  { services, customDomains, hostAddresses, limiter, bans, signals }: Parts,
   { nouns, addresses }: { nouns: readonly NounDoors[]; addresses: () => Addresses },
 ): Promise<GraphQLSchema> {
   const fieldLimits = new FieldLimits(limiter);
@@ -29,7 +29,7 @@ export function openSchema(
         requests: services.projectRequests,
         isOn: options.config.isRequestLogOn,
       }),
-      new ApiKeyResolver(services.apiKeys, services.keyUses, limiter),
+      new ApiKeyResolver(services.apiKeys, services.keyUses, limiter, bans),
       new ProjectResolver(services.projects, services.projectUsage, {
         base: () => addresses().base,
         ofProject: (slug) => addresses().ofProject(slug),

@@ -83,6 +83,7 @@ export async function createParts(options: AppOptions) {
   });
   return {
     limiter,
+    bans: running.bans,
     tracing: traced?.tracing ?? null,
     sharing: running.sharing,
     storeCounters: () => running.storeCounters(),

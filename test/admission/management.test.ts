@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { buildSchema } from 'graphql';
 import { costOf } from '../../src/doors/graphql/operations/measured-operation.js';
+import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { graphql, rest } from '../support/http/client.js';
 import { HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 import { onAnyDatabase } from '../support/on-databases.js';
@@ -93,6 +94,37 @@ onAnyDatabase(
         const { status, body } = await graphql(app().url, query, { token });
         expect([status, body.data, body.errors[0].extensions.code]).toEqual([429, undefined, 'KEY_BANNED']);
       }
+    });
+
+    test('Management-14: a ban is lifted at once with the scope keys, also by the banned key itself, and the act is recorded once', async () => {
+      nextHour();
+      const owner = await app().tenant({ plan: 'FREE' });
+      await ban(app(), owner.token);
+      const lift = (token: string, headers = {}) =>
+        graphql(app().url, `mutation { unbanApiKey(id: "${owner.keyId}") { id bannedUntil } }`, {
+          token,
+          headers,
+        });
+      const stranger = await app().tenant();
+      expect((await lift(stranger.token)).body.errors[0].extensions.code).toBe('NOT_FOUND');
+      expect((await list(owner.token)).body.code).toBe('key_banned');
+      const once = { 'idempotency-key': 'lift' };
+      for (const headers of [once, once, {}]) {
+        const { status, body } = await lift(owner.token, headers);
+        expect([status, body]).toEqual([
+          200,
+          expect.objectContaining({ data: { unbanApiKey: { id: String(owner.keyId), bannedUntil: null } } }),
+        ]);
+      }
+      const { ban: left } = (await rest(app().url, '/v1/rate_limit', { token: owner.token })).body;
+      expect(left).toMatchObject({ strikes: 0, untilSeconds: null });
+      app().clock.now += MINUTE_MS;
+      expect((await list(owner.token)).status).toBe(200);
+      const acts = await app().db.repository(AuditEvent).findBy({ projectId: owner.projectId });
+      const lifted = acts.filter(({ action }) => action === 'key.unban');
+      expect(lifted.map(({ actor, subject }) => [actor, subject])).toEqual([
+        [`key:${owner.keyId}`, String(owner.keyId)],
+      ]);
     });
 
     test('Management-4: a key has 120 operations a minute; the next answer names the allowance and when to retry', async () => {

@@ -80,6 +80,7 @@ onAnyDatabase((app) => {
     ['rollApiKey', ROLL, { id: '1' }],
     ['renameApiKey', RENAME, { id: '1', name: 'x' }],
     ['revokeApiKey', REVOKE, { id: '1' }],
+    ['unbanApiKey', 'mutation ($id: ID!) { unbanApiKey(id: $id) { id } }', { id: '1' }],
   ])('Keys-GraphQL-3: %s needs the scope keys', async (_, query, variables) => {
     const { token } = await app().tenant({ scopes: ['pets:read', 'pets:write', 'domains'] });
     expect(codeOf(await ask(token, query, variables))).toBe('FORBIDDEN');

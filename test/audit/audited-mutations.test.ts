@@ -66,6 +66,12 @@ const MUTATIONS: Readonly<Record<string, Row>> = {
     scope: 'keys',
     acts: ['key.revoke'],
   },
+  // A key that is not banned stays as it is; Management-14 lifts a ban.
+  unbanApiKey: {
+    mutation: ({ keyId }) => `unbanApiKey(id: "${keyId}") { id }`,
+    scope: 'keys',
+    acts: NONE,
+  },
   publishProject: { mutation: () => 'publishProject { slug }', scope: 'domains', acts: ['project.publish'] },
   addDomain: {
     mutation: () => 'addDomain(hostname: "new.customer.test") { id }',

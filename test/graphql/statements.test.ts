@@ -234,6 +234,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       ['rollApiKey', 10, `(id: "${await key()}") { token }`],
       ['renameApiKey', 7, `(id: "${await key()}", name: "renamed") { id }`],
       ['revokeApiKey', 7, `(id: "${await key()}") { id }`],
+      ['unbanApiKey', 5, `(id: "${await key()}") { id }`],
       ['publishProject', 5, '{ slug }'],
       ['addDomain', 10, '(hostname: "new.customer.test") { id }'],
       ['verifyDomain', 7, `(id: "${verified}") { id }`],

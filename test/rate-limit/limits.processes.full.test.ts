@@ -4,7 +4,10 @@ import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { migrate } from '../../src/ground/database/migrate.js';
-import { SCOPES } from '../../src/ground/kernel/caller.js';
+import { type Caller, SCOPES } from '../../src/ground/kernel/caller.js';
+import { connectRedis } from '../../src/ground/redis/redis-connection.js';
+import { projectSubject } from '../../src/request/rate-limit/rules/subjects.js';
+import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { createTestDatabase, sharedDatabase, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
@@ -131,6 +134,34 @@ describe(`three processes that share Redis and a database, on ${KIND}`, () => {
     };
     await eventually('the new plan', async () => (await hasChanged(1)) && (await hasChanged(2)));
     expect(lastOldAt - changedAt).toBeLessThan(1_000);
+  });
+
+  test('Management-15: a ban that one process lifts is over in the others at once; without Redis it is 503, and the ban stays', async () => {
+    const { token } = await proTenant();
+    const { projectId, keyId } = (await createServices(db, Date.now).apiKeys.identify(token)) as Caller;
+    const key = { subject: projectSubject(projectId), keyId: String(keyId) };
+    const shared = await connectRedis(redis.url);
+    const ban = () => {
+      const untilMs = Date.now() + MINUTE_MS;
+      return shared.set(`petstore:rate:{${key.subject}}:ban:${keyId}`, `0 1 ${untilMs} ${untilMs} 0 0 `);
+    };
+    const lift = () =>
+      graphql(gateways[1]?.url ?? '', `mutation { unbanApiKey(id: "${keyId}") { bannedUntil } }`, { token });
+    await ban();
+    for (const at of [0, 1, 2]) expect((await ask(at, token)).status).toBe(429);
+    expect((await lift()).body.data.unbanApiKey.bannedUntil).toBeNull();
+    for (const at of [0, 1, 2]) expect((await ask(at, token)).status).toBe(200);
+    await ban();
+    expect((await ask(1, token)).status).toBe(429);
+    shared.disconnect();
+    await redis.kill('SIGKILL');
+    const { body, headers } = await lift();
+    expect([body.errors[0].extensions.code, headers.get('retry-after')]).toEqual(['UNAVAILABLE', '1']);
+    expect((await ask(1, token)).status).toBe(429);
+    const acts = await db.repository(AuditEvent).findBy({ subject: String(keyId), action: 'key.unban' });
+    expect(acts).toHaveLength(1);
+    await redis.restart();
+    await countTogether();
   });
 
   test('Limits-20: with Redis away no answer is 5xx or late, and counting is shared again after its return', async () => {

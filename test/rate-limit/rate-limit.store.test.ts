@@ -4,6 +4,7 @@ import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { type DatabaseTarget, loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { migrate } from '../../src/ground/database/migrate.js';
+import { bansInMemory } from '../../src/request/rate-limit/key-bans.js';
 import {
   CounterStore,
   liftStoredBan,
@@ -75,6 +76,22 @@ describe.each(databaseKinds())('on %s', (kind) => {
     for (const keyId of ['1', '2']) {
       expect(after.limiter.peek(charge({ keyId }))).toEqual(before.limiter.peek(charge({ keyId })));
     }
+  });
+
+  test('Limits-Stored-12: a lifted ban does not return after a crash, whatever the process was writing', async () => {
+    const { limiter, store } = await startProcess();
+    const bans = bansInMemory(db, limiter, () => now);
+    const key = { subject: 'project:1', keyId: '1' };
+    ban(limiter);
+    await store.flush();
+    expect(await bans.isBanned(key)).toBe(true);
+    limiter.charge(charge({ quota: NONE, keyId: '2' }));
+    const writing = store.flush();
+    await bans.lift(key);
+    expect(await bans.isBanned(key)).toBe(false);
+    await writing;
+    const { limiter: restarted } = await startProcess();
+    expect(restarted.peek(charge({ quota: NONE })).ban).toMatchObject({ strikes: 0, untilSeconds: null });
   });
 
   test('Limits-Stored-3: expired windows are not restored, and forgotten bans leave the database', async () => {

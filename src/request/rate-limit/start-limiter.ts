@@ -1,5 +1,6 @@
 import type { Database } from '../../ground/database/database.js';
 import { connectRedis } from '../../ground/redis/redis-connection.js';
+import { bansInMemory, bansInRedis } from './key-bans.js';
 import { CounterStore } from './memory/counter-store.js';
 import { MemoryLimiter } from './memory/memory-limiter.js';
 import { MemoryVersions } from './memory/memory-versions.js';
@@ -32,11 +33,25 @@ export async function startLimiter({ redisUrl, db, log, now }: LimiterParts) {
     const limiter = new MemoryLimiter(now, undefined, versions);
     const store = new CounterStore(db, limiter, now);
     await store.restore();
-    return { limiter, versions, sharing: ALONE, storeCounters: () => store.flush(), close: async () => {} };
+    return {
+      limiter,
+      bans: bansInMemory(db, limiter, now),
+      versions,
+      sharing: ALONE,
+      storeCounters: () => store.flush(),
+      close: async () => {},
+    };
   }
   const mirror = new MemoryLimiter(now);
   const shared = new RedisLimiter(await connectRedis(redisUrl), { mirror });
   const limiter = new ResilientLimiter(shared, mirror, log);
   const versions = new SharedVersions(limiter);
-  return { limiter, versions, sharing: limiter, storeCounters: async () => {}, close: () => limiter.close() };
+  return {
+    limiter,
+    bans: bansInRedis(shared, mirror, now),
+    versions,
+    sharing: limiter,
+    storeCounters: async () => {},
+    close: () => limiter.close(),
+  };
 }

@@ -11,7 +11,16 @@ import type { Attempt, Codec, Complete, IdempotencyService } from '../idempotenc
 import { Project } from '../projects/project.entity.js';
 import { ApiKey, scopesOf } from './api-key.entity.js';
 import { CallerCache, findKnownKey, hasPassed } from './caller-cache.js';
-import { checkedKey, checkName, checkOverlap, requireAll, type WantedKey } from './new-key.rules.js';
+import { actorOf, callerOf, type KeyChanger } from './key-changer.js';
+import {
+  checkedKey,
+  checkName,
+  checkOverlap,
+  type IssuedApiKey,
+  requireAll,
+  SHOWN_ONCE,
+  type WantedKey,
+} from './new-key.rules.js';
 import { digestOf, isToken, newToken, prefixOf } from './token.js';
 import { requireRoom, shownKeys } from './valid-keys.js';
 
@@ -20,17 +29,11 @@ export interface NewApiKey extends WantedKey {
   rehearses?: boolean;
 }
 
-/** A new key. Its token is known only at this moment. */
-export interface IssuedApiKey {
-  key: ApiKey;
-  token: string;
+/** The bans of the project's keys. */
+interface KeyBans {
+  isBanned(id: bigint): Promise<boolean>;
+  lift(id: bigint): Promise<void>;
 }
-
-/**
- * An operator, as an actor, changes any key. A caller changes keys of its own project. Without the scope `keys` it gets
- * `AppError forbidden`. A key of another project is not found.
- */
-export type KeyChanger = Actor | ServiceCall;
 
 type KeyAttempt = Pick<Attempt, 'operation' | 'input'>;
 
@@ -163,6 +166,27 @@ export class ApiKeyService {
     return this.once(by, attempt, work, { write: () => String(id), read });
   }
 
+  /**
+   * Lifts the ban of a key, and records it; a key that is not banned stays as it is. The record comes first: no ban ends
+   * without one. Throws `AppError not_found`, and what `bans` throws.
+   */
+  unban(by: KeyChanger, id: bigint, bans: KeyBans): Promise<ApiKey> {
+    const caller = callerOf(by);
+    const work = async () => {
+      const isBanned = await bans.isBanned(id);
+      const key = await this.db.transaction(async (manager) => {
+        await this.admit(manager, caller);
+        const key = await this.locked(manager, caller, id);
+        if (isBanned) await this.record(manager, by, 'key.unban', key);
+        return key;
+      });
+      if (isBanned) await bans.lift(id);
+      return key;
+    };
+    const codec = { write: () => String(id), read: () => this.get(id) };
+    return this.once(by, { operation: 'unbanApiKey', input: [id] }, work, codec);
+  }
+
   /** Records in the audit log that a key was banned until `untilMs`, or that its ban was lifted (null). */
   recordBan(actor: Actor, { keyId, projectId }: Pick<Caller, 'keyId' | 'projectId'>, untilMs: number | null) {
     const [action, detail] = untilMs === null ? ['key.unban'] : ['key.ban', { untilMs }];
@@ -210,8 +234,12 @@ export class ApiKeyService {
     { id, projectId }: Pick<ApiKey, 'id' | 'projectId'>,
     detail?: AuditDetail,
   ): Promise<void> {
-    const actor = 'caller' in by ? by.actor : by;
-    return this.records.audit.record(manager, actor, { action, projectId, subject: String(id), detail });
+    return this.records.audit.record(manager, actorOf(by), {
+      action,
+      projectId,
+      subject: String(id),
+      detail,
+    });
   }
 
   /**
@@ -260,24 +288,6 @@ export class ApiKeyService {
     const where = caller ? { id, projectId: caller.projectId } : { id };
     return (await manager.findOne(ApiKey, { where, ...this.db.forUpdate })) ?? refuseUnknown(id);
   }
-}
-
-/** A token must not be stored anywhere, so a repeated request gets an error. */
-const SHOWN_ONCE: Codec<IssuedApiKey> = {
-  write: ({ key }) => String(key.id),
-  read: (id) => {
-    throw new AppError(
-      'conflict',
-      `This Idempotency-Key created the API key ${id}. Its token was shown only once: if it is lost, revoke that key and create another.`,
-    );
-  },
-};
-
-/** Null = an operator. */
-function callerOf(by: KeyChanger): Caller | null {
-  if (!('caller' in by)) return null;
-  requireScope(by.caller, 'keys');
-  return by.caller;
 }
 
 /** Null = never. */

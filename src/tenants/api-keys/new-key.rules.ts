@@ -1,6 +1,8 @@
 import { type Caller, SCOPES, type Scope } from '../../ground/kernel/caller.js';
 import { AppError, invalidField, refuseProblems } from '../../ground/kernel/errors.js';
 import { NAME, validator } from '../../ground/kernel/validation.js';
+import type { Codec } from '../idempotency/idempotency.service.js';
+import type { ApiKey } from './api-key.entity.js';
 
 /** 30 days. */
 export const MAX_OVERLAP_SECONDS = 30 * 86_400;
@@ -11,6 +13,23 @@ export interface WantedKey {
   scopes: readonly Scope[];
   expiresAtMs: number | null;
 }
+
+/** A new key. Its token is known only at this moment. */
+export interface IssuedApiKey {
+  key: ApiKey;
+  token: string;
+}
+
+/** A token must not be stored anywhere, so a repeated request gets an error. */
+export const SHOWN_ONCE: Codec<IssuedApiKey> = {
+  write: ({ key }) => String(key.id),
+  read: (id) => {
+    throw new AppError(
+      'conflict',
+      `This Idempotency-Key created the API key ${id}. Its token was shown only once: if it is lost, revoke that key and create another.`,
+    );
+  },
+};
 
 const nameProblems = validator({ type: 'object', required: ['name'], properties: { name: NAME } });
 

@@ -3,16 +3,12 @@ import { Arg, Ctx, Directive, FieldResolver, ID, Int, Mutation, Query, Resolver,
 import type { ServiceCall } from '../../../ground/kernel/caller.js';
 import { parseInt64 } from '../../../ground/kernel/int64.js';
 import { NOUN_WORDS } from '../../../nouns.js';
-import type { Limiter } from '../../../request/rate-limit/rules/limiter.js';
+import type { Limiter, ServedBans } from '../../../request/rate-limit/rules/limiter.js';
 import { projectSubject } from '../../../request/rate-limit/rules/subjects.js';
 import { type ApiKey, scopesOf } from '../../../tenants/api-keys/api-key.entity.js';
-import {
-  type ApiKeyService,
-  type IssuedApiKey,
-  refuseUnknown,
-} from '../../../tenants/api-keys/api-key.service.js';
+import { type ApiKeyService, refuseUnknown } from '../../../tenants/api-keys/api-key.service.js';
 import type { KeyUses } from '../../../tenants/api-keys/key-uses.js';
-import { MAX_OVERLAP_SECONDS } from '../../../tenants/api-keys/new-key.rules.js';
+import { type IssuedApiKey, MAX_OVERLAP_SECONDS } from '../../../tenants/api-keys/new-key.rules.js';
 import { MAX_KEYS_SHOWN, MAX_VALID_KEYS } from '../../../tenants/api-keys/valid-keys.js';
 import { Batch } from '../execution/batch.js';
 import { Call, type Context, serviceCallOf } from '../execution/context.js';
@@ -45,6 +41,7 @@ export class ApiKeyResolver {
     private readonly keys: ApiKeyService,
     private readonly uses: KeyUses,
     private readonly limiter: Pick<Limiter, 'peek'>,
+    private readonly banned: ServedBans,
   ) {}
 
   @Query(() => ApiKeyType, { description: 'The API key of this request. Needs no scope.' })
@@ -119,6 +116,23 @@ export class ApiKeyResolver {
     @Arg('id', () => ID, { description: 'The key to revoke.' }) id: string,
   ): Promise<ApiKeyType> {
     return this.present(await this.keys.revoke(call, keyId(id)), call);
+  }
+
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
+  @Mutation(() => ApiKeyType, {
+    description:
+      'Lifts the ban of an API key, which may be the key of this request, and forgets its strikes: its next request is decided by the quota alone. A key that is not banned stays as it is. Needs the scope `keys`.',
+  })
+  async unbanApiKey(
+    @Call() call: ServiceCall,
+    @Arg('id', () => ID, { description: 'The banned key.' }) id: string,
+  ): Promise<ApiKeyType> {
+    const subject = projectSubject(call.caller.projectId);
+    const key = await this.keys.unban(call, keyId(id), {
+      isBanned: (banned) => this.banned.isBanned({ subject, keyId: String(banned) }),
+      lift: (banned) => this.banned.lift({ subject, keyId: String(banned) }),
+    });
+    return this.present(key, call);
   }
 
   @FieldResolver(() => GraphQLDateTime, {

@@ -51,6 +51,13 @@ export interface Limiter {
   peek(account: Account): Standing | Promise<Standing>;
 }
 
+/** The bans of a serving process. Both methods throw `AppError unavailable` when Redis does not respond. */
+export interface ServedBans {
+  isBanned(key: { subject: string; keyId: string }): Promise<boolean>;
+  /** Ends the ban for all processes, and forgets strikes and ladder steps. */
+  lift(key: { subject: string; keyId: string }): Promise<void>;
+}
+
 export interface LimiterLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
