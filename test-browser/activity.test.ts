@@ -1,24 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../test/support/browser.js';
+import { expect, test } from '@jest/globals';
 import { letGo } from '../test/support/domains/domain-rig.js';
 import { graphql } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type TestApp } from '../test/support/start-app.js';
 import { violationsOn } from './support/accessibility.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let app: TestApp;
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   app = await startApp();
   letGo(app.clock);
-  browser = await startBrowser();
-});
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
+  return app;
 });
 
 test('ActivityPage-1: who did what is listed newest first, filtered, and one click from its request', async () => {
@@ -31,7 +23,7 @@ test('ActivityPage-1: who did what is listed newest first, filtered, and one cli
   const { body, headers } = await graphql(app.url, document, { token, variables });
   const keyId = BigInt(body.data.createApiKey.key.id);
   await apiKeys.recordBan({ name: 'limiter', requestId: null }, { keyId, projectId }, Date.now() + 60_000);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await page.getByRole('link', { name: 'Activity' }).click();
@@ -68,7 +60,7 @@ test('ActivityPage-2: older acts load on demand, each once; a key without the sc
     subject: `file-${at}.csv`,
   }));
   await app.db.transaction((manager) => app.app.services.audit.record(manager, TEST_ACTOR, ...acts));
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await visitor.open('/activity?kind=pets');
@@ -84,7 +76,7 @@ test('ActivityPage-2: older acts load on demand, each once; a key without the sc
   expect(objects).toEqual(acts.map(({ subject }) => subject).reverse());
   await visitor.leave();
 
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { token: reader } = await app.tenant({ scopes: ['pets:read'] });
   await visitor.signIn(reader);
   await visitor.page.getByRole('link', { name: 'Activity' }).click();

@@ -1,6 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../test/support/browser.js';
+import { expect, test } from '@jest/globals';
+import { Domain } from '../src/domains/store/domain.entity.js';
 import {
   type DomainRig,
   letGo,
@@ -10,20 +9,15 @@ import {
 } from '../test/support/domains/domain-rig.js';
 import { attach, visit as visitHost } from '../test/support/domains/served-domain.js';
 import { violationsOn } from './support/accessibility.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { takePicture } from './support/pictures.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let rig: DomainRig;
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   rig = await startDomainRig('sqlite');
   letGo(rig.clock);
-  browser = await startBrowser();
-}, 120_000);
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await rig?.stop();
+  return rig;
 });
 
 const press = (name: string | RegExp) => visitor.page.getByRole('button', { name }).first().click();
@@ -38,7 +32,7 @@ const add = async (hostname: string, typed = hostname) => {
 
 test('Dashboard-4: a domain is added, diagnosed, corrected, certified, made primary, redirected and removed', async () => {
   const tenant = await publishedTenant(rig);
-  visitor = await visit(browser, rig.url);
+  visitor = await visit();
   const { page } = visitor;
   let loads = 0;
   page.on('load', () => {
@@ -141,7 +135,7 @@ test('Dashboard-4: a domain is added, diagnosed, corrected, certified, made prim
 test('Dashboard-20: an open page shows a domain go from DNS to active when its records appear later', async () => {
   const tenant = await publishedTenant(rig);
   const ahead = letGo(rig.clock);
-  visitor = await visit(browser, rig.url);
+  visitor = await visit();
   const { page } = visitor;
   await page.clock.install();
   await visitor.signIn(tenant.token);
@@ -158,9 +152,9 @@ test('Dashboard-20: an open page shows a domain go from DNS to active when its r
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-21: a plan without domains and a project that was never published are told what is missing', async () => {
+test('Dashboard-21: a plan without domains is told what is missing', async () => {
   const free = await rig.tenant({ plan: 'FREE' });
-  visitor = await visit(browser, rig.url);
+  visitor = await visit();
   await visitor.signIn(free.token);
   await visitor.page.getByRole('link', { name: 'Domains', exact: true }).click();
   await visitor.page.getByText('Custom domains need the plan Pro or above.').waitFor();
@@ -169,13 +163,74 @@ test('Dashboard-21: a plan without domains and a project that was never publishe
   await visitor.page.getByRole('link', { name: 'Overview' }).click();
   await visitor.page.getByText('A domain of your own needs the plan Pro or above.').waitFor();
   await visitor.leave();
+  expect(visitor.complaints).toEqual([]);
+});
 
-  const unpublished = await rig.tenant({ plan: 'PRO' });
-  visitor = await visit(browser, rig.url);
-  await visitor.signIn(unpublished.token);
-  await visitor.page.getByRole('link', { name: 'Domains', exact: true }).click();
-  await press('Publish');
-  await visitor.page.getByRole('button', { name: 'Add domain' }).waitFor();
+test('Dashboard-83: the first domain publishes a project that was never published', async () => {
+  const owner = await rig.tenant({ plan: 'PRO' });
+  visitor = await visit();
+  const { page } = visitor;
+  await visitor.signIn(owner.token);
+  await page.getByRole('link', { name: 'Domains', exact: true }).click();
+  await press('Add the first domain');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Its first domain publishes it').waitFor();
+  await takePicture(page, 'domains-publish');
+  await dialog.getByLabel('Domain or subdomain').fill('first.customer.test');
+  await dialog.getByRole('button', { name: 'Publish and add domain' }).click();
+  await page.getByRole('heading', { level: 1, name: 'first.customer.test' }).waitFor();
+  const project = await rig.app.services.projects.get(owner.projectId);
+  expect(project.publishedAtMs).not.toBeNull();
+  await page.getByRole('link', { name: 'All domains' }).click();
+  await press('Add domain');
+  await dialog.getByRole('button', { name: 'Add domain', exact: true }).waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-84: a pasted link is understood as its host, and the dialog says what is left out', async () => {
+  const tenant = await publishedTenant(rig);
+  visitor = await visit();
+  const { page } = visitor;
+  await visitor.signIn(tenant.token);
+  await page.getByRole('link', { name: 'Domains', exact: true }).click();
+  await press('Add domain');
+  const dialog = page.getByRole('dialog');
+  const field = dialog.getByLabel('Domain or subdomain');
+  for (const [typed, hint] of [
+    ['shop.example.com', 'Such as shop.example.com, or example.com.'],
+    ['https://shop.example.com/', 'Such as shop.example.com, or example.com.'],
+    ['www.example.org/shop', 'Adds www.example.org: a domain has no /shop.'],
+    ['http://www.example.org:8080/?a=b', 'Adds www.example.org: a domain has no :8080/?a=b.'],
+  ] as const) {
+    await field.fill(typed);
+    expect([typed, await dialog.locator('.field .hint').innerText()]).toEqual([typed, hint]);
+  }
+  await field.fill('https://me@www.example.org/shop');
+  await dialog.getByRole('button', { name: 'Add domain' }).click();
+  await dialog.getByRole('alert').getByText('user name').waitFor();
+  await field.fill('https://link.customer.test/shop?from=mail#top');
+  await takePicture(page, 'domains-link');
+  await dialog.getByRole('button', { name: 'Add domain' }).click();
+  await page.getByRole('heading', { level: 1, name: 'link.customer.test' }).waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-85: one button checks the domain: Verify, and Re-verify while only the certificate is missing', async () => {
+  const tenant = await publishedTenant(rig);
+  const { id } = await attach(rig, tenant.projectId, { hostname: 'one.example.com', certificate: false });
+  const domains = rig.db.repository(Domain);
+  visitor = await visit();
+  const { page } = visitor;
+  await visitor.signIn(tenant.token);
+  const buttons = async () => {
+    await visitor.open(`/settings/domains/${id}`);
+    await page.getByText('DNS last checked').or(page.getByText('DNS not checked yet')).waitFor();
+    const names = await page.locator('section[aria-label="Progress"] button').allInnerTexts();
+    return [names, await page.getByText('after 30 minutes').count()];
+  };
+  expect(await buttons()).toEqual([['Re-verify'], 1]);
+  await domains.update({ id }, { dns: 'PENDING' });
+  expect(await buttons()).toEqual([['Verify'], 0]);
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -184,7 +239,7 @@ test('Dashboard-36: a wrong redirect is explained beside its control, in words a
   for (const hostname of ['a.example.com', 'b.example.com', 'c.example.com']) {
     await attach(rig, tenant.projectId, { hostname });
   }
-  visitor = await visit(browser, rig.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(tenant.token);
   await page.getByRole('link', { name: 'Domains', exact: true }).click();

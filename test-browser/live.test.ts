@@ -1,25 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, Request } from 'playwright-core';
-import { startBrowser } from '../test/support/browser.js';
+import { describe, expect, test } from '@jest/globals';
+import type { Request } from 'playwright-core';
 import { openLog } from '../test/support/changes/changes.js';
 import { eventually } from '../test/support/eventually.js';
 import { graphql } from '../test/support/http/client.js';
 import { freePort } from '../test/support/servers/daemon.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { takePicture } from './support/pictures.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let app: TestApp;
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   app = await startApp();
-  browser = await startBrowser();
-});
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
+  return app;
 });
 
 const SOON_MS = 1_000;
@@ -60,7 +53,7 @@ function operations(): string[] {
 }
 
 async function openPets(token: string, path = '/pets', url = app.url): Promise<void> {
-  visitor = await visit(browser, url);
+  visitor = await visit({ url });
   await visitor.signIn(token);
   await visitor.open(path);
 }
@@ -152,7 +145,7 @@ describe('with a change log', () => {
     const owner = await app.tenant();
     await openLog(app, owner);
     const { add } = client(owner);
-    visitor = await visit(browser, app.url);
+    visitor = await visit();
     await visitor.page.clock.install();
     await visitor.signIn(owner.token);
     await visitor.open('/pets');
@@ -210,7 +203,7 @@ describe('without a stream', () => {
     const owner = await app.tenant();
     const { add } = client(owner);
     await add('Luna');
-    visitor = await visit(browser, app.url);
+    visitor = await visit();
     await visitor.page.clock.install();
     await visitor.signIn(owner.token);
     await visitor.open('/pets');
@@ -234,7 +227,7 @@ describe('without a stream', () => {
     await openLog(app, owner);
     const { add } = client(owner);
     const others = [await follow(owner), await follow(owner)];
-    visitor = await visit(browser, app.url, { provokes: [429] });
+    visitor = await visit({ provokes: [429] });
     await visitor.page.clock.install();
     await visitor.signIn(owner.token);
     await visitor.open('/pets');

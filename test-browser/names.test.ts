@@ -46,7 +46,7 @@ let browser: Browser;
 let tenant: Tenant;
 let visitor: Visitor;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ env: { PLATFORM_HOST: 'petstore.test' } });
   browser = await startBrowser();
   tenant = await publishedTenant(app);
   visitor = await visit(browser, app.url);

@@ -1,25 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../test/support/browser.js';
+import { expect, test } from '@jest/globals';
 import { letGo } from '../test/support/domains/domain-rig.js';
 import { eventually } from '../test/support/eventually.js';
 import { graphql, rest } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type TestApp } from '../test/support/start-app.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let app: TestApp;
 let ahead: { aheadMs: number };
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   app = await startApp();
   ahead = letGo(app.clock);
-  browser = await startBrowser();
-});
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
+  return app;
 });
 
 const MINUTE_MS = 60_000;
@@ -48,7 +40,7 @@ const refresh = () => visitor.page.getByRole('button', { name: 'Refresh' }).clic
 
 test('Dashboard-3: the plot shows real traffic of both doors, and updates without a reload', async () => {
   const { token } = await app.tenant({ plan: 'FREE' });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await plot('Requests in the last hour, by API').waitFor();
@@ -83,7 +75,7 @@ test('Dashboard-46: the time and the dimension are kept in the address, and ever
   for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/pets', { token });
   await rest(app.url, '/v1/pets/1', { token });
   await graphql(app.url, 'query Shelf { pets { nodes { id } } }', { token });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await choose('24 hours');
@@ -123,7 +115,7 @@ test('Dashboard-47: the tooltip of the plot follows the pointer and the keyboard
   const { token } = await app.tenant();
   for (let sent = 0; sent < 4; sent += 1) await rest(app.url, '/v1/pets', { token });
   await rest(app.url, '/v1/pets/1', { token });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.open('/?window=month&by=operation');
   await page.getByLabel('API key').fill(token);
@@ -169,7 +161,7 @@ test('Dashboard-48: two sentences and two tables tell which key spent the quota,
   for (let sent = 0; sent < 5; sent += 1) await rest(app.url, '/v1/pets', calm);
   for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/pets/1', calm);
   await rest(app.url, '/v1/pets', { ...calm, method: 'POST', body: { name: 'Rex', categoryId: 1 } });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await page.getByText('متجر 🐈 spent 57% of the quota units in the last hour.').waitFor();
@@ -198,7 +190,7 @@ test('Dashboard-52: one click leads from an error to the requests behind it; the
   const { token } = await app.tenant();
   await rest(app.url, '/v1/pets', { token });
   for (let sent = 0; sent < 2; sent += 1) await rest(app.url, '/v1/pets/1', { token });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   const operations = 'Usage by operation in the last hour';
@@ -229,7 +221,7 @@ test('Dashboard-52: one click leads from an error to the requests behind it; the
 
 test('Dashboard-49: the quick start has the prefix of the key, and is copied; the addresses and the references are linked', async () => {
   const { token, slug } = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   const quickStart = page.getByRole('region', { name: 'Quick start' });
@@ -258,7 +250,7 @@ test('Dashboard-49: the quick start has the prefix of the key, and is copied; th
 
 test('Dashboard-50: a key without the scope keys sees everything except the usage by key, and is told so', async () => {
   const { token } = await app.tenant({ scopes: ['pets:read'] });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await visitor.open('/?window=hour&by=key');
@@ -271,7 +263,7 @@ test('Dashboard-50: a key without the scope keys sees everything except the usag
 test('Dashboard-51: a spent allowance disables the button and counts down, under one banner', async () => {
   ahead.aheadMs = MINUTE_MS - (Date.now() % MINUTE_MS);
   const { token } = await app.tenant();
-  visitor = await visit(browser, app.url, { provokes: [429] });
+  visitor = await visit({ provokes: [429] });
   const { page } = visitor;
   await visitor.signIn(token);
   await plot('Requests in the last hour, by API').waitFor();
@@ -291,7 +283,7 @@ test('Dashboard-51: a spent allowance disables the button and counts down, under
 test('Dashboard-79: the overview leaves out the reads of dashboards, and the switch of the page Requests shows them', async () => {
   const { token } = await app.tenant();
   for (let sent = 0; sent < 3; sent += 1) await rest(app.url, '/v1/pets', { token });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await plot('Requests in the last hour, by API').waitFor();
@@ -309,7 +301,7 @@ test('Dashboard-79: the overview leaves out the reads of dashboards, and the swi
 
 test('Dashboard-80: a fresh project shows the quick start first; it waits for the first request, and says by itself that it came', async () => {
   const { token } = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await page.getByText('Waiting for your first request…').waitFor();
@@ -330,7 +322,7 @@ test.each([390, 1280, 1920])(
   async (width) => {
     const { token } = await app.tenant();
     for (let sent = 0; sent < 5; sent += 1) await rest(app.url, `/v1/pets/${sent}`, { token });
-    visitor = await visit(browser, app.url, { width });
+    visitor = await visit({ width });
     const { page } = visitor;
     await visitor.signIn(token);
     await page.addInitScript(() => {
@@ -352,7 +344,7 @@ test('Dashboard-18: bars count down; a spent quota and a ban show when they end'
   // The quota spent in this minute must still be spent when the page shows it.
   ahead.aheadMs = MINUTE_MS - (Date.now() % MINUTE_MS);
   const { token } = await app.tenant({ plan: 'FREE' });
-  visitor = await visit(browser, app.url, { provokes: [429] });
+  visitor = await visit({ provokes: [429] });
   const { page } = visitor;
   await visitor.signIn(token);
   const meter = page.getByRole('meter', { name: 'This minute' });
@@ -385,7 +377,7 @@ test('Dashboard-19: the open overview spends nothing of the plan, at most a tent
   const { token } = await app.tenant({ plan: 'FREE' });
   // A project without a request is looked at more often.
   await rest(app.url, '/v1/pets', { token });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   let asked = 0;
   page.on('request', (request) => {
@@ -412,7 +404,7 @@ test('Dashboard-19: the open overview spends nothing of the plan, at most a tent
 
 test('Dashboard-35: the badge says when the gateway is away, tries again with back-off, and at once when the network returns', async () => {
   const { token } = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page, context } = visitor;
   await page.clock.install();
   await visitor.signIn(token);
@@ -442,7 +434,7 @@ test('Dashboard-35: the badge says when the gateway is away, tries again with ba
 
 test('Dashboard-37: a time is relative, and shows the exact one with its zone under the pointer', async () => {
   const { token } = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await page.getByRole('link', { name: 'API keys' }).click();

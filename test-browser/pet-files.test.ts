@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { expect, test } from '@jest/globals';
 import { firstIdAt } from '../src/ground/kernel/ids.js';
 import { PET } from '../src/pets/pet.description.js';
 import { Pet, type PetStatus } from '../src/pets/pet.entity.js';
 import { fileLines } from '../src/tenants/files/file-lines.js';
-import { startBrowser } from '../test/support/browser.js';
 import { createTestDatabase } from '../test/support/databases.js';
 import { letGo } from '../test/support/domains/domain-rig.js';
 import { createTenant, startGateway } from '../test/support/gateway-process.js';
@@ -14,21 +12,15 @@ import { atMachineSpeed } from '../test/support/own-time.js';
 import { freePort } from '../test/support/servers/daemon.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { violationsOn } from './support/accessibility.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let app: TestApp;
 let ahead: { aheadMs: number };
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   app = await startApp();
   ahead = letGo(app.clock);
-  browser = await startBrowser();
-});
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
+  return app;
 });
 
 type Facts = { name: string; categoryId: bigint; status: PetStatus | null };
@@ -108,7 +100,7 @@ const HARD: Facts[] = [
 test('PetFiles-1: an export is the file of `petstore pets export`; an import of it gives the same pets, in the same order', async () => {
   const tenant = await app.tenant();
   const pets = await insertPets(tenant, HARD);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   const { name, text } = await saved(exportAll);
@@ -122,7 +114,7 @@ test('PetFiles-1: an export is the file of `petstore pets export`; an import of 
   await visitor.leave();
 
   const other = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   await openPets(other.token);
   await chooseFile(text, name);
   await dialog().getByText('has 9 pets to import').waitFor();
@@ -138,7 +130,7 @@ test('PetFiles-1: an export is the file of `petstore pets export`; an import of 
 
 test('PetFiles-2: refused rows are shown with line and reason, and come back as a file that the import accepts after correction', async () => {
   const tenant = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   const rows = [
@@ -186,7 +178,7 @@ test('PetFiles-2: refused rows are shown with line and reason, and come back as 
 
 test('PetFiles-3: a file that is no list of pets is refused in words, and another one can be chosen', async () => {
   const { token } = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   await openPets(token);
   await chooseFile('title,price\nRex,3');
   await dialog().getByText('lacks name and categoryId').waitFor();
@@ -208,7 +200,7 @@ test('PetFiles-4: an import leaves a part of each minute to other clients, waits
   const tenant = await app.tenant();
   await enterprise(tenant, 40, 100_000);
   ahead.aheadMs += 60_000 - ((Date.now() + ahead.aheadMs) % 60_000);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   await page.getByText('No pet yet').waitFor();
@@ -247,7 +239,7 @@ test('PetFiles-5: an import goes on by itself after the gateway was gone, and ad
   let second: Awaited<ReturnType<typeof startGateway>> | undefined;
   try {
     const token = await createTenant(database.url);
-    visitor = await visit(browser, url, { provokes: [503] });
+    visitor = await visit({ url, provokes: [503] });
     const { page } = visitor;
     await openPets(token);
     await page.getByText('No pet yet').waitFor();
@@ -290,7 +282,7 @@ test('PetFiles-5: an import goes on by itself after the gateway was gone, and ad
 test('PetFiles-6: with 10,000 pets a search and a page take less than two seconds, and all are exported', async () => {
   const tenant = await app.tenant();
   const pets = await insertPets(tenant, numbered(10_000));
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   await page.getByRole('rowheader', { name: 'Pet 9999' }).waitFor();
@@ -323,7 +315,7 @@ test('PetFiles-7: an export has only the pets of the list that is shown', async 
     { name: 'Rex', categoryId: 1n, status: null },
     { name: 'Luna', categoryId: 1n, status: 'sold' },
   ]);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token, '?nameStartsWith=Re&status=sold');
   const { text } = await saved(exportAll);
@@ -335,7 +327,7 @@ test('PetFiles-7: an export has only the pets of the list that is shown', async 
 test('PetFiles-8: an import that spends the day pauses until the reset without a 429, and its other rows can be downloaded', async () => {
   const tenant = await app.tenant();
   await enterprise(tenant, 1_000, 30);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   await page.getByText('No pet yet').waitFor();
@@ -369,7 +361,7 @@ test('PetFiles-8: an import that spends the day pauses until the reset without a
 
 test('PetFiles-9: the cost is shown first, above a tenth of what is left it needs a yes, and the part that fits into today is offered', async () => {
   const tenant = await app.tenant({ plan: 'FREE' });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   await page.getByText('No pet yet').waitFor();
@@ -417,7 +409,7 @@ test('PetFiles-9: the cost is shown first, above a tenth of what is left it need
 
 test('PetFiles-10: a reload continues the import, also when the answer of a request was lost, and adds no pet twice', async () => {
   const tenant = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   await page.getByText('No pet yet').waitFor();
@@ -443,7 +435,7 @@ test('PetFiles-10: a reload continues the import, also when the answer of a requ
 
 test('PetFiles-11: of two tabs one imports, and the other one takes over when it is closed', async () => {
   const tenant = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   await page.getByText('No pet yet').waitFor();
@@ -470,7 +462,7 @@ test('PetFiles-14: an import that was paused here, and ended and replaced in ano
   const tenant = await app.tenant();
   await enterprise(tenant, 50, 100_000);
   ahead.aheadMs += 60_000 - ((Date.now() + ahead.aheadMs) % 60_000);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   await page.getByText('No pet yet').waitFor();
@@ -505,7 +497,7 @@ test('PetFiles-14: an import that was paused here, and ended and replaced in ano
 
 test('PetFiles-12: names of any length fit into a request; a pet that only the gateway refuses costs only its row', async () => {
   const tenant = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   await page.getByText('No pet yet').waitFor();
@@ -527,7 +519,7 @@ test('PetFiles-13: an export shows its cost first, needs a yes above a tenth, an
   const tenant = await app.tenant();
   await insertPets(tenant, numbered(2_000));
   await enterprise(tenant, 1_000, 15);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openPets(tenant.token);
   await page.getByRole('rowheader', { name: 'Pet 1999' }).waitFor();

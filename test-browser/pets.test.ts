@@ -1,22 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../test/support/browser.js';
+import { expect, test } from '@jest/globals';
 import { graphql } from '../test/support/http/client.js';
 import { startApp, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { takePicture } from './support/pictures.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let app: TestApp;
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   app = await startApp();
-  browser = await startBrowser();
-});
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
+  return app;
 });
 
 const add = (token: string, input: object) =>
@@ -41,7 +33,7 @@ const names = () => visitor.page.locator('tbody th').allInnerTexts();
 
 test('Dashboard-6: pets are paged, filtered, and found again with Back and after a reload', async () => {
   const { token } = await withPets(60);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await page.getByRole('link', { name: 'Pets', exact: true }).click();
@@ -69,7 +61,7 @@ test('Dashboard-6: pets are paged, filtered, and found again with Back and after
 
 test('Dashboard-23: a pet is added and edited; a refusal appears beside its field; no digit is lost', async () => {
   const { token } = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await page.getByRole('link', { name: 'Pets', exact: true }).click();
@@ -98,7 +90,7 @@ test('Dashboard-23: a pet is added and edited; a refusal appears beside its fiel
 
 test('Dashboard-8: everything on the page can be reached and used with the keyboard alone', async () => {
   const { token } = await withPets(2);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.open('/');
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -147,7 +139,7 @@ test('PetsPage-1: pets are searched by the start of their name, with a status an
   ]) {
     await add(token, { name, categoryId: '1', status });
   }
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await page.getByRole('link', { name: 'Pets', exact: true }).click();
@@ -185,7 +177,7 @@ test('PetsPage-1: pets are searched by the start of their name, with a status an
 
 test('PetsPage-2: a new pet is visible wherever the user was in the list', async () => {
   const { token } = await withPets(27);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await visitor.open('/pets?orderBy=OLDEST&status=sold');
@@ -204,7 +196,7 @@ test('PetsPage-2: a new pet is visible wherever the user was in the list', async
 
 test('PetsPage-3: a pet is deleted after a question, also the last one of the last page', async () => {
   const { token } = await withPets(26);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   const question = page.getByRole('alertdialog');
   await visitor.signIn(token);
@@ -237,7 +229,7 @@ test('PetsPage-4: names of 255 characters, right to left, and emoji stay on the 
     await add(token, { name, categoryId: '9223372036854775807', status: 'available' });
   }
   for (const width of [390, 1280, 1600]) {
-    visitor = await visit(browser, app.url, { width });
+    visitor = await visit({ width });
     const { page } = visitor;
     await visitor.signIn(token);
     await visitor.open('/pets');
@@ -255,7 +247,7 @@ test('PetsPage-4: names of 255 characters, right to left, and emoji stay on the 
 
 test('PetsPage-5: a key without pets:write sees, searches and exports pets, and is offered no change', async () => {
   const { token } = await app.tenant({ scopes: ['pets:read'] });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await page.getByRole('link', { name: 'Pets', exact: true }).click();

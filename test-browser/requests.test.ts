@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { expect, test } from '@jest/globals';
 import { ERRORS } from '../src/ground/kernel/errors.js';
-import { startBrowser } from '../test/support/browser.js';
 import { createTestDatabase } from '../test/support/databases.js';
 import { letGo } from '../test/support/domains/domain-rig.js';
 import { createTenant, type GatewayProcess, startGateway } from '../test/support/gateway-process.js';
@@ -13,20 +11,14 @@ import { countedRequest } from '../test/support/usage/counted-request.js';
 import { violationsOn } from './support/accessibility.js';
 import { logRequests } from './support/logged-requests.js';
 import { takePicture } from './support/pictures.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let app: TestApp;
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   app = await startApp();
   letGo(app.clock);
-  browser = await startBrowser();
-});
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
+  return app;
 });
 
 async function openRequests({ token }: Pick<Tenant, 'token'>, query = ''): Promise<void> {
@@ -51,7 +43,7 @@ test('RequestsPage-1: a new request appears by itself, with its key, API, operat
     scopes: ['pets:read'],
     expiresAtMs: null,
   });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   await openRequests(tenant);
   const { page } = visitor;
   await page.getByText('No request yet').waitFor();
@@ -77,7 +69,7 @@ test('RequestsPage-2: the filters are in the URL under the names of RequestFilte
     { keyId: 1n, requestId: 'the-wanted-one' },
   ]);
   for (const path of ['/v1/pets/1', '/v1/pets']) await rest(app.url, path, tenant);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openRequests(tenant);
   await shows(7);
@@ -117,7 +109,7 @@ test('RequestsPage-3: every code opens to its meaning and what to do, and to the
     operation: `with_${code}`,
   }));
   await logRequests(app, tenant, codes);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openRequests(tenant);
   await shows(codes.length);
@@ -158,7 +150,7 @@ test('RequestsPage-4: older requests load on demand; how many were left out is s
   for (let at = 0; at < 170 + 1_284; at += 1) {
     app.app.services.usage.count(countedRequest({ projectId: tenant.projectId, atMs: Date.now() }));
   }
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openRequests(tenant);
   await page.getByText('1,284 requests of the last 48 hours are not in the log.').waitFor();
@@ -175,7 +167,7 @@ test('RequestsPage-4: older requests load on demand; how many were left out is s
 test('RequestsPage-5: while a request is open, newer ones wait and move nothing', async () => {
   const tenant = await app.tenant();
   await rest(app.url, '/v1/pets', tenant);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openRequests(tenant);
   await shows(1);
@@ -197,7 +189,7 @@ test('RequestsPage-6: all requests that match are exported as CSV', async () => 
     tenant,
     Array.from({ length: 260 }, (_, at) => (at % 2 === 0 ? failed : {})),
   );
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openRequests(tenant, '?outcome=FAILED');
   const download = page.waitForEvent('download');
@@ -219,13 +211,13 @@ test('RequestsPage-6: all requests that match are exported as CSV', async () => 
 
 test('RequestsPage-7: an empty list says why: no scope, no match, or no log', async () => {
   const { token } = await app.tenant({ scopes: ['pets:read'] });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   await openRequests({ token });
   await visitor.page.getByText('It lacks the scope keys').waitFor();
   await visitor.leave();
 
   const owner = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   await openRequests(owner, '?status=418');
   await visitor.page.getByText('No request matches these filters').waitFor();
   await visitor.page.getByRole('button', { name: 'Show all requests' }).click();
@@ -235,7 +227,7 @@ test('RequestsPage-7: an empty list says why: no scope, no match, or no log', as
   const silent = await startApp({ env: { REQUEST_LOG: 'off' } });
   letGo(silent.clock);
   try {
-    visitor = await visit(browser, silent.url);
+    visitor = await visit({ url: silent.url });
     await openRequests(await silent.tenant());
     await visitor.page.getByText('This gateway keeps no log of requests.').waitFor();
     await visitor.page.getByText('REQUEST_LOG=off').waitFor();
@@ -249,7 +241,7 @@ test('RequestsPage-7: an empty list says why: no scope, no match, or no log', as
 
 test('RequestsPage-8: a key that is revoked while the list is open ends the session', async () => {
   const tenant = await app.tenant();
-  visitor = await visit(browser, app.url, { provokes: [401] });
+  visitor = await visit({ provokes: [401] });
   await openRequests(tenant);
   await visitor.page.getByText('No request yet').waitFor();
   await app.app.services.apiKeys.revoke(TEST_ACTOR, tenant.keyId);
@@ -266,7 +258,7 @@ test('RequestsPage-10: the list stays while the gateway is away, the badge says 
   try {
     const token = await createTenant(database.url);
     await rest(url, '/v1/pets', { token });
-    visitor = await visit(browser, url, { provokes: [503] });
+    visitor = await visit({ url, provokes: [503] });
     await openRequests({ token });
     const { page } = visitor;
     await shows(1);
@@ -297,7 +289,7 @@ test('RequestsPage-11: successful reads of dashboards are hidden and counted; a 
     own,
     { ...own, outcome: 'failed', code: 'INTERNAL', status: 500 },
   ]);
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await openRequests(tenant);
   await shows(2);
@@ -330,7 +322,7 @@ test('RequestsPage-9: names of keys in any script, and of any length, stay on th
     );
   }
   for (const width of [390, 1280, 1600]) {
-    visitor = await visit(browser, app.url, { width });
+    visitor = await visit({ width });
     await openRequests(tenant, `?operation=${'o'.repeat(100)}`);
     await shows(3);
     await visitor.page.locator('.row-open').first().click();
@@ -359,7 +351,7 @@ test.each([390, 1280, 1920])(
       { operation: 'createPet', status: 201, durationUs: 4_800_000 },
       { operation: 'Shelf', door: 'graphql' },
     ]);
-    visitor = await visit(browser, app.url, { width });
+    visitor = await visit({ width });
     const { page } = visitor;
     await openRequests(tenant, '?dashboard=shown');
     await page.getByText('createPet').first().waitFor();

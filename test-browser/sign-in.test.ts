@@ -1,20 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../test/support/browser.js';
+import { expect, test } from '@jest/globals';
 import { startApp, TEST_ACTOR, type TestApp } from '../test/support/start-app.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let app: TestApp;
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   app = await startApp();
-  browser = await startBrowser();
-});
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
+  return app;
 });
 
 const submit = async (key: string) => {
@@ -25,7 +17,7 @@ const alert = () => visitor.page.getByRole('alert').first();
 
 test('Dashboard-1: one sign-in holds for all pages and tabs, and signing out in one tab does in all', async () => {
   const { token } = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page, context } = visitor;
   await visitor.signIn(token);
   await page.reload();
@@ -60,7 +52,7 @@ test('Dashboard-1: one sign-in holds for all pages and tabs, and signing out in 
 
 test('Dashboard-60: another key in one tab is used in all, and nothing of the first project stays', async () => {
   const [first, second] = [await app.tenant(), await app.tenant()];
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page, context } = visitor;
   await visitor.signIn(first.token);
   await page.getByText(first.slug).first().waitFor();
@@ -79,7 +71,7 @@ test('Dashboard-60: another key in one tab is used in all, and nothing of the fi
 
 test('Dashboard-61: a tab that was asleep while the browser signed out is signed out when it continues', async () => {
   const { token } = await app.tenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page, context } = visitor;
   await visitor.signIn(token);
   // A page of another site stands in for a discarded tab: neither can be told anything.
@@ -95,7 +87,7 @@ test('Dashboard-61: a tab that was asleep while the browser signed out is signed
 
 test('Dashboard-10: a malformed key, an unknown key and a revoked key each get a plain message', async () => {
   const { token, keyId } = await app.tenant();
-  visitor = await visit(browser, app.url, { provokes: [401] });
+  visitor = await visit({ provokes: [401] });
   await visitor.open('/');
   await submit('hello');
   await expect(alert().innerText()).resolves.toMatch(/not an API key/);
@@ -111,7 +103,7 @@ test('Dashboard-10: a malformed key, an unknown key and a revoked key each get a
 
 test('Dashboard-11: a key without scopes sees which scopes it lacks, and the page does not ask the gateway', async () => {
   const { token } = await app.tenant({ scopes: [] });
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await visitor.signIn(token);
   await page.getByText('This API key has no scopes.').waitFor();
@@ -128,7 +120,7 @@ test('Dashboard-11: a key without scopes sees which scopes it lacks, and the pag
 
 test('Dashboard-12: revoking the key during the session ends the session and says why', async () => {
   const { token, keyId } = await app.tenant();
-  visitor = await visit(browser, app.url, { provokes: [401] });
+  visitor = await visit({ provokes: [401] });
   const { page } = visitor;
   await visitor.signIn(token);
   await app.app.services.apiKeys.revoke(TEST_ACTOR, keyId);

@@ -1,27 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../test/support/browser.js';
+import { expect, test } from '@jest/globals';
 import { letGo, publishedTenant } from '../test/support/domains/domain-rig.js';
 import { eventually } from '../test/support/eventually.js';
 import { graphql, rest } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { violationsOn } from './support/accessibility.js';
 import { takePicture } from './support/pictures.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let app: TestApp;
 let ahead: { aheadMs: number };
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   app = await startApp();
   ahead = letGo(app.clock);
-  browser = await startBrowser();
-});
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
+  return app;
 });
 
 const read = (token: string) => rest(app.url, '/v1/pets', { token });
@@ -56,7 +48,7 @@ test('Dashboard-14: with a spent day quota the dashboard opens, says what still 
   const owner = await publishedTenant(app);
   const leaked = await leakedKeyOf(owner);
   await spendDay(owner, leaked);
-  visitor = await visit(browser, app.url, { provokes: [429] });
+  visitor = await visit({ provokes: [429] });
   const { page } = visitor;
   await visitor.signIn(owner.token);
   await page.getByText('The quota of today is spent.').waitFor();
@@ -78,7 +70,7 @@ test('Dashboard-15: with a banned key the dashboard opens, says what still works
   const leaked = await leakedKeyOf(owner);
   await spendDay(owner, owner.token);
   await ban(owner.token);
-  visitor = await visit(browser, app.url, { provokes: [429, 401] });
+  visitor = await visit({ provokes: [429, 401] });
   const { page } = visitor;
   await visitor.signIn(owner.token);
   await page.getByText('This API key is temporarily banned.').first().waitFor();
@@ -103,7 +95,7 @@ test('Dashboard-15: with a banned key the dashboard opens, says what still works
 
 test('Dashboard-33: a spent quota has one banner; the button waits for the end of the minute, and then works', async () => {
   const owner = await app.tenant({ plan: 'FREE' });
-  visitor = await visit(browser, app.url, { provokes: [429] });
+  visitor = await visit({ provokes: [429] });
   const { page } = visitor;
   await visitor.signIn(owner.token);
   // The quota spent in this minute must still be spent when the page shows it.
@@ -139,7 +131,7 @@ test('Dashboard-33: a spent quota has one banner; the button waits for the end o
 
 test('Dashboard-34: a key without operations left opens the dashboard by itself when the minute ends', async () => {
   const { token } = await app.tenant();
-  visitor = await visit(browser, app.url, { provokes: [429] });
+  visitor = await visit({ provokes: [429] });
   const { page } = visitor;
   await visitor.signIn(token);
   ahead.aheadMs += 60_000 - ((Date.now() + ahead.aheadMs) % 60_000);
@@ -158,7 +150,7 @@ test('Dashboard-34: a key without operations left opens the dashboard by itself 
 test('Dashboard-76: while the quota is spent, reloads and forms send no request for pets, and make no strike', async () => {
   const owner = await publishedTenant(app);
   await spendDay(owner, await leakedKeyOf(owner));
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   const sent = { pets: 0, others: 0 };
   page.on('request', (request) => {
@@ -188,7 +180,7 @@ test('Dashboard-76: while the quota is spent, reloads and forms send no request 
 
 test('Dashboard-77: after a refusal, the tab keeps Retry-After across reloads, also if its clock is ahead', async () => {
   const owner = await app.tenant({ plan: 'FREE' });
-  visitor = await visit(browser, app.url, { provokes: [429] });
+  visitor = await visit({ provokes: [429] });
   const { page } = visitor;
   await visitor.signIn(owner.token);
   ahead.aheadMs += 60_000 - ((Date.now() + ahead.aheadMs) % 60_000);

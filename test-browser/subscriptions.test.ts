@@ -1,25 +1,18 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
-import { startBrowser } from '../test/support/browser.js';
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { closeLog, openLog } from '../test/support/changes/changes.js';
 import { eventually } from '../test/support/eventually.js';
 import { graphql } from '../test/support/http/client.js';
 import { freePort } from '../test/support/servers/daemon.js';
 import { startApp, type Tenant, type TestApp } from '../test/support/start-app.js';
 import { takePicture, violationsInThemes } from './support/pictures.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let app: TestApp;
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   app = await startApp();
-  browser = await startBrowser();
-});
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
+  return app;
 });
 
 const SOON_MS = 1_000;
@@ -37,7 +30,7 @@ async function loggedTenant(of = app): Promise<Tenant> {
 
 /** Opens GraphiQL with the example, signed in. */
 async function openExample({ token }: Tenant, url = app.url): Promise<Page> {
-  visitor = await visit(browser, url, { provokes: [409, 410] });
+  visitor = await visit({ url, provokes: [409, 410] });
   const { page } = visitor;
   await page.goto(`${url}/graphiql`);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -124,7 +117,7 @@ const SANDBOX = 'window.EmbeddedSandbox = class { constructor(options) { window.
 
 test('Explorers-20: Sandbox has the endpoint of subscriptions, and its request through the page is answered part by part', async () => {
   const owner = await loggedTenant();
-  visitor = await visit(browser, app.url);
+  visitor = await visit();
   const { page } = visitor;
   await page.route(/apollographql/, (route) =>
     route.fulfill({ contentType: 'text/javascript', body: SANDBOX }),

@@ -1,21 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { startBrowser } from '../test/support/browser.js';
+import { expect, test } from '@jest/globals';
 import { startApp, type TestApp } from '../test/support/start-app.js';
 import { violationsOn } from './support/accessibility.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let app: TestApp;
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   app = await startApp();
-  browser = await startBrowser();
-});
-afterEach(() => visitor?.leave());
-afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
+  return app;
 });
 
 const PAGES = ['/dashboard/', '/', '/v1/docs', '/graphiql', '/nothing-here'];
@@ -24,7 +16,7 @@ const LIGHT = 'rgb(250, 250, 250)';
 const DARK = 'rgb(11, 12, 13)';
 
 test('Theme-1: the choice of one page holds on all pages that share the design, also in another tab, until it is the system’s again', async () => {
-  visitor = await visit(browser, app.url, { colorScheme: 'light', provokes: [404] });
+  visitor = await visit({ colorScheme: 'light', provokes: [404] });
   const { page, context } = visitor;
   await visitor.open('/');
   expect(await background()).toBe(LIGHT);
@@ -50,7 +42,7 @@ test('Theme-1: the choice of one page holds on all pages that share the design, 
 });
 
 test('Theme-2: no page is painted in another theme first, and no page has an inline script', async () => {
-  visitor = await visit(browser, app.url, { colorScheme: 'light', provokes: [404] });
+  visitor = await visit({ colorScheme: 'light', provokes: [404] });
   const { page } = visitor;
   await visitor.open('/');
   await page.getByRole('radio', { name: 'Dark' }).check();

@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser, Request } from 'playwright-core';
+import { afterAll, expect, test } from '@jest/globals';
+import type { Request } from 'playwright-core';
 import { Domain } from '../src/domains/store/domain.entity.js';
-import { startBrowser } from '../test/support/browser.js';
 import { openStream } from '../test/support/changes/stream-client.js';
 import { letGo, publishedTenant } from '../test/support/domains/domain-rig.js';
 import { domainRow } from '../test/support/domains/served-domain.js';
@@ -9,23 +8,19 @@ import { eventually } from '../test/support/eventually.js';
 import { graphql, rest } from '../test/support/http/client.js';
 import { type RedisServer, startRedis } from '../test/support/servers/redis.js';
 import { startApp, type TestApp } from '../test/support/start-app.js';
-import { type Visitor, visit } from './support/visitor.js';
+import { type Visitor, visits } from './support/visitor.js';
 
 let redis: RedisServer;
 let app: TestApp;
-let browser: Browser;
 let visitor: Visitor;
-beforeAll(async () => {
+const visit = visits(async () => {
   // With Redis the gateway knows that it hears all processes, and has no other reason to tell of updates.
   redis = await startRedis();
   app = await startApp({ env: { REDIS_URL: redis.url } });
   letGo(app.clock);
-  browser = await startBrowser();
-}, 120_000);
-afterEach(() => visitor?.leave());
+  return app;
+});
 afterAll(async () => {
-  await browser?.close();
-  await app?.stop();
   await redis?.stop();
 });
 
@@ -35,7 +30,7 @@ const LOOKS_MS = 20_000;
 /** Opens a page. Returns the operations that it sends. */
 async function open(token: string, path: string): Promise<string[]> {
   const sent: string[] = [];
-  visitor = await visit(browser, app.url, { provokes: [429] });
+  visitor = await visit({ provokes: [429] });
   await visitor.page.clock.install();
   await visitor.signIn(token);
   visitor.page.on('request', (request: Request) => {

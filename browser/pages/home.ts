@@ -1,5 +1,6 @@
 import './home.css';
 import { addCopyButtons } from './copy-code.js';
+import { enableFirstRequest } from './first-request.js';
 import { startSignIn } from './sign-in.js';
 import { showSite } from './site.js';
 
@@ -13,6 +14,7 @@ interface State {
 addCopyButtons();
 startSignIn();
 showSite();
+enableFirstRequest();
 const place = document.getElementById('state');
 if (place) {
   void show(place);

@@ -47,6 +47,11 @@ export function httpsPortOf({ publicHttpsPort, httpsPort }: Config): number | nu
   return publicHttpsPort ?? (httpsPort || null);
 }
 
+/** The host that custom domains point to; null = it is none of the public DNS, as when no setting names it. */
+export function domainTargetOf({ platformHost }: Config): string | null {
+  return /(^|\.)localhost$/.test(platformHost) ? null : platformHost;
+}
+
 /** Whether this is a local trial: the demo project is created, and no public address is configured. */
 export function isLocalDemo({ demo, publicBaseUrl, stagingBaseUrl }: Config): boolean {
   return demo && publicBaseUrl === null && stagingBaseUrl === null;

@@ -8,7 +8,7 @@ import { RateLimitResolver } from '../doors/graphql/schema/rate-limit.resolver.j
 import { createSchema, type ResolverClass } from '../doors/graphql/schema/schema.js';
 import { UpdatesResolver } from '../doors/graphql/schema/updates.resolver.js';
 import type { NounDoors } from '../noun.js';
-import type { Addresses } from './addresses.js';
+import { type Addresses, domainTargetOf } from './addresses.js';
 import type { AppOptions, Parts } from './parts.js';
 
 /** The schema of the GraphQL door with its resolvers. `addresses` are where clients find the gateway. */
@@ -32,6 +32,7 @@ export function openSchema(
       new ApiKeyResolver(services.apiKeys, services.keyUses, limiter, bans),
       new ProjectResolver(services.projects, services.projectUsage, {
         base: () => addresses().base,
+        domainTarget: domainTargetOf(options.config),
         ofProject: (slug) => addresses().ofProject(slug),
         ofPrimary: (projectId) => {
           const primary = hostAddresses.primaryOf(projectId);

@@ -1,4 +1,6 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { startBrowser } from '../../test/support/browser.js';
 
 interface VisitOptions {
   width?: number;
@@ -17,6 +19,35 @@ export interface Visitor {
   open(path: string): Promise<void>;
   signIn(token: string): Promise<void>;
   leave(): Promise<void>;
+}
+
+/**
+ * The `visit()` of a test file: `start` starts its gateway before the first test, and all of it is stopped after the last.
+ * The visitor of a test leaves at its end. `url`: another gateway.
+ */
+export function visits(start: () => Promise<{ url: string; stop(): Promise<void> }>) {
+  let gateway: Awaited<ReturnType<typeof start>>;
+  let browser: Browser;
+  const visitors: Visitor[] = [];
+  beforeAll(async () => {
+    gateway = await start();
+    browser = await startBrowser();
+  });
+  afterEach(async () => {
+    for (const visitor of visitors.splice(0)) await visitor.leave();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+  return async ({
+    url = gateway.url,
+    ...options
+  }: VisitOptions & { url?: string } = {}): Promise<Visitor> => {
+    const visitor = await visit(browser, url, options);
+    visitors.push(visitor);
+    return visitor;
+  };
 }
 
 /** Opens the dashboard in a new browser profile. */

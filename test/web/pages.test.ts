@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { buildSchema, parse, validate } from 'graphql';
 import { budgetOf } from '../../browser/pages/budget.js';
 import { EXAMPLE_QUERIES } from '../../browser/pages/graphiql/example-queries.js';
+import { PLANS } from '../../src/tenants/projects/plans.js';
 import { plain } from '../support/domains/served-domain.js';
 import { eventually } from '../support/eventually.js';
 import { startGateway } from '../support/gateway-process.js';
@@ -226,6 +227,30 @@ test('Pages-14: people who follow a wrong link get a page, and programs the Erro
 test('Pages-15: /docs leads to the reference', async () => {
   const { status, headers } = await fetch(`${app.url}/docs`, { redirect: 'manual' });
   expect([status, headers.get('location')]).toEqual([301, '/v1/docs']);
+});
+
+test('Pages-18: a slash after the address of a page leads to it, and a deeper address is no request to the API', async () => {
+  const accept = 'text/html';
+  for (const [path, to] of [
+    ['/v1/docs/', '/v1/docs'],
+    ['/v1/docs/pagination/', '/v1/docs/pagination'],
+  ] as const) {
+    const { status, headers } = await fetch(app.url + path, { redirect: 'manual', headers: { accept } });
+    expect([path, status, headers.get('location')]).toEqual([path, 301, to]);
+  }
+  for (const path of ['/v1/docs/a/b', '/v1/docs/..%2f/', '/v1/docs//example.com/']) {
+    const { status, text } = await rest(app.url, path, { headers: { accept } });
+    expect([path, status]).toEqual([path, 404]);
+    expect(text).toContain('href="/v1/docs/listPets"');
+  }
+});
+
+test('Pages-19: the quota on the front page is that of the demo project', async () => {
+  const { text } = await page('/');
+  const { perMinute } = PLANS.PRO;
+  expect(text.replace(/<[^>]+>/g, '')).toContain(
+    `X-RateLimit-Limit: ${perMinute}\nX-RateLimit-Remaining: ${perMinute - 1}`,
+  );
 });
 
 test('Pages-7: the front page says what the product is, and links to the three ways in and to its state', async () => {

@@ -13,8 +13,8 @@ const ENDPOINT = '/graphql';
 const SCHEMA = '/schema.graphql';
 const NOT_SENT = { errors: [{ message: 'Nothing was sent: an operation needs an API key.' }] };
 const [FIRST] = EXAMPLE_QUERIES;
-/** So wide that the documentation fits beside the editor and the answer. */
-const WIDE = '(min-width: 75rem)';
+/** So wide that the documentation leaves the editor and the answer their room. */
+const WIDE = '(min-width: 100rem)';
 
 /** GraphiQL with the public schema, an example for each task, and the remaining quota. Operations need an API key. */
 export function Explorer() {

@@ -1,8 +1,6 @@
-import { parse, stringify } from 'lossless-json';
 import { apiKey } from '../../api-key.js';
-import { budgetOf } from '../budget.js';
 import { announce } from '../copy-code.js';
-import { type Language, tokensOf } from '../highlight.js';
+import { colored, laidOut, summaryOf } from '../shown-answer.js';
 import { askForKey, replaceKey } from '../sign-in.js';
 import { addressOf, type SampleRequest, samplesOf } from './samples.js';
 
@@ -108,41 +106,13 @@ function showAnswer(isLive: boolean): void {
   }
 }
 
-function colored(text: string, language: Language): Node[] {
-  return tokensOf(text, language).map(([kind, part]) => {
-    if (kind === null) return new Text(part);
-    const span = document.createElement('span');
-    span.className = `t-${kind}`;
-    span.textContent = part;
-    return span;
-  });
-}
-
 /** `crypto.randomUUID` exists only on secure pages. */
 function freshKey(): string {
   return crypto.getRandomValues(new Uint32Array(2)).reduce((text, part) => text + part.toString(36), 'try-');
-}
-
-function summaryOf(answer: Response): string {
-  const budget = budgetOf(answer.headers);
-  const replay = answer.headers.has('idempotent-replayed')
-    ? 'the stored answer to this Idempotency-Key'
-    : null;
-  const status = `${answer.status} ${answer.statusText}`.trim();
-  return [status, replay, budget].filter((part) => part !== null).join(' · ');
 }
 
 /** The headers that the API sets; those that browsers and connections set are left out. */
 function linesOf(headers: Headers): string {
   const lines = [...headers].filter(([name]) => !/^(access-control-|connection$|keep-alive$)/.test(name));
   return lines.map(([name, value]) => `${name}: ${value}`).join('\n');
-}
-
-/** JSON with a line per value, in which integers keep every digit; any other text as it is. */
-function laidOut(text: string): string {
-  try {
-    return stringify(parse(text), null, 2) ?? text;
-  } catch {
-    return text;
-  }
 }

@@ -1,7 +1,7 @@
 import { exampleValueOf, FIRST_NOUN, NOUNS, SAMPLE_ID, SCOPES, shownFieldsOf } from '../../nouns.js';
 import { laidOut } from '../reference/render/openapi.js';
 import { type Code, codeBlock, codeChoice } from './code-block.js';
-import { type Html, html } from './html.js';
+import { dataBlock, type Html, html } from './html.js';
 import { pageText, type Site } from './layout.js';
 
 interface Way {
@@ -45,6 +45,17 @@ const ANSWER = laidOut([
   ]),
 ]);
 
+/** The quota of the demo project after its first request: it is on the plan PRO. */
+const DEMO_QUOTA = 'X-RateLimit-Limit: 300\nX-RateLimit-Remaining: 299';
+
+const FIRST_REQUESTS = {
+  REST: { path: `/v1/${FIRST_NOUN.plural}?limit=1` },
+  GraphQL: {
+    path: '/graphql',
+    body: `{"query":"{ ${FIRST_NOUN.plural}(first: 1) { nodes { ${shownFieldsOf(FIRST_NOUN).join(' ')} } } }"}`,
+  },
+};
+
 /** `/` of the platform: what it is, the three ways in, a first request, and the state of the gateway. */
 export function homePage(site: Site, base: string): string {
   const body = html`<main id="content" tabindex="-1" class="home" data-origin="${base}">
@@ -56,7 +67,9 @@ export function homePage(site: Site, base: string): string {
 <p class="hero-links"><a class="button primary" href="/v1/docs">Read the reference</a> <a class="button" href="/dashboard/">Open the dashboard</a></p>
 </div>
 <div class="hero-code">
-${codeChoice('first', 'First request', firstRequests(base))}${codeBlock({ label: 'Answer', language: 'json', text: ANSWER })}</div>
+${codeChoice('first', 'First request', firstRequests(base))}<button type="button" class="primary" id="run" hidden>Run this request</button>
+<div id="first-answer">${codeBlock({ label: 'Answer', language: 'json', text: ANSWER })}</div>
+</div>
 </section>
 <section aria-labelledby="ways">
 <h2 id="ways">Three ways in</h2>
@@ -73,8 +86,8 @@ ${codeBlock({ label: 'Command', language: 'shell', text: `npx petstore keys crea
 <p>A key belongs neither into your code nor into a URL.</p>
 ${codeBlock({ label: 'Shell', language: 'shell', text: 'export API_KEY=pk_…' })}</li>
 <li><h3>Send the first request</h3>
-<p>Copy it from above. The answer also says how much of the quota is left:</p>
-${codeBlock({ label: 'Headers of the answer', language: 'http', text: 'X-RateLimit-Limit: 60\nX-RateLimit-Remaining: 59' })}</li>
+<p>Run it above, or copy it. The answer also says how much of the quota is left:</p>
+<div id="answer-headers">${codeBlock({ label: 'Headers of the answer', language: 'http', text: DEMO_QUOTA })}</div></li>
 </ol>
 </section>
 </main>
@@ -84,7 +97,8 @@ ${codeBlock({ label: 'Headers of the answer', language: 'http', text: 'X-RateLim
 <li><a href="/v1/docs/errors">Errors</a></li>
 <li><a href="/healthz">/healthz</a></li>
 <li><a href="/readyz">/readyz</a></li>
-</ul></footer>`;
+</ul></footer>
+${dataBlock('first-requests', FIRST_REQUESTS)}`;
   return pageText(site, {
     title: site.name,
     current: '/',
@@ -103,13 +117,13 @@ function wayIn({ name, what, links }: Way): Html {
 
 function firstRequests(base: string): Code[] {
   const key = '-H "Authorization: Bearer $API_KEY"';
-  const query = `{"query":"{ ${FIRST_NOUN.plural}(first: 1) { nodes { ${shownFieldsOf(FIRST_NOUN).join(' ')} } } }"}`;
+  const { REST, GraphQL } = FIRST_REQUESTS;
   return [
-    { label: 'REST', language: 'shell', text: `curl "${base}/v1/${FIRST_NOUN.plural}?limit=1" \\\n  ${key}` },
+    { label: 'REST', language: 'shell', text: `curl "${base}${REST.path}" \\\n  ${key}` },
     {
       label: 'GraphQL',
       language: 'shell',
-      text: `curl "${base}/graphql" \\\n  ${key} \\\n  -H "Content-Type: application/json" \\\n  -d '${query}'`,
+      text: `curl "${base}${GraphQL.path}" \\\n  ${key} \\\n  -H "Content-Type: application/json" \\\n  -d '${GraphQL.body}'`,
     },
   ];
 }

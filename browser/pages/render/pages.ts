@@ -28,6 +28,7 @@ export function renderPages({ manifest, contract, guides }: Sources): Record<str
       [`${folder}/graphiql.html`]: graphiqlPage(site),
       [`${folder}/sandbox.html`]: sandboxPage(site),
       [`${folder}/not-found.html`]: notFoundPage(site),
+      [`${folder}/docs-not-found.html`]: reference.notFoundText(site),
       ...Object.fromEntries(ofReference),
     };
   };

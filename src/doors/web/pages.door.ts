@@ -4,7 +4,7 @@ import { AppError } from '../../ground/kernel/errors.js';
 import { replyWithError } from '../../request/http/error-reply.js';
 import { restrictMethods } from '../../request/http/unrouted.js';
 import { sendBuiltFile } from './built-files.js';
-import type { Pages } from './pages.js';
+import { type Pages, refuseUnknownPage } from './pages.js';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -19,6 +19,7 @@ export function pagesDoor(app: FastifyInstance, pages: Pages): void {
     '/v1/docs/search.json': (request, reply) => pages.searchIndex(request, reply),
     '/v1/docs/site.json': (request, reply) => pages.siteFacts(request, reply),
     '/v1/docs/:name': (request, reply) => pages.reference(request, reply, nameIn(request)),
+    '/v1/docs/*': (request, reply) => withoutSlash(request, reply),
     '/pages/:name': (request, reply) => sendAsset(request, reply, pages),
   };
   for (const [path, handler] of Object.entries(routes)) {
@@ -42,6 +43,12 @@ export const varyByEncoding: onRequestHookHandler = (_, reply, done) => {
   reply.header('vary', 'Accept-Encoding');
   done();
 };
+
+/** People add a slash to the address of a page; no page is deeper. Throws `AppError not_found`. */
+function withoutSlash({ params }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const [, name] = /^(?:([\w-]+)\/)?$/.exec((params as { '*': string })['*']) ?? refuseUnknownPage();
+  return reply.redirect(name === undefined ? '/v1/docs' : `/v1/docs/${name}`, 301);
+}
 
 /** Programs that expect an API at `/` get a 404. D-82. */
 function front(request: FastifyRequest, reply: FastifyReply, pages: Pages): FastifyReply {

@@ -118,7 +118,8 @@ export class Pages {
 
   /** Sends people a page in the place of the Error body of a 404, with links that lead on. */
   notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const { body } = this.page(request, 'not-found');
+    const name = request.url.startsWith('/v1/docs/') ? 'docs-not-found' : 'not-found';
+    const { body } = this.page(request, name);
     removeOrigin(reply);
     reply.code(404).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
     return reply.type(body.type).send(body.text);
@@ -130,7 +131,10 @@ export class Pages {
 
   private file(path: string): BuiltFile {
     const file = this.files.get(path);
-    if (!file) throw new AppError('not_found', 'The reference has no such page. See /v1/docs.');
-    return file;
+    return file ?? refuseUnknownPage();
   }
+}
+
+export function refuseUnknownPage(): never {
+  throw new AppError('not_found', 'The reference has no such page. See /v1/docs.');
 }

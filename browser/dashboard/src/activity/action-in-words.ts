@@ -15,7 +15,7 @@ const WORDS: Record<string, string> = {
   'key.roll': 'rolled the key',
   'key.revoke': 'revoked the key',
   'key.ban': 'banned the key',
-  'key.unban': 'ended the ban of the key',
+  'key.unban': 'lifted the ban of the key',
   'domain.add': 'added the domain',
   'domain.remove': 'removed the domain',
   'domain.configure': 'changed the primary domain and redirects of',

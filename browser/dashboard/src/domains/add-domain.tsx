@@ -5,13 +5,23 @@ import { Field } from '../elements/field.js';
 import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { fieldProblem } from '../errors/in-words.js';
-import { AddDomainDocument, DomainDocument, DomainsDocument } from '../graphql/generated.js';
+import {
+  AddDomainDocument,
+  DomainDocument,
+  DomainsDocument,
+  PublishProjectDocument,
+} from '../graphql/generated.js';
 import { go } from '../routing/location.js';
+import { useSession } from '../session/signed-in.js';
+import { hostInLink } from './host-in-link.js';
 
+/** Also publishes a project that was never published, because a domain needs something to serve. */
 export function AddDomain({ onClose }: { onClose: () => void }) {
-  const [hostname, setHostname] = useState('');
+  const { project } = useSession();
+  const [typed, setTyped] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
-  const [add, { loading, error }] = useMutation(AddDomainDocument, {
+  const [publish, publishing] = useMutation(PublishProjectDocument);
+  const [add, adding] = useMutation(AddDomainDocument, {
     refetchQueries: [DomainsDocument],
     update(cache, { data }) {
       if (!data) return;
@@ -24,13 +34,20 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
     },
   });
 
+  const isPublished = project.publishedAt !== null;
+  const { hostname, rest } = hostInLink(typed);
+  const error = publishing.error ?? adding.error;
   const refused = fieldProblem(error, 'hostname');
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (hostname.trim() === '') return setProblem('Enter a domain or a subdomain that is yours.');
+    if (hostname === '') return setProblem('Enter a domain or a subdomain that is yours.');
     setProblem(null);
-    const { data } = await add({ variables: { hostname: hostname.trim() } }).catch(() => ({ data: null }));
+    if (!isPublished) {
+      const published = await publish().catch(() => ({ data: null }));
+      if (!published.data) return;
+    }
+    const { data } = await add({ variables: { hostname } }).catch(() => ({ data: null }));
     if (!data) return;
     onClose();
     go(`/settings/domains/${data.addDomain.id}`);
@@ -41,14 +58,22 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
       <form onSubmit={submit} noValidate>
         <Field
           label="Domain or subdomain"
-          hint="Such as shop.example.com, or example.com."
+          hint={
+            rest === '' ? (
+              'Such as shop.example.com, or example.com.'
+            ) : (
+              <>
+                Adds <code>{hostname}</code>: a domain has no <code>{rest}</code>.
+              </>
+            )
+          }
           problem={problem ?? refused}
         >
           {(described) => (
             <input
               {...described}
-              value={hostname}
-              onChange={(event) => setHostname(event.target.value)}
+              value={typed}
+              onChange={(event) => setTyped(event.target.value)}
               autoCapitalize="none"
               autoComplete="off"
               spellCheck={false}
@@ -56,12 +81,16 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
             />
           )}
         </Field>
-        <p className="hint">The next page shows the DNS record to create.</p>
+        <p className="hint">
+          {!isPublished &&
+            'The project is not published yet. Its first domain publishes it: its deploy must have succeeded. '}
+          The next page shows the DNS record to create.
+        </p>
         {error && refused === null && <ErrorNotice error={error} />}
         <FormActions
-          submit="Add domain"
-          submitting="Adding…"
-          isBusy={loading}
+          submit={isPublished ? 'Add domain' : 'Publish and add domain'}
+          submitting={publishing.loading ? 'Publishing…' : 'Adding…'}
+          isBusy={publishing.loading || adding.loading}
           error={error}
           onCancel={onClose}
         />

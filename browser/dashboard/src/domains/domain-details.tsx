@@ -4,11 +4,15 @@ import { ErrorNotice } from '../errors/error-notice.js';
 import {
   type DomainDetailFragment,
   ReverifyDomainDocument,
+  type ReverifyDomainMutation,
   VerifyDomainDocument,
+  type VerifyDomainMutation,
 } from '../graphql/generated.js';
+import { useSession } from '../session/signed-in.js';
 import { CertificateCard } from './certificate-card.js';
 import { DiagnosisCard } from './diagnosis-card.js';
 import { DnsLetter } from './dns-letter.js';
+import { NoTarget } from './domain-conditions.js';
 import { DomainStatusBadge } from './domain-status-badge.js';
 import { ProgressSteps } from './progress-steps.js';
 import { RecordTable } from './record-table.js';
@@ -16,13 +20,16 @@ import { STATUS_IN_WORDS } from './status-in-words.js';
 import { Timeline } from './timeline.js';
 
 export function DomainDetails({ domain }: { domain: DomainDetailFragment }) {
+  const { project } = useSession();
   const variables = { id: domain.id };
-  const [verify, verifying] = useMutation(VerifyDomainDocument, { variables });
-  const [reverify, reverifying] = useMutation(ReverifyDomainDocument, { variables });
   const { sentence, steps } = STATUS_IN_WORDS[domain.status];
-  const isBusy = verifying.loading || reverifying.loading;
-  const error = verifying.error ?? reverifying.error;
-  const isDnsOpen = steps[0] !== 'done';
+  const isVerified = steps[0] === 'done';
+  // Spec: Custom domains 7 names the button Verify; 9 names it Re-verify when only the certificate is missing.
+  const lacksCertificate = isVerified && steps[2] === 'waiting';
+  const [verify, { loading, error }] = useMutation<VerifyDomainMutation | ReverifyDomainMutation>(
+    lacksCertificate ? ReverifyDomainDocument : VerifyDomainDocument,
+    { variables },
+  );
   return (
     <div className="columns">
       <div>
@@ -34,17 +41,12 @@ export function DomainDetails({ domain }: { domain: DomainDetailFragment }) {
           <div className="actions">
             <button
               type="button"
-              className={isDnsOpen ? 'primary' : undefined}
-              disabled={isBusy}
+              className={isVerified ? undefined : 'primary'}
+              disabled={loading}
               onClick={() => void verify().catch(() => {})}
             >
-              {verifying.loading ? 'Checking DNS…' : 'Verify'}
+              {loading ? 'Checking DNS…' : lacksCertificate ? 'Re-verify' : 'Verify'}
             </button>
-            {domain.status !== 'ACTIVE' && (
-              <button type="button" disabled={isBusy} onClick={() => void reverify().catch(() => {})}>
-                {reverifying.loading ? 'Starting a new attempt…' : 'Re-verify'}
-              </button>
-            )}
             <span className="muted">
               {domain.checkedAt ? (
                 <>
@@ -55,10 +57,10 @@ export function DomainDetails({ domain }: { domain: DomainDetailFragment }) {
               )}
             </span>
           </div>
-          {domain.status !== 'ACTIVE' && (
+          {lacksCertificate && (
             <p className="hint">
-              Verify checks DNS now. Re-verify also orders a certificate at once: use it if no certificate has
-              appeared after 30 minutes.
+              Re-verify checks DNS and orders a certificate at once. Choose it if none has appeared after 30
+              minutes.
             </p>
           )}
           {error && <ErrorNotice error={error} />}
@@ -74,12 +76,18 @@ export function DomainDetails({ domain }: { domain: DomainDetailFragment }) {
         {domain.instructions.length > 0 && (
           <section className="card" aria-labelledby="records">
             <h2 id="records">DNS records to create</h2>
-            <RecordTable records={domain.instructions} />
-            <p className="hint">
-              Most providers append the domain to the name automatically: give them the short one. Most
-              changes are visible within minutes; some take up to 48 hours.
-            </p>
-            <DnsLetter domain={domain} />
+            {project.domainTarget === null ? (
+              <NoTarget />
+            ) : (
+              <>
+                <RecordTable records={domain.instructions} />
+                <p className="hint">
+                  Most providers append the domain to the name automatically: give them the short one. Most
+                  changes are visible within minutes; some take up to 48 hours.
+                </p>
+                <DnsLetter domain={domain} />
+              </>
+            )}
           </section>
         )}
         {domain.certificate && <CertificateCard certificate={domain.certificate} />}

@@ -45,7 +45,7 @@ export const STATUS_IN_WORDS: Record<DomainStatus, InWords> = {
   ISSUE_FAILED: {
     label: 'No certificate yet',
     tone: 'bad',
-    sentence: 'The findings below give the reason. The gateway retries automatically; Re-verify retries now.',
+    sentence: 'The findings below give the reason. The gateway retries automatically.',
     steps: ['done', 'failed', 'waiting'],
   },
   ACTIVE: {

@@ -7,6 +7,8 @@ interface Props {
   title: ReactNode;
   /** The label of the confirming button. */
   verb: string;
+  /** The action can be repeated or undone. */
+  isHarmless?: boolean;
   isBusy: boolean;
   error: unknown;
   onConfirm: () => void;
@@ -15,8 +17,17 @@ interface Props {
   children: ReactNode;
 }
 
-/** Asks for confirmation before an action that can't be undone. The focus starts on Cancel. */
-export function Confirmation({ title, verb, isBusy, error, onConfirm, onClose, children }: Props) {
+/** Asks for confirmation before an action that has effects on others. The focus starts on Cancel. */
+export function Confirmation({
+  title,
+  verb,
+  isHarmless = false,
+  isBusy,
+  error,
+  onConfirm,
+  onClose,
+  children,
+}: Props) {
   const { isBlocked, countdown } = useBlock(error);
   return (
     <Dialog title={title} onClose={onClose} role="alertdialog">
@@ -26,7 +37,12 @@ export function Confirmation({ title, verb, isBusy, error, onConfirm, onClose, c
         <button type="button" data-first onClick={onClose}>
           Cancel
         </button>
-        <button type="button" className="danger" disabled={isBusy || isBlocked} onClick={onConfirm}>
+        <button
+          type="button"
+          className={isHarmless ? 'primary' : 'danger'}
+          disabled={isBusy || isBlocked}
+          onClick={onConfirm}
+        >
           {isBusy ? 'Working…' : verb}
           {countdown}
         </button>

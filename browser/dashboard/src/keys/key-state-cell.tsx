@@ -25,6 +25,7 @@ export function KeyStateCell({ apiKey, keys }: Props) {
   const isOver = hasEnded(apiKey, nowMs);
   const bannedUntilMs = isOver ? null : banEndOf(apiKey, nowMs);
   const replaced = keys.find(({ replacedById }) => replacedById === apiKey.id);
+  // A key that is refused is not called valid; why it ends soon is another fact.
   return (
     <div className="key-state">
       {bannedUntilMs !== null && (
@@ -35,24 +36,28 @@ export function KeyStateCell({ apiKey, keys }: Props) {
           </span>
         </>
       )}
-      <span className={`badge badge-${isOver ? 'idle' : tone}`}>{word}</span>
-      <span className="muted">
-        {state.kind === 'valid' && state.at === null && 'No expiry'}
-        {state.kind === 'valid' && state.at !== null && (
-          <>
-            Expires <Moment at={state.at} />
-          </>
-        )}
-        {state.kind === 'replaced' && (
-          <>
-            by <Successor id={state.by} keys={keys} />, {isOver ? 'stopped' : 'stops'}{' '}
-            <Moment at={state.at} />
-          </>
-        )}
-        {(state.kind === 'expiring' || state.kind === 'revoked' || state.kind === 'expired') && (
-          <Moment at={state.at} />
-        )}
-      </span>
+      {(bannedUntilMs === null || state.kind !== 'valid') && (
+        <>
+          <span className={`badge badge-${isOver ? 'idle' : tone}`}>{word}</span>
+          <span className="muted">
+            {state.kind === 'valid' && state.at === null && 'No expiry'}
+            {state.kind === 'valid' && state.at !== null && (
+              <>
+                Expires <Moment at={state.at} />
+              </>
+            )}
+            {state.kind === 'replaced' && (
+              <>
+                by <Successor id={state.by} keys={keys} />, {isOver ? 'stopped' : 'stops'}{' '}
+                <Moment at={state.at} />
+              </>
+            )}
+            {(state.kind === 'expiring' || state.kind === 'revoked' || state.kind === 'expired') && (
+              <Moment at={state.at} />
+            )}
+          </span>
+        </>
+      )}
       {replaced && (
         <span className="muted">
           replaces <code>{replaced.prefix}…</code>

@@ -5,8 +5,9 @@ import { useAtNow } from '../elements/now.js';
 import { type KeyPartsFragment, KeyUseDocument } from '../graphql/generated.js';
 import { type KeyAct, KeyMenu } from './key-menu.js';
 import { KeySparkline } from './key-sparkline.js';
-import { hasEnded } from './key-state.js';
+import { banEndOf, hasEnded } from './key-state.js';
 import { KeyStateCell } from './key-state-cell.js';
+import { LiftBan } from './lift-ban.js';
 import { RenameKey } from './rename-key.js';
 import { RevokeKey } from './revoke-key.js';
 import { RollKey } from './roll-key.js';
@@ -22,8 +23,9 @@ export function KeyTable({ keys }: { keys: readonly KeyPartsFragment[] }) {
   const [act, setAct] = useState<Act | null>(null);
   const close = () => setAct(null);
   const { data: used } = useQuery(KeyUseDocument, { fetchPolicy: 'cache-and-network' });
-  // Renders again when a key ends.
+  // Renders again when a key or a ban ends.
   useAtNow((nowMs) => keys.filter((key) => hasEnded(key, nowMs)).length);
+  useAtNow((nowMs) => keys.filter((key) => banEndOf(key, nowMs) !== null).length);
   const isOver = (key: KeyPartsFragment) => hasEnded(key, Date.now());
   const sorted = [...keys.filter((key) => !isOver(key)), ...keys.filter(isOver)];
   return (
@@ -65,7 +67,12 @@ export function KeyTable({ keys }: { keys: readonly KeyPartsFragment[] }) {
                 <KeyStateCell apiKey={key} keys={keys} />
               </td>
               <td className="row-acts">
-                <KeyMenu apiKey={key} isOver={isOver(key)} onChoose={(kind) => setAct({ kind, key })} />
+                <KeyMenu
+                  apiKey={key}
+                  isOver={isOver(key)}
+                  isBanned={banEndOf(key, Date.now()) !== null}
+                  onChoose={(kind) => setAct({ kind, key })}
+                />
               </td>
             </tr>
           ))}
@@ -73,6 +80,7 @@ export function KeyTable({ keys }: { keys: readonly KeyPartsFragment[] }) {
       </table>
       {act?.kind === 'rename' && <RenameKey apiKey={act.key} onClose={close} />}
       {act?.kind === 'roll' && <RollKey apiKey={act.key} onClose={close} />}
+      {act?.kind === 'liftBan' && <LiftBan apiKey={act.key} onClose={close} />}
       {act?.kind === 'revoke' && <RevokeKey apiKey={act.key} onClose={close} />}
     </>
   );

@@ -1,4 +1,5 @@
 import { Book, Box, Globe, History, KeyRound, LayoutDashboard, PawPrint, ScrollText } from 'lucide-react';
+import { useEffect, useRef } from 'react';
 import { capitalized, NOUNS } from '../../../nouns.js';
 import { Link } from '../routing/link.js';
 import { usePlace } from '../routing/location.js';
@@ -21,6 +22,13 @@ const SETTINGS = [
 
 export function Navigation() {
   const { path } = usePlace();
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the pages are one row that scrolls.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each path has another current page.
+  useEffect(() => {
+    const current = nav.current?.querySelector('[aria-current]');
+    current?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [path]);
   const entry = ({ to, label, icon: Icon }: (typeof PAGES)[number]) => (
     <li key={to}>
       <Link to={to} isCurrent={to === '/' ? path === '/' : path.startsWith(to)}>
@@ -30,7 +38,7 @@ export function Navigation() {
     </li>
   );
   return (
-    <nav className="side-nav" aria-label="Pages">
+    <nav ref={nav} className="side-nav" aria-label="Pages">
       <ul>{PAGES.map(entry)}</ul>
       <p className="nav-head" id="nav-settings">
         Project settings

@@ -12,9 +12,16 @@ export interface Place {
 
 const here = createStore<Place>(read());
 
+/** Paths that people type or remember; the address shows the page's own. */
+const OTHER_PATHS = /^\/(keys|domains)(?=\/|$)/;
+
 function read(): Place {
-  const { pathname, search } = window.location;
-  const path = pathname.slice(BASE.length).replace(/\/+$/, '');
+  const { pathname, search, hash } = window.location;
+  const asked = pathname.slice(BASE.length).replace(/\/+$/, '');
+  const path = asked
+    .replace(OTHER_PATHS, '/settings/$1')
+    .replace(/^\/(settings|api-keys)$/, '/settings/keys');
+  if (path !== asked) window.history.replaceState(window.history.state, '', `${BASE}${path}${search}${hash}`);
   return { path: path === '' ? '/' : path, query: new URLSearchParams(search), kept: window.history.state };
 }
 

@@ -45,7 +45,20 @@ export function referenceOf(contractText: string, guideTexts: Readonly<Record<st
     searchIndex: () => searchIndex(pages),
     textOf: (page: ReferencePage, site: Site) =>
       frame(page, pages, { site, origin, version: contract.info.version }),
+    /** For people who followed a wrong link below `/v1/docs`. */
+    notFoundText: (site: Site) =>
+      frame(notFound(pages), pages, { site, origin, version: contract.info.version }),
   };
+}
+
+/** Beside the list of all pages: on a phone that list is behind a button, so the page itself has some of it. */
+function notFound(pages: readonly ReferencePage[]): ReferencePage {
+  const offered = pages.filter(({ group }) => group !== 'Guides');
+  const body = () => html`<h1>There is nothing at this address</h1>
+<p class="lead">The reference has no such page: the link may be old, or mistyped.</p>
+<ul>
+${offered.map(({ path, title }) => html`<li><a href="${path}">${title}</a></li>\n`)}</ul>`;
+  return { path: '', title: 'Not found', group: 'Get started', body };
 }
 
 function guidePage(name: string, text: string): ReferencePage {
@@ -74,9 +87,7 @@ ${contents(pages, page)}
 <main id="content" tabindex="-1"${isGuide && html` class="guide"`} data-origin="${origin}">
 <button class="contents-button" type="button" popovertarget="contents">Contents</button>
 ${text}
-<nav class="neighbours" aria-label="Previous and next page">
-${neighbour(pages[index - 1], 'Previous', 'prev')}${neighbour(pages[index + 1], 'Next', 'next')}</nav>
-</main>
+${index >= 0 && neighbours(pages[index - 1], pages[index + 1])}</main>
 ${isGuide && onThisPage(text)}</div>`;
   return pageText(site, {
     title: `${index === 0 ? '' : `${page.title} · `}${site.name} · API reference`,
@@ -121,6 +132,12 @@ function entry({ path, title, operation }: ReferencePage, isCurrent: boolean): H
   const tone = operation?.method === 'GET' ? 'busy' : 'good';
   const method = operation && html` <span class="method badge badge-${tone}">${operation.method}</span>`;
   return html`<li><a href="${path}"${isCurrent && html` aria-current="page"`}>${title}${method ?? null}</a></li>
+`;
+}
+
+function neighbours(previous: ReferencePage | undefined, next: ReferencePage | undefined): Html {
+  return html`<nav class="neighbours" aria-label="Previous and next page">
+${neighbour(previous, 'Previous', 'prev')}${neighbour(next, 'Next', 'next')}</nav>
 `;
 }
 

@@ -50,6 +50,8 @@ export class ProjectType {
 interface ProjectAddresses {
   /** Without a trailing slash and without `/v1`. */
   base: () => string;
+  /** The host that custom domains point to; null = the operator has not set it. */
+  domainTarget: string | null;
   ofProject: (slug: string) => string;
   /** Null = the project has no primary domain, or it is not served. */
   ofPrimary: (projectId: bigint) => string | null;
@@ -100,6 +102,15 @@ export class ProjectResolver {
   })
   primaryUrl(@Ctx() { caller }: Context): string | null {
     return this.addresses.ofPrimary(caller.projectId);
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description:
+      'The host that its custom domains point to, for example by CNAME; null = the gateway has no public host name, so no custom domain can work.',
+  })
+  domainTarget(): string | null {
+    return this.addresses.domainTarget;
   }
 
   @FieldResolver(() => String, { description: 'The URL of its GraphQL API.' })

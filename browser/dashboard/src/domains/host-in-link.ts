@@ -1,0 +1,12 @@
+/** The host of a pasted link, and the rest of it, which a domain does not have. */
+interface HostInLink {
+  hostname: string;
+  rest: string;
+}
+
+/** What the user means; text that is no link stays as it is, for the gateway to judge. */
+export function hostInLink(typed: string): HostInLink {
+  const text = typed.trim();
+  const [, hostname, rest = ''] = /^(?:https?:\/\/)?([^\s/?#@:]+)((?::\d+)?(?:[/?#]\S*)?)$/i.exec(text) ?? [];
+  return hostname === undefined ? { hostname: text, rest: '' } : { hostname, rest: rest === '/' ? '' : rest };
+}
