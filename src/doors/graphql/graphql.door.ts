@@ -12,6 +12,7 @@ import { KnownDocuments, PersistedQueries } from './known-documents.js';
 import { KnownOperations } from './known-operations.js';
 import { isPage, refuse, streamFormatOf } from './negotiation.js';
 import { DocumentGate, OperationCharges } from './operation-charges.js';
+import { NullVariables } from './operations/null-variables.js';
 import { countParameterValues } from './request-parameters.js';
 import { Subscriptions } from './streams/subscriptions.js';
 
@@ -31,11 +32,12 @@ export async function openGraphQLDoor(options: GraphQLDoorOptions) {
   const { schema, meter, cache, streams, turns, bodies, page, log } = options;
   const persistedQueries = new PersistedQueries();
   const charges = new OperationCharges(schema, meter);
-  const known = new KnownOperations({ schema, charges, persistedQueries, cache, turns });
+  const nullVariables = new NullVariables();
+  const known = new KnownOperations({ schema, charges, nullVariables, persistedQueries, cache, turns });
   const documents = new KnownDocuments();
   const gate = new DocumentGate(charges, meter, documents, persistedQueries);
   const subscriptions = new Subscriptions(schema, streams);
-  const admitting = { schema, charges, documents, known, turns, subscriptions };
+  const admitting = { schema, charges, documents, nullVariables, known, turns, subscriptions };
   const apollo = await startApollo({ ...admitting, persistedQueries, log });
 
   const answerRead = (request: FastifyRequest, reply: FastifyReply, body: JsonBody | null) => {

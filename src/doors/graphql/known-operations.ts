@@ -16,8 +16,9 @@ import { KnownOperation } from './known-operation.js';
 import { answerType } from './negotiation.js';
 import type { OperationCharges, OperationInDocument } from './operation-charges.js';
 import type { MeasuredOperation } from './operations/measured-operation.js';
+import type { NullVariables } from './operations/null-variables.js';
 import { rootFieldNames } from './operations/operation-size.js';
-import { postedOperationIn } from './request-parameters.js';
+import { type PostedOperation, postedOperationIn } from './request-parameters.js';
 
 const MAX_OPERATIONS = 500;
 const MAX_OPERATIONS_BYTES = 32 * 1024 * 1024;
@@ -44,6 +45,7 @@ interface KnownRequest {
 interface KnownOperationsOptions {
   schema: GraphQLSchema;
   charges: OperationCharges;
+  nullVariables: NullVariables;
   persistedQueries: PersistedQueries;
   cache: ResponseCache;
   turns: EventLoopTurns;
@@ -125,15 +127,19 @@ export class KnownOperations {
     return charging ? charging.then(respond) : respond();
   }
 
-  /** Null = the operation is not known, or too large with these variables. */
+  /** Null = the operation is not known, or must be refused with these variables. */
   private recognize(request: FastifyRequest, body: JsonBody): KnownRequest | null {
     const posted = postedOperationIn(body.parse(), this.parts.persistedQueries);
     const operation = posted && this.operations.get(keyOf(posted.source, posted.operationName));
-    if (!operation) return null;
+    if (!operation || this.hasNull(operation, posted.variables)) return null;
     const measured = operation.measureWith(posted.variables);
     const contentType = answerType(request);
     if (measured.problem || contentType === undefined) return null;
     return { operation: operation.reference, measured, contentType, dataOf: operation.named.dataOf };
+  }
+
+  private hasNull({ named }: KnownOperation, variables: PostedOperation['variables']): boolean {
+    return this.parts.nullVariables.problemsOf(named.operation, variables, 1).length > 0;
   }
 
   private async execute(known: KnownRequest, body: JsonBody, context: Context): Promise<KnownResponse> {

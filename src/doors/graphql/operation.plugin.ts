@@ -6,7 +6,14 @@ import {
   type GraphQLResponse,
   HeaderMap,
 } from '@apollo/server';
-import { type GraphQLError, type GraphQLSchema, getVariableValues, printSchema, validate } from 'graphql';
+import {
+  type GraphQLError,
+  type GraphQLSchema,
+  getVariableValues,
+  printSchema,
+  specifiedRules,
+  validate,
+} from 'graphql';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
 import { isKnownTag, strongTag } from '../../request/http/content/entity-tag.js';
@@ -19,6 +26,7 @@ import { LongReads } from './long-reads.js';
 import { LONG_READ_FIELDS, type OperationCharges } from './operation-charges.js';
 import { countIntrospection } from './operations/introspection-size.js';
 import { MAX_INTROSPECTED, sizeProblem } from './operations/measured-operation.js';
+import type { NullVariables } from './operations/null-variables.js';
 import { variablesIn } from './operations/operation-size.js';
 import { documentProblem } from './operations/selections.js';
 import { presentRateLimit } from './schema/rate-limit.resolver.js';
@@ -35,6 +43,7 @@ export interface OperationPluginOptions {
   schema: GraphQLSchema;
   charges: OperationCharges;
   documents: KnownDocuments;
+  nullVariables: NullVariables;
   known: KnownOperations;
   turns: EventLoopTurns;
   subscriptions: Subscriptions;
@@ -104,7 +113,7 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
 
 /** Returns what is wrong with a charged operation; null = it may be executed. Throws a refusal. */
 async function admit(resolved: Resolved, options: OperationPluginOptions): Promise<Problems | null> {
-  const { schema, charges, documents, turns, subscriptions } = options;
+  const { schema, charges, documents, nullVariables, turns, subscriptions } = options;
   const { document, operation, request, contextValue, queryHash, source, metrics } = resolved;
   const isValid = documents.of(queryHash) === document;
   const problem = isValid ? null : documentProblem(document);
@@ -125,7 +134,7 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
   }
   if (!isValid) {
     await turns.next(contextValue.caller.projectId);
-    const errors = validate(schema, document);
+    const errors = validate(schema, document, [...specifiedRules, nullVariables.rule]);
     if (errors.length > 0) {
       metrics.persistedQueryRegister = false;
       return { code: 'GRAPHQL_VALIDATION_FAILED', errors };
@@ -133,12 +142,10 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
     documents.store(queryHash, source, document);
   }
   // Execution continues to 50 errors, and then fails with an internal error.
-  const { errors = [], coerced = {} } = getVariableValues(
-    schema,
-    operation?.variableDefinitions ?? [],
-    request.variables ?? {},
-    { maxErrors: MAX_VARIABLE_ERRORS },
-  );
+  const { variables = {} } = request;
+  const definitions = operation?.variableDefinitions ?? [];
+  const { coerced = {}, errors = nullVariables.problemsOf(operation, variables, MAX_VARIABLE_ERRORS) } =
+    getVariableValues(schema, definitions, variables, { maxErrors: MAX_VARIABLE_ERRORS });
   if (errors.length > 0) return { code: 'BAD_USER_INPUT', errors };
   measureIntrospection(schema, resolved, coerced);
   if (measured?.type === 'subscription') await subscriptions.open(resolved);

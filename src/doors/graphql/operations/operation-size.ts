@@ -52,6 +52,18 @@ export function variablesIn(sent: Readonly<Record<string, unknown>>): Variable {
   return (name) => (Object.hasOwn(sent, name) ? sent[name] : undefined);
 }
 
+/** The variables as graphql will execute them: one that the client left out has its default. */
+function withDefaults({ variableDefinitions = [] }: OperationDefinitionNode, sent: Variable): Variable {
+  const defaults = new Map(
+    variableDefinitions.map(({ variable, defaultValue }) => [variable.name.value, defaultValue]),
+  );
+  return (name) => {
+    const value = sent(name);
+    const byDefault = defaults.get(name);
+    return value === undefined && byDefault ? valueFromASTUntyped(byDefault) : value;
+  };
+}
+
 /**
  * Measures an operation without executing it. Each fragment is measured once: 25 fragments that spread each other twice
  * cost 25 steps, not 2^25. The document need not be valid: an unknown fragment, and a fragment within itself, count as
@@ -60,9 +72,10 @@ export function variablesIn(sent: Readonly<Record<string, unknown>>): Variable {
 export function measureOperation(
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  variable: Variable,
+  sent: Variable,
   lists: ListSizes,
 ): OperationSize {
+  const variable = withDefaults(operation, sent);
   const fragments = fragmentsOf(document);
   const measured = new Map<string, Readonly<Counts>>();
 
@@ -107,7 +120,7 @@ export function measureOperation(
   const shown = shownFields([operation.selectionSet], fragments, variable);
   const roots = shown.map((field) => ({
     name: field.name.value,
-    inputs: inputsOf(field, operation, variable),
+    inputs: inputsOf(field, variable),
   }));
   return {
     ...counts,
@@ -198,20 +211,10 @@ function entriesIn(field: FieldNode, lists: ListSizes, variable: Variable): Reco
 }
 
 /** Counts the entries as graphql will coerce them: a value that is no list is a list of one. The document need not be valid. */
-function inputsOf(
-  { arguments: given = [] }: FieldNode,
-  { variableDefinitions = [] }: OperationDefinitionNode,
-  variable: Variable,
-): number | null {
-  const countOf = (value: ValueNode): number => {
-    if (value.kind === Kind.LIST) return value.values.length;
-    if (value.kind !== Kind.VARIABLE) return 1;
-    const name = value.name.value;
-    const sent = variable(name);
-    if (sent !== undefined) return Array.isArray(sent) ? sent.length : 1;
-    const declared = variableDefinitions.find((definition) => definition.variable.name.value === name);
-    return declared?.defaultValue ? countOf(declared.defaultValue) : 1;
-  };
+function inputsOf({ arguments: given = [] }: FieldNode, variable: Variable): number | null {
   const inputs = given.find(({ name }) => name.value === 'inputs');
-  return inputs ? countOf(inputs.value) : null;
+  if (!inputs) return null;
+  if (inputs.value.kind === Kind.LIST) return inputs.value.values.length;
+  const sent = valueIn(inputs.value, variable);
+  return Array.isArray(sent) ? sent.length : 1;
 }
