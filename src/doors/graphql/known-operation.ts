@@ -1,16 +1,8 @@
 import { type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
 import type { OperationCharges, OperationInDocument } from './operation-charges.js';
+import { type CompilableOperation, isCompilable } from './operations/compilable.js';
 import type { MeasuredOperation } from './operations/measured-operation.js';
 import { variablesIn } from './operations/operation-size.js';
-
-/**
- * graphql-jit 0.8.9 merges selections that @skip and @include leave out with others of the same field: in a fragment
- * spread twice, or in a repeated field. It also loses fields named `__proto__`. graphql itself executes such operations. D-42.
- */
-const MISCOMPILED = /@|__proto__/;
-
-/** Compiling takes 0.1 ms per selection: graphql itself executes larger operations. */
-const MAX_SELECTIONS = 150;
 
 type ExecuteOperation = (
   root: undefined,
@@ -19,10 +11,8 @@ type ExecuteOperation = (
 ) => ExecutionResult | Promise<ExecutionResult>;
 
 /** An operation of a document; `name` is the client's operationName. */
-export interface NamedOperation extends OperationInDocument {
-  readonly source: string;
+export interface NamedOperation extends OperationInDocument, CompilableOperation {
   readonly name: string | null;
-  readonly selections: number;
   /** The noun that it reads. */
   readonly dataOf: string;
 }
@@ -68,10 +58,10 @@ export class KnownOperation {
 function executorOf(
   { compileQuery, isCompiledQuery }: typeof import('graphql-jit'),
   schema: GraphQLSchema,
-  { document, name, source, selections }: NamedOperation,
+  named: NamedOperation,
 ): ExecuteOperation {
-  const isCompilable = selections <= MAX_SELECTIONS && !MISCOMPILED.test(source);
-  const compiled = isCompilable ? compileQuery(schema, document, name ?? undefined) : null;
+  const { document, name } = named;
+  const compiled = isCompilable(schema, named) ? compileQuery(schema, document, name ?? undefined) : null;
   if (compiled && isCompiledQuery(compiled)) return compiled.query;
   return (_, contextValue, variableValues) =>
     execute({ schema, document, operationName: name, contextValue, variableValues });
