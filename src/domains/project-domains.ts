@@ -97,7 +97,9 @@ export class ProjectDomains {
   instructions({ hostname, isApex, projectId, ownership, dns, dnsDiagnoses }: Domain): RecordToCreate[] {
     const problems = dnsDiagnoses.filter(isBlocking);
     const lacksOnlyProof = problems.length > 0 && problems.every(({ code }) => code.startsWith('OWNERSHIP_'));
-    const leadsHere = dns === 'MATCHES' || lacksOnlyProof;
+    // Also a warning: the TXT record would end a name that only a wildcard leads here. D-249.
+    const lacksRecord = dnsDiagnoses.some(({ code }) => code === 'DNS_NO_RECORD');
+    const leadsHere = dns === 'MATCHES' || (lacksOnlyProof && !lacksRecord);
     const target = { type: isApex ? 'ALIAS' : 'CNAME', name: hostname, value: this.platformHost } as const;
     const proof = { type: 'TXT', ...ownershipRecord(projectId, hostname) } as const;
     const missing = [...(leadsHere ? [] : [target]), ...(ownership === 'REQUIRED' ? [proof] : [])];

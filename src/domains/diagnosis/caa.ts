@@ -1,5 +1,13 @@
 import { type Answer, DnsUnreachable, isDecisive, type Question } from '../dns/dns-message.js';
-import { type Diagnosis, type DiagnosisCode, evidenceOf, finding, listed, shown } from './diagnosis.js';
+import {
+  type Diagnosis,
+  type DiagnosisCode,
+  evidenceOf,
+  finding,
+  listed,
+  reasonOf,
+  shown,
+} from './diagnosis.js';
 
 /** The certificate that CAA records must allow. */
 export interface CaaRule {
@@ -166,20 +174,19 @@ function failedLookup(answer: Answer): Diagnosis {
     });
   }
   const said = answer.rcode === 'NOERROR' ? 'an unreadable record' : answer.rcode;
-  const why = answer.extendedError === null ? '' : ` (${shown(answer.extendedError)})`;
   return caaFinding('CAA_LOOKUP_FAILED', answer, {
     actor: 'DNS_PROVIDER',
-    cause: `The name servers of ${name} answer the question for CAA records with ${said}${why}.`,
+    cause: `The name servers of ${name} answer the question for CAA records with ${said}${reasonOf(answer)}.`,
     remedy: `Ask the DNS provider of ${name} to answer questions for CAA records with NOERROR; until then no certificate is issued.`,
   });
 }
 
 /** The evidence shows the CAA records only, as an owner writes them, and the extended error. */
 function caaFinding(code: DiagnosisCode, answer: Answer, words: Parameters<typeof finding>[2]): Diagnosis {
-  const { rcode, extendedError, records } = answer;
+  const { rcode, records } = answer;
   const found = records.filter(({ caa }) => caa !== null).slice(0, MOST_NAMED);
   const lines = found.map(({ name, value }) => `${name}. CAA ${value}`);
-  const said = [...(extendedError === null ? [] : [extendedError]), ...lines].join('; ');
-  const evidence = { ...evidenceOf(answer), answer: shown(said === '' ? rcode : `${rcode}: ${said}`) };
+  const said = [`${rcode}${reasonOf(answer)}`, ...(lines.length > 0 ? [lines.join('; ')] : [])].join(': ');
+  const evidence = { ...evidenceOf(answer), answer: shown(said) };
   return { ...finding(code, [], words), evidence: [evidence] };
 }

@@ -1,6 +1,15 @@
 import { withTimeLimit } from '../../ground/kernel/deadline.js';
 import { DnsUnreachable, isDecisive } from '../dns/dns-message.js';
-import { type Diagnosis, finding, forgottenAtMs, shown, timeInWords } from './diagnosis.js';
+import {
+  type Diagnosis,
+  type DiagnosisCode,
+  finding,
+  forgottenAtMs,
+  isBlocking,
+  shown,
+  timeInWords,
+} from './diagnosis.js';
+import { brokenDnssec } from './dnssec.js';
 import { addressesIn, type Judgement, judge, leadsTo } from './judge.js';
 import {
   type Dns,
@@ -12,9 +21,9 @@ import {
   tellingReplies,
   wildcardParentOf,
 } from './observation.js';
+import { lackingOwnRecord } from './own-record.js';
 import { ownershipVerdict, proofsOf } from './ownership.js';
 import {
-  brokenDnssec,
   failingServers,
   platformGone,
   refusedQuestions,
@@ -42,6 +51,12 @@ export interface Inspection {
 }
 
 const SEVERITIES = ['ERROR', 'WARNING', 'INFO'];
+/** Any of these also explains why the TXT record is unknown. */
+const UNANSWERED: ReadonlySet<DiagnosisCode> = new Set([
+  'NAMESERVER_FAILING',
+  'DNSSEC_BROKEN',
+  'DNS_UNREACHABLE',
+]);
 /** Below the 1.5 s in which the caller must have the answer, even when DNS hangs. */
 const INSPECTION_MS = 1_300;
 
@@ -57,7 +72,8 @@ export async function inspect(dns: Dns, subject: Subject, signal?: AbortSignal):
 export function diagnose(seen: Observation): Inspection {
   const { host, sibling, hostname } = seen;
   const { leadsHere, findings } = whereItLeads(seen);
-  const ownership = ownershipVerdict(seen);
+  const isExplained = findings.some((found) => isBlocking(found) && UNANSWERED.has(found.code));
+  const ownership = ownershipVerdict(seen, isExplained);
   const isWild = isReaching(sibling, seen);
   const parent = wildcardParentOf(hostname);
   const wildcard = finding('WILDCARD_DNS', tellingReplies(sibling), {
@@ -65,7 +81,14 @@ export function diagnose(seen: Observation): Inspection {
     cause: `Any name below ${parent} points here, even names that you have not added.`,
     remedy: `Replace the record *.${parent} with one record for each name.`,
   });
-  const all = [...findings, ...wrongDelegation(seen), ...ownership.findings, ...(isWild ? [wildcard] : [])];
+  const isTextMissing = ownership.isProved === false && leadsHere !== false;
+  const all = [
+    ...findings,
+    ...wrongDelegation(seen),
+    ...ownership.findings,
+    ...(isTextMissing ? lackingOwnRecord(seen) : []),
+    ...(isWild ? [wildcard] : []),
+  ];
   return {
     leadsHere,
     isReachingUs: isReaching(host, seen),
@@ -108,9 +131,11 @@ function whereItLeads(seen: Observation): Leading {
   // An address family is refused while the other is right. The certificate authority may fail on the refused one.
   const isPartlyRefused =
     cached.leadsHere === null || (cached.leadsHere && !cached.found.startsWith('CNAME'));
+  const hasNoAnswer = refused.length + dnssec.length > 0;
+  const silent = hasNoAnswer ? [] : silentResolver(failing.length > 0 ? { ...seen, host: [] } : seen);
   const faults =
     leadsHere === null
-      ? [...(refused.length > 0 ? refusal : silentResolver(seen)), ...failing]
+      ? [...refusal, ...silent, ...failing]
       : [...failing, ...(isPartlyRefused ? refusal : [])].map(asWarning);
   const gone = isPlatformGone ? [platformGone(seen)] : [];
   return {
@@ -121,11 +146,15 @@ function whereItLeads(seen: Observation): Leading {
 
 const asWarning = (found: Diagnosis): Diagnosis => ({ ...found, severity: 'WARNING' });
 
-/** The lookup with non-authoritative replies replaced by `malformed`. */
+/** The lookup without the records of replies that lack authority. A failed reply keeps its reason. */
 function authoritative(lookup: Lookup): Lookup {
-  return lookup.map((reply) =>
-    isAuthority(reply) ? reply : new DnsUnreachable(reply.server, reply.question, 'malformed', reply.atMs),
-  );
+  return lookup.map((reply) => {
+    if (isAuthority(reply) || reply instanceof DnsUnreachable) return reply;
+    const { server, question, atMs } = reply;
+    return isDecisive(reply)
+      ? new DnsUnreachable(server, question, 'no authority', atMs)
+      : { ...reply, records: [] };
+  });
 }
 
 type ServerJudgement = Judgement & { name: string; lookup: Lookup };

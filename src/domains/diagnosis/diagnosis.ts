@@ -1,4 +1,5 @@
 import { type Answer, DnsUnreachable, type ResourceRecord, serverName } from '../dns/dns-message.js';
+import { extendedErrorInWords } from '../dns/extended-error.js';
 
 /** The party that must act to resolve a finding. */
 export type DiagnosisActor = 'OWNER' | 'DNS_PROVIDER' | 'PLATFORM' | 'CERTIFICATE_AUTHORITY' | 'NOBODY';
@@ -35,7 +36,7 @@ export interface Diagnosis {
 export const DIAGNOSIS_CODES = {
   OWNERSHIP_TXT_MISSING: 'The TXT record that proves ownership is missing.',
   OWNERSHIP_TXT_MISMATCH: 'The TXT record for ownership has another value.',
-  DNS_NO_RECORD: 'The name does not exist, or has no CNAME and no address.',
+  DNS_NO_RECORD: 'The name does not exist, or has no CNAME and no address of its own.',
   NAME_DOUBLED: 'The record was created under a name that contains the zone twice.',
   VALUE_DOUBLED: 'The value of the CNAME has the zone appended.',
   CNAME_WRONG_VALUE: 'The CNAME points elsewhere.',
@@ -47,7 +48,7 @@ export const DIAGNOSIS_CODES = {
   FLATTENED: 'The CNAME is hidden, and the addresses are ours.',
   PROXIED: 'The addresses belong to a proxy that hides the real target.',
   CNAME_LOOP: 'The chain of CNAMEs is a loop.',
-  TARGET_GONE: 'The chain of CNAMEs ends at a name that does not exist.',
+  TARGET_GONE: 'The CNAMEs, or the ALIAS, lead to a name that does not exist.',
   NOT_PROPAGATED: 'Some name servers or caches still give an old answer.',
   NAMESERVER_FAILING: 'A name server of the zone does not answer correctly.',
   DNSSEC_BROKEN: 'The answer fails DNSSEC validation.',
@@ -86,6 +87,7 @@ const SILENCES = {
   unreachable: 'unreachable',
   malformed: 'malformed or too large answer',
   'not asked': 'not asked: too many questions at once',
+  'no authority': 'an answer without authority for the zone',
 } as const;
 
 type Words = Pick<Diagnosis, 'cause' | 'remedy'> &
@@ -150,8 +152,14 @@ function ttlSecondsOf({ records, authority }: Answer): number | null {
   return Number.isFinite(minimumSeconds) ? Math.min(soa.ttlSeconds, minimumSeconds) : soa.ttlSeconds;
 }
 
-function inWords({ rcode, records, extendedError }: Answer): string {
-  const detail = extendedError === null ? '' : ` (extended error ${shown(extendedError)})`;
+/** ` (Not Ready: Zone is configured but not loaded)`, or nothing. */
+export function reasonOf({ extendedError }: Answer): string {
+  return extendedError === null ? '' : ` (${shown(extendedErrorInWords(extendedError))})`;
+}
+
+function inWords(reply: Answer): string {
+  const { rcode, records } = reply;
+  const detail = reasonOf(reply);
   if (records.length === 0) return `${rcode}${rcode === 'NOERROR' ? ': no records' : ''}${detail}`;
   const more = records.length > MAX_RECORDS ? `; and ${records.length - MAX_RECORDS} more` : '';
   return `${rcode}: ${records.slice(0, MAX_RECORDS).map(line).join('; ')}${more}${detail}`;

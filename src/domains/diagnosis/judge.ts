@@ -1,6 +1,7 @@
 import { type Answer, isDecisive, valuesOf } from '../dns/dns-message.js';
 import { isPrivateAddress } from '../dns/private-addresses.js';
 import { type Diagnosis, finding, listed, shown } from './diagnosis.js';
+import { dnameAbove, newRecord, withoutDname } from './new-record.js';
 import { ADDRESSES, isMissing, type Lookup, type Observation, tellingReplies } from './observation.js';
 
 /** The meaning of a server's answers. */
@@ -73,11 +74,6 @@ export function addressesIn(replies: Lookup, { platform }: Observation, name?: s
   });
 }
 
-const newRecord = ({ hostname, platformHost, isApex }: Observation) =>
-  isApex
-    ? `one ALIAS or ANAME record: name ${hostname}, value ${platformHost}`
-    : `a CNAME record: name ${hostname}, value ${platformHost}, TTL 3600`;
-
 /** Empty = the CNAME is right. */
 function cnameFindings(lookup: Lookup, cnames: readonly string[], seen: Observation): Diagnosis[] {
   const evidence = tellingReplies(lookup);
@@ -99,13 +95,15 @@ function wrongCname(evidence: readonly Answer[], cnames: readonly string[], seen
       finding('VALUE_DOUBLED', evidence, { cause, remedy: `End the value with a dot: ${platformHost}.` }),
     ];
   }
+  const dname = dnameAbove(evidence, hostname);
+  const source = dname === null ? `The CNAME of ${hostname}` : `The DNAME record of ${shown(dname)}`;
   const wrong = finding('CNAME_WRONG_VALUE', evidence, {
-    cause: `The CNAME of ${hostname} points to ${target}, not to ${platformHost}.`,
-    remedy: `Replace ${target} with ${platformHost}.`,
+    cause: `${source} ${dname === null ? 'points' : 'leads the name'} to ${target}, not to ${platformHost}.`,
+    remedy: dname === null ? `Replace ${target} with ${platformHost}.` : withoutDname(dname, seen),
   });
   const { names, replies } = chain;
-  // The resolver may have seen another first step than this server.
-  if (!cnames.includes(names[1] ?? '')) return [wrong];
+  // The resolver may have seen another first step than this server. A name below a DNAME can't have another target.
+  if (!cnames.includes(names[1] ?? '') || dname !== null) return [wrong];
   const end = names.at(-1) ?? '';
   const remedy = `Point the CNAME of ${hostname} straight to ${platformHost}.`;
   if (names.indexOf(end) < names.length - 1) {
@@ -199,7 +197,7 @@ function apexFinding(evidence: readonly Answer[], detail: string, seen: Observat
   const { hostname } = seen;
   return finding('APEX_NEEDS_ALIAS', evidence, {
     cause: `${hostname} is the apex of a zone and can't have a CNAME${detail}.`,
-    remedy: `Add ${newRecord(seen)}; if your DNS provider has none, add www.${hostname} here and redirect ${hostname} to it.`,
+    remedy: `Add ${newRecord(seen)}; if your DNS provider does not support it, add www.${hostname} here and redirect ${hostname} to it.`,
   });
 }
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getDomain, getPublicSuffix } from 'tldts';
 import { withTimeLimit } from '../../ground/kernel/deadline.js';
-import { delegationOf } from '../dns/delegation.js';
+import { delegationOf, referredZone } from '../dns/delegation.js';
 import {
   type Answer,
   DnsUnreachable,
@@ -17,6 +18,8 @@ import type { OwnershipRecord } from './dns-records.js';
 /** The delegation takes the most round trips, and is not worth the whole time of an inspection. */
 const DELEGATION_MS = 900;
 const MAX_CHAIN = 8;
+/** A resolver may need longer than an inspection to give up on a broken chain of trust. */
+const SLOW_MS = 600;
 
 /** The domain to observe. */
 export interface Subject {
@@ -60,12 +63,27 @@ export async function observe(
   const ask: Ask = (question) => resolver.ask(question, { asker });
   const registrable = getDomain(hostname) ?? hostname;
   const cutting = nameServers.cutOf(hostname, asker);
-  const zoning = cutting.then(ownZone);
-  const looking = lookUp(hostname, ask);
+  const referring = cutting.then((cut) => {
+    const isKnown = ownZone(cut) !== null && ownZone(cut)?.nameServers.length !== 0 && !cut.isUnsure;
+    return isKnown ? null : referredZone(nameServers, { name: hostname, cut, registrable }, asker);
+  });
+  const zoning = Promise.all([cutting, referring]).then(([cut, referred]) => referred ?? ownZone(cut));
+  const looking = lookUp(hostname, (question) => askAgain(question, ask));
 
-  const askUnvalidated = async () => {
-    const refused = (await looking).find(({ rcode }) => rcode === 'SERVFAIL');
-    return refused ? resolver.ask(refused.question, { asker, checkingDisabled: true }) : null;
+  const validate = async () => {
+    const slow = sleep(SLOW_MS, null, { signal }).catch(() => null);
+    const lookup = await Promise.race([looking, slow]);
+    const failed = lookup === null ? [] : lookup.filter(({ rcode }) => rcode === 'SERVFAIL');
+    const question = lookup === null ? addressOf(hostname) : failed[0]?.question;
+    if (!question) return null;
+    const zone = await Promise.race([zoning, slow]);
+    const askUnchecked: Ask = (one) => resolver.ask(one, { asker, checkingDisabled: true });
+    const [unchecked, ds] = await Promise.all([
+      askUnchecked(question),
+      askUnchecked({ name: zone?.name ?? registrable, type: 'DS' }),
+    ]);
+    // What took long the first time may be in the resolver's cache now.
+    return { unchecked, ds, checked: await ask(question) };
   };
   const askDoubled = async () => {
     const [found, host] = await Promise.all([zoning, looking]);
@@ -92,7 +110,8 @@ export async function observe(
     );
   };
   const askParent = async () => {
-    const zone = await zoning;
+    const [zone, referred] = await Promise.all([zoning, referring]);
+    if (referred) return null;
     return withTimeLimit(DELEGATION_MS, signal, async (within) =>
       zone ? delegationOf(nameServers, zone, { projectId, signal: within }) : null,
     );
@@ -104,22 +123,31 @@ export async function observe(
     return { ...ownership, txt, atHost };
   };
 
+  /** A record below the name: a wildcard record answers only if the name has no record of its own (RFC 4592 §2.2.2). */
+  const askBelow = async () => (ownership ? ask(addressOf(nameBelow(hostname))) : null);
+
   const seen = await allOf({
     hostname,
     platformHost,
-    isApex: cutting.then((cut) => isApexOf(cut) ?? isApex),
+    isApex: Promise.all([cutting, referring]).then(
+      ([cut, referred]) => isApexOf(cut, hostname, referred) ?? isApex,
+    ),
     /** Null = not found, or the zone of a registry. */
     zone: zoning,
+    /** Only the zone above names its servers: no resolver has validated them, so they can't prove ownership. D-64. */
+    isZoneReferred: referring.then((referred) => referred !== null),
     registrable,
     /** Only the registry's zone has the domain: it is not registered, or has no name servers. */
-    isOrphan: cutting.then((cut) => cut.zone !== null && ownZone(cut) === null),
+    isOrphan: Promise.all([cutting, zoning]).then(([cut, zone]) => cut.zone !== null && zone === null),
     host: looking,
-    /** The first refused question, repeated without DNSSEC validation; null = the resolver refused none. */
-    unvalidated: askUnvalidated(),
+    /** A question that failed, first without DNSSEC validation, then as usual; null = none failed. */
+    validation: validate(),
     chain: looking.then((lookup) => followCnames(hostname, lookup, ask)),
     platform: lookUp(platformHost, ask, ADDRESSES),
     /** Of a random name, which only a wildcard record answers. */
     sibling: lookUp(nameBelow(wildcardParentOf(hostname)), ask),
+    /** Of a random name below the host; null = no record below it is wanted. */
+    below: askBelow(),
     /** The addresses of the name with its zone appended, and of a random name below: a wildcard record answers both. */
     doubled: askDoubled(),
     nameServers: askServers(),
@@ -136,7 +164,8 @@ export async function observe(
  * Whether the name is the apex of a zone; null = unknown. A registry's zone can't deny it: it does not know unregistered
  * domains, nor a registered domain that breaks the rules with a CNAME.
  */
-function isApexOf(cut: ZoneCut): boolean | null {
+function isApexOf(cut: ZoneCut, hostname: string, referred: Zone | null): boolean | null {
+  if (referred?.name === hostname) return true;
   return cut.isApex === false && ownZone(cut) === null ? null : cut.isApex;
 }
 
@@ -147,6 +176,14 @@ function ownZone({ zone }: ZoneCut): Zone | null {
 
 /** A random name, which only a wildcard record answers. */
 const nameBelow = (name: string) => `probe-${randomBytes(6).toString('hex')}.${name}`;
+const addressOf = (name: string): Question => ({ name, type: 'A' });
+
+/** The second answer if only that is one: a single SERVFAIL may be a limit of questions, or a lost packet. */
+async function askAgain(question: Question, ask: Ask): Promise<Answer> {
+  const first = await ask(question);
+  const second = first.rcode === 'SERVFAIL' ? await ask(question) : first;
+  return isDecisive(second) ? second : first;
+}
 
 function lookUp(name: string, ask: Ask, types: readonly RecordType[] = TARGETS): Promise<Lookup> {
   return Promise.all(types.map((type) => ask({ name, type })));

@@ -2,18 +2,26 @@ import { type Answer, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-me
 import { type Diagnosis, finding, shown } from './diagnosis.js';
 import { isProof } from './dns-records.js';
 import { isAuthority, type Observation } from './observation.js';
+import { lackingOwnRecord } from './own-record.js';
 import { failing, unreachable } from './servers.js';
 
 const MAX_TEXTS = 5;
 
-/** Whether the TXT record exists; null = as `Inspection.isOwnershipProved`. A name server may have it before caches do. */
-export function ownershipVerdict({ hostname, ownership, nameServers, atMs }: Observation): {
+/**
+ * Whether the TXT record exists; null = as `Inspection.isOwnershipProved`. A name server may have it before caches do.
+ * `isExplained`: another finding says why DNS gives no answer.
+ */
+export function ownershipVerdict(
+  seen: Observation,
+  isExplained: boolean,
+): {
   isProved: boolean | null;
   findings: Diagnosis[];
 } {
+  const { hostname, ownership, atMs } = seen;
   if (ownership === null) return { isProved: null, findings: [] };
   const { name, value, txt, atHost, isAssumed = false } = ownership;
-  const replies = repliesThatCount(nameServers, txt);
+  const replies = repliesThatCount(seen, txt);
   const texts = [...new Set(replies.flatMap(textsOf))];
   if (texts.includes(value)) return { isProved: true, findings: [] };
   if (isAssumed) {
@@ -25,35 +33,40 @@ export function ownershipVerdict({ hostname, ownership, nameServers, atMs }: Obs
     return { isProved: false, findings: [finding('OWNERSHIP_TXT_MISMATCH', evidence, { cause, remedy })] };
   }
   if (replies.length === 0) {
+    if (isExplained) return { isProved: null, findings: [] };
     const unknown =
       txt instanceof DnsUnreachable
         ? unreachable(name, [txt], atMs)
         : failing(`The name servers of ${name} answer TXT questions with ${txt.rcode}`, [txt]);
     return { isProved: null, findings: [unknown] };
   }
+  const [lacking] = lackingOwnRecord(seen);
+  const before = lacking ? `${lacking.remedy.replace(/\.$/, '')}. Then ` : '';
   if (texts.length > 0) {
     const others = texts.slice(0, MAX_TEXTS).map((text) => JSON.stringify(shown(text)));
     const cause = `The TXT record at ${name} has another value: ${others.join(', ')}.`;
-    const remedy = `Replace its value with ${value}.`;
+    const remedy = `${before}${before ? 'r' : 'R'}eplace its value with ${value}.`;
     return { isProved: false, findings: [finding('OWNERSHIP_TXT_MISMATCH', replies, { cause, remedy })] };
   }
   const isAtHost = textsOf(atHost).includes(value);
   const missing = finding('OWNERSHIP_TXT_MISSING', isAtHost ? [...replies, atHost] : replies, {
     cause: `There is no TXT record at ${name}${isAtHost ? `: it is on ${hostname} itself` : ''}.`,
-    remedy: `Add exactly this TXT record: name ${name} (not ${hostname}), value ${value}.`,
+    remedy: `${before}${before ? 'a' : 'A'}dd exactly this TXT record: name ${name} (not ${hostname}), value ${value}.`,
   });
   return { isProved: false, findings: [missing] };
 }
 
 /** The proofs of all projects at the TXT record's name. */
-export function proofsOf({ ownership, nameServers, zone, isOrphan, isCutShort }: Observation): string[] {
+export function proofsOf(seen: Observation): string[] {
+  const { ownership, nameServers, zone, isZoneReferred, isOrphan, isCutShort } = seen;
   if (ownership === null) return [];
   // Other projects can use up the questions to a server, and the process's time. A cache's old proof must not count then.
   const isUnsure =
     isCutShort ||
+    isZoneReferred ||
     (zone === null && !isOrphan) ||
     nameServers.some(({ txt }) => txt instanceof DnsUnreachable && txt.reason === 'not asked');
-  const replies = repliesThatCount(nameServers, isUnsure ? null : ownership.txt);
+  const replies = repliesThatCount(seen, isUnsure ? null : ownership.txt);
   return replies.flatMap(textsOf).filter(isProof);
 }
 
@@ -61,8 +74,8 @@ export function proofsOf({ ownership, nameServers, zone, isOrphan, isCutShort }:
  * The answers of the zone's name servers, because a cache keeps a deleted proof; the resolver's when none of them decides.
  * A name server does not follow a CNAME to another zone.
  */
-function repliesThatCount(nameServers: Observation['nameServers'], cached: Answer | null): Answer[] {
-  const direct = nameServers.flatMap(({ txt }) => txt ?? []);
+function repliesThatCount({ nameServers, isZoneReferred }: Observation, cached: Answer | null): Answer[] {
+  const direct = isZoneReferred ? [] : nameServers.flatMap(({ txt }) => txt ?? []);
   const own = direct.filter((reply) => isAuthority(reply) && valuesOf([reply], 'CNAME').length === 0);
   return own.length > 0 || cached === null ? own : [cached].filter(isDecisive);
 }

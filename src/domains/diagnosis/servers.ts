@@ -1,28 +1,60 @@
 import { type Answer, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
-import { type Diagnosis, finding, listed, shown, timeInWords } from './diagnosis.js';
-import { isAuthority, isRefusal, type Observation } from './observation.js';
+import { type Diagnosis, finding, listed, reasonOf, shown, timeInWords } from './diagnosis.js';
+import { isAuthority, isRefusal, type Lookup, type Observation } from './observation.js';
 
 const ASK_AGAIN_MS = 30_000;
 const OUR_REPAIR = { actor: 'PLATFORM', remedy: 'Nothing: we must repair it.' } as const;
 
 /** The finding for name servers with bad answers: SERVFAIL, REFUSED, or without authority for their own zone. */
-export function failingServers({ nameServers, zone }: Observation): Diagnosis[] {
-  const isBad = (reply: Answer) => !isAuthority(reply) && !(reply instanceof DnsUnreachable);
-  const bad = nameServers.filter(({ lookup }) => lookup.some(isBad));
-  const replies = bad.flatMap(({ lookup }) => lookup.filter(isBad));
-  const [first] = replies;
-  if (!first) return [];
+export function failingServers(seen: Observation): Diagnosis[] {
+  const { nameServers, zone } = seen;
+  const bad = nameServers
+    .map(({ name, lookup }) => ({ name, lookup, replies: badReplies(lookup, seen) }))
+    .filter(({ replies }) => replies.length > 0);
+  const replies = bad.flatMap((server) => server.replies);
+  const told = replies.find(({ extendedError }) => extendedError !== null) ?? replies[0];
+  if (!told) return [];
+  if (bad.every(({ lookup }) => failsForAddressesOnly(lookup))) return [aliasGone(replies, seen)];
   const names = bad.map(({ name }) => shown(name)).join(', ');
-  const said = isDecisive(first)
+  const said = isDecisive(told)
     ? 'answer without authority for the zone'
-    : `answer ${first.question.type} questions with ${first.rcode}`;
+    : `answer ${told.question.type} questions with ${told.rcode}${reasonOf(told)}`;
   const servers = `${bad.length} of ${nameServers.length} name servers of ${zone?.name} (${names})`;
   return [failing(`${servers} ${said}`, replies)];
 }
 
+/** Beside a CNAME, a SERVFAIL for an address is about the CNAME's target: some servers answer a loop like this. */
+function badReplies(lookup: Lookup, { hostname }: Observation): Answer[] {
+  const hasCname = valuesOf(lookup.filter(isAuthority), 'CNAME', hostname).length > 0;
+  return lookup.filter(
+    (reply) =>
+      !isAuthority(reply) &&
+      !(reply instanceof DnsUnreachable) &&
+      !(hasCname && reply.rcode === 'SERVFAIL' && reply.question.type !== 'CNAME'),
+  );
+}
+
+/** PowerDNS answers like this when it can't resolve the target of an ALIAS. */
+function failsForAddressesOnly(lookup: Lookup): boolean {
+  const answered = lookup.filter((reply) => !(reply instanceof DnsUnreachable));
+  const [cnames, addresses] = [true, false].map((isCname) =>
+    answered.filter(({ question }) => (question.type === 'CNAME') === isCname),
+  ) as [Answer[], Answer[]];
+  const isFailed = (reply: Answer) => reply.rcode === 'SERVFAIL' && reply.isAuthoritative;
+  return cnames.some(isAuthority) && addresses.length > 0 && addresses.every(isFailed);
+}
+
+function aliasGone(evidence: readonly Answer[], { hostname, zone, platformHost }: Observation): Diagnosis {
+  return finding('TARGET_GONE', evidence, {
+    cause: `The name servers of ${zone?.name} can't resolve the addresses of ${hostname}: the target of its ALIAS or ANAME record probably does not exist.`,
+    remedy: `Set the value of the ALIAS or ANAME record to ${platformHost}.`,
+  });
+}
+
 /** The finding for a parent zone that names other servers than the zone itself, or servers that do not have the zone. */
 export function wrongDelegation({ delegation, zone }: Observation): Diagnosis[] {
-  if (!delegation) return [];
+  // Without an answer the zone's own list is unknown, not empty.
+  if (!delegation || delegation.own.length === 0) return [];
   const { parent, delegated, own, lame, evidence } = delegation;
   const stray = lame.filter(({ name }) => !own.includes(name));
   if (delegated.join() === own.join() && stray.length === 0) return [];
@@ -36,27 +68,17 @@ export function wrongDelegation({ delegation, zone }: Observation): Diagnosis[] 
   ];
 }
 
-/** The finding for an answer that the resolver gives only without validation. */
-export function brokenDnssec({ host, hostname, unvalidated, zone, registrable }: Observation): Diagnosis[] {
-  // With a CNAME, the zone of the target is the one that fails. A resolver refuses a CNAME loop either way.
-  const hasCname = valuesOf(host, 'CNAME', hostname).length > 0;
-  if (unvalidated === null || !isDecisive(unvalidated) || hasCname) return [];
+export function refusedQuestions({ host, hostname, nameServers, zone }: Observation): Diagnosis[] {
   const refused = host.filter(isRefusal);
-  const reason = refused.find(({ extendedError }) => extendedError !== null)?.extendedError;
-  const signed = zone?.name ?? registrable;
-  return [
-    finding('DNSSEC_BROKEN', [...refused, unvalidated], {
-      cause: `The answers for ${signed} fail DNSSEC validation${reason ? ` (resolver: ${shown(reason)})` : ''}.`,
-      remedy: `Correct or remove the DS record of ${signed} at your registrar.`,
-    }),
-  ];
-}
-
-export function refusedQuestions({ host, hostname }: Observation): Diagnosis[] {
-  const refused = host.filter(isRefusal);
-  if (!refused[0]) return [];
-  const { rcode, extendedError } = refused[0];
-  const said = `${rcode}${extendedError ? ` (${shown(extendedError)})` : ''}`;
+  const told = refused.find(({ extendedError }) => extendedError !== null) ?? refused[0];
+  if (!told) return [];
+  const said = `${told.rcode}${reasonOf(told)}`;
+  const own = nameServers.flatMap(({ lookup }) => lookup);
+  if (own.length > 0 && own.every((reply) => reply instanceof DnsUnreachable)) {
+    const names = listed(nameServers.map(({ name }) => name));
+    const silent = `The name servers of ${zone?.name} (${names}) do not answer, and a resolver says ${said}`;
+    return [failing(silent, [...refused, ...own])];
+  }
   return [failing(`The name servers of ${hostname} give no usable answer: a resolver says ${said}`, refused)];
 }
 

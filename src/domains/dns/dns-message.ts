@@ -1,6 +1,7 @@
 import type { DnsServer } from '../../ground/config/config.js';
+import type { ExtendedError } from './extended-error.js';
 
-export type RecordType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'NS' | 'SOA' | 'TXT';
+export type RecordType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DNAME' | 'DS' | 'NS' | 'RRSIG' | 'SOA' | 'TXT';
 
 export interface Question {
   /** In lower case, without a trailing dot. */
@@ -36,23 +37,27 @@ export interface Answer {
   records: ResourceRecord[];
   /** The authority section: the SOA of a negative answer, the NS of a referral. */
   authority: ResourceRecord[];
-  /** Extended DNS Error (RFC 8914), as `9 DNSKEY missing`; null = none. */
-  extendedError: string | null;
+  /** The addresses in the additional section: those of the name servers of a referral. */
+  glue: ResourceRecord[];
+  /** Null = none. */
+  extendedError: ExtendedError | null;
   atMs: number;
 }
 
-type Silence = 'timeout' | 'unreachable' | 'malformed' | 'not asked';
+type Silence = 'timeout' | 'unreachable' | 'malformed' | 'not asked' | 'no authority';
 
 /**
  * A server could not be asked, which says nothing about the records. It is returned in place of an answer, and has no record.
  * `timeout`: no answer in time, or the caller aborted. `unreachable`: no packet reached it. `malformed`: its answer can't be
- * read. `not asked`: too many open questions, or its time was over before its turn.
+ * read. `not asked`: too many open questions, or its time was over before its turn. `no authority`: it is no name server of
+ * the zone.
  */
 export class DnsUnreachable implements Answer {
   readonly rcode = '';
   readonly isAuthoritative = false;
   readonly records: ResourceRecord[] = [];
   readonly authority: ResourceRecord[] = [];
+  readonly glue: ResourceRecord[] = [];
   readonly extendedError = null;
 
   constructor(

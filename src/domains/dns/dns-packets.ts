@@ -1,7 +1,8 @@
 import { SocketAddress } from 'node:net';
 import type { Answer, CaaRecord, Question, ResourceRecord } from './dns-message.js';
+import type { ExtendedError } from './extended-error.js';
 
-/** A zone with 60 TXT records at its apex answers with 5 KB. No signatures are requested, so DNSSEC adds nothing. */
+/** A zone with 60 TXT records at its apex answers with 5 KB. Signatures are requested for single questions only. */
 export const MAX_MESSAGE_BYTES = 8_192;
 /** A hundred, and the one of EDNS0. */
 const MAX_RECORDS = 101;
@@ -15,7 +16,22 @@ const EXTENDED_ERROR_OPTION = 15;
 const HEADER_BYTES = 12;
 const IN = 1;
 const FLAGS = { response: 0x8000, authoritative: 0x400, truncated: 0x200, recursion: 0x100, unchecked: 0x10 };
-const TYPES = { A: 1, NS: 2, CNAME: 5, SOA: 6, TXT: 16, AAAA: 28, DNAME: 39, OPT: 41, CAA: 257 };
+/** EDNS0: the answer may have signatures (RFC 3225). */
+const DNSSEC_OK = 0x8000;
+const TYPES = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  TXT: 16,
+  AAAA: 28,
+  DNAME: 39,
+  OPT: 41,
+  DS: 43,
+  RRSIG: 46,
+  CAA: 257,
+};
+const ADDRESS_TYPES = [TYPES.A, TYPES.AAAA];
 const TYPE_NAMES = new Map(Object.entries(TYPES).map(([name, number]) => [number, name]));
 const RCODES =
   'NOERROR FORMERR SERVFAIL NXDOMAIN NOTIMP REFUSED YXDOMAIN YXRRSET NXRRSET NOTAUTH NOTZONE'.split(' ');
@@ -24,7 +40,7 @@ export interface Query {
   id: number;
   question: Question;
   recursionDesired: boolean;
-  /** The resolver answers even when DNSSEC validation fails. */
+  /** The resolver answers even when DNSSEC validation fails, with the signatures. */
   checkingDisabled: boolean;
   /** EDNS0: servers from before 1999, and some middleboxes, answer FORMERR to it. */
   hasEdns: boolean;
@@ -42,7 +58,9 @@ export function encodeQuery({ id, question, recursionDesired, checkingDisabled, 
     ...labels.map((label) => Buffer.from(String.fromCharCode(label.length) + label)),
     Buffer.of(0),
     numbers16(TYPES[question.type], IN),
-    ...(hasEdns ? [Buffer.of(0), numbers16(TYPES.OPT, UDP_PAYLOAD_BYTES, 0, 0, 0)] : []),
+    ...(hasEdns
+      ? [Buffer.of(0), numbers16(TYPES.OPT, UDP_PAYLOAD_BYTES, 0, checkingDisabled ? DNSSEC_OK : 0, 0)]
+      : []),
   ]);
 }
 
@@ -89,6 +107,7 @@ export function decodeAnswer(message: Buffer): DecodedAnswer {
     isAuthoritative: (flags & FLAGS.authoritative) !== 0,
     records: records.map((raw) => recordOf(raw, reader)),
     authority: authority.map((raw) => recordOf(raw, reader)),
+    glue: additional.filter(({ type }) => ADDRESS_TYPES.includes(type)).map((raw) => recordOf(raw, reader)),
     extendedError: edns ? extendedError(edns.data) : null,
   };
 }
@@ -187,6 +206,8 @@ function presentation({ type, data, at }: RawRecord, reader: Reader): string {
     }
     case TYPES.TXT:
       return joinedStrings(data);
+    case TYPES.RRSIG:
+      return signature(data);
     default:
       return `\\# ${data.length}`;
   }
@@ -195,6 +216,20 @@ function presentation({ type, data, at }: RawRecord, reader: Reader): string {
 function sized(data: Buffer, size: number): Buffer {
   if (data.length !== size) throw new RangeError('the address has another size');
   return data;
+}
+
+/** `A 13 3 300 20261231235959 20261201000000 4711`: without the signer and the signature. */
+function signature(data: Buffer): string {
+  const type = data.readUInt16BE(0);
+  const dates = [8, 12].map((at) => new Date(data.readUInt32BE(at) * 1_000).toISOString());
+  return [
+    TYPE_NAMES.get(type) ?? `TYPE${type}`,
+    data.readUInt8(2),
+    data.readUInt8(3),
+    data.readUInt32BE(4),
+    ...dates.map((date) => date.replace(/\D/g, '').slice(0, 14)),
+    data.readUInt16BE(16),
+  ].join(' ');
 }
 
 function joinedStrings(data: Buffer): string {
@@ -211,11 +246,13 @@ function caaOf(data: Buffer): CaaRecord {
   return { isCritical: (data.readUInt8(0) & 0x80) !== 0, tag, value: data.toString('utf8', end) };
 }
 
-function extendedError(options: Buffer): string | null {
+function extendedError(options: Buffer): ExtendedError | null {
   for (let at = 0; at < options.length; ) {
     const end = at + 4 + options.readUInt16BE(at + 2);
     const isError = options.readUInt16BE(at) === EXTENDED_ERROR_OPTION && end >= at + 6;
-    if (isError) return `${options.readUInt16BE(at + 4)} ${options.toString('utf8', at + 6, end)}`.trim();
+    if (isError) {
+      return { code: options.readUInt16BE(at + 4), text: options.toString('utf8', at + 6, end).trim() };
+    }
     at = end;
   }
   return null;

@@ -6,6 +6,7 @@ import {
   isDecisive,
   type Question,
   type RecordType,
+  type ResourceRecord,
   valuesOf,
 } from './dns-message.js';
 import { isPrivateAddress } from './private-addresses.js';
@@ -23,6 +24,8 @@ export interface Zone {
   name: string;
   /** Host names, sorted. */
   nameServers: string[];
+  /** Their addresses according to a referral: a resolver does not know them while the zone fails. */
+  glue?: readonly ResourceRecord[];
 }
 
 export interface ZoneCut {
@@ -30,6 +33,8 @@ export interface ZoneCut {
   zone: Zone | null;
   /** Whether the name is the apex of a zone; null = unknown. */
   isApex: boolean | null;
+  /** The resolver could not say whether a zone begins between this zone and the name. */
+  isUnsure: boolean;
 }
 
 export interface NameServer {
@@ -59,10 +64,12 @@ export class NameServers {
       }),
     );
     const found = cuts.map(zoneNameOf).find((zone) => zone !== null);
+    const below = cuts.filter(({ soa }) => soa.question.name.length > (found?.length ?? 0));
     const ns = cuts.flatMap((cut) => (cut.ns.question.name === found ? cut.ns : []));
     return {
       zone: found === undefined ? null : { name: found, nameServers: valuesOf(ns, 'NS', found).sort() },
       isApex: cuts[0]?.isApex ?? null,
+      isUnsure: below.some(({ soa }) => !isDecisive(soa)),
     };
   }
 
@@ -70,11 +77,13 @@ export class NameServers {
    * The zone's name servers that may be asked, at most 8, with one address each. Servers with private addresses are left
    * out: a zone's owner could otherwise direct packets into our network. Never throws.
    */
-  async serversOf({ name: zone, nameServers }: Zone, asker?: Asker): Promise<NameServer[]> {
+  async serversOf({ name: zone, nameServers, glue = [] }: Zone, asker?: Asker): Promise<NameServer[]> {
     const found = await Promise.all(
       nameServers.slice(0, MAX_NAME_SERVERS).map(async (name) => {
         const types = ['A', 'AAAA'] as const;
-        const answers = await Promise.all(types.map((type) => this.resolver.ask({ name, type }, { asker })));
+        const glued = { records: glue.filter((record) => record.name === name) };
+        const ask = (type: RecordType) => this.resolver.ask({ name, type }, { asker });
+        const answers = glued.records.length > 0 ? [glued] : await Promise.all(types.map(ask));
         const address = types
           .flatMap((type) => valuesOf(answers, type))
           .find((ip) => this.settings.privateNameServers || !isPrivateAddress(ip));

@@ -9,6 +9,7 @@ import type { AuditLog } from '../../tenants/audit/audit-log.js';
 import { allowsCustomDomains } from '../../tenants/projects/plans.js';
 import { Project } from '../../tenants/projects/project.entity.js';
 import type { CertificateStore } from '../certificates/store/certificate.store.js';
+import type { Inspection } from '../diagnosis/diagnose.js';
 import { type OwnershipRecord, ownershipRecord } from '../diagnosis/dns-records.js';
 import { KNOWLEDGE_MS } from '../hosts/host-index.js';
 import { parseHostname } from '../names/hostname.js';
@@ -61,8 +62,9 @@ export class DomainClaims {
     await this.requireRoom(db.repository(Project), projectId, 1);
     const proof = ownershipRecord(projectId, hostname);
     const subject = { projectId, hostname, isApex: isApexByList, ownership: proof };
-    const { isApex, isReachingUs, isUnderWildcard, proofs } = await check.inspectForOwner(subject);
-    if (holder) requireProof(holder, proof, proofs);
+    const inspection = await check.inspectForOwner(subject);
+    const { isApex, isReachingUs, isUnderWildcard } = inspection;
+    if (holder) requireProof(holder, proof, inspection);
     const wasClaimed = !holder && (await store.wasHeldByAnother(hostname, projectId, this.now() - CLAIM_MS));
     // Null = could not be asked, so the name may point here.
     const mustProve = isReachingUs !== false || isUnderWildcard !== false || wasClaimed;
@@ -179,8 +181,13 @@ export class DomainClaims {
  * The name moves when DNS has the new project's proof and not the holder's. If both counted, two projects could take the
  * name from each other again and again, with an order each time. A request without a proof changes nothing.
  */
-function requireProof({ hostname, ...holder }: Domain, wanted: OwnershipRecord, proofs: string[]): void {
-  if (!proofs.includes(wanted.value)) throw attachedElsewhere(hostname, wanted);
+function requireProof(
+  { hostname, ...holder }: Domain,
+  wanted: OwnershipRecord,
+  { proofs, diagnoses }: Inspection,
+): void {
+  const lacking = diagnoses.find(({ code, severity }) => code === 'DNS_NO_RECORD' && severity === 'WARNING');
+  if (!proofs.includes(wanted.value)) throw attachedElsewhere(hostname, wanted, lacking?.remedy);
   const other = ownershipRecord(holder.projectId, hostname).value;
   if (proofs.includes(other)) {
     throw conflict(
@@ -192,8 +199,10 @@ function requireProof({ hostname, ...holder }: Domain, wanted: OwnershipRecord, 
 const conflict = (message: string) => new AppError('conflict', message);
 const attachedHere = (hostname: string) => conflict(`${hostname} is already attached to this project.`);
 
-function attachedElsewhere(hostname: string, { name, value }: OwnershipRecord): AppError {
+/** `first`: what must be done before a TXT record may stand there. */
+function attachedElsewhere(hostname: string, { name, value }: OwnershipRecord, first?: string): AppError {
+  const before = first === undefined ? '' : ` First: ${first}`;
   return conflict(
-    `${hostname} is attached to another project. Remove it there. To move it here instead, create the TXT record ${name} with the value ${value} and add the domain again.`,
+    `${hostname} is attached to another project. Remove it there. To move it here instead, create the TXT record ${name} with the value ${value} and add the domain again.${before}`,
   );
 }

@@ -161,7 +161,8 @@ function resolver(zone: Record<string, { rcode?: string; error?: string; cname?:
         ...values.map((value) => record('CAA', value, cname ?? question.name)),
       ],
       authority: [],
-      extendedError: error ?? null,
+      glue: [],
+      extendedError: error === undefined ? null : { code: 9, text: error },
       atMs: NOW_MS,
     };
   };
@@ -274,14 +275,14 @@ describe('CAA-9: the records at the end of a CNAME count', () => {
 describe('CAA-10: a lookup that fails anywhere in the climb blocks', () => {
   test.each(['SERVFAIL', 'REFUSED', 'NOTIMP', 'FORMERR'])('%s blames the DNS provider', async (rcode) => {
     for (const name of [HOST, 'customer.test', 'test']) {
-      const { ask } = resolver({ [name]: { rcode, error: '9 DNSKEY missing' } });
+      const { ask } = resolver({ [name]: { rcode, error: 'no key' } });
       const found = await checkCaa(ask, HOST, RULE);
       expect(found).toMatchObject([{ code: 'CAA_LOOKUP_FAILED', actor: 'DNS_PROVIDER' }]);
       expect(found.every(isBlocking)).toBe(true);
       expect(found[0]?.cause).toContain(
-        `${name} answer the question for CAA records with ${rcode} (9 DNSKEY`,
+        `${name} answer the question for CAA records with ${rcode} (DNSKEY Missing: no key)`,
       );
-      expect(found[0]?.evidence[0]?.answer).toBe(`${rcode}: 9 DNSKEY missing`);
+      expect(found[0]?.evidence[0]?.answer).toBe(`${rcode} (DNSKEY Missing: no key)`);
     }
   });
 

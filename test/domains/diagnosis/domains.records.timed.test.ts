@@ -37,6 +37,20 @@ test('Domains-Records-1: a TXT record is shown only when ownership must be prove
   ]);
 });
 
+test('Domains-Records-4: for a name that only a wildcard leads here the CNAME is shown with the TXT record, or the ALIAS', () => {
+  const typesWith = (isApex: boolean, ...codes: string[]) => {
+    const dnsDiagnoses = codes.map((code) => ({
+      code,
+      severity: code === 'OWNERSHIP_TXT_MISSING' ? 'ERROR' : 'WARNING',
+    })) as Domain['dnsDiagnoses'];
+    const domain = { hostname: 'shop.example.com', isApex, ownership: 'REQUIRED', dns: 'FAILED' } as const;
+    return recordsFor({ ...domain, dnsDiagnoses }).map(({ type }) => type);
+  };
+  expect(typesWith(false, 'OWNERSHIP_TXT_MISSING', 'WILDCARD_DNS')).toEqual(['TXT']);
+  expect(typesWith(false, 'OWNERSHIP_TXT_MISSING', 'DNS_NO_RECORD')).toEqual(['CNAME', 'TXT']);
+  expect(typesWith(true, 'OWNERSHIP_TXT_MISSING', 'DNS_NO_RECORD')).toEqual(['ALIAS', 'TXT']);
+});
+
 test('Domains-Records-2: the proof is the same each time, and differs for each project and each host', () => {
   const projectId = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n });
   fc.assert(

@@ -1,38 +1,9 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket as TcpSocket } from 'node:net';
-import packet, { type DecodedPacket, type OptAnswer, type Packet } from 'dns-packet';
-import { DnsZones, type DoubleType, type Said } from './dns-zones.js';
-
-/**
- * A fault of a DNS server.
- * `drop`: no answer.
- * `truncate`: the UDP answer only says to ask by TCP.
- * `lame`: answers without authority.
- * `bogus`: fails DNSSEC validation: SERVFAIL with an Extended DNS Error, except when checking is disabled.
- * `wrong id` and `wrong question`: a forged packet and no other.
- * `garbage`: a packet that cannot be decoded.
- * `no edns`: FORMERR to EDNS0.
- * `delayMs`: the right answer, late.
- * `dropFirst`: the first packets are lost, later ones are answered.
- * `hostile`: the UDP answer says to ask by TCP, where this function has the connection.
- */
-type DnsFault =
-  | 'servfail'
-  | 'refused'
-  | 'formerr'
-  | 'notimp'
-  | 'drop'
-  | 'truncate'
-  | 'lame'
-  | 'bogus'
-  | 'wrong id'
-  | 'wrong question'
-  | 'garbage'
-  | 'no edns'
-  | { delayMs: number }
-  | { dropFirst: number }
-  | { hostile: (query: Buffer, socket: TcpSocket) => void };
+import packet from 'dns-packet';
+import { type DnsFault, messageFor } from './dns-faults.js';
+import { DnsZones, type DoubleType } from './dns-zones.js';
 
 /** Selects questions, for a fault or in the log; an omitted field matches all. */
 interface Which {
@@ -118,20 +89,19 @@ export async function startDnsServer({ address = '127.0.0.1', port = 0 } = {}): 
       return;
     }
     if (active === 'drop') return;
+    const isHealed = typeof active === 'object' && 'failFirst' in active && active.failFirst-- <= 0;
     const isHostile = typeof active === 'object' && 'hostile' in active;
     if (isHostile && !isUdp) {
       active.hostile(bytes, protocol);
       return;
     }
     const said = zones.answer(name, type, query.flag_rd);
-    const message = messageFor({
-      query,
-      said,
-      fault: isHostile ? 'truncate' : active,
-      protocol: isUdp ? 'udp' : 'tcp',
-    });
-    if (typeof active === 'object' && 'delayMs' in active) setTimeout(send, active.delayMs, message).unref();
-    else send(message);
+    const fault = isHostile ? 'truncate' : isHealed ? undefined : active;
+    const message = messageFor({ query, said, fault, protocol: isUdp ? 'udp' : 'tcp' });
+    const isLate = typeof active === 'object' && 'delayMs' in active;
+    if (isLate && !(active.isQuickUnchecked && query.flag_cd)) {
+      setTimeout(send, active.delayMs, message).unref();
+    } else send(message);
   };
 
   let isStopped = false;
@@ -176,58 +146,6 @@ export async function startDnsServer({ address = '127.0.0.1', port = 0 } = {}): 
       await Promise.all(ends);
     },
   };
-}
-
-const RCODES = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 };
-const REFUSALS = { servfail: 2, refused: 5, formerr: 1, notimp: 4 };
-const EXTENDED_ERROR = Buffer.from('\0\tDNSKEY Missing: no SEP matching the DS found', 'latin1');
-
-interface Occasion {
-  query: DecodedPacket;
-  said: Said;
-  fault: DnsFault | undefined;
-  protocol: 'udp' | 'tcp';
-}
-
-function messageFor({ query, said, fault, protocol }: Occasion): Buffer {
-  if (fault === 'garbage') return Buffer.concat([idOf(query), Buffer.from('ffffffffffffffffffff', 'hex')]);
-  const edns = query.additionals?.find((record): record is OptAnswer => record.type === 'OPT');
-  const isBogus = fault === 'bogus' && !query.flag_cd;
-  let rcode = isBogus ? RCODES.SERVFAIL : RCODES[said.rcode];
-  if (typeof fault === 'string' && fault in REFUSALS) rcode = REFUSALS[fault as keyof typeof REFUSALS];
-  if (fault === 'no edns' && edns) rcode = RCODES.FORMERR;
-  const isEmpty = rcode !== RCODES[said.rcode];
-  const isAuthoritative = said.isAuthoritative && fault !== 'lame' && !isEmpty;
-  const [question] = query.questions ?? [];
-  const message: Packet = {
-    type: 'response',
-    id: fault === 'wrong id' ? ((query.id ?? 0) + 1) & 0xffff : (query.id ?? 0),
-    flags:
-      rcode |
-      (isAuthoritative ? packet.AUTHORITATIVE_ANSWER : 0) |
-      (query.flag_rd ? packet.RECURSION_DESIRED | packet.RECURSION_AVAILABLE : 0),
-    questions:
-      fault === 'wrong question' && question
-        ? [{ ...question, name: 'forged.test' }]
-        : [question].flatMap((q) => q ?? []),
-    answers: isEmpty ? [] : said.answers,
-    authorities: isEmpty ? [] : said.authorities,
-    additionals:
-      edns && fault !== 'no edns'
-        ? [{ ...edns, options: isBogus ? ([{ code: 15, data: EXTENDED_ERROR }] as never) : [] }]
-        : [],
-  };
-  const encoded = packet.encode(message);
-  const fits = protocol === 'tcp' || encoded.length <= (edns?.udpPayloadSize ?? 512);
-  if (fits && !(fault === 'truncate' && protocol === 'udp')) return encoded;
-  const flags = (message.flags ?? 0) | packet.TRUNCATED_RESPONSE;
-  return packet.encode({ ...message, flags, answers: [], authorities: [] });
-}
-
-function idOf({ id = 0 }: DecodedPacket): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeUInt16BE(id);
-  return bytes;
 }
 
 /** A message with its length before it, as TCP carries it. */

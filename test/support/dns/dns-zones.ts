@@ -1,6 +1,6 @@
 import type { Answer, RecordType } from 'dns-packet';
 
-export type DoubleType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'NS' | 'SOA' | 'TXT';
+export type DoubleType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DNAME' | 'DS' | 'NS' | 'RRSIG' | 'SOA' | 'TXT';
 
 interface StoredRecord {
   name: string;
@@ -14,6 +14,8 @@ export interface Said {
   isAuthoritative: boolean;
   answers: Answer[];
   authorities: Answer[];
+  /** The addresses of the name servers of a referral. */
+  additionals: Answer[];
 }
 
 /** The data of a DNS server and its answers. Values are as in a zone file, names without the trailing dot. */
@@ -63,23 +65,36 @@ export class DnsZones {
 
   /** A resolver follows CNAMEs everywhere; a name server only within its zones, and refuses other names. */
   answer(name: string, type: RecordType, isRecursive: boolean): Said {
-    const said: Said = { rcode: 'NOERROR', isAuthoritative: !isRecursive, answers: [], authorities: [] };
+    const said: Said = {
+      rcode: 'NOERROR',
+      isAuthoritative: !isRecursive,
+      answers: [],
+      authorities: [],
+      additionals: [],
+    };
     if (!isRecursive && this.zoneOf(name) === null) {
       return { ...said, rcode: 'REFUSED', isAuthoritative: false };
     }
     const cut = isRecursive ? null : this.cutAbove(name);
     if (cut !== null) {
       const delegation = this.records.filter((record) => record.name === cut && record.type === 'NS');
-      return { ...said, isAuthoritative: false, authorities: delegation.map(encoded) };
+      const glue = this.records.filter(
+        (record) => record.type === 'A' && delegation.some(({ value }) => value === record.name),
+      );
+      const authorities = delegation.map(encoded);
+      return { ...said, isAuthoritative: false, authorities, additionals: glue.map(encoded) };
     }
     const visited = new Set<string>();
     for (let current = name.toLowerCase(); ; ) {
       if (visited.has(current)) return isRecursive ? { ...said, rcode: 'SERVFAIL', answers: [] } : said;
       visited.add(current);
-      const here = this.matching(current);
+      const dname = this.dnameAbove(current);
+      if (dname) said.answers.push(encoded(dname));
+      const here = dname ? [synthesised(dname, current)] : this.matching(current);
       const cnames = here.filter((record) => record.type === 'CNAME');
       const wanted = here.filter((record) => record.type === type);
-      const shown = type === 'CNAME' ? cnames : [...cnames, ...wanted];
+      const signatures = here.filter((record) => record.type === 'RRSIG');
+      const shown = [...(type === 'CNAME' ? cnames : [...cnames, ...wanted]), ...signatures];
       said.answers.push(...shown.map((record) => encoded({ ...record, name: current })));
       const target = type === 'CNAME' ? undefined : cnames[0]?.value.toLowerCase();
       if (target === undefined || (!isRecursive && this.zoneOf(target) === null)) {
@@ -98,6 +113,10 @@ export class DnsZones {
     const above = labels.map((_, index) => labels.slice(index).join('.'));
     const encloser = above.find((candidate) => this.exists(candidate));
     return this.records.filter((record) => record.name === `*.${encloser}`);
+  }
+
+  private dnameAbove(name: string): StoredRecord | undefined {
+    return this.records.find((record) => record.type === 'DNAME' && name.endsWith(`.${record.name}`));
   }
 
   private exists(name: string): boolean {
@@ -138,6 +157,11 @@ export class DnsZones {
   }
 }
 
+/** The CNAME of a name below a DNAME (RFC 6672). */
+function synthesised({ name, value, ttlSeconds }: StoredRecord, below: string): StoredRecord {
+  return { name: below, type: 'CNAME', value: below.slice(0, -name.length) + value, ttlSeconds };
+}
+
 function encoded({ name, type, value, ttlSeconds: ttl }: StoredRecord): Answer {
   switch (type) {
     case 'SOA': {
@@ -148,6 +172,19 @@ function encoded({ name, type, value, ttlSeconds: ttl }: StoredRecord): Answer {
     case 'CAA': {
       const [, flags = '0', tag = '', text = ''] = /^(\d+) (\S+) "?(.*?)"?$/.exec(value) ?? [];
       return { name, type, ttl, data: { flags: Number(flags), tag: tag as 'issue', value: text } };
+    }
+    case 'DS': {
+      const [keyTag = 0, algorithm = 13, digestType = 2] = value.split(' ').map(Number);
+      return { name, type, ttl, data: { keyTag, algorithm, digestType, digest: Buffer.alloc(32) } };
+    }
+    case 'RRSIG': {
+      // The type that is signed, and the end of the signature as an ISO date.
+      const [typeCovered = 'A', end = ''] = value.split(' ');
+      const expiration = Date.parse(end) / 1_000;
+      const signer = { signersName: name.split('.').slice(-2).join('.'), signature: Buffer.alloc(64) };
+      const dates = { expiration, inception: expiration - 86_400, originalTTL: ttl };
+      const key = { algorithm: 13, labels: name.split('.').length, keyTag: 4711 };
+      return { name, type, ttl, data: { typeCovered: typeCovered as 'A', ...key, ...dates, ...signer } };
     }
     case 'TXT':
       return { name, type, ttl, data: value.match(/[\s\S]{1,255}/g) ?? [''] };

@@ -1,0 +1,70 @@
+import { isDecisive, valuesOf } from '../dns/dns-message.js';
+import { extendedErrorName, isAboutDnssec, isAboutExpiry } from '../dns/extended-error.js';
+import { type Diagnosis, finding } from './diagnosis.js';
+import { ADDRESSES, type Observation } from './observation.js';
+
+/**
+ * The finding for a question that the resolver answers only without DNSSEC validation. A SERVFAIL has many causes: it must
+ * fail twice, and the zone must have a DS record. While that is unknown, an extended error about DNSSEC decides. D-248.
+ */
+export function brokenDnssec(seen: Observation): Diagnosis[] {
+  const { host, hostname, validation } = seen;
+  // With a CNAME, the zone of the target is the one that fails. A resolver refuses a CNAME loop either way.
+  if (validation === null || valuesOf(host, 'CNAME', hostname).length > 0) return [];
+  const { unchecked, checked, ds } = validation;
+  const failed = host.filter((reply) => !isDecisive(reply));
+  const isFailing = failed.some(({ question }) => question.type === unchecked.question.type);
+  if (!isFailing || !isDecisive(unchecked) || isDecisive(checked)) return [];
+  const replies = [...failed, checked];
+  const isSigned = valuesOf([ds], 'DS').length > 0;
+  // Without a DS record nobody validates the zone (RFC 4035 §5.2).
+  const isUnsigned = !isSigned && isDecisive(ds) && ds.authority.some(({ type }) => type === 'SOA');
+  const error = replies.find(({ extendedError }) => isAboutDnssec(extendedError))?.extendedError ?? null;
+  if (isUnsigned || (!isSigned && error === null)) return [];
+  const reason = error === null ? '' : ` (a resolver says: ${extendedErrorName(error)})`;
+  const words = wordsFor(seen, { zone: ds.question.name, reason, isSigned });
+  return [finding('DNSSEC_BROKEN', [...failed, unchecked, ...(isSigned ? [ds] : [])], words)];
+}
+
+/** The DS record is the owner's, the signatures are the DNS provider's. Codes differ with the resolver's settings. */
+function wordsFor(
+  { host, hostname, validation, atMs }: Observation,
+  { zone, reason, isSigned }: { zone: string; reason: string; isSigned: boolean },
+): Parameters<typeof finding>[2] {
+  const unchecked = validation?.unchecked;
+  const ends = [...(unchecked?.records ?? []), ...(unchecked?.authority ?? [])]
+    .filter(({ type }) => type === 'RRSIG')
+    .map(({ value }) => value.split(' ')[4] ?? '');
+  const lastEnd = ends.sort().at(-1);
+  const now = new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14);
+  const isPast = lastEnd !== undefined && lastEnd < now;
+  if (isPast || host.some(({ extendedError }) => isAboutExpiry(extendedError))) {
+    const when = isPast ? ` on ${lastEnd.replace(/^(....)(..)(..).*/, '$1-$2-$3')}` : '';
+    return {
+      actor: 'DNS_PROVIDER',
+      cause: `The DNSSEC signatures of ${zone} expired${when}.`,
+      remedy: `Ask your DNS provider to sign ${zone} again.`,
+    };
+  }
+  // The zone's other answers are valid, so its DS record is right.
+  if (host.some((reply) => reply.question.type === 'CNAME' && isDecisive(reply))) {
+    const types = ADDRESSES.filter((wanted) =>
+      host.some((reply) => reply.question.type === wanted && !isDecisive(reply)),
+    );
+    return {
+      actor: 'DNS_PROVIDER',
+      cause: `The ${types.join(' and ')} answers for ${hostname} fail DNSSEC validation, other answers do not${reason}: an ALIAS or ANAME is probably not signed.`,
+      remedy: `Ask your DNS provider to sign the answers for ${hostname}, or to end DNSSEC for ${zone}.`,
+    };
+  }
+  if (isSigned && lastEnd === undefined) {
+    return {
+      cause: `${zone} has a DS record at its registrar, but its answers have no DNSSEC signatures${reason}.`,
+      remedy: `Remove the DS record of ${zone} at your registrar.`,
+    };
+  }
+  return {
+    cause: `The answers for ${zone} fail DNSSEC validation${reason}: its DS record or its signatures are wrong.`,
+    remedy: `Correct or remove the DS record of ${zone} at your registrar; if it is right, ask your DNS provider to sign the zone again.`,
+  };
+}

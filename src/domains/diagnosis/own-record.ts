@@ -1,0 +1,36 @@
+import type { Answer } from '../dns/dns-message.js';
+import { type Diagnosis, finding, shown } from './diagnosis.js';
+import { leadsTo } from './judge.js';
+import { dnameAbove, newRecord, withoutDname } from './new-record.js';
+import type { Observation } from './observation.js';
+
+/**
+ * The finding for a name that only a wildcard or a DNAME leads here while a TXT record below it is wanted. Followed without
+ * it, our own instruction would end the name. D-249.
+ */
+export function lackingOwnRecord(seen: Observation): Diagnosis[] {
+  const { hostname, below, ownership, host, nameServers } = seen;
+  if (ownership === null) return [];
+  const own = nameServers.flatMap(({ lookup, txt }) => [...lookup, ...(txt ? [txt] : [])]);
+  const replies = [...host, ...own, ownership.txt];
+  const dname = dnameAbove(replies, ownership.name);
+  if (dname !== null) {
+    const shows = ({ records }: Answer) => records.some(({ type }) => type === 'DNAME');
+    return [
+      lacking(replies.filter(shows), {
+        cause: `No record can stand at ${ownership.name}, because it is below the DNAME record of ${shown(dname)} (RFC 6672).`,
+        remedy: withoutDname(dname, seen),
+      }),
+    ];
+  }
+  if (below === null || !leadsTo([below], seen)) return [];
+  return [
+    lacking([below], {
+      cause: `${hostname} has no record of its own: a wildcard record leads it here, and no longer does once there is a TXT record at ${ownership.name} (RFC 4592).`,
+      remedy: `Add ${newRecord(seen)}, before you add the TXT record.`,
+    }),
+  ];
+}
+
+const lacking = (evidence: readonly Answer[], words: { cause: string; remedy: string }) =>
+  finding('DNS_NO_RECORD', evidence, { severity: 'WARNING', ...words });
