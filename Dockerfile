@@ -3,7 +3,7 @@ FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
-COPY tsconfig.json ormconfig.ts ./
+COPY build.js tsconfig.json ormconfig.ts ./
 COPY schema ./schema
 COPY src ./src
 COPY browser ./browser

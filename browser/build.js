@@ -32,12 +32,17 @@ const TEXTS = /\.(js|css|svg|html|json)$/;
 /** The highest quality, 11, takes more than twice as long, and saves 2 % of the bytes. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
 
-/** Builds `dist/public/<name>`, unless it was built from the same inputs: `npm start` and `npm test` build each time. */
-for (const [name, config] of Object.entries(BUILDS)) {
-  const inputs = await digestOfInputs(name);
-  const stamp = join(OUT, name, 'built-from');
-  if ((await readFile(stamp, 'utf8').catch(() => '')) !== inputs) await build(name, config, inputs);
-}
+/** The parts of `dist/public` by their names. `../build.js` builds each whose `stamp` has other `inputs`. */
+export const BROWSER_PARTS = Object.fromEntries(
+  Object.entries(BUILDS).map(([name, config]) => [
+    name,
+    {
+      stamp: join(OUT, name, 'built-from'),
+      inputs: () => inputsOf(name),
+      build: (inputs) => build(name, config, inputs),
+    },
+  ]),
+);
 
 async function build(name, config, inputs) {
   // Imported only here: loading them takes longer than everything else.
@@ -94,19 +99,20 @@ async function compress(folder) {
   await Promise.all(texts.map(compressOne));
 }
 
-async function digestOfInputs(name) {
+async function inputsOf(name) {
   const own = (await filesBelow(join(HERE, name))).filter((file) => !file.endsWith('generated.ts'));
   const descriptions = (await filesBelow(join(ROOT, 'src'))).filter((file) => DESCRIPTION.test(file));
-  const sources = [...own, ...(await filesBelow(join(HERE, 'design'))), ...descriptions];
-  const contract = join(ROOT, CONTRACTS[name]);
+  const shared = [...SHARED, join('..', CONTRACTS[name])].map((path) => join(HERE, path));
+  return digestOf([...own, ...(await filesBelow(join(HERE, 'design'))), ...descriptions, ...shared]);
+}
+
+export async function digestOf(files) {
   const hash = createHash('sha256');
-  for (const file of [...sources.sort(), ...SHARED.map((path) => join(HERE, path)), contract]) {
-    hash.update(relative(ROOT, file)).update(await readFile(file));
-  }
+  for (const file of files.sort()) hash.update(relative(ROOT, file)).update(await readFile(file));
   return hash.digest('hex');
 }
 
-async function filesBelow(folder) {
+export async function filesBelow(folder) {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
 }

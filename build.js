@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Builds each part of `dist/` that was not built from its present files, and says so at once; `npm start` runs it each time.
+ * Arguments name the parts; without any it builds all. Standard output stays free for the log of the server.
+ */
+const ROOT = import.meta.dirname ?? '';
+const { bin, engines } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const oldestNode = engines.node.replace('>=', '');
+const { node } = process.versions;
+if (node.localeCompare(oldestNode, 'en', { numeric: true }) < 0)
+  end(`This needs Node ${oldestNode} or later, and runs on Node ${node}.`);
+if (!existsSync(join(ROOT, 'node_modules'))) end('The packages are not installed yet. Run: npm ci');
+
+// Only now: an older Node cannot load it.
+const { BROWSER_PARTS, digestOf, filesBelow } = await import('./browser/build.js');
+
+const SERVER = {
+  stamp: join(ROOT, 'dist/src/built-from'),
+  async inputs() {
+    const folders = await Promise.all(['src', 'schema'].map((name) => filesBelow(join(ROOT, name))));
+    const single = ['build.js', 'ormconfig.ts', 'tsconfig.json', 'package-lock.json'];
+    return digestOf([...folders.flat(), ...single.map((name) => join(ROOT, name))]);
+  },
+  async build(inputs) {
+    const { status, error } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), { cwd: ROOT, stdio: 'inherit' });
+    if (error) end('A build needs the packages of development too. Run: npm ci');
+    if (status !== 0) process.exit(status ?? 1);
+    chmodSync(join(ROOT, bin.petstore), 0o755);
+    writeFileSync(this.stamp, inputs);
+  },
+};
+
+const parts = { server: SERVER, ...BROWSER_PARTS };
+const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
+let isAnnounced = false;
+for (const name of wanted) {
+  const { stamp } = parts[name];
+  const inputs = await parts[name].inputs();
+  const builtFrom = existsSync(stamp) ? readFileSync(stamp, 'utf8') : null;
+  if (builtFrom === inputs) continue;
+  if (!isAnnounced) say(builtFrom === null ? 'Building (once)…\n' : 'Building what has changed…\n');
+  isAnnounced = true;
+  say(`  ${name}… `);
+  const startedAt = performance.now();
+  await parts[name].build(inputs);
+  say(`${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
+}
+
+function say(text) {
+  process.stderr.write(text);
+}
+
+function end(problem) {
+  say(`${problem}\n`);
+  process.exit(1);
+}
