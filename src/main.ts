@@ -19,6 +19,8 @@ const USAGE = 2;
 const DATABASE_GOODBYE_MS = 200;
 /** Part of `SHUTDOWN_SECONDS` reserved for the last wait of `Drain`, closing the database, and the reader of the log. */
 const END_MS = 1_200;
+/** With bash as its shell npm repeats a Ctrl-C that the terminal has already sent: two signals, 20 ms apart. */
+const ONE_PRESS_MS = 200;
 
 const HELP = `Petstore Gateway. It takes no arguments: settings are environment variables, listed in docs/settings.md.
 Without any setting it serves http://127.0.0.1:4000 from the file ./var/petstore.sqlite.
@@ -83,23 +85,31 @@ function greeting({ base }: Addresses, demoKey: string | null, isDemo: boolean):
   ].join('\n');
 }
 
-/** Shuts down once: on SIGTERM with time for load balancers to notice, on Ctrl-C promptly. */
+/** Shuts down once: on SIGTERM with time for load balancers to notice, on Ctrl-C promptly. A second signal ends at once. */
 function endOnSignals({ app, db }: { app: App; db: Database }, shutdownSeconds: number): void {
-  let ending = false;
-  const end = async (exitCode: number, lameDuckMs: number) => {
-    if (ending) process.exit(exitCode || 1);
-    ending = true;
-    await app.drain.run({ lameDuckMs, withinMs: shutdownSeconds * 1000 - END_MS });
+  const { log } = app.http;
+  let endingSinceMs: number | null = null;
+  const end = async (reason: string, exitCode: number, lameDuckMs: number) => {
+    const nowMs = performance.now();
+    if (endingSinceMs !== null) {
+      if (reason === 'SIGINT' && nowMs - endingSinceMs < ONE_PRESS_MS) return;
+      log.warn({ reason: `second ${reason}`, ...app.drain.connections.inUse }, 'stopped at once');
+      process.exit(exitCode || 1);
+    }
+    endingSinceMs = nowMs;
+    const ended = await app.drain.run({ reason, lameDuckMs, withinMs: shutdownSeconds * 1000 - END_MS });
     // After the server, which stores its counters last. A database that does not respond must not delay the exit.
     await Promise.race([db.close().catch(() => {}), sleep(DATABASE_GOODBYE_MS)]);
+    const seconds = Math.round((performance.now() - nowMs) / 100) / 10;
+    log.info({ ...ended, completedSinceStart: app.drain.ended.completed, seconds }, 'stopped');
     process.exit(exitCode);
   };
   const fail = (error: unknown) => {
-    app.http.log.fatal({ err: error }, 'unexpected fault, shutting down');
-    void end(1, 0);
+    log.fatal({ err: error }, 'unexpected fault, shutting down');
+    void end('unexpected fault', 1, 0);
   };
-  process.on('SIGTERM', () => void end(0, (shutdownSeconds * 1000) / 4));
-  process.on('SIGINT', () => void end(0, 0));
+  process.on('SIGTERM', () => void end('SIGTERM', 0, (shutdownSeconds * 1000) / 4));
+  process.on('SIGINT', () => void end('SIGINT', 0, 0));
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 }

@@ -5,6 +5,7 @@ import {
   OTHER_OPERATION,
   type RequestOutcome,
 } from '../ground/kernel/answered-request.js';
+import type { EndedRequests } from '../request/http/drain.js';
 import { onWorkDone } from '../request/http/server.js';
 import type { Parts } from './parts.js';
 
@@ -22,13 +23,19 @@ const DISCONNECTED = 499;
  * the answer has left, a stream is live, or the client has disconnected, for which Fastify's `onResponse` does not run. The
  * client does not wait for it.
  */
-export function recordEnds({ metrics, services }: Parts, now: () => number): onRequestHookHandler {
+export function recordEnds(
+  { metrics, services }: Parts,
+  ended: EndedRequests,
+  now: () => number,
+): onRequestHookHandler {
   const { keyUses, usage, requestWriter } = services;
   return (request, reply, done) => {
     onWorkDone(request, reply.raw, () => {
       logAnswer(request, reply);
       const answered = answeredRequest(request, reply, now());
       metrics?.observe(answered);
+      if (answered.door !== 'other')
+        ended[answered.status === DISCONNECTED ? 'unanswered' : 'completed'] += 1;
       if (answered.keyId !== null) keyUses.note(answered.keyId);
       if (!isCounted(answered)) return;
       usage.count(answered);

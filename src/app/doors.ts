@@ -50,12 +50,13 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   const shedder = config.shedsLoad ? shedderOf(options, parts) : null;
   const guard = (handler: RequestListener) => shedder?.guard(handler) ?? handler;
   const http = createHttpServer(reception, guard, config.trustedProxies, logger);
-  const drain = new Drain(http, connections, () => parts.streams.drain());
+  const ended = { completed: 0, unanswered: 0 };
+  const drain = new Drain(http, connections, () => parts.streams.drain(), ended);
   http.decorateRequest('site');
   addServerHooks(http, {
     connections,
     isAllowedOrigin: originRule(options),
-    recordEnd: recordEnds(parts, options.now),
+    recordEnd: recordEnds(parts, ended, options.now),
     refuseEarly: earlyRefusals(options, parts),
     tracing: parts.tracing,
   });

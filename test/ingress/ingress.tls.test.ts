@@ -190,7 +190,7 @@ test('Reliability-11: a draining process answers in-flight requests over TLS wit
   withShop(async (app) => {
     const idle = await handshake(app, HOST);
     const busy = await handshake(app, HOST);
-    const ended = app.app.drain.run({ lameDuckMs: 300, withinMs: 5_000 });
+    const ended = app.app.drain.run({ reason: 'the end of a test', lameDuckMs: 300, withinMs: 5_000 });
     expect(await ask(busy, HOST, '/healthz')).toMatch(/^HTTP\/1.1 200 .*\r\nconnection: close\r\n/is);
     const { tookMs } = await inOwnTicks(() => Promise.all([ended, idle.closed || once(idle, 'close')]));
     expect(tookMs).toBeLessThan(2_000);

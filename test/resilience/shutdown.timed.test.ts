@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { createTestDatabase, type DatabaseKind, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
@@ -11,10 +12,16 @@ import { type Habit, PetLoad } from '../support/pet-load.js';
 
 const SHUTDOWN_SECONDS = 6;
 const KEPT_ALIVE = 40;
+/** Longer than between the two signals of one press. */
+const ANOTHER_PRESS_MS = 400;
 
 /** Runs `work` with a gateway and the token of its project; ends and removes both afterwards. */
 async function withGateway(
-  { nodeArgs, proxied = false }: { nodeArgs?: string[]; proxied?: boolean },
+  {
+    nodeArgs,
+    proxied = false,
+    env = {},
+  }: { nodeArgs?: string[]; proxied?: boolean; env?: Record<string, string> },
   work: (gateway: GatewayProcess, token: string, proxy: FaultProxy | null) => Promise<void>,
 ): Promise<void> {
   const kind: DatabaseKind = proxied ? 'mysql' : 'sqlite';
@@ -22,7 +29,7 @@ async function withGateway(
   const proxy = proxied ? await startFaultProxy(Number(new URL(database.url).port)) : null;
   const url = proxy ? database.url.replace(/:\d+\//, `:${proxy.port}/`) : database.url;
   const gateway = await startGateway({
-    env: { DATABASE_URL: url, SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS) },
+    env: { DATABASE_URL: url, SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS), ...env },
     ...(nodeArgs ? { nodeArgs } : {}),
   });
   try {
@@ -148,6 +155,46 @@ test('Reliability-16: a second signal ends a draining process at once', () =>
     await eventually('draining', async () => (await fetch(`${gateway.url}/readyz`)).status === 503);
     await gateway.kill('SIGTERM');
     expect((await endsWithin(gateway, 1_000)).code).toBe(1);
+  }));
+
+test.each([
+  [
+    'json',
+    /"reason":"SIGINT","requestsInFlight":1,"openStreams":0,"withinSeconds":5,"msg":"shutting down"}$/m,
+    /"completed":1,"unanswered":0,"completedSinceStart":2,"seconds":\d+(\.\d)?,"msg":"stopped"}$/m,
+  ],
+  [
+    'text',
+    /^\S+ shutting down reason=SIGINT requestsInFlight=1 openStreams=0 withinSeconds=5$/m,
+    /^\S+ stopped completed=1 unanswered=0 completedSinceStart=2 seconds=\d+(\.\d)?$/m,
+  ],
+])(
+  'Reliability-19: the log says why the process ends, and at last how many requests were completed: %s',
+  (LOG_FORMAT, first, last) =>
+    withGateway({ env: { LOG_FORMAT, LOG_LEVEL: 'info' } }, async (gateway, token) => {
+      const client = new KeepAliveClient(gateway.url, token);
+      await client.send('/v1/pets');
+      client.close();
+      const finish = await beginPost(gateway, token);
+      await gateway.kill('SIGINT');
+      await eventually('told', () => first.test(gateway.output()));
+      expect(await finish()).toContain('HTTP/1.1 201 Created');
+      expect(await endsWithin(gateway, SHUTDOWN_SECONDS * 1000)).toEqual({ code: 0, signal: null });
+      expect(gateway.output().trimEnd().split('\n').at(-1)).toMatch(last);
+    }),
+);
+
+test('Reliability-20: npm repeats a Ctrl-C at once, which cuts no request off; a second Ctrl-C does, and says so', () =>
+  withGateway({ env: { LOG_LEVEL: 'info' } }, async (gateway, token) => {
+    await beginPost(gateway, token);
+    await gateway.kill('SIGINT');
+    await eventually('told', () => gateway.output().includes('"msg":"shutting down"'));
+    await gateway.kill('SIGINT');
+    await setTimeout(ANOTHER_PRESS_MS);
+    expect(gateway.hasEnded()).toBe(false);
+    await gateway.kill('SIGINT');
+    expect((await endsWithin(gateway, 1_000)).code).toBe(1);
+    expect(gateway.output()).toMatch(/"reason":"second SIGINT","requestsInFlight":1,.*"stopped at once"}\n$/);
   }));
 
 test.each(['Promise.reject(new Error("planted"))', 'setTimeout(() => { throw new Error("planted") })'])(

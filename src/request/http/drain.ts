@@ -4,6 +4,19 @@ import type { OpenConnections } from './connections/open-connections.js';
 
 const GRACE_MS = 250;
 
+/** How many requests of the APIs have ended; streams count once they are live. */
+export interface EndedRequests {
+  completed: number;
+  /** The client disconnected before the answer, or the end of the process cut it off. */
+  unanswered: number;
+}
+
+interface DrainOptions {
+  reason: string;
+  lameDuckMs: number;
+  withinMs: number;
+}
+
 /**
  * Graceful shutdown that loses no request. While draining, every response says `Connection: close`, so that clients
  * disconnect; only then the server stops listening. Closing at once would reset kept-alive connections whose next request
@@ -14,14 +27,22 @@ export class Drain {
 
   constructor(
     private readonly app: FastifyInstance,
-    private readonly connections: OpenConnections,
+    readonly connections: OpenConnections,
     /** Ends the answers that would never end. */
     private readonly endStreams: () => void,
+    /** Since the start of the process. */
+    readonly ended: EndedRequests,
   ) {}
 
-  /** Resolves when all connections are closed, or after `withinMs`. Load balancers get `lameDuckMs` to notice. */
-  async run({ lameDuckMs, withinMs }: { lameDuckMs: number; withinMs: number }): Promise<void> {
+  /**
+   * Logs the reason, and resolves when all connections are closed, or after `withinMs`, with how many requests ended
+   * meanwhile. Load balancers get `lameDuckMs` to notice.
+   */
+  async run({ reason, lameDuckMs, withinMs }: DrainOptions): Promise<EndedRequests> {
     const endsAt = performance.now() + withinMs;
+    const before = { ...this.ended };
+    const withinSeconds = Math.round(withinMs / 1000);
+    this.app.log.info({ reason, ...this.connections.inUse, withinSeconds }, 'shutting down');
     this.isDraining = true;
     this.connections.announceClose();
     this.endStreams();
@@ -31,6 +52,8 @@ export class Drain {
     this.connections.closeAll();
     // Remaining work, such as a write to a database that does not respond, must not delay the exit.
     await orAfter(GRACE_MS, closed);
+    const { completed, unanswered } = this.ended;
+    return { completed: completed - before.completed, unanswered: unanswered - before.unanswered };
   }
 }
 

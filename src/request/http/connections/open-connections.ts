@@ -90,6 +90,16 @@ export class OpenConnections implements Totals {
     return this.open.size;
   }
 
+  /** What the end of the process would cut off. */
+  get inUse(): { requestsInFlight: number; openStreams: number } {
+    let [requestsInFlight, openStreams] = [0, 0];
+    for (const { current, heldRequests, state } of this.open) {
+      if (state === 'streaming') openStreams += 1;
+      else if (current !== null) requestsInFlight += 1 + heldRequests;
+    }
+    return { requestsInFlight, openStreams };
+  }
+
   addHeld(connection: OpenConnection): void {
     this.heldRequests += 1;
     // Node continues to parse everything it has read of a connection, unless the connection is closed.
