@@ -1,6 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Services } from '../app/services.js';
+import { hasOpenLog } from '../ground/kernel/caller.js';
+import type { ChangeLogRow } from '../ground/records/change-log.entity.js';
 import { FIRST_NOUN } from '../nouns.js';
-import { MAX_QUOTA, PLAN_NAMES, PLANS, type Plan } from '../tenants/projects/plans.js';
+import { MAX_QUOTA, OPEN_STREAMS, PLAN_NAMES, PLANS, type Plan } from '../tenants/projects/plans.js';
 import type { Project } from '../tenants/projects/project.entity.js';
 import { grouped, isoTime, type Output, table } from './output.js';
 import { commandLineActor, withServices } from './session.js';
@@ -11,6 +14,9 @@ interface QuotaOptions {
   perDay?: number;
 }
 
+/** The change logs of more projects would need more parameters than a statement may have. */
+const LOGS_AT_ONCE = 1_000;
+
 interface SetOptions extends QuotaOptions {
   changes?: 'on' | 'off';
   streams?: number;
@@ -18,8 +24,10 @@ interface SetOptions extends QuotaOptions {
 
 export function projectsCommands(program: Command, output: Output): void {
   const projects = program.command('projects').description('Projects: the tenants of the gateway.');
-  const printOne = (project: Project, said: string) =>
-    output.result(toJson(project), `${said}\n\n${table([toRow(project)])}`);
+  const changeOne = async (said: string, work: (services: Services) => Promise<Project>) => {
+    const [project] = await withServices(async (services) => describe(services, [await work(services)]));
+    if (project) output.result(project, `${said}\n\n${table([toRow(project)])}`);
+  };
 
   withQuotas(projects.command('create <slug>'))
     .description('Create a project. The slug becomes part of its host name.')
@@ -34,10 +42,9 @@ Examples:
     )
     .action(async (slug: string, options: QuotaOptions & { name?: string }) => {
       const { name = null, plan = 'FREE', perMinute = null, perDay = null } = options;
-      const project = await withServices(({ projects }) =>
+      await changeOne(`Project ${slug} is created. Next: petstore keys create ${slug}`, ({ projects }) =>
         projects.create(commandLineActor(), { slug, name, plan, perMinute, perDay }),
       );
-      printOne(project, `Project ${slug} is created. Next: petstore keys create ${slug}`);
     });
 
   projects
@@ -45,9 +52,9 @@ Examples:
     .description('Show every project.')
     .addHelpText('after', '\nExample:\n  $ petstore projects list --json')
     .action(async () => {
-      const all = await withServices(({ projects }) => projects.list());
-      const none = 'No project yet. petstore projects create <slug>';
-      output.result({ projects: all.map(toJson) }, table(all.map(toRow), none));
+      const all = await withServices(async (services) => describe(services, await services.projects.list()));
+      const none = 'No project yet. Make one: petstore projects create <slug>';
+      output.result({ projects: all }, table(all.map(toRow), none));
     });
 
   withQuotas(projects.command('set <slug>'))
@@ -70,10 +77,9 @@ Examples:
       }
       const { changes, streams: mostStreams, ...quotas } = options;
       const isLogged = changes && changes === 'on';
-      const project = await withServices(({ projects }) =>
+      await changeOne(`Project ${slug} is changed.`, ({ projects }) =>
         projects.change(commandLineActor(), slug, { ...quotas, isLogged, mostStreams }),
       );
-      printOne(project, `Project ${slug} is changed.`);
     });
 
   projects
@@ -81,11 +87,10 @@ Examples:
     .description('Record a successful deploy at this time.')
     .addHelpText('after', '\nExample:\n  $ petstore projects publish shop')
     .action(async (slug: string) => {
-      const project = await withServices(async ({ projects }) => {
+      await changeOne(`Project ${slug} is published.`, async ({ projects }) => {
         const { id } = await projects.getBySlug(slug);
         return projects.publish(commandLineActor(), id);
       });
-      printOne(project, `Project ${slug} is published.`);
     });
 }
 
@@ -108,20 +113,43 @@ function toQuota(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_QUOTA}.`);
 }
 
-function toJson({ id, slug, name, plan, publishedAtMs, createdAtMs, ...own }: Project) {
-  const { perMinute, perDay } = PLANS[plan] ?? own;
-  const publishedAt = isoTime(publishedAtMs);
-  return { id, slug, name, plan, perMinute, perDay, publishedAt, createdAt: isoTime(createdAtMs) };
+type Described = ReturnType<typeof toJson>;
+
+/** The projects with their change logs, as `--json` prints them. */
+async function describe({ changes }: Services, projects: readonly Project[]): Promise<Described[]> {
+  const logs = new Map<bigint, ChangeLogRow>();
+  for (let at = 0; at < projects.length; at += LOGS_AT_ONCE) {
+    const ids = projects.slice(at, at + LOGS_AT_ONCE).map(({ id }) => id);
+    for (const log of await changes.log.counters(ids)) logs.set(log.projectId, log);
+  }
+  return projects.map((project) => toJson(project, logs.get(project.id)));
 }
 
-function toRow(project: Project) {
-  const { id, slug, name, plan, perMinute, perDay, publishedAt } = toJson(project);
+function toJson(project: Project, log?: ChangeLogRow) {
+  const { id, slug, name, plan, publishedAtMs, createdAtMs } = project;
+  const { perMinute, perDay } = PLANS[plan] ?? project;
+  const opensAtMs = log?.opensAtMs ?? null;
+  const isOpen = hasOpenLog({ changesSinceMs: opensAtMs }, Date.now());
+  return {
+    ...{ id, slug, name, plan, perMinute, perDay },
+    streams: log?.mostStreams ?? OPEN_STREAMS[plan],
+    changes: opensAtMs === null ? 'off' : isOpen ? 'on' : 'opening',
+    changesOpenAt: isoTime(opensAtMs),
+    publishedAt: isoTime(publishedAtMs),
+    createdAt: isoTime(createdAtMs),
+  };
+}
+
+function toRow({ id, slug, name, plan, perMinute, perDay, ...project }: Described) {
+  const { changes, changesOpenAt, streams, publishedAt } = project;
   return {
     slug,
     name,
     plan,
     'per minute': perMinute && grouped(perMinute),
     'per day': perDay && grouped(perDay),
+    changes: changes === 'opening' ? `opens at ${changesOpenAt}` : changes,
+    streams: grouped(streams),
     published: publishedAt ?? 'never',
     id: String(id),
   };

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { durationMs } from '../../src/cli/keys.command.js';
 import { grouped, printable, table } from '../../src/cli/output.js';
@@ -74,6 +74,9 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       plan: 'PRO',
       perMinute: 300,
       perDay: 10_000,
+      streams: 20,
+      changes: 'off',
+      changesOpenAt: null,
       publishedAt: null,
       createdAt: TIME,
     });
@@ -119,6 +122,23 @@ describe.each([anyDatabase()])('on %s', (kind) => {
     const { stdout } = await run('projects', 'list');
     expect(stdout).toMatch(/^SLUG +NAME +PLAN/);
     expect(stdout).toMatch(/^shop +Pet shop +PRO +300 +10,000/m);
+  });
+
+  test('CLI-59: projects set and projects list show whether the change log is off, when it opens, and that it is on', async () => {
+    const listed = async () => {
+      const { changes, changesOpenAt } = (await json('projects', 'list')).projects[1];
+      return { changes, changesOpenAt };
+    };
+    expect(await listed()).toEqual({ changes: 'off', changesOpenAt: null });
+    const opening = await run('projects', 'set', 'shop', '--changes', 'on');
+    expect(opening.stdout).toMatch(/^shop +Pet shop .* opens at \d{4}-\d\d-\d\dT\S+Z +20 /m);
+    expect(await listed()).toEqual({ changes: 'opening', changesOpenAt: TIME });
+    const later = Date.now() + 16_000;
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(later);
+    expect(await listed()).toEqual({ changes: 'on', changesOpenAt: TIME });
+    expect((await run('projects', 'list')).stdout).toMatch(/^big .* off +1,000 .*\nshop .* on +20 /m);
+    clock.mockRestore();
+    expect(await json('projects', 'set', 'shop', '--changes', 'off')).toMatchObject({ changes: 'off' });
   });
 
   test('CLI-6: keys create prints the key once; keys list never shows it', async () => {
