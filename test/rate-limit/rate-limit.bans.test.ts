@@ -10,7 +10,8 @@ function offender() {
   const clock = { now: NOON_MS };
   const limiter = new MemoryLimiter(() => clock.now);
   const quota = { perMinute: 0, perDay: null };
-  const ask = (connection: string | null = 'c1') => limiter.charge(charge({ quota, connection })) as Refused;
+  const ask = (connection: string | null = 'c1', keyId = '1') =>
+    limiter.charge(charge({ quota, connection, keyId })) as Refused;
   /** Sends one request after the other until banned; returns the length of the ban in seconds. */
   const offend = () => {
     for (let sent = 0; sent < 20; sent += 1) {
@@ -19,7 +20,7 @@ function offender() {
     }
     throw new Error('never banned');
   };
-  const status = () => limiter.peek(charge({ quota })).ban;
+  const status = (keyId = '1') => limiter.peek(charge({ quota, keyId })).ban;
   return { clock, limiter, ask, offend, status };
 }
 
@@ -185,4 +186,32 @@ test('Limits-Bans-14: a client that waits for Retry-After gets no strike, whatev
       }
     }),
   );
+});
+
+test.each([DAY_MS, 61 * MINUTE_MS])(
+  'Limits-Bans-16: a ban, strikes and a block of a clock that was %i ms ahead mean nothing',
+  (aheadMs) => {
+    const { clock, ask, offend, status } = offender();
+    clock.now += aheadMs;
+    offend();
+    for (let sent = 0; sent < 5; sent += 1) ask('c1', '2');
+    clock.now -= aheadMs;
+    const none = { strikes: 0, untilSeconds: null, nextStepMinutes: 1 };
+    for (const keyId of ['1', '2']) {
+      expect(status(keyId)).toEqual(none);
+      // The first refusal opens a block of its own.
+      expect(ask('c1', keyId)).toMatchObject({ code: 'rate_limited_minute', ban: none });
+      expect(ask('c1', keyId).ban?.strikes).toBe(1);
+    }
+  },
+);
+
+test('Limits-Bans-17: a ban of the longest step counts until its end, also when the clock steps back meanwhile', () => {
+  const { clock, offend, ask } = offender();
+  for (let ban = 0; ban < 3; ban += 1) clock.now += offend() * 1000;
+  expect(offend()).toBe(3_600);
+  clock.now += 10_000;
+  expect(ask()).toMatchObject({ code: 'key_banned', retryAfterSeconds: 3_590 });
+  clock.now -= 5_000;
+  expect(ask()).toMatchObject({ code: 'key_banned', retryAfterSeconds: 3_595 });
 });

@@ -257,6 +257,15 @@ test('Limits-Windows-13: a clock set back over midnight opens no day again', () 
   }
 });
 
+test('Limits-Windows-15: a day that was spent while the clock was a day ahead blocks nobody afterwards', () => {
+  let now = NOON_MS + DAY_MS;
+  const limiter = new MemoryLimiter(() => now);
+  const request = charge({ quota: { perMinute: 100, perDay: 3 } });
+  for (let sent = 0; sent < 4; sent += 1) limiter.charge(request);
+  now -= DAY_MS;
+  expect(limiter.charge(request)).toMatchObject({ admitted: true, day: { remaining: 2 } });
+});
+
 test.each([
   [0, '0 s'],
   [59, '59 s'],

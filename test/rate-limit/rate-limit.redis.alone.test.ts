@@ -8,6 +8,7 @@ import { connectRedis } from '../../src/ground/redis/redis-connection.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 import { RedisLimiter } from '../../src/request/rate-limit/redis/redis-limiter.js';
 import { ResilientLimiter } from '../../src/request/rate-limit/redis/resilient-limiter.js';
+import { type BanRecord, banStatus, NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
 import type { Decision } from '../../src/request/rate-limit/rules/limiter.js';
 import { eventually } from '../support/eventually.js';
 import { charge, DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
@@ -52,6 +53,8 @@ describe('with Redis', () => {
       { weight: 2, arbitrary: fc.nat(2 * MINUTE_MS) },
       { weight: 1, arbitrary: fc.integer({ min: -MINUTE_MS, max: 0 }) },
       { weight: 1, arbitrary: fc.constantFrom(HOUR_MS, 2.5 * HOUR_MS, DAY_MS) },
+      // A clock that was ahead is set right.
+      { weight: 1, arbitrary: fc.constantFrom(-HOUR_MS - MINUTE_MS, -DAY_MS) },
     );
     const step = fc.record({
       jump,
@@ -200,6 +203,18 @@ describe('with Redis', () => {
     expect(await limiter.charge(request)).toMatchObject({ code: 'rate_limited_day', day: { remaining: 0 } });
     now += 10_000;
     expect(await limiter.charge(request)).toMatchObject({ code: 'rate_limited_day', day: { remaining: 0 } });
+  });
+
+  test('Limits-Redis-17: a ban and a spent day of a clock that was a day ahead block nobody afterwards', async () => {
+    let now = NOON_MS + DAY_MS;
+    const limiter = new RedisLimiter(redis, { now: () => now });
+    const request = charge({ subject: newSubject(), quota: { perMinute: 100, perDay: 3 } });
+    for (let sent = 0; sent < 14; sent += 1) await limiter.charge(request);
+    expect(await limiter.charge(request)).toMatchObject({ code: 'key_banned' });
+    now -= DAY_MS;
+    expect(await limiter.charge(request)).toMatchObject({ admitted: true, ban: { untilSeconds: null } });
+    const [ban] = (await limiter.bans(request.subject, ['1'])).values();
+    expect(banStatus(ban as BanRecord, now)).toEqual(banStatus(NO_RECORD, now));
   });
 
   test("Limits-Redis-5: a bare limiter rejects with SharedCountersAway, never with the connection's error", async () => {

@@ -4,7 +4,7 @@ import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { type DatabaseTarget, loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { migrate } from '../../src/ground/database/migrate.js';
-import { bansInMemory } from '../../src/request/rate-limit/key-bans.js';
+import { bansInMemory, readBans } from '../../src/request/rate-limit/key-bans.js';
 import {
   CounterStore,
   liftStoredBan,
@@ -92,6 +92,18 @@ describe.each(databaseKinds())('on %s', (kind) => {
     await writing;
     const { limiter: restarted } = await startProcess();
     expect(restarted.peek(charge({ quota: NONE })).ban).toMatchObject({ strikes: 0, untilSeconds: null });
+  });
+
+  test('Limits-Stored-11: a stored ban of a clock that was ahead is none after a restart, and none for the command line', async () => {
+    now += DAY_MS;
+    const before = await startProcess();
+    ban(before.limiter);
+    await before.store.flush();
+    now -= DAY_MS;
+    const after = await startProcess();
+    expect(after.limiter.charge(charge()).admitted).toBe(true);
+    const bans = await readBans({ redisUrl: null, db }, { subject: 'project:1', keyIds: ['1'] }, now);
+    expect(bans.get('1')).toEqual(banStatus(NO_RECORD, now));
   });
 
   test('Limits-Stored-3: expired windows are not restored, and forgotten bans leave the database', async () => {

@@ -1,5 +1,6 @@
 import { VERSION_MS } from '../../../ground/kernel/data-versions.js';
-import { BURST_MS, LADDER_MINUTES, QUIET_MS, STRIKES_TO_BAN } from '../rules/bans.js';
+import { BURST_MS, LADDER_MINUTES, LONGEST_BAN_MS, QUIET_MS, STRIKES_TO_BAN } from '../rules/bans.js';
+import { SET_BACK_MS } from '../rules/windows.js';
 
 /** The data version during a write: no process may serve from its cache. */
 export const WRITING = 'writing';
@@ -67,7 +68,7 @@ if stored[1] then
   if m == minute or m == minute + 1 then
     minute, minuteUsed, hasExpiry = m, mUsed, not isDaily
   end
-  if d == day or d == day + 1 then
+  if d == day or d == day + 1 and (now + ${SET_BACK_MS}) / 86400000 >= d then
     day, dayUsed = d, dUsed
     hasExpiry = hasExpiry or isDaily
   end
@@ -81,6 +82,9 @@ if text ~= '' then
   strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = string.match(text, pattern)
   strikes, step, quietSince, untilMs = strikes + 0, step + 0, quietSince + 0, untilMs + 0
   refusedAt, retryAt = refusedAt + 0, retryAt + 0
+  if quietSince - now > ${LONGEST_BAN_MS} then
+    strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = 0, 0, 0, 0, 0, 0, ''
+  end
   if cost > 0 and now < untilMs then
     return {now, 1, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed}
   end
@@ -117,7 +121,7 @@ local outcome, isKnown = 1, ARGV[4] ~= '' and ARGV[4] == connection
 connection = ARGV[4]
 if fits then
   outcome, refusedAt, retryAt, connection = 0, 0, 0, ''
-elseif now >= retryAt then
+elseif now >= retryAt or now < refusedAt then
   refusedAt, retryAt = now, dayOver and (day + 1) * 86400000 or (minute + 1) * 60000
 elseif isKnown or now - refusedAt > ${BURST_MS} then
   strikes, quietSince = strikes + 1, now

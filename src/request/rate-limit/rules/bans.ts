@@ -9,6 +9,8 @@ export const QUIET_MS = HOUR_MS;
 export const BURST_MS = 1_000;
 
 const LAST_STEP = LADDER_MINUTES.length - 1;
+/** A record with a later time was written while the clock was ahead: it means nothing. D-240. */
+export const LONGEST_BAN_MS = Math.max(...LADDER_MINUTES) * MINUTE_MS;
 
 /** The ban state of a key. Immutable. */
 export interface BanRecord {
@@ -47,7 +49,7 @@ export const NO_RECORD: BanRecord = Object.freeze({
 });
 
 export function isBanned(record: BanRecord, nowMs: number): boolean {
-  return nowMs < record.untilMs;
+  return nowMs < record.untilMs && record.untilMs - nowMs <= LONGEST_BAN_MS;
 }
 
 /**
@@ -71,7 +73,8 @@ export function afterRefusal(
 ): BanRecord {
   const { nowMs, retryAtMs, connection } = refusal;
   const record = forgotten(known, nowMs);
-  if (nowMs >= record.retryAtMs) return { ...record, refusedAtMs: nowMs, retryAtMs, connection };
+  const isOpen = record.refusedAtMs <= nowMs && nowMs < record.retryAtMs;
+  if (!isOpen) return { ...record, refusedAtMs: nowMs, retryAtMs, connection };
 
   const inSequence = connection !== null && connection === record.connection;
   if (!inSequence && nowMs - record.refusedAtMs <= BURST_MS) return { ...record, connection };
@@ -89,6 +92,7 @@ export function afterAdmission(record: BanRecord): BanRecord {
 
 /** The record without the strikes and ladder steps that quiet hours have removed. */
 export function forgotten(record: BanRecord, nowMs: number): BanRecord {
+  if (record.quietSinceMs - nowMs > LONGEST_BAN_MS) return NO_RECORD;
   const quietHours = Math.floor((nowMs - record.quietSinceMs) / QUIET_MS);
   if (quietHours < 1 || (record.strikes === 0 && record.step === 0)) return record;
   return {

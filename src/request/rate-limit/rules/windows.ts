@@ -4,6 +4,9 @@ import { DAY_MS, MINUTE_MS } from '../../../ground/kernel/duration.js';
 /** Length of each window in seconds, as in `RateLimit-Policy`. */
 export const WINDOW_SECONDS = { minute: MINUTE_MS / 1000, day: DAY_MS / 1000 } as const;
 
+/** A clock that is set back by less stays in the windows it had reached. */
+export const SET_BACK_MS = MINUTE_MS;
+
 /** A limit per UTC minute, separate from the plan's quota, such as a key's limit for managing its project. */
 export interface Allowance extends Quota {
   /** Unique within the subject. */
@@ -36,21 +39,23 @@ export interface WindowStanding {
 }
 
 /**
- * Moves the usage, in place, into the current windows, and drops the units of past ones. A clock set back by less than a
- * window stays in the window it had reached: otherwise both sides of the boundary could be spent twice. A clock set back
- * further is trusted, so that a clock once wrong by a year blocks nobody for a year.
+ * Moves the usage, in place, into the current windows, and drops the units of others. A clock set back by less than a minute
+ * stays in the windows it had reached: otherwise both sides of a boundary could be spent twice. A clock set back further is
+ * trusted, so that a clock that was ahead blocks nobody. D-240.
  */
 export function enterWindows(usage: Usage, nowMs: number): void {
-  const minute = Math.floor(nowMs / MINUTE_MS);
-  if (usage.minute !== minute && usage.minute !== minute + 1) {
-    usage.minute = minute;
+  if (!isCurrent(usage.minute, nowMs, MINUTE_MS)) {
+    usage.minute = Math.floor(nowMs / MINUTE_MS);
     usage.minuteUsed = 0;
   }
-  const day = Math.floor(nowMs / DAY_MS);
-  if (usage.day !== day && usage.day !== day + 1) {
-    usage.day = day;
+  if (!isCurrent(usage.day, nowMs, DAY_MS)) {
+    usage.day = Math.floor(nowMs / DAY_MS);
     usage.dayUsed = 0;
   }
+}
+
+function isCurrent(window: number, nowMs: number, lengthMs: number): boolean {
+  return window === Math.floor(nowMs / lengthMs) || window === Math.floor((nowMs + SET_BACK_MS) / lengthMs);
 }
 
 /** Whether both windows have room for the cost. */
