@@ -51,6 +51,7 @@ function readConfig(): Config {
 async function start(config: Config): Promise<{ app: App; db: Database }> {
   await migrate(config.database, DATABASE_SCHEMA);
   const db = await Database.open(config.database, DATABASE_SCHEMA, { poolSize: config.databasePoolSize });
+  db.markInUse();
   const format = config.logFormat ?? (process.stdout.isTTY ? 'text' : 'json');
   const logLines = new LogLines();
   const logger = createLogger({ level: config.logLevel, format }, logLines);

@@ -16,8 +16,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'ground/metrics': [],
   'ground/log': [],
 
-  'ground/database': ['ground/scheduling'],
-  'ground/backup': ['ground/database'],
+  'ground/database/sqlite': [],
+  'ground/database': ['ground/scheduling', 'ground/database/sqlite'],
+  'ground/backup': ['ground/database', 'ground/database/sqlite'],
   'ground/records': ['ground/database', 'ground/redis', 'ground/scheduling'],
   'tenants/audit': ['ground/database'],
   'tenants/idempotency': ['ground/database'],

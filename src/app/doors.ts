@@ -61,7 +61,7 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
     tracing: parts.tracing,
   });
 
-  healthRoutes(http, { isDraining: () => drain.isDraining, isDatabaseReady: () => db.isReady() });
+  healthRoutes(http, { isDraining: () => drain.isDraining, databaseProblem: () => db.problem() });
   const nouns = await Promise.all(parts.services.nouns.map((noun) => noun.openDoors()));
   const shared: Shared = {
     addresses,

@@ -10,7 +10,7 @@ export function readingsOf(
   { sharing, cache, streams, tracing }: Parts,
   { drain, connections }: { drain: Drain; connections: OpenConnections },
 ): Reading[] {
-  const isReady = async () => !drain.isDraining && (await db.isReady().catch(() => false));
+  const isReady = async () => !drain.isDraining && (await db.problem().catch(() => 'away')) === null;
   return [
     ['petstore_build_info', '1, by version of the gateway.', () => ({ [version()]: 1 }), 'version'],
     ['petstore_ready', '1 while /readyz answers 200.', async () => Number(await isReady())],

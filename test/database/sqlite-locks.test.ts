@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { SqliteDriver } from '../../src/ground/database/sqlite-driver.js';
+import { SqliteDriver } from '../../src/ground/database/sqlite/sqlite-driver.js';
 
 let folder: string;
 let mine: SqliteDriver;
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 const stored = (table: string) =>
-  Number((other.prepare(`SELECT COUNT(*) AS rows FROM ${table}`).get() as { rows: bigint }).rows);
+  Number((other.prepare(`SELECT COUNT(*) AS rows FROM ${table}`).all()[0] as { rows: bigint }).rows);
 
 /** Returns a prepared write of `mine` that was refused once, because `other` held the lock. */
 function refusedWrite() {
@@ -45,9 +45,9 @@ test('SQLite-1: after a write was refused for a lock, the next acknowledged writ
 
 test('SQLite-2: after a write was refused for a lock, reads see what others wrote since', () => {
   const insert = refusedWrite();
-  mine.prepare('SELECT COUNT(*) FROM a').get();
+  mine.prepare('SELECT COUNT(*) FROM a').all()[0];
   other.prepare('INSERT INTO b VALUES (?)').run(1);
-  expect(mine.prepare('SELECT COUNT(*) AS rows FROM b').get()).toMatchObject({ rows: 1n });
+  expect(mine.prepare('SELECT COUNT(*) AS rows FROM b').all()[0]).toMatchObject({ rows: 1n });
   mine.prepare('INSERT INTO b VALUES (?)').run(2);
   insert.run(1);
   expect([stored('a'), stored('b')]).toEqual([1, 2]);
@@ -55,7 +55,7 @@ test('SQLite-2: after a write was refused for a lock, reads see what others wrot
 
 test('SQLite-3: a transaction that reads first holds the lock, and can write afterwards', () => {
   mine.prepare('BEGIN TRANSACTION').run();
-  mine.prepare('SELECT COUNT(*) FROM a').get();
+  mine.prepare('SELECT COUNT(*) FROM a').all()[0];
   expect(() => other.prepare('INSERT INTO a VALUES (?)').run(1)).toThrow('locked');
   mine.prepare('INSERT INTO a VALUES (?)').run(2);
   mine.prepare('COMMIT').run();

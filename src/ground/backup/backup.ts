@@ -4,6 +4,7 @@ import type { DatabaseTarget } from '../config/config.js';
 import { askEngine, type DatabaseSchema, withDataSource } from '../database/data-source.js';
 import { type Queries, requireNoUnfinishedCopy } from '../database/migrate.js';
 import { appliedMigrations } from '../database/migration-plan.js';
+import { examineSqliteFile } from '../database/sqlite/sqlite-file.js';
 import { AppError } from '../kernel/errors.js';
 
 const OPEN_WAIT_MS = 10_000;
@@ -43,6 +44,7 @@ export function verifySqlite(path: string, schema: DatabaseSchema): Promise<stri
 async function onFile<T>(path: string, work: (file: Queries) => Promise<T>): Promise<T> {
   // The driver would create the file.
   if (!existsSync(path)) throw new AppError('not_found', `There is no database at ${path}.`);
+  examineSqliteFile(path);
   const database = new Libsql(path, { timeout: OPEN_WAIT_MS });
   try {
     return await work({ query: async (sql) => (await database.prepare(sql)).all() });

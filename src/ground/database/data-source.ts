@@ -45,7 +45,10 @@ export async function createDataSource(
   } satisfies Partial<DataSourceOptions>;
 
   if (target.kind === 'sqlite') {
-    const { SqliteDriver } = await import('./sqlite-driver.js');
+    const { SqliteDriver } = await import('./sqlite/sqlite-driver.js');
+    const { examineSqliteFile } = await import('./sqlite/sqlite-file.js');
+    const warning = examineSqliteFile(target.path);
+    if (warning !== null) console.error(warning);
     return new DataSource({
       ...shared,
       type: 'better-sqlite3',

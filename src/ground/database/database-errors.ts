@@ -29,6 +29,17 @@ const OF_SERVER = new Set([
  */
 const OF_FILE = /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|LOCKED|PROTOCOL|READONLY)/;
 
+/** Why the database stores nothing, by the error of a write. The first that fits counts. */
+const UNSTORED: readonly (readonly [code: RegExp, why: string])[] = [
+  [/^(SQLITE_FULL|ER_DISK_FULL|ER_RECORD_FILE_FULL)/, 'its disk is full'],
+  [/^(SQLITE_IOERR|ER_ERROR_ON_WRITE)/, 'its disk reports errors, or a quota is used up'],
+  [/^SQLITE_READONLY_DBMOVED/, 'its file was moved, deleted or replaced'],
+  [/^(SQLITE_READONLY|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)/, 'it is read-only'],
+  [/^ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION/, 'it is read-only'],
+  [/^SQLITE_CANTOPEN/, 'its file can not be opened'],
+  [/^SQLITE_(CORRUPT|NOTADB)/, 'its file is damaged'],
+];
+
 /** The error of a driver. mysql2 sets `sqlState` on what the server has answered, SQLite never. */
 interface DriverError {
   code?: string;
@@ -68,6 +79,17 @@ export function isDuplicateId(error: unknown): boolean {
 export function isLocked(error: unknown): boolean {
   const code = codeOf(error);
   return LOCKED.has(code) || code.startsWith('SQLITE_BUSY_');
+}
+
+/** Why the database can store nothing at the moment; null = the error tells nothing about that. */
+export function storageProblem(error: unknown): string | null {
+  const code = codeOf(error);
+  return UNSTORED.find(([known]) => known.test(code))?.[1] ?? null;
+}
+
+/** For a write that was not tried. */
+export function notStored(why: string): Error {
+  return Object.assign(new Error(`the database stores nothing: ${why}`), { fatal: true });
 }
 
 /** The table does not exist: the database is not set up. */

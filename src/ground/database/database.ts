@@ -10,12 +10,15 @@ import {
   type QueryRunner,
   type Repository,
 } from 'typeorm';
+import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { FairSemaphore } from '../scheduling/fair-semaphore.js';
 import { createDataSource, type DatabaseSchema, type DataSourceSettings } from './data-source.js';
 import { isLocked, isQueueFull, noConnection } from './database-errors.js';
+import { Durability } from './durability.js';
 import { PreparedStatements } from './prepared-statements.js';
 import { MYSQL, SQLITE, type SqlDialect, type SqlPart } from './sql-dialect.js';
+import type { SqliteDriver } from './sqlite/sqlite-driver.js';
 
 /**
  * Two waits of this length, for a connection and for an answer, fit into the 5 s limit of a request. A list that also
@@ -40,6 +43,7 @@ export class Database {
   /** The answer of `isReady`, for as long as it is fresh. */
   private readiness: Promise<boolean> | null = null;
   private wasReady = false;
+  private readonly durability = new Durability(() => this.probe(), this.isSqlite);
 
   private constructor(
     private readonly source: DataSource,
@@ -59,7 +63,7 @@ export class Database {
     if (target.kind === 'sqlite') {
       // The driver blocks the event loop while it waits; `sqliteTransactions` retries for longer waits.
       await source.query(`PRAGMA busy_timeout = ${SQLITE_WAIT_MS}`);
-      const { sqliteTransactions } = await import('./sqlite-driver.js');
+      const { sqliteTransactions } = await import('./sqlite/sqlite-driver.js');
       return new Database(source, sqliteTransactions(source), null);
     }
     const statements = new PreparedStatements(source, { poolSize, queryTimeoutMs });
@@ -140,7 +144,11 @@ export class Database {
   }
 
   /** Runs a write statement, and retries it for up to 2 s while another writer has the lock. */
-  async write<T>(work: () => Promise<T>): Promise<T> {
+  write<T>(work: () => Promise<T>): Promise<T> {
+    return this.durability.watch(() => this.writeWhenFree(work));
+  }
+
+  private async writeWhenFree<T>(work: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + LOCK_PATIENCE_MS;
     if (!this.lockedWrites.isFull) {
       try {
@@ -190,6 +198,28 @@ export class Database {
   /** Statements that wait for a connection now. On SQLite they run at once, and the event loop waits for them. */
   get waitingStatements(): number {
     return this.statements?.waiting() ?? 0;
+  }
+
+  /** Why this process should get no traffic: migrations are missing, or nothing can be stored. Otherwise null. Throws as `isReady`. */
+  async problem(): Promise<string | null> {
+    if (!(await this.isReady())) return 'Migrations are missing. Run "petstore migrate".';
+    const why = await this.durability.problem();
+    return why === null ? null : `The database stores nothing: ${why}.`;
+  }
+
+  private async probe(): Promise<void> {
+    const sql = `REPLACE INTO change_sequences (name, value) VALUES ('probe', ${Date.now()})`;
+    if (this.isSqlite) this.sqlite.probe(sql);
+    else await this.source.query(sql);
+  }
+
+  /** For the process that serves: after a copy of its SQLite file without the `-wal`, the next start says what is missing. */
+  markInUse(): void {
+    if (this.isSqlite) this.sqlite.markInUse();
+  }
+
+  private get sqlite(): SqliteDriver {
+    return (this.source.driver as BetterSqlite3Driver).databaseConnection;
   }
 
   /**
