@@ -116,6 +116,22 @@ onEachDatabase((app) => {
       expect((await client.list()).nodes).toHaveLength(11);
     });
 
+    test('Changes-18: a page without a cursor ends before a change that was committed while it was read', async () => {
+      let isFirst = true;
+      app().db.traceStatements(async (sql, run) => {
+        const rows = await run();
+        if (isFirst && /FROM changes WHERE/.test(sql)) {
+          isFirst = false;
+          await client.create('Rex');
+        }
+        return rows;
+      });
+      const { nodes, pageInfo } = await client.changes();
+      expect([isFirst, nodes]).toEqual([false, []]);
+      const { nodes: next } = await client.changes({ after: pageInfo.endCursor });
+      expect(next.map(({ pet }) => pet.name)).toEqual(['Rex']);
+    });
+
     test('Changes-7: a failed write leaves no change', async () => {
       const inputs = [
         { name: 'Rex', categoryId: '1' },

@@ -67,8 +67,11 @@ export class NounChanges<Row extends object> {
    * one that the log does not reach.
    */
   async page(caller: Caller, wanted: ChangesRequest<Row>): Promise<ChangePage<Row>> {
+    const { log } = this.feeds;
     const after = this.positionOf(caller, wanted);
-    const rows = await this.feeds.log.after(caller.projectId, after, EXAMINED_CHANGES);
+    // Before the rows: a change that is committed in between would be skipped.
+    const start = after ?? (await log.newest(caller.projectId));
+    const rows = await log.after(caller.projectId, after, EXAMINED_CHANGES);
     const changes: Change<Row>[] = [];
     let examined = 0;
     for (const row of rows) {
@@ -77,7 +80,7 @@ export class NounChanges<Row extends object> {
       const change = this.matching(row, wanted);
       if (change) changes.push(change);
     }
-    const end = rows[examined - 1] ?? after ?? (await this.feeds.log.newest(caller.projectId));
+    const end = rows[examined - 1] ?? start;
     const hasNextPage = examined < rows.length || rows.length === EXAMINED_CHANGES;
     return { changes, endCursor: cursorOf(end), hasNextPage };
   }
