@@ -91,6 +91,7 @@ function prepareStart(
 
 function choresOf({ services, customDomains, storeCounters }: Parts): Parameters<typeof startChores>[0] {
   const { usage, keyUses, idempotency, requestWriter, requestRetention, auditRetention, changes } = services;
+  const { storeIdMark } = services;
   const deleteOldRows = () =>
     Promise.all([
       idempotency.deleteExpiredKeys(),
@@ -110,6 +111,7 @@ function choresOf({ services, customDomains, storeCounters }: Parts): Parameters
       everyMs: STORE_REQUESTS_MS,
       work: (isEnd) => requestWriter.flush(isEnd),
     },
+    { name: 'storing the largest id', everyMs: STORE_USAGE_MS, work: storeIdMark },
     { name: 'storing uses of keys', everyMs: SWEEP_MS, work: () => keyUses.flush() },
   ];
 }

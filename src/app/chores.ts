@@ -4,6 +4,7 @@ export const WORKS = [
   'storing rate counters',
   'storing usage',
   'storing the request log',
+  'storing the largest id',
   'storing uses of keys',
   'work on domains',
 ] as const;

@@ -45,6 +45,7 @@ export async function createParts(options: AppOptions) {
     signals,
     isRequestLogOn: config.isRequestLogOn,
   });
+  await services.startIds();
   const traced = config.tracing && (await traceParts(config.tracing, options, running));
   const createMeter = traced?.createMeter ?? ((...parts: MeterParts) => new Meter(...parts));
   const meter = createMeter(limiter, services.apiKeys, config.environment === 'staging', now);

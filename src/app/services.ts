@@ -1,6 +1,7 @@
 import { followPlan } from '../domains/lifecycle/domain-suspension.js';
 import { DomainStore } from '../domains/store/domain.store.js';
 import type { Database } from '../ground/database/database.js';
+import { IdMark } from '../ground/database/drawn-id.js';
 import { Retention } from '../ground/database/retention.js';
 import { UNANNOUNCED } from '../ground/kernel/data-versions.js';
 import { IdGenerator } from '../ground/kernel/ids.js';
@@ -32,6 +33,7 @@ export function createServices(
   now: () => number,
   { versions = UNANNOUNCED, signals = new ProjectSignals(), isRequestLogOn = true } = {},
 ) {
+  const idMark = new IdMark(db);
   const ids = new IdGenerator(now);
   const audit = new AuditLog(ids, now);
   const idempotency = new IdempotencyService(db, now);
@@ -56,6 +58,13 @@ export function createServices(
   );
   return {
     ids,
+    /** Call it before the first id is drawn: the ids of earlier processes may be ahead of the clock. */
+    startIds: async () => {
+      const largest = await idMark.read();
+      ids.startAbove(largest);
+      requestWriter.startAbove(largest);
+    },
+    storeIdMark: () => idMark.store(ids.largest),
     signals,
     audit,
     auditRetention: new Retention(db, AuditEvent, AUDIT_RETENTION, now),

@@ -40,7 +40,9 @@ export async function withServices<T>(
         'The database lacks the newest migrations. Run `petstore migrate` first.',
       );
     }
-    return await work(createServices(db, Date.now, { signals }), { db, redisUrl });
+    const services = createServices(db, Date.now, { signals });
+    await services.startIds();
+    return await work(services, { db, redisUrl });
   } finally {
     await signals.close();
     await db.close();

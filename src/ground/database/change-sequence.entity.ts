@@ -7,7 +7,7 @@ import { isDuplicateId } from './database-errors.js';
 
 /**
  * Counters whose row serves as a lock for all processes: `hosts` numbers changes of served hosts, `orders` counts orders.
- * Each `b:…` is the number of the last batch that a writer stored: see `Batches`.
+ * Each `b:…` is the number of the last batch that a writer stored: see `Batches`. `ids` is the mark of `IdMark`.
  */
 @Entity('change_sequences')
 export class ChangeSequence {
@@ -80,17 +80,21 @@ export class Batches {
     const value = BigInt(number);
     await this.db.transaction(async (manager) => {
       // Waits for the row while an earlier attempt may still be committed.
-      const { affected } = await manager.update(ChangeSequence, { name, value: LessThan(value) }, { value });
-      if (affected !== 1 && !(await isInserted(manager, { name, value }))) return;
-      await work(manager);
+      if (await isRaised(manager, { name, value })) await work(manager);
     });
     this.last = number;
     this.current = null;
   }
 }
 
-/** False = the row exists. A read would begin the snapshot of MySQL's transaction, before `work` has taken its locks. */
-async function isInserted(manager: EntityManager, row: ChangeSequence): Promise<boolean> {
+/**
+ * False = the counter has this value already, or a higher one. A read would begin the snapshot of MySQL's transaction, before
+ * it has taken its locks.
+ */
+export async function isRaised(manager: EntityManager, row: ChangeSequence): Promise<boolean> {
+  const { name, value } = row;
+  const { affected } = await manager.update(ChangeSequence, { name, value: LessThan(value) }, { value });
+  if (affected === 1) return true;
   try {
     await manager.insert(ChangeSequence, row);
     return true;

@@ -26,6 +26,7 @@ export class RequestWriter {
   /** Each is stored by one transaction. */
   private waiting: StoredRow[][] = [];
   private readonly batches: Batches;
+  private largestId = 0n;
   private flushed: Promise<void> = Promise.resolve();
 
   constructor(
@@ -36,6 +37,11 @@ export class RequestWriter {
     private readonly onStored: (projectId: bigint) => void = () => {},
   ) {
     this.batches = new Batches(db, now);
+  }
+
+  /** From now on rows get larger ids. As `IdGenerator.startAbove`. */
+  startAbove(id: bigint): void {
+    this.largestId = id;
   }
 
   note(request: CountedRequest): void {
@@ -58,7 +64,8 @@ export class RequestWriter {
 
   private async storeDrained(isLast: boolean): Promise<void> {
     const second = isLast ? Number.POSITIVE_INFINITY : secondOf(this.now());
-    const rows = withIds(this.unstored.drain(second));
+    const rows = withIds(this.unstored.drain(second), this.largestId);
+    this.largestId = rows.at(-1)?.id ?? this.largestId;
     for (let at = 0; at < rows.length; at += BATCH_ROWS) this.waiting.push(rows.slice(at, at + BATCH_ROWS));
     for (let batch = this.waiting[0]; batch; batch = this.waiting[0]) {
       await this.insert(batch);
@@ -77,13 +84,16 @@ export class RequestWriter {
       this.waiting[0] = rows;
       return this.batches.store((manager) => insertRows(manager, LoggedRequest, rows));
     };
-    return untilFree(insert, batch, () => withIds(batch));
+    return untilFree(insert, batch, () => withIds(batch, (batch[0]?.id ?? 0n) - 1n));
   }
 }
 
-/** `rows` are in the order of time. */
-function withIds(rows: readonly NewRow[]): StoredRow[] {
-  const ids = drawIdsAt(rows.map(({ atMs }) => atMs));
+/** `rows` are in the order of time. Their ids are larger than `above`. */
+function withIds(rows: readonly NewRow[], above: bigint): StoredRow[] {
+  const ids = drawIdsAt(
+    rows.map(({ atMs }) => atMs),
+    above,
+  );
   return rows.map((row, at) => ({ ...row, id: ids[at] as bigint }));
 }
 

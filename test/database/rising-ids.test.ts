@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createServices, type Services } from '../../src/app/services.js';
+import { firstIdAt, IdGenerator } from '../../src/ground/kernel/ids.js';
+import { INT64_MAX } from '../../src/ground/kernel/int64.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
+import { LoggedRequest } from '../../src/tenants/request-log/logged-request.entity.js';
+import { databaseKinds } from '../support/databases.js';
+import { graphql, rest } from '../support/http/client.js';
+import { onEachDatabase } from '../support/on-databases.js';
+import { startApp, type TestApp } from '../support/start-app.js';
+
+const DAY_MS = 86_400_000;
+const CREATE = 'mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }';
+const PAGE = '{ nodes { id } pageInfo { endCursor } }';
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({ kind });
+  });
+  afterEach(() => app.stop());
+
+  test.each([30_000, DAY_MS])(
+    'Ids-7: after a restart with the clock %i ms back nothing new is behind an acknowledged record, in no list',
+    async (backMs) => {
+      const { token } = await app.tenant();
+      const send = async (url: string, query: string) => (await graphql(url, query, { token })).body.data;
+      for (let n = 0; n < 3; n += 1) await send(app.url, CREATE);
+      const { pets } = await send(app.url, `{ pets ${PAGE} }`);
+      app.clock.now -= backMs;
+      const after = await app.restarted();
+
+      const made = (
+        await rest(after.url, '/v1/pets', { method: 'POST', token, body: { name: 'New', categoryId: 1 } })
+      ).body;
+      const id = String(made.id);
+      const further = await send(after.url, `{ pets(after: "${pets.pageInfo.endCursor}") ${PAGE} }`);
+      expect(further.pets.nodes).toEqual([{ id }]);
+      const newest = await send(after.url, '{ pets(first: 1, orderBy: NEWEST) { nodes { id } } }');
+      expect(newest.pets.nodes).toEqual([{ id }]);
+      await send(after.url, 'mutation { createApiKey(input: {name: "New", scopes: [PETS_READ]}) { token } }');
+      await after.close();
+      for (const log of [AuditEvent, LoggedRequest]) {
+        const [newest] = await app.db
+          .repository<AuditEvent | LoggedRequest>(log)
+          .find({ order: { id: 'DESC' }, take: 1 });
+        expect(newest?.atMs).toBe(app.clock.now);
+      }
+    },
+  );
+
+  test('Ids-8: an id behind a deleted record is not drawn after a restart either', async () => {
+    const { token } = await app.tenant();
+    const { body } = await graphql(app.url, CREATE, { token });
+    const { id } = body.data.createPet;
+    await graphql(app.url, `mutation { deletePet(id: "${id}") { id } }`, { token });
+    app.clock.now -= DAY_MS;
+    const after = await app.restarted();
+    const again = await graphql(after.url, CREATE, { token });
+    expect(BigInt(again.body.data.createPet.id)).toBeGreaterThan(BigInt(id));
+    await after.close();
+  });
+});
+
+onEachDatabase((app) => {
+  test.each([-50, 50])(
+    'Ids-9: ids of a process whose clock differs by %i ms differ by no more, from its first id on',
+    async (apartMs) => {
+      const { clock, db } = app();
+      const one = app().app.services;
+      await app().tenant();
+      await one.storeIdMark();
+      const other = createServices(db, () => clock.now + apartMs);
+      await other.startIds();
+      const most = firstIdAt(50) - firstIdAt(0) + (1n << 12n);
+      for (let n = 0; n < 100; n += 1) {
+        clock.now += 5;
+        const [mine, theirs] = [drawn(one), drawn(other)];
+        expect(mine > theirs ? mine - theirs : theirs - mine).toBeLessThanOrEqual(most);
+      }
+    },
+  );
+
+  test('Ids-10: rows with ids beyond those that are drawn do not raise the ids of a process that starts', async () => {
+    const { projectId } = await app().tenant();
+    const pet = { projectId, name: 'Old', categoryId: 1n, status: null, createdAtMs: 0 };
+    await app()
+      .db.repository(Pet)
+      .insert([INT64_MAX, 2n ** 53n - 1n].map((id) => ({ ...pet, id })));
+    const services = createServices(app().db, () => app().clock.now);
+    await services.startIds();
+    expect(drawn(services)).toBeLessThan(firstIdAt(app().clock.now + 1_000));
+  });
+
+  test('Ids-11: while the clock shows 2094 nothing is created, and afterwards ids continue below 2^53', async () => {
+    const { token } = await app().tenant();
+    const { now } = app().clock;
+    app().clock.now = Date.UTC(2094, 0, 1);
+    const body = { name: 'Rex', categoryId: 1 };
+    const refused = await rest(app().url, '/v1/pets', { method: 'POST', token, body });
+    expect(refused.body).toMatchObject({ status: 503, code: 'unavailable' });
+    app().clock.now = now;
+    const { body: made } = await rest(app().url, '/v1/pets', { method: 'POST', token, body });
+    expect(made.id).toBeLessThan(Number(firstIdAt(now + 1_000)));
+  });
+});
+
+test('Ids-12: ids rise while the clock steps back, and stay below 2^53 to the last day', () => {
+  let now = Date.UTC(2093, 11, 31, 23, 59, 59, 999);
+  const ids = new IdGenerator(() => now);
+  let last = 0n;
+  for (const stepMs of [0, -1, -DAY_MS, DAY_MS, -30_000, 1, -365 * DAY_MS]) {
+    now += stepMs;
+    for (let n = 0; n < 5_000; n += 1) {
+      const id = n % 2 === 0 ? ids.next() : ids.nextFurther();
+      if (id <= last) throw new Error(`${id} is behind ${last}`);
+      last = id;
+    }
+    now = Math.min(now, Date.UTC(2093, 11, 31));
+  }
+  expect(last).toBeLessThan(2n ** 53n);
+});
+
+const drawn = ({ ids }: Services) => ids.next();
