@@ -214,6 +214,16 @@ onEachDatabase((app) => {
       expect((await client.refusal({ after: lost })).extensions.code).toBe('GONE');
     });
 
+    test.each([3_600_000, 86_400_000])(
+      'Changes-19: an open log stays open when the clock is set back by %i ms',
+      async (backMs) => {
+        await client.create('Rex');
+        app().clock.now -= backMs;
+        expect(await kinds()).toEqual(['CREATED Rex null']);
+        app().clock.now += backMs;
+      },
+    );
+
     test('Changes-12: the log opens only when every process writes it', async () => {
       await setLog(false);
       await setLog(true);

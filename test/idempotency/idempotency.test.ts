@@ -38,6 +38,16 @@ onEachDatabase((app) => {
     expect(await count(owner.token)).toBe(1);
   });
 
+  test('Idempotency-42: a lock that a dead process set while its clock was a day ahead does not last a day', async () => {
+    const owner = await app().tenant();
+    const { projectId } = owner;
+    await post('ahead', undefined, owner.token);
+    await app().db.repository(Pet).delete({ projectId });
+    const lockedUntilMs = app().clock.now + DAY_MS + LOCK_MS;
+    await app().db.repository(IdempotencyKey).update({ projectId }, { result: null, lockedUntilMs });
+    expect((await post('ahead', undefined, owner.token)).status).toBe(201);
+  });
+
   test('Idempotency-8: a key is kept for 24 hours and then forgotten, and its row is deleted', async () => {
     const owner = await app().tenant();
     const first = await post('old', undefined, owner.token);

@@ -60,7 +60,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
   {
     id: 'in-flight-runs-twice',
     file: 'tenants/idempotency/idempotency.service.ts',
-    find: 'if (known.lockedUntilMs > this.now()) throw inFlight();',
+    find: 'if (isAhead(known.lockedUntilMs, this.now(), LOCK_MS)) throw inFlight();',
     replace: '',
     breaks: 'A request whose first attempt still runs answers 409.',
     tests: ['Idempotency-7'],

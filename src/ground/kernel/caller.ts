@@ -1,4 +1,5 @@
 import { NOUNS } from '../../nouns.js';
+import { isAhead } from './duration.js';
 import { AppError } from './errors.js';
 
 /** Each noun has two, such as `books:read` and `books:write`. */
@@ -35,9 +36,12 @@ export function requireScope(caller: Caller, scope: Scope): void {
   throw new AppError('forbidden', `This API key lacks the scope ${scope}. Use a key that has it.`);
 }
 
+/** Longer than a request, with the age of its cached key, can run: before a change log opens, every process writes it. */
+export const LOG_OPENING_MS = 15_000;
+
 /** Whether every process writes the change log of the caller's project, so that its cursors can be followed. */
 export function hasOpenLog({ changesSinceMs }: Pick<Caller, 'changesSinceMs'>, nowMs: number): boolean {
-  return changesSinceMs !== null && changesSinceMs <= nowMs;
+  return changesSinceMs !== null && !isAhead(changesSinceMs, nowMs, LOG_OPENING_MS);
 }
 
 /**

@@ -3,6 +3,17 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
+/** Clocks of processes may differ by less. */
+const DIFFERENCE_MS = MINUTE_MS;
+
+/**
+ * Whether a time, which was set at most `longestMs` ahead, still lies ahead. One that lies further ahead was set by a clock
+ * that was ahead, or the clock was set back since: it has passed. D-240.
+ */
+export function isAhead(atMs: number, nowMs: number, longestMs: number): boolean {
+  return nowMs < atMs && atMs - nowMs <= longestMs + DIFFERENCE_MS;
+}
+
 const UNITS = [
   ['d', 86_400],
   ['h', 3_600],

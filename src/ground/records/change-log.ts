@@ -2,14 +2,13 @@ import { type EntityManager, In, LessThan, LessThanOrEqual, MoreThan } from 'typ
 import type { Database } from '../database/database.js';
 import { tooManyWaiting } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
+import { LOG_OPENING_MS } from '../kernel/caller.js';
 import { DAY_MS } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
 import { ChangeLogRow, ChangeRow } from './change-log.entity.js';
 import { before, isSame, type Position } from './position.js';
 import type { ProjectSignals } from './project-signals.js';
 
-/** Longer than a request, with the age of its cached key, can run: before the log opens, every process writes it. */
-const OPENING_MS = 15_000;
 const KEPT_MS = 7 * DAY_MS;
 const MOST_CHANGES = 1_000_000;
 /** Writes of a transaction. More would keep the first ones waiting. */
@@ -179,7 +178,7 @@ export class ChangeLog {
 export async function switchLog(manager: EntityManager, projectId: bigint, isOn: boolean, nowMs: number) {
   const log = await manager.findOneBy(ChangeLogRow, { projectId });
   if (((log?.opensAtMs ?? null) !== null) === isOn) return;
-  const opensAtMs = isOn ? nowMs + OPENING_MS : null;
+  const opensAtMs = isOn ? nowMs + LOG_OPENING_MS : null;
   if (log) await manager.update(ChangeLogRow, { projectId }, { opensAtMs, number: () => 'number + 1' });
   else await manager.insert(ChangeLogRow, { projectId, number: 0, atMs: nowMs, opensAtMs });
 }

@@ -3,7 +3,7 @@ import { type EntityManager, LessThan } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { isDuplicate } from '../../ground/database/database-errors.js';
 import type { Caller, IdempotencyKey as ClientKey } from '../../ground/kernel/caller.js';
-import { DAY_MS } from '../../ground/kernel/duration.js';
+import { DAY_MS, isAhead } from '../../ground/kernel/duration.js';
 import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
@@ -150,7 +150,7 @@ export class IdempotencyService {
         );
       }
       if (known.result !== null) return known;
-      if (known.lockedUntilMs > this.now()) throw inFlight();
+      if (isAhead(known.lockedUntilMs, this.now(), LOCK_MS)) throw inFlight();
     }
     // Of several requests that find the lock expired, only one gets it.
     const { affected } = await this.db.write(() => this.table.update(held(known), row));
