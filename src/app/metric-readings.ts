@@ -1,3 +1,4 @@
+import { clockAheadMs } from '../ground/database/clock-difference.js';
 import { version } from '../ground/kernel/package.js';
 import type { Reading } from '../ground/metrics/metrics.js';
 import type { OpenConnections } from '../request/http/connections/open-connections.js';
@@ -6,11 +7,12 @@ import type { AppOptions, Parts } from './parts.js';
 
 /** The metrics that are read from the state of the process when Prometheus asks. */
 export function readingsOf(
-  { db, logLines }: AppOptions,
+  { db, config, logLines, now }: AppOptions,
   { sharing, cache, streams, tracing }: Parts,
   { drain, connections }: { drain: Drain; connections: OpenConnections },
 ): Reading[] {
   const isReady = async () => !drain.isDraining && (await db.problem().catch(() => 'away')) === null;
+  const clockAhead = () => clockAheadMs((sql) => db.execute(sql, []), now).then((ms) => ms / 1_000);
   return [
     ['petstore_build_info', '1, by version of the gateway.', () => ({ [version()]: 1 }), 'version'],
     ['petstore_ready', '1 while /readyz answers 200.', async () => Number(await isReady())],
@@ -29,6 +31,11 @@ export function readingsOf(
       () => db.poolLoad?.waiting ?? null,
     ],
     ['db_client_connection_max', 'DATABASE_POOL_SIZE.', () => db.poolLoad?.max ?? null],
+    [
+      'petstore_clock_difference_seconds',
+      'How far the clock of this process is ahead of MySQL; negative = behind.',
+      () => (config.database.kind === 'sqlite' ? null : clockAhead().catch(() => null)),
+    ],
     [
       'petstore_rate_limit_degraded',
       '1 while Redis is unavailable and this process limits alone.',

@@ -3,10 +3,12 @@ import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { DATABASE_SCHEMA } from '../app/database-schema.js';
 import { type Config, type DatabaseTarget, isInMemory } from '../ground/config/config.js';
+import { clockAheadMs } from '../ground/database/clock-difference.js';
 import { askEngine, withDataSource } from '../ground/database/data-source.js';
 import { openProblem } from '../ground/database/database-errors.js';
 import { pendingMigrations } from '../ground/database/migration-plan.js';
 import { AppError } from '../ground/kernel/errors.js';
+import { LAST_MS } from '../ground/kernel/ids.js';
 import { connectRedis } from '../ground/redis/redis-connection.js';
 import { RedisLimiter } from '../request/rate-limit/redis/redis-limiter.js';
 
@@ -22,10 +24,11 @@ export const problem = (found: string, remedy: string): CheckResult => ({ ok: fa
 
 const QUERY_TIMEOUT_MS = 5_000;
 const MIN_FREE_BYTES = 100_000_000;
-const MAX_CLOCK_DIFFERENCE_MS = 5_000;
-/** From the first release to the last time that an id can encode (`IdGenerator`). */
+/** Records that different processes create may be listed in a wrong order by as much. */
+const MAX_CLOCK_DIFFERENCE_MS = 1_000;
+/** From the first release to the last time that an id can encode. */
 const PLAUSIBLE_FROM_MS = Date.UTC(2025, 0, 1);
-const PLAUSIBLE_TO_MS = Date.UTC(2094, 0, 1);
+const PLAUSIBLE_TO_MS = LAST_MS;
 
 export async function checkDisk({ database }: Config): Promise<CheckResult | null> {
   if (database.kind !== 'sqlite' || isInMemory(database)) return null;
@@ -111,11 +114,13 @@ export async function checkClock({ database }: Config): Promise<CheckResult | nu
   if (Date.now() < PLAUSIBLE_FROM_MS || Date.now() > PLAUSIBLE_TO_MS) return problem(`it is ${now}?`, remedy);
   // SQLite has no clock.
   if (database.kind === 'sqlite') return ok(now);
-  const clock = 'SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now_ms';
-  const [row] = await ask(database, (source) => source.query(clock)).catch(() => []);
-  const differenceMs = Math.abs(Number(row?.now_ms ?? Date.now()) - Date.now());
-  if (differenceMs <= MAX_CLOCK_DIFFERENCE_MS) return ok(now);
-  return problem(`${now}, ${Math.round(differenceMs / 1000)} s different from the database`, remedy);
+  const aheadMs = await ask(database, (source) => clockAheadMs((sql) => source.query(sql), Date.now)).catch(
+    () => null,
+  );
+  // The database check has reported an unavailable database already.
+  if (aheadMs === null) return ok(now);
+  const found = `${now}, ${aheadMs.toFixed(0)} ms ahead of the database`;
+  return Math.abs(aheadMs) <= MAX_CLOCK_DIFFERENCE_MS ? ok(found) : problem(found, remedy);
 }
 
 function ask<T>(database: DatabaseTarget, question: (source: DataSource) => Promise<T>): Promise<T> {

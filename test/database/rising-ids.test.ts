@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createServices, type Services } from '../../src/app/services.js';
+import { checkClock } from '../../src/cli/doctor-checks.js';
 import { firstIdAt, IdGenerator } from '../../src/ground/kernel/ids.js';
 import { INT64_MAX } from '../../src/ground/kernel/int64.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { LoggedRequest } from '../../src/tenants/request-log/logged-request.entity.js';
-import { databaseKinds } from '../support/databases.js';
+import { databaseKinds, sharedDatabase } from '../support/databases.js';
 import { graphql, rest } from '../support/http/client.js';
-import { onEachDatabase } from '../support/on-databases.js';
+import { onEachDatabase, testOnMysql } from '../support/on-databases.js';
+import { freePort } from '../support/servers/daemon.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
 const DAY_MS = 86_400_000;
@@ -105,6 +107,30 @@ onEachDatabase((app) => {
     expect(made.id).toBeLessThan(Number(firstIdAt(now + 1_000)));
   });
 });
+
+testOnMysql(
+  'Ids-13: the difference of the clock from the database is a metric, and `doctor` says it',
+  async () => {
+    const port = await freePort();
+    const app = await startApp({
+      kind: sharedDatabase(),
+      env: { METRICS_PORT: String(port) },
+      now: Date.now() + 90_000,
+    });
+    try {
+      app.clock.now = Date.now() + 90_000;
+      const { text } = await rest(`http://127.0.0.1:${port}`, '/metrics');
+      const [, seconds] = /^petstore_clock_difference_seconds (.+)$/m.exec(text) ?? [];
+      expect(Math.round(Number(seconds) / 10)).toBe(9);
+      expect(await checkClock(app.config)).toMatchObject({
+        ok: true,
+        found: expect.stringContaining(' ms '),
+      });
+    } finally {
+      await app.stop();
+    }
+  },
+);
 
 test('Ids-12: ids rise while the clock steps back, and stay below 2^53 to the last day', () => {
   let now = Date.UTC(2093, 11, 31, 23, 59, 59, 999);
