@@ -22,6 +22,8 @@ export function filledGuide(text: string, contract: Contract): string {
 /** The names that a guide may write as `{{name}}`. The examples are of the first noun. */
 function valuesOf({ operations }: Contract): Record<string, string> {
   const { singular, plural, withArticle, fields } = FIRST_NOUN;
+  const linkTo = (wanted: string) =>
+    operations.filter(({ method, path }) => method === 'GET' && path === wanted).map(link);
   const required = fields.filter(({ isRequired }) => isRequired);
   return {
     /** All nouns: `books`, `books and films`. */
@@ -37,9 +39,10 @@ function valuesOf({ operations }: Contract): Record<string, string> {
     idempotencyKey: sampleIdempotencyKey(FIRST_NOUN),
     cursor: btoa(`${singular}:4712`).replaceAll('=', ''),
     /** A link to the list. */
-    listOperation: operations
-      .filter(({ method, path }) => method === 'GET' && path === `/v1/${plural}`)
-      .map(link)
+    listOperation: linkTo(`/v1/${plural}`).join(),
+    /** Where new records are found; empty if the noun has no changes. */
+    follow: linkTo(`/v1/${plural}/changes`)
+      .map((changes) => `The change log does: ${changes} has each change exactly once, in order.`)
       .join(),
     /** Rows of a table: the scopes of the nouns. */
     scopes: NOUNS.flatMap(({ plural }) => [

@@ -73,7 +73,7 @@ export function usualDocument(parts: UsualParts): UsualDocument {
   const list: DocumentedOperation = {
     operationId: `list${page}`,
     summary: `List all ${plural}`,
-    description: `A page of ${plural}. The \`Link\` header has the URL of the next page.`,
+    description: `A page of ${plural}. The \`Link\` header has the URL of the next page. [Pages](/v1/docs/pagination#changes) have each ${singular} that existed before the first one exactly once.`,
     scope: `${plural}:read`,
     parameters: queryParameters(listQuery),
     answers: readAnswers(page, `A page of ${plural}.`, 'this page', listHeaders),

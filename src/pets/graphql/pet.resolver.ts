@@ -59,7 +59,7 @@ export class PetResolver {
   @Directive('@cacheControl(maxAge: 0, scope: PRIVATE)')
   @Query(() => PetConnectionType, {
     description:
-      'Pets of the project, oldest first unless `orderBy` or `nameStartsWith` says otherwise. Every page is read by an index, however far the page.',
+      'Pets of the project, oldest first unless `orderBy` or `nameStartsWith` says otherwise. Every page is read by an index, however far the page. Each pet that was created before the first page, and is not changed meanwhile, is on exactly one page. Follow `petChanges` for new pets: the last cursor does not find each one.',
   })
   async pets(
     @Ctx() context: Context,

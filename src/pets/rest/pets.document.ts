@@ -30,7 +30,8 @@ export const PETS_DOCUMENT: RestDocument = {
       get: {
         ...list,
         summary: 'List all animals',
-        description: 'A page of pets, oldest first. The `Link` header has the URL of the next page.',
+        description:
+          'A page of pets, oldest first. The `Link` header has the URL of the next page. [Pages](/v1/docs/pagination#changes) have each pet that existed before the first one exactly once; new pets are in `GET /v1/pets/changes`.',
       },
       post: { ...create, summary: 'Add an animal' },
     },

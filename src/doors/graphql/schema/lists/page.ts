@@ -5,7 +5,10 @@ import { KeysetCursors } from '../../../../ground/kernel/keyset-cursors.js';
 import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
 import { PlainType } from '../../operations/type-options.js';
 
-@PlainType('PageInfo', 'The position of a page in its list, as in Relay connections.')
+@PlainType(
+  'PageInfo',
+  'The position of a page in its list, as in Relay connections. A record is on exactly one page if its creation was acknowledged before the first page was read, and it is neither changed nor deleted meanwhile. A newer record may be on none: the change log has each one.',
+)
 export class PageInfoType {
   @Field(() => Boolean, { description: 'Whether more entries follow.' })
   hasNextPage!: boolean;
@@ -21,7 +24,8 @@ export class PageInfoType {
 
   @Field(() => String, {
     nullable: true,
-    description: 'The cursor of the last entry, for `after`; null on an empty page.',
+    description:
+      'The cursor of the last entry, for `after`; null on an empty page. It does not find every record that is created later.',
   })
   endCursor!: string | null;
 }
