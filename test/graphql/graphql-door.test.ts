@@ -93,6 +93,43 @@ describe('the GraphQL door', () => {
     expect([nowhere.status, nowhere.body.errors[0].extensions.code]).toEqual([404, 'NOT_FOUND']);
   });
 
+  test.each([
+    'operationName=',
+    'operationName=&variables=&extensions=',
+    'variables=&variables=',
+    'extensions=&operationName=Both&variables={}',
+  ])('Parameters-1: of a GET with %s the empty ones count as omitted', async (others) => {
+    const { token } = await app.tenant();
+    const query = encodeURIComponent('query Both { project { slug } }');
+    const headers = { 'apollo-require-preflight': '1' };
+    for (const path of [`/graphql?query=${query}&${others}`, `/graphql?${others}&query=${query}`]) {
+      const { status, body } = await rest(app.url, path, { token, headers });
+      expect([path, status, body.errors]).toEqual([path, 200, undefined]);
+    }
+  });
+
+  test('Parameters-3: a repeated parameter is refused, also beside an empty one', async () => {
+    const { token } = await app.tenant();
+    const path = `/graphql?query={__typename}&variables=&variables=${encodeURIComponent('{"a":1}')}`;
+    const { status } = await rest(app.url, path, { token, headers: { 'apollo-require-preflight': '1' } });
+    expect(status).toBe(400);
+  });
+
+  test('Parameters-2: an empty operationName of a POST counts as omitted, also of a known operation', async () => {
+    const { token } = await app.tenant();
+    const body = { query: '{ pets { nodes { id } } }', operationName: '' };
+    for (let time = 1; time <= 3; time += 1) {
+      const answer = await rest(app.url, '/graphql', { method: 'POST', token, body });
+      expect([answer.status, answer.body]).toEqual([200, { data: { pets: { nodes: [] } } }]);
+    }
+    const two = { query: 'query A { project { slug } } query B { project { slug } }', operationName: '' };
+    const unclear = await rest(app.url, '/graphql', { method: 'POST', token, body: two });
+    expect([unclear.status, unclear.body.errors[0].extensions.code]).toEqual([
+      400,
+      'OPERATION_RESOLUTION_FAILURE',
+    ]);
+  });
+
   test('Sandbox-2: introspection works with a key and not without', async () => {
     const { getIntrospectionQuery } = await import('graphql');
     const { token } = await app.tenant();

@@ -13,7 +13,7 @@ import type { PersistedQueries } from './known-documents.js';
 import { answerType } from './negotiation.js';
 import { type OperationPluginOptions, operationPlugin } from './operation.plugin.js';
 import { givenName } from './operations/measured-operation.js';
-import { parametersOf, persistedQueryProblem } from './request-parameters.js';
+import { dropEmptyParameters, parametersOf, persistedQueryProblem } from './request-parameters.js';
 import { SERVER_SENT_END, SERVER_SENT_EVENTS, type StreamFormat } from './streams/stream-format.js';
 import type { AskedStream } from './streams/subscriptions.js';
 
@@ -63,6 +63,7 @@ export async function startApollo(
     }
     // Apollo refuses the other methods.
     request.body = body?.parse();
+    dropEmptyParameters(request);
     request.operation ??= givenName(parametersOf(request).operationName);
     const response: unknown = await executeRequest.call(request.server, request, reply);
     if (reply.statusCode >= 400) request.errorCode ??= codeIn(response);

@@ -67,6 +67,8 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
       if (request.http?.method === 'GET' && subscriptions.asked.has(contextValue.request)) {
         request.http = { ...request.http, method: 'POST' };
       }
+      // GraphQL over HTTP: as if the client had sent none.
+      if (request.operationName === '') delete request.operationName;
       let invalid: Problems | null = null;
       return {
         // Apollo parses a request that has no document yet.

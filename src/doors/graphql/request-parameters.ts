@@ -20,9 +20,21 @@ export function parametersOf({ method, body, url }: FastifyRequest): RequestPara
   const extensions = isPost ? given?.extensions : jsonIn(String(given?.extensions));
   return {
     query: given?.query,
-    operationName: given?.operationName,
+    operationName: given?.operationName || undefined,
     persistedQuery: (extensions as { persistedQuery?: unknown } | null | undefined)?.persistedQuery,
   };
+}
+
+const MAY_BE_EMPTY = /[?&](?:variables|extensions)=(?:&|$)/;
+
+/** Removes empty parameters of a GET, which Apollo would parse as JSON. GraphQL over HTTP: as if the client had sent none. */
+export function dropEmptyParameters({ method, raw, url }: FastifyRequest): void {
+  if (method !== 'GET' || !MAY_BE_EMPTY.test(url)) return;
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  for (const name of ['variables', 'extensions']) {
+    if (searchParams.getAll(name).every((value) => value === '')) searchParams.delete(name);
+  }
+  raw.url = `${pathname}?${searchParams}`;
 }
 
 /** Counts the values in the parameters of a GET. Throws `AppError invalid_request` if one has too many, or nests too deep. */
@@ -71,7 +83,8 @@ export interface PostedOperation {
 /** Null for any other form, and for an unknown persisted query: Apollo reads those. */
 export function postedOperationIn(body: unknown, persistedQueries: PersistedQueries): PostedOperation | null {
   if (!isRecord(body)) return null;
-  const { query = null, operationName = null, variables, extensions } = body;
+  const { query = null, variables, extensions } = body;
+  const operationName = body.operationName || null;
   if (operationName !== null && typeof operationName !== 'string') return null;
   if (variables != null && !isRecord(variables)) return null;
   const hash = query === null ? hashIn(extensions) : null;
