@@ -132,6 +132,29 @@ onEachDatabase((app) => {
     }
   });
 
+  test.each([
+    ['text/event-stream;q=0, multipart/mixed;subscriptionSpec=1.0', 200, 'multipart/mixed'],
+    [
+      'multipart/mixed;boundary="a";subscriptionSpec="1.0";q=0.5, text/event-stream;q=0.4',
+      200,
+      'multipart/mixed',
+    ],
+    ['text/event-stream;q=0.5, multipart/mixed;q=0.1;subscriptionSpec=1.0', 200, 'text/event-stream'],
+    ['text/event-stream, multipart/mixed;boundary=graphql;subscriptionSpec=1.0', 200, 'text/event-stream'],
+    ['text/*;q=0, text/event-stream', 200, 'text/event-stream'],
+    ['TEXT/EVENT-STREAM; Q=1.0', 200, 'text/event-stream'],
+    ['multipart/mixed;deferSpec=20220824, text/event-stream;q=0.1', 200, 'text/event-stream'],
+    ['text/event-stream;q=0, application/json', 406, 'application/json'],
+    ['text/event-stream;q=0.000, multipart/mixed;subscriptionSpec=1.0;q=0, */*', 406, 'application/json'],
+    ['*/*', 406, 'application/json'],
+  ])('Streams-36: Accept: %s is answered with %i and %s', async (accept, status, type) => {
+    const stream = await follow({ headers: { accept } });
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([
+      status,
+      expect.stringContaining(type),
+    ]);
+  });
+
   describe('refusals', () => {
     const refused = async (options: Partial<Parameters<typeof openStream>[1]>) => {
       const stream = await follow(options);

@@ -18,11 +18,22 @@ export function isPage({ method, headers }: FastifyRequest): boolean {
   return isRead && new Negotiator({ headers }).mediaType([...TYPES, 'text/html']) === 'text/html';
 }
 
-/** The format that the client asks for; null = it wants one answer. */
+// A client must name the format of a stream: `*/*` asks for one answer.
+const STREAMS = [
+  { type: 'text/event-stream', name: /\btext\/event-stream\b/i, format: SERVER_SENT_EVENTS },
+  { type: 'multipart/mixed', name: /\bmultipart\/mixed\b[^,]*\bsubscriptionSpec=/i, format: MULTIPART },
+];
+/** Negotiator compares all parameters, and clients choose any boundary. */
+const PARAMETERS = /;\s*(?:boundary|subscriptionSpec)\s*=\s*(?:"[^"]*"|[^\s;,]*)/gi;
+
+/** The format that the client prefers; null = it accepts no stream. RFC 9110 §12.4.2. */
 export function streamFormatOf({ method, headers: { accept } }: FastifyRequest): StreamFormat | null {
   if (accept === undefined || (method !== 'GET' && method !== 'POST')) return null;
-  if (/\btext\/event-stream\b/i.test(accept)) return SERVER_SENT_EVENTS;
-  return /\bmultipart\/mixed\b[^,]*\bsubscriptionSpec=/i.test(accept) ? MULTIPART : null;
+  const named = STREAMS.filter(({ name }) => name.test(accept));
+  if (named.length === 0) return null;
+  const negotiator = new Negotiator({ headers: { accept: accept.replace(PARAMETERS, '') } });
+  const preferred = negotiator.mediaType(named.map(({ type }) => type));
+  return named.find(({ type }) => type === preferred)?.format ?? null;
 }
 
 /** Makes the reply a refusal in GraphQL's form. Returns its body. */
