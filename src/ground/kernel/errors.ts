@@ -20,7 +20,10 @@ export const ERRORS = {
     when: 'The operation was removed at its sunset, or the change log does not reach back to the cursor.',
   },
   payload_too_large: { status: 413, when: 'The body is larger than 100 KB.' },
-  unsupported_media_type: { status: 415, when: 'The body is not `application/json` in UTF-8.' },
+  unsupported_media_type: {
+    status: 415,
+    when: 'The body is not `application/json` in UTF-8, or is compressed; see `Accept-Encoding`.',
+  },
   misdirected: { status: 421, when: 'The host is not served here.' },
   idempotency_mismatch: { status: 422, when: 'The Idempotency-Key was used with another payload.' },
   rate_limited_minute: { status: 429, when: "The minute's quota is spent; see `Retry-After`." },
@@ -53,6 +56,8 @@ interface AppErrorDetails {
   limit?: number;
   /** For programs: what to do instead. */
   advice?: string;
+  /** The content coding that a body may have. */
+  acceptEncoding?: string;
   cause?: unknown;
 }
 
@@ -62,6 +67,7 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly limit: number | undefined;
   readonly advice: string | undefined;
+  readonly acceptEncoding: string | undefined;
 
   constructor(
     readonly code: ErrorCode,

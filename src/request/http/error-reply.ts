@@ -26,6 +26,8 @@ export function errorHeaders(error: AppError): Record<string, string> {
     'cache-control': 'no-store',
     ...(error.code === 'unauthorized' ? { 'www-authenticate': 'Bearer realm="petstore"' } : {}),
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
+    // Only if the coding is the reason. RFC 9110 §12.5.3.
+    ...(error.acceptEncoding === undefined ? {} : { 'accept-encoding': error.acceptEncoding }),
   };
 }
 

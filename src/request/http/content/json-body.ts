@@ -18,6 +18,8 @@ const SCALARS = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LARGE_BYTES = 8_192;
 /** Longer members are looked at only if they are strings. */
 const MAX_MEMBER_CHARACTERS = 1_000;
+/** A known coding has a short name; a message repeats no more of the client's text. */
+const MAX_CODING_CHARACTERS = 30;
 const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
 /** More digits are outside of int64: as a number they are, too. */
 const INTEGER = /^\s*-?\d{1,19}\s*$/;
@@ -132,6 +134,8 @@ export function acceptJson(
       if (charset && !/^utf-?8$/i.test(charset)) {
         return done(new AppError('unsupported_media_type', 'Send the body as application/json in UTF-8.'));
       }
+      const refusedCoding = codingProblem(request.headers['content-encoding']);
+      if (refusedCoding) return done(refusedCoding);
       if (!isUtf8(body)) return done(notJson());
       let value: unknown;
       try {
@@ -144,6 +148,15 @@ export function acceptJson(
       value.then((body) => done(null, body), done);
     },
   );
+}
+
+/** A compressed body of 100 KB could unfold to 100 MB, so none is accepted. RFC 9110 §15.5.16. */
+function codingProblem(header = ''): AppError | null {
+  const codings = header.split(',').map((coding) => coding.trim());
+  const coding = codings.find((name) => name !== '' && name.toLowerCase() !== 'identity');
+  if (coding === undefined) return null;
+  const message = `The body has the Content-Encoding ${coding.slice(0, MAX_CODING_CHARACTERS)}. Send it uncompressed.`;
+  return new AppError('unsupported_media_type', message, { acceptEncoding: 'identity' });
 }
 
 function parseJson(text: string, read: ReadJson): unknown {
