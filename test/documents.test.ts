@@ -8,7 +8,7 @@ const BOUND = [
   ...['src', 'test', 'test-browser', 'bench', 'browser', 'deploy', 'schema'],
   ...['Dockerfile', 'docker-compose.yml', 'jest.config.js', 'package.json'],
 ];
-const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'bench/measurements.md'];
+const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'bench/measurements.md'];
 const MOST_WORDS = 15_000;
 
 test('House-15: each decision is cited by the code that it binds, and each cited decision is there', async () => {

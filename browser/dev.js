@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer } from 'vite';
+import { generateTypes } from './generate-types.js';
+import { BUILDS } from './vite.config.js';
+
+/** `npm run dev`: after each change the server is compiled and restarted, and the dashboard reloaded, until Ctrl-C. */
+const gatewayUrl = `http://127.0.0.1:${process.env.PORT || 4000}`;
+
+const compiler = spawn('npx', ['tsc', '--watch', '--preserveWatchOutput']);
+compiler.stdout.on('data', (text) => {
+  if (String(text).includes('error TS')) process.stdout.write(text);
+});
+const gateway = spawn(process.execPath, ['--watch', '--watch-preserve-output', 'dist/src/main.js'], {
+  stdio: 'inherit',
+  // In its own process group: Ctrl-C would reach the gateway twice, and the second signal ends it at once.
+  detached: true,
+  env: { SHUTDOWN_SECONDS: '2', ...process.env },
+});
+const pages = await createServer({
+  ...BUILDS.dashboard,
+  configFile: false,
+  server: { host: '127.0.0.1', proxy: { '/graphql': gatewayUrl } },
+});
+pages.watcher.on('change', (file) => {
+  if (file.endsWith('.graphql')) generateTypes().catch((error) => console.error(error.message));
+});
+await pages.listen();
+
+let isEnding = false;
+const end = async () => {
+  if (isEnding) return;
+  isEnding = true;
+  compiler.kill();
+  gateway.kill('SIGINT');
+  await Promise.all([once(gateway, 'exit'), pages.close()]);
+  process.exit(0);
+};
+process.on('SIGINT', end);
+process.on('SIGTERM', end);
+gateway.on('exit', end);
+
+while ((await fetch(`${gatewayUrl}/healthz`).catch(() => null))?.ok !== true) await sleep(200);
+console.log(
+  `Dashboard ${pages.resolvedUrls.local[0]}   Gateway ${gatewayUrl}   Both follow your changes. Ctrl-C ends them.`,
+);
