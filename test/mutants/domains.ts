@@ -177,4 +177,12 @@ export const DOMAINS: readonly Mutant[] = [
     breaks: 'A challenge is answered for its host only.',
     tests: ['Domains-Host-9'],
   },
+  {
+    id: 'punycode-that-decodes-only',
+    file: 'domains/names/hostname.ts',
+    find: 'return decoded !== label && domainToASCII(decoded) === label;',
+    replace: 'return decoded.length > 0;',
+    breaks: 'A label of invalid Punycode is no host name.',
+    tests: ['Domains-Name-5', 'Domains-Name-11'],
+  },
 ];

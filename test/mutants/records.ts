@@ -338,4 +338,20 @@ export const RECORDS: readonly Mutant[] = [
     breaks: 'A content that one noun has imported can be imported into another.',
     tests: ['Import-51'],
   },
+  {
+    id: 'int64-keywords-are-published-only',
+    file: 'ground/kernel/validation.ts',
+    find: 'isInt64(value) && checks.every((check) => check(BigInt(value)))',
+    replace: 'isInt64(value)',
+    breaks: 'The minimum and maximum of a 64-bit field are checked.',
+    tests: ['NounRules-1'],
+  },
+  {
+    id: 'rule-with-any-keyword',
+    file: 'ground/kernel/record-rules.ts',
+    find: 'if (!enforced.includes(keyword)) refuse(`keyword ${keyword}`, enforced);',
+    replace: '',
+    breaks: 'A rule has no keyword without effect.',
+    tests: ['NounRules-2'],
+  },
 ];

@@ -1,5 +1,5 @@
 import { appendFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { copyRepository } from '../support/own-noun/repository-copy.js';
@@ -11,6 +11,8 @@ test('Dev-1: npm run dev says both addresses, restarts the gateway after a chang
   const copy = await copyRepository();
   const port = await freePort();
   const gateway = `http://127.0.0.1:${port}`;
+  // The pages of this repository's build are the same.
+  await copy.run(`mkdir dist && cp -r ${resolve('dist/public')} dist/`);
   const dev = copy.start(`DEMO=0 PORT=${port} npm run dev`);
   try {
     const [, dashboard = ''] = await eventually(
