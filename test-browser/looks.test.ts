@@ -57,6 +57,8 @@ const VIEWS: View[] = [
     act: (page) => page.getByRole('slider').focus(),
   },
   { name: 'requests', path: '/requests', until: 'Load older requests' },
+  // Times of two digits, the longest code, and the key with a long name.
+  { name: 'requests-wide', path: '/requests?status=400', until: 'minutes ago' },
   {
     name: 'requests-open',
     path: '/requests?outcome=FAILED',

@@ -59,6 +59,40 @@ test('RequestsPage-1: a new request appears by itself, with its key, API, operat
   expect(visitor.complaints).toEqual([]);
 });
 
+test('RequestsPage-12: at 1280 px the operation alone is cut: times and keys are shown in full', async () => {
+  const { token, projectId } = await app.tenant();
+  const wanted = {
+    projectId,
+    name: 'storefront, staging',
+    scopes: ['pets:read'] as const,
+    expiresAtMs: null,
+  };
+  const { key } = await app.app.services.apiKeys.create(TEST_ACTOR, wanted);
+  const facts = {
+    operation: 'apiKeys,domains,pets,project,rateLimit',
+    status: 429,
+    code: 'RATE_LIMITED_DAY',
+  };
+  const requests = [facts, { operation: 'listPets' }];
+  await logRequests(app, { projectId, keyId: key.id }, requests, Date.now() - 38 * 60_000);
+  visitor = await visit();
+  await openRequests({ token });
+  await shows(2);
+  const { page } = visitor;
+  const cut = () =>
+    page
+      .locator('tbody .request-row :is(.request-time, .request-time time, bdi, .request-key)')
+      .evaluateAll((shown) =>
+        shown.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent),
+      );
+  expect(await page.locator('.request-time time').first().innerText()).toBe('38 minutes ago');
+  expect(await cut()).toEqual([]);
+  expect(await operations()).toContain('listPets');
+  await page.setViewportSize({ width: 900, height: 700 });
+  expect(await cut()).toEqual([]);
+  expect(visitor.complaints).toEqual([]);
+});
+
 test('RequestsPage-2: the filters are in the URL under the names of RequestFilter, and survive Back and a reload', async () => {
   const tenant = await app.tenant();
   await logRequests(app, tenant, [

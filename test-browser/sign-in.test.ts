@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { rest } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type TestApp } from '../test/support/start-app.js';
 import { type Visitor, visits } from './support/visitor.js';
 
@@ -97,6 +98,7 @@ test('Dashboard-10: a malformed key, an unknown key and a revoked key each get a
   await visitor.page.getByText('This API key is not accepted.').waitFor();
   await app.app.services.apiKeys.revoke(TEST_ACTOR, keyId);
   await submit(token);
+  // This browser was never signed in with it, so it knows no more than the gateway tells.
   await visitor.page.getByText('mistyped, revoked or expired').waitFor();
   expect(visitor.complaints).toEqual([]);
 });
@@ -118,6 +120,37 @@ test('Dashboard-11: a key without scopes sees which scopes it lacks, and the pag
   expect(visitor.complaints).toEqual([]);
 });
 
+test('Dashboard-86: the browser that was signed in with a key tells its owner that it expired or was revoked; the gateway tells nobody', async () => {
+  const { projectId, token: revoked, keyId } = await app.tenant();
+  const { apiKeys } = app.app.services;
+  const expiresAtMs = app.clock.now + 60_000;
+  const wanted = { projectId, name: 'short', scopes: ['keys'] as const, expiresAtMs };
+  const { token: expired } = await apiKeys.create(TEST_ACTOR, wanted);
+  visitor = await visit({ provokes: [401] });
+  const { page } = visitor;
+  await page.clock.install({ time: app.clock.now });
+  for (const token of [revoked, expired]) {
+    await visitor.signIn(token);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+  }
+  await apiKeys.revoke(TEST_ACTOR, keyId);
+  app.clock.now += 60_000;
+  await page.clock.setFixedTime(app.clock.now);
+  const answers = await Promise.all(
+    [revoked, expired].map((key) => rest(app.url, '/v1/pets', { token: key })),
+  );
+  const [first, second] = answers.map(({ body }) => body);
+  expect(first).toEqual(second);
+  await submit(revoked);
+  await page.getByText('no longer accepted: it was revoked, or replaced by another key').waitFor();
+  await submit(expired);
+  await page.getByText(/no longer accepted: it expired on \d+ \w+ 20\d\d/).waitFor();
+  // Nothing that opens the API is kept.
+  const kept = await page.evaluate(() => JSON.stringify(localStorage));
+  for (const token of [revoked, expired]) expect(kept).not.toContain(token.slice(0, 12));
+  expect(visitor.complaints).toEqual([]);
+});
+
 test('Dashboard-12: revoking the key during the session ends the session and says why', async () => {
   const { token, keyId } = await app.tenant();
   visitor = await visit({ provokes: [401] });
@@ -125,6 +158,6 @@ test('Dashboard-12: revoking the key during the session ends the session and say
   await visitor.signIn(token);
   await app.app.services.apiKeys.revoke(TEST_ACTOR, keyId);
   // The overview notices it with its next read.
-  await page.getByText('no longer accepted').waitFor();
+  await page.getByText('no longer accepted: it was revoked, or replaced').waitFor();
   expect(visitor.complaints).toEqual([]);
 });

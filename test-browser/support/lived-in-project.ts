@@ -14,13 +14,16 @@ export interface LivedInProject extends Tenant {
   domains: { active: string; pending: string; failed: string };
 }
 
-/** Creates a project with data for every page: pets, keys, traffic, and domains in three states. */
-export async function livedInProject(rig: DomainRig): Promise<LivedInProject> {
+/**
+ * Creates a project with data for every page: pets, keys, traffic, and domains in three states. `target`: the host that the
+ * domains point to.
+ */
+export async function livedInProject(rig: DomainRig, target = PLATFORM_HOST): Promise<LivedInProject> {
   const tenant = await publishedTenant(rig, { plan: 'BUSINESS' });
   await seedPets(rig, tenant);
   await seedTraffic(rig, tenant, await seedKeys(rig, tenant));
   await seedRequests(rig, tenant);
-  return { ...tenant, domains: await seedDomains(rig, tenant) };
+  return { ...tenant, domains: await seedDomains(rig, tenant, target) };
 }
 
 async function seedPets(rig: DomainRig, { token }: Tenant): Promise<void> {
@@ -101,16 +104,21 @@ async function seedRequests(rig: DomainRig, tenant: Tenant): Promise<void> {
     { operation: 'createPet', status: 503, code: 'UNAVAILABLE', outcome: 'failed', durationUs: 4_800_000 },
   ] as const;
   const requests = Array.from({ length: 230 }, (_, at) => ({ ...kinds[(at * 5) % kinds.length] }));
-  await logRequests(rig, tenant, requests);
+  // Ages of two digits: a column must not cut them.
+  await logRequests(rig, tenant, requests, Date.now() - 20 * 60_000);
 }
 
-async function seedDomains(rig: DomainRig, tenant: Tenant): Promise<LivedInProject['domains']> {
+async function seedDomains(
+  rig: DomainRig,
+  tenant: Tenant,
+  target: string,
+): Promise<LivedInProject['domains']> {
   const owner = ownerOf(rig, tenant);
   const added = async (hostname: string) => (await owner.add(hostname)).id as string;
   const [active, old] = [await added('www.customer.test'), await added('old.customer.test')];
   const pending = await added('customer.test');
   const failed = await added('a-rather-long-name-for-a-shop.with-some-labels.customer.test');
-  for (const name of ['www.customer.test', 'old.customer.test']) rig.dns.set(name, 'CNAME', PLATFORM_HOST);
+  for (const name of ['www.customer.test', 'old.customer.test']) rig.dns.set(name, 'CNAME', target);
   rig.dns.set('a-rather-long-name-for-a-shop.with-some-labels.customer.test', 'A', '203.0.113.7');
   for (const id of [active, old]) await owner.verify(id);
   for (const id of [active, old]) await owner.become(id, 'ACTIVE');

@@ -73,7 +73,11 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
             <input
               {...described}
               value={typed}
-              onChange={(event) => setTyped(event.target.value)}
+              onChange={(event) => {
+                setTyped(event.target.value);
+                setProblem(null);
+                adding.reset();
+              }}
               autoCapitalize="none"
               autoComplete="off"
               spellCheck={false}

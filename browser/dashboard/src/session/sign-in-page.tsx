@@ -5,10 +5,12 @@ import { SCOPES } from '../../../nouns.js';
 import { Field } from '../elements/field.js';
 import { Notice } from '../elements/notice.js';
 import { ErrorNotice } from '../errors/error-notice.js';
+import { refusalOf } from '../errors/refusal.js';
 import { useBlock } from '../errors/use-block.js';
 import { SessionDocument } from '../graphql/generated.js';
 import { QuotaNotice } from '../layout/quota-notice.js';
 import { SiteHeader } from '../layout/site-header.js';
+import { whyRefused } from './known-keys.js';
 import { begin, session } from './session.js';
 
 export function SignInPage() {
@@ -37,7 +39,9 @@ export function SignInPage() {
       await client.query({ query: SessionDocument, fetchPolicy: 'network-only', context: { headers } });
       begin(token);
     } catch (refused) {
-      setError(refused);
+      const why = refusalOf(refused)?.code === 'UNAUTHORIZED' ? whyRefused(token) : null;
+      if (why === null) setError(refused);
+      else setProblem(`This API key is no longer accepted: ${why}.`);
       setBusy(false);
       input.current?.select();
     }

@@ -6,6 +6,7 @@ import { useBlock } from '../errors/use-block.js';
 import { SessionDocument, type SessionQuery } from '../graphql/generated.js';
 import { QuotaNotice } from '../layout/quota-notice.js';
 import { SiteHeader } from '../layout/site-header.js';
+import { rememberKey } from './known-keys.js';
 import { end } from './session.js';
 
 const Context = createContext<SessionQuery | null>(null);
@@ -19,6 +20,9 @@ export function useSession(): SessionQuery {
 
 export function SignedIn({ children }: { children: ReactNode }) {
   const { data, error, refetch } = useQuery(SessionDocument);
+  useEffect(() => {
+    if (data) rememberKey(data.apiKey);
+  }, [data]);
   if (data) return <Context value={data}>{children}</Context>;
   return (
     <>

@@ -1,0 +1,34 @@
+/** What this browser knows of a key that it was signed in with. */
+interface KnownKey {
+  /** The public part of the key. */
+  prefix: string;
+  expiresAt: string | null;
+}
+
+const STORED_AS = 'petstore.known-keys';
+const MOST_KNOWN = 20;
+const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** Remembers a key that the gateway accepts, without its secret. */
+export function rememberKey({ prefix, expiresAt }: KnownKey): void {
+  const others = knownKeys().filter((known) => known.prefix !== prefix);
+  localStorage.setItem(STORED_AS, JSON.stringify([{ prefix, expiresAt }, ...others].slice(0, MOST_KNOWN)));
+}
+
+/**
+ * Why the gateway refuses a key that it accepted before; null = this browser was never signed in with it. The gateway tells
+ * nobody, so the reason follows from the expiry that the browser knew. D-256.
+ */
+export function whyRefused(token: string): string | null {
+  const known = knownKeys().find(({ prefix }) => token.startsWith(prefix));
+  if (!known) return null;
+  const { expiresAt } = known;
+  const hasExpired = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+  return hasExpired
+    ? `it expired on ${TIME.format(new Date(expiresAt))}`
+    : 'it was revoked, or replaced by another key';
+}
+
+function knownKeys(): KnownKey[] {
+  return JSON.parse(localStorage.getItem(STORED_AS) ?? '[]');
+}
