@@ -90,7 +90,10 @@ export const errorSchema = {
         required: ['field', 'message'],
         properties: {
           field: { type: 'string', description: 'The field as it was sent.', examples: ['categoryId'] },
-          message: { type: 'string', description: 'The rule that the value breaks.' },
+          message: {
+            type: 'string',
+            description: 'The rule that the value breaks, and the start of the value.',
+          },
         },
       },
     },

@@ -1,4 +1,5 @@
 import { type FieldProblem, invalidField, invalidRequest } from '../ground/kernel/errors.js';
+import { got } from '../ground/kernel/got.js';
 import { isJsonObject } from '../ground/kernel/json.js';
 import { listed } from './diagnosis/diagnosis.js';
 import { normalizeHostname } from './names/hostname.js';
@@ -91,7 +92,7 @@ function problemsOf({ primary, redirects }: DomainConfig, hosts: ReadonlySet<str
     const ofTo = unknown(to) ?? circle(redirect, targets);
     note(`redirects[${index}].from`, ofFrom);
     note(`redirects[${index}].to`, ofTo);
-    note(`redirects[${index}].status`, REDIRECT_STATUSES.includes(status) ? null : WRONG_STATUS);
+    note(`redirects[${index}].status`, REDIRECT_STATUSES.includes(status) ? null : got(WRONG_STATUS, status));
     if (ofFrom === null && ofTo === null) targets.set(from, to);
   }
   return problems;
@@ -120,19 +121,20 @@ export const MAX_FILE_BYTES = 100_000;
 export function readDomainConfig(json: string): DomainConfig {
   const file = parse(json);
   const domains = isJsonObject(file) ? file.domains : null;
-  if (!isJsonObject(domains)) throw invalidField('domains', 'must be an object in a JSON file');
+  if (!isJsonObject(domains))
+    throw invalidField('domains', got('must be an object in a JSON file', domains ?? undefined));
   const problems: FieldProblem[] = [];
-  const need = (isRight: boolean, field: string, message: string) => {
-    if (!isRight) problems.push({ field, message });
+  const need = (isRight: boolean, field: string, rule: string, value: unknown) => {
+    if (!isRight) problems.push({ field, message: got(rule, value) });
   };
   const { primary = null, redirects = [] } = domains;
-  need(primary === null || typeof primary === 'string', 'primary', 'must be a domain or null');
-  need(Array.isArray(redirects), 'redirects', 'must be a list');
+  need(primary === null || typeof primary === 'string', 'primary', 'must be a domain or null', primary);
+  need(Array.isArray(redirects), 'redirects', 'must be a list', redirects);
   const entries = (Array.isArray(redirects) ? redirects : []).map((item, at) => {
     const { from, to, status = 301 }: Record<string, unknown> = isJsonObject(item) ? item : {};
-    need(typeof from === 'string', `redirects[${at}].from`, 'must be a domain');
-    need(typeof to === 'string', `redirects[${at}].to`, 'must be a domain');
-    need(Number.isInteger(status), `redirects[${at}].status`, WRONG_STATUS);
+    need(typeof from === 'string', `redirects[${at}].from`, 'must be a domain', from);
+    need(typeof to === 'string', `redirects[${at}].to`, 'must be a domain', to);
+    need(Number.isInteger(status), `redirects[${at}].status`, WRONG_STATUS, status);
     return { from, to, status } as DomainRedirect;
   });
   if (entries.length > MAX_REDIRECTS) throw invalidRequest(TOO_MANY);

@@ -260,7 +260,7 @@ onEachDatabase((app) => {
     const [, next] = /<[^>]*\/v1([^>]*)>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
     expect((await client.rest(String(next))).body).toEqual([]);
     expect((await client.rest('/pets/changes?cursor=x&limit=0')).body.errors).toEqual([
-      { field: 'limit', message: 'must be a whole number from 1 to 100' },
+      { field: 'limit', message: 'must be a whole number from 1 to 100 (got 0)' },
     ]);
     expect((await client.rest('/pets/changes?cursor=x')).body).toMatchObject({ code: 'invalid_request' });
   });

@@ -109,10 +109,10 @@ describe('Domains-Config-4: each problem is named by field', () => {
         [
           `primary ${UNKNOWN}`,
           'redirects[0].to must be a different domain than from',
-          'redirects[0].status must be 301, 302, 307 or 308',
+          'redirects[0].status must be 301, 302, 307 or 308 (got 200)',
           `redirects[1].from ${UNKNOWN}`,
           `redirects[1].to ${UNKNOWN}`,
-          'redirects[1].status must be 301, 302, 307 or 308',
+          'redirects[1].status must be 301, 302, 307 or 308 (got 0)',
         ],
       ],
     ],
@@ -125,7 +125,7 @@ test.each([200, 300, 303, 304, 305, 309, 0, -301, 301.5, Number.NaN])(
   'Domains-Config-5: status %d is refused',
   (status) => {
     expect(problemsOf([redirect('www.example.com', 'example.com', status)])).toEqual([
-      'redirects[0].status must be 301, 302, 307 or 308',
+      `redirects[0].status must be 301, 302, 307 or 308 (got ${status})`,
     ]);
   },
 );

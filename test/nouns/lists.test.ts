@@ -233,7 +233,7 @@ onEachNoun((noun, names, app) => {
       expect(body.errors[0].extensions).toEqual({
         code: 'INVALID_REQUEST',
         status: 400,
-        errors: [{ field: 'first', message: 'must be a whole number from 1 to 100' }],
+        errors: [{ field: 'first', message: `must be a whole number from 1 to 100 (got ${first})` }],
       });
     });
 

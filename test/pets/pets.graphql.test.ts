@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { graphql } from '../support/http/client.js';
+import { graphql, rest } from '../support/http/client.js';
 import { onAnyDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 
@@ -17,6 +17,21 @@ onAnyDatabase((app) => {
     graphql(app().url, query, { token, variables });
   const create = async (input: Record<string, unknown>, token?: string) =>
     (await ask(CREATE, { input: { name: 'Rex', categoryId: '1', ...input } }, token)).body.data.createPet;
+
+  test('Errors-5: both APIs say which value they refuse, and what is missing', async () => {
+    const made = await ask(CREATE, { input: { name: 'Rex', categoryId: 'abc' } });
+    expect(made.body.errors[0].message).toMatch(/^categoryId must be an integer .* \(got "abc"\)$/);
+    const changed = await ask(UPDATE, { id: '1', input: { name: ' ' } });
+    expect(changed.body.errors[0].message).toMatch(/^name must be text .* \(got " "\)$/);
+    const sent = (path: string, body?: object) =>
+      rest(app().url, path, { token: tenant.token, ...(body ? { method: 'POST', body } : {}) });
+    const pet = await sent('/v1/pets', { categoryId: 'abc', status: 'lost' });
+    expect(pet.body.message).toMatch(
+      /^name must be .* \(got nothing\); categoryId must be .* \(got "abc"\); status must be one of .* \(got "lost"\)$/,
+    );
+    const page = await sent('/v1/pets?limit=1000');
+    expect(page.body.message).toBe('limit must be a whole number from 1 to 100 (got 1000)');
+  });
 
   describe('updatePet', () => {
     test('updatePet-1: given fields change and the others stay; null removes the status', async () => {

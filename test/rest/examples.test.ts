@@ -63,8 +63,8 @@ async function provoke(operationId: string, code: ErrorCode): Promise<unknown> {
   };
   switch (code) {
     case 'invalid_request':
-      if (operationId === 'listPets') return send(`${path}?limit=500&status=lost`, asOwner);
-      if (operationId === 'createPet') return send(path, { ...asOwner, body: { categoryId: 'three' } });
+      if (operationId === 'listPets') return send(`${path}?limit=&status=`, asOwner);
+      if (operationId === 'createPet') return send(path, { ...asOwner, body: {} });
       return JSON.parse((await plain(app, 'localhost', `${path}%`)).text);
     case 'unauthorized':
       return send(path, init);

@@ -1,5 +1,6 @@
 import type { Scope } from '../../ground/kernel/caller.js';
 import type { ErrorCode, FieldProblem } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
 import type { ObjectSchema } from '../../ground/kernel/validation.js';
 import { capitalized, type NounDescription, type NounField } from '../../nouns.js';
 import { CHANGES_CURSOR, IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
@@ -143,9 +144,9 @@ export function usualDocument(parts: UsualParts): UsualDocument {
       },
     },
     refusals: {
-      [list.operationId]: { invalid_request: problemsOf(listQuery) },
+      [list.operationId]: { invalid_request: problemsOf(listQuery, '') },
       [create.operationId]: {
-        invalid_request: problemsOf(newSchema),
+        invalid_request: problemsOf(newSchema, undefined),
         forbidden: `This API key lacks the scope ${plural}:write. Use a key that has it.`,
       },
     },
@@ -174,11 +175,11 @@ function valuesOf(fields: readonly NounField[]): object {
   );
 }
 
-/** The problems of a request of which the first two fields are wrong. */
-function problemsOf({ properties }: ObjectSchema): FieldProblem[] {
+/** The problems of a request of which the first two fields have the wrong value `sent`. */
+function problemsOf({ properties }: ObjectSchema, sent: string | undefined): FieldProblem[] {
   return Object.entries(properties)
     .slice(0, 2)
-    .map(([field, { rule }]) => ({ field, message: rule }));
+    .map(([field, { rule }]) => ({ field, message: got(rule, sent) }));
 }
 
 /** The parameters of a list, as OpenAPI has them. */

@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import type { FieldProblem } from './errors.js';
+import { got } from './got.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
 
 /** A JSON Schema of a flat object. `rule` states a field's constraint; it is the error message for that field. */
@@ -89,10 +90,11 @@ export function validator(schema: ObjectSchema): (value: unknown) => FieldProble
   return (value) => {
     if (validate(value)) return [];
     const fields = new Set((validate.errors ?? []).map((error) => fieldOf(error)));
-    return [...fields].map((field) => ({
-      field,
-      message: schema.properties[field]?.rule ?? 'must be a JSON object',
-    }));
+    return [...fields].map((field) => {
+      const rule = schema.properties[field]?.rule;
+      const sent = rule === undefined ? value : (value as Record<string, unknown>)[field];
+      return { field, message: got(rule ?? 'must be a JSON object', sent) };
+    });
   };
 }
 

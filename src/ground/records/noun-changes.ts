@@ -3,6 +3,7 @@ import { ID } from '../database/columns.js';
 import type { Database } from '../database/database.js';
 import { type Caller, hasOpenLog } from '../kernel/caller.js';
 import { AppError, invalidField } from '../kernel/errors.js';
+import { got } from '../kernel/got.js';
 import type { ChangeFeeds, FollowedChanges } from './change-feed.js';
 import type { ChangeKind, ChangeRow } from './change-log.entity.js';
 import type { RecordChange, WrittenChange } from './change-log.js';
@@ -96,7 +97,8 @@ export class NounChanges<Row extends object> {
   private positionOf(caller: Caller, { after, field }: ChangesRequest<Row>): Position | null {
     if (!hasOpenLog(caller, this.feeds.log.now())) throw closedLog(caller);
     const position = after === null ? null : positionIn(after);
-    if (after !== null && position === null) throw invalidField(field, 'must be a cursor of the change log');
+    if (after !== null && position === null)
+      throw invalidField(field, got('must be a cursor of the change log', after));
     return position;
   }
 

@@ -1,6 +1,7 @@
 import { ArgsType, Field, ID, Int } from 'type-graphql';
 import { describedEnum } from '../../doors/graphql/operations/type-options.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
 import {
   LIST_ORDERS,
@@ -101,7 +102,7 @@ export function parseListArgs({
   if (position === null) {
     problems.push({
       field: 'after',
-      message: 'must be a cursor of this list, with the same order and filters',
+      message: got('must be a cursor of this list, with the same order and filters', after),
     });
   }
   if (problems.length > 0) throw invalidRequest(problems);

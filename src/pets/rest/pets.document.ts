@@ -4,6 +4,7 @@ import {
   readAnswers,
   usualDocument,
 } from '../../doors/rest/rest-document.js';
+import { got } from '../../ground/kernel/got.js';
 import { CHANGES_CURSOR } from '../../request/http/headers.js';
 import { PET } from '../pet.description.js';
 import { GET_PET_DEPRECATION, newPetSchema } from '../pet.rules.js';
@@ -101,8 +102,8 @@ export const PETS_DOCUMENT: RestDocument = {
     ...usual.refusals,
     listPetChanges: {
       invalid_request: [
-        { field: 'limit', message: changesQuerySchema.properties.limit.rule },
-        { field: 'cursor', message: changesQuerySchema.properties.cursor.rule },
+        { field: 'limit', message: got(changesQuerySchema.properties.limit.rule, '') },
+        { field: 'cursor', message: got(changesQuerySchema.properties.cursor.rule, '') },
       ],
       conflict:
         'The change log of this project is off. An operator can switch it on: petstore projects set <slug> --changes on.',

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/list-requests.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
 import { parseRecordId } from '../../ground/kernel/int64.js';
 import { MAX_PAGE_SIZE, PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
 import type { ChangesRequest } from '../../ground/records/noun-changes.js';
@@ -111,7 +112,8 @@ function parseListQuery(query: Record<string, unknown>): PetListRequest {
   const problems = problemsOf({ limit: wholeNumber(limit), status });
   const list = oldestFirst((status as PetStatus | undefined) ?? null);
   const after = cursor === undefined ? undefined : new PetCursors(list).decode(String(cursor));
-  if (after === null) problems.push({ field: 'cursor', message: listQuerySchema.properties.cursor.rule });
+  if (after === null)
+    problems.push({ field: 'cursor', message: got(listQuerySchema.properties.cursor.rule, cursor) });
   if (problems.length > 0) throw invalidRequest(problems);
   const pageSize = limit === undefined ? PAGE_SIZE.default : Number(limit);
   return { ...list, pageSize, after: after ?? null };

@@ -1,5 +1,6 @@
 import { durationInWords, MINUTE_MS } from '../../ground/kernel/duration.js';
 import { AppError, invalidField } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
 import { LADDER_MINUTES } from '../rate-limit/rules/bans.js';
 import type { Refused, Standing } from '../rate-limit/rules/limiter.js';
 import { allowanceMessage } from './cost.js';
@@ -44,7 +45,7 @@ type Rehearsal = (typeof REHEARSALS)[number];
 export function parseRehearsal(header: string): Rehearsal {
   const rehearsal = REHEARSALS.find((name) => name === header.trim());
   if (rehearsal) return rehearsal;
-  throw invalidField('Petstore-Rehearse', `must be one of ${REHEARSALS.join(', ')}`);
+  throw invalidField('Petstore-Rehearse', got(`must be one of ${REHEARSALS.join(', ')}`, header));
 }
 
 /** The refusal as it would be if the quota were spent or the key banned now; for `sunset` the 410. */

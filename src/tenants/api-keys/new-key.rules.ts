@@ -1,5 +1,6 @@
 import { type Caller, SCOPES, type Scope } from '../../ground/kernel/caller.js';
 import { AppError, invalidField, refuseProblems } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
 import { NAME, validator } from '../../ground/kernel/validation.js';
 import type { Codec } from '../idempotency/idempotency.service.js';
 import type { ApiKey } from './api-key.entity.js';
@@ -39,7 +40,8 @@ export function checkedKey<T extends WantedKey>(wanted: T, nowMs: number): T {
   if (wanted.scopes.length === 0)
     problems.push({ field: 'scopes', message: 'must contain at least one scope' });
   if (wanted.expiresAtMs !== null && !(wanted.expiresAtMs > nowMs)) {
-    problems.push({ field: 'expiresAt', message: 'must be in the future' });
+    const at = new Date(wanted.expiresAtMs).toISOString();
+    problems.push({ field: 'expiresAt', message: got('must be in the future', at) });
   }
   refuseProblems(problems);
   return { ...wanted, scopes: SCOPES.filter((scope) => wanted.scopes.includes(scope)) };
@@ -53,7 +55,7 @@ export function checkName(name: string): void {
 /** Throws `AppError invalid_request`. */
 export function checkOverlap(overlapSeconds: number): void {
   if (overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS) return;
-  throw invalidField('overlapSeconds', `must be 0 to ${MAX_OVERLAP_SECONDS} seconds (30 days)`);
+  throw invalidField('overlapSeconds', got(`must be 0 to ${MAX_OVERLAP_SECONDS}, 30 days`, overlapSeconds));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type FieldProblem, refuseProblems } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
 import { NAME, validator } from '../../ground/kernel/validation.js';
 import { type AgreedPlan, MAX_QUOTA, OPEN_STREAMS, type Plan } from './plans.js';
 
@@ -43,7 +44,7 @@ function quotaProblems({ plan, perMinute, perDay }: AgreedPlan): FieldProblem[] 
     : `must be omitted: the quotas of the ${plan} plan are fixed`;
   return Object.entries({ perMinute, perDay })
     .filter(([, quota]) => (isAgreed ? !isQuota(quota) : quota !== null))
-    .map(([field]) => ({ field, message }));
+    .map(([field, quota]) => ({ field, message: isAgreed ? got(message, quota ?? undefined) : message }));
 }
 
 function isQuota(quota: number | null): boolean {

@@ -6,6 +6,7 @@ import { answeredFields } from '../../doors/graphql/operations/operation-size.js
 import { Entries } from '../../doors/graphql/operations/type-options.js';
 import type { ServiceCall } from '../../ground/kernel/caller.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
 import { int64OrText, parseRecordId } from '../../ground/kernel/int64.js';
 import { PAGE_SIZE, pageSizeSchema, validator } from '../../ground/kernel/validation.js';
 import { BOOK } from '../book.description.js';
@@ -106,7 +107,7 @@ function parseListArgs({ first, after, state, isbn, orderBy }: BookListArgs): Bo
   if (typeof after === 'string' && position === null) {
     problems.push({
       field: 'after',
-      message: 'must be a cursor of this list, with the same order and filters',
+      message: got('must be a cursor of this list, with the same order and filters', after),
     });
   }
   if (problems.length > 0) throw invalidRequest(problems);

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/list-requests.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
 import { parseRecordId } from '../../ground/kernel/int64.js';
 import { PAGE_SIZE, validator } from '../../ground/kernel/validation.js';
 import { serviceCallOf } from '../../request/admission/admission.js';
@@ -69,7 +70,7 @@ function parseListQuery(query: Record<string, unknown>): BookListRequest {
   const list = { state: (state as BookState) ?? null, isbn: (isbn as string) ?? null, orderBy };
   const after = typeof cursor === 'string' ? cursorsOf(list).decode(cursor) : null;
   if (cursor !== undefined && after === null && !problems.some(({ field }) => field === 'cursor')) {
-    problems.push({ field: 'cursor', message: listQuerySchema.properties.cursor.rule });
+    problems.push({ field: 'cursor', message: got(listQuerySchema.properties.cursor.rule, cursor) });
   }
   if (problems.length > 0) throw invalidRequest(problems);
   const pageSize = limit === undefined ? PAGE_SIZE.default : Number(limit);

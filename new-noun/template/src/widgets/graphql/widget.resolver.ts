@@ -6,6 +6,7 @@ import { answeredFields } from '../../doors/graphql/operations/operation-size.js
 import { Entries } from '../../doors/graphql/operations/type-options.js';
 import type { ServiceCall } from '../../ground/kernel/caller.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
 import { parseRecordId } from '../../ground/kernel/int64.js';
 import { PAGE_SIZE, pageSizeSchema, validator } from '../../ground/kernel/validation.js';
 import { WIDGET } from '../widget.description.js';
@@ -103,7 +104,7 @@ function parseListArgs({ first, after, state, orderBy }: WidgetListArgs): Widget
   if (typeof after === 'string' && position === null) {
     problems.push({
       field: 'after',
-      message: 'must be a cursor of this list, with the same order and filters',
+      message: got('must be a cursor of this list, with the same order and filters', after),
     });
   }
   if (problems.length > 0) throw invalidRequest(problems);

@@ -12,6 +12,7 @@ import { type DomainStatus, isServing, statusOf } from '../../../../domains/stor
 import type { DomainEvent } from '../../../../domains/store/timeline.js';
 import type { ServiceCall } from '../../../../ground/kernel/caller.js';
 import { invalidField } from '../../../../ground/kernel/errors.js';
+import { got } from '../../../../ground/kernel/got.js';
 import { parseRecordId } from '../../../../ground/kernel/int64.js';
 import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
 import { Batch } from '../../execution/batch.js';
@@ -204,7 +205,7 @@ export class DomainResolver {
     first: number,
   ): Promise<DomainEvent[]> {
     if (first < 1 || first > MAX_PAGE_SIZE) {
-      throw invalidField('first', `must be from 1 to ${MAX_PAGE_SIZE}`);
+      throw invalidField('first', got(`must be from 1 to ${MAX_PAGE_SIZE}`, first));
     }
     return [...(await this.timelines.join(context, { id, count: first }))];
   }

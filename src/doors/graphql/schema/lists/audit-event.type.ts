@@ -1,5 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
-import { invalidRequest } from '../../../../ground/kernel/errors.js';
+import { invalidField } from '../../../../ground/kernel/errors.js';
+import { got } from '../../../../ground/kernel/got.js';
 import type { AuditFilter } from '../../../../tenants/audit/project-audit.js';
 import { COUNTED_BY_FIRST, Entries, PlainType, TimeField } from '../../operations/type-options.js';
 import { PageInfoType, valuesOf } from './page.js';
@@ -43,7 +44,7 @@ export class AuditEventFilterInput {
 export function auditFilter(given: AuditEventFilterInput | null | undefined): AuditFilter {
   const kind = given?.kind;
   if (typeof kind === 'string' && !KIND.test(kind)) {
-    throw invalidRequest([{ field: 'filter.kind', message: 'must be 1 to 20 letters from a to z' }]);
+    throw invalidField('filter.kind', got('must be 1 to 20 letters from a to z', kind));
   }
   return valuesOf(given);
 }

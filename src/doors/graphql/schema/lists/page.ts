@@ -1,5 +1,6 @@
 import { Field } from 'type-graphql';
 import { type FieldProblem, invalidRequest } from '../../../../ground/kernel/errors.js';
+import { got } from '../../../../ground/kernel/got.js';
 import { parseInt64 } from '../../../../ground/kernel/int64.js';
 import { KeysetCursors } from '../../../../ground/kernel/keyset-cursors.js';
 import { MAX_PAGE_SIZE } from '../../../../ground/kernel/validation.js';
@@ -76,10 +77,13 @@ export function requestedPage(cursors: KeysetCursors, { first, after }: PageArgu
   const position = typeof after === 'string' ? cursors.decode(after) : undefined;
   const problems: FieldProblem[] = [];
   if (pageSize < 1 || pageSize > MAX_PAGE_SIZE) {
-    problems.push({ field: 'first', message: `must be a whole number from ${FIRST_RULE}` });
+    problems.push({ field: 'first', message: got(`must be a whole number from ${FIRST_RULE}`, pageSize) });
   }
   if (position === null) {
-    problems.push({ field: 'after', message: 'must be a cursor of this list, with the same filter' });
+    problems.push({
+      field: 'after',
+      message: got('must be a cursor of this list, with the same filter', after),
+    });
   }
   if (problems.length > 0) throw invalidRequest(problems);
   return { pageSize, beforeId: position?.id ?? null };
