@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { petstoreHere } from '../support/command-line.js';
@@ -14,6 +14,8 @@ import { type FaultProxy, startFaultProxy } from '../support/http/fault-proxy.js
 import { freePort } from '../support/servers/daemon.js';
 
 const DOCUMENT = 'docs/clients.md';
+/** They read a list; the others follow its changes. */
+const READERS = ['Pages', 'Cache', 'React'];
 const CLIENTS = ['Apollo Client', 'graphql-sse', 'urql', 'EventSource', 'curl', 'REST'];
 const OUT = 'compiled';
 const ADDRESS = 'http://127.0.0.1:4000';
@@ -31,15 +33,18 @@ let settings: Record<string, string>;
 let gateway: GatewayProcess;
 let apiKey: string;
 let examples: Example[];
+let readers: Example[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petstore-clients-'));
   const text = await readFile(DOCUMENT, 'utf8');
-  examples = [...text.matchAll(/^## ([^\n]+)$(?:(?!^## ).)*?^```(ts|sh)\n(.*?)^```$/gms)].map(
+  const all = [...text.matchAll(/^## ([^\n]+)$(?:(?!^## ).)*?^```(tsx?|sh)\n(.*?)^```$/gms)].map(
     ([, client = '', language = '', code = '']) => new Example(client, language, code),
   );
+  readers = all.slice(0, READERS.length);
+  examples = all.slice(READERS.length);
   const port = await freePort();
-  for (const example of examples) await example.write(folder, port);
+  for (const example of all) await example.write(folder, port);
   const databaseUrl = `sqlite:${join(folder, 'petstore.sqlite')}`;
   settings = {
     DATABASE_URL: databaseUrl,
@@ -57,20 +62,41 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all(examples.map((example) => example.stop()));
+  await Promise.all([...readers, ...examples].map((example) => example.stop()));
   await gateway?.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });
 
 test(`Clients-1: ${DOCUMENT} has an example for each client, and its types are right`, async () => {
-  expect(examples.map(({ client }) => client)).toEqual(CLIENTS);
+  expect([...readers, ...examples].map(({ client }) => client)).toEqual([...READERS, ...CLIENTS]);
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-  const compilerOptions = { rootDir: '.', outDir: OUT, incremental: false, sourceMap: false };
+  const compilerOptions = {
+    rootDir: '.',
+    outDir: OUT,
+    incremental: false,
+    sourceMap: false,
+    jsx: 'react-jsx',
+  };
   const tsconfig = { extends: resolve('tsconfig.json'), compilerOptions, include: ['.'] };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
   const compiled = promisify(execFile)(resolve('node_modules/.bin/tsc'), ['-p', folder]);
   expect(await compiled.catch(({ stdout }) => ({ stdout }))).toMatchObject({ stdout: '' });
+});
+
+test('Clients-3: the examples read every page, keep an unchanged page, and show a list of React with its later pages', async () => {
+  const names = Array.from({ length: 130 }, (_, at) => `Cat ${at}`);
+  for (const part of [names.slice(0, 100), names.slice(100)]) {
+    const inputs = part.map((name) => `{ name: "${name}", categoryId: "1" }`);
+    await mutate(`createPets(inputs: [${inputs}]) { id }`);
+  }
+  const [pages, cache, react] = readers;
+  const read = await pages?.run(apiKey);
+  expect([...(read ?? '').matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name)).toEqual(names);
+  expect(await cache?.run(apiKey)).toBe('200\n');
+  expect(await cache?.run(apiKey)).toBe('304\n');
+  expect(JSON.parse(await readFile(join(folder, 'Cache', 'pets.json'), 'utf8'))).toHaveLength(20);
+  expect(await react?.run(apiKey, SHOW_LIST)).toBe(`${[...names.slice(0, 20), 'More'].join('\n')}\n40\n`);
 });
 
 test('Clients-2: each example prints each change once and in order, through two cut connections, a restart and an overload', async () => {
@@ -122,6 +148,27 @@ test('Clients-2: each example prints each change once and in order, through two 
   expect(gateway.faults()).toEqual([]);
 });
 
+/** Renders the list of the React example, then reads one more page into its cache. */
+const SHOW_LIST = `
+import { gql } from '@apollo/client';
+import { ApolloProvider } from '@apollo/client/react';
+import { prerenderStatic } from '@apollo/client/react/ssr';
+import { createElement } from 'react';
+import { renderToString } from 'react-dom/server';
+import { client, PetList } from './example.js';
+
+const tree = createElement(ApolloProvider, { client }, createElement(PetList));
+const { result } = await prerenderStatic({ tree, renderFunction: renderToString });
+console.log(result.replace(/<[^>]+>/g, '\\n').trim().replace(/\\n+/g, '\\n'));
+const query = gql('query($after: String) { pets(first: 20, after: $after) { edges { node { id name } } pageInfo { endCursor } } }');
+const first = client.readQuery({ query });
+const variables = { after: first.pets.pageInfo.endCursor };
+// As fetchMore does.
+await client.query({ query, variables, fetchPolicy: 'network-only' });
+console.log(client.readQuery({ query }).pets.edges.length);
+process.exit();
+`;
+
 /** An example of the document, with the proxy that cuts its connections. */
 class Example {
   output = '';
@@ -161,6 +208,19 @@ class Example {
     await writeFile(join(this.#folder, `example.${this.language}`), code);
     const compiled = join(parent, OUT, basename(this.#folder), 'example.js');
     this.#program = this.language === 'sh' ? ['bash', 'example.sh'] : [process.execPath, compiled];
+  }
+
+  /** Runs a reader to its end, or a script beside it. Returns its output. */
+  async run(apiKey: string, script?: string): Promise<string> {
+    const file = join(dirname(this.#program[1] ?? ''), 'run.js');
+    if (script) await writeFile(file, script);
+    const [program = '', example = ''] = this.#program;
+    const env = { ...process.env, API_KEY: apiKey };
+    const { stdout } = await promisify(execFile)(program, [script ? file : example], {
+      cwd: this.#folder,
+      env,
+    });
+    return stdout;
   }
 
   start(apiKey: string): void {
