@@ -12,6 +12,8 @@ import { type RedisServer, startRedis } from '../support/servers/redis.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
 const ALERTS = 'deploy/prometheus-alerts.yml';
+/** Where the alerts link to. */
+const RUNBOOKS = '{{ or $externalLabels.runbooks "docs/operations.md" }}';
 const DASHBOARD = 'deploy/grafana-dashboard.json';
 /** Added by Prometheus to every series. */
 const OF_THE_SCRAPE = ['job', 'instance'];
@@ -123,7 +125,7 @@ describe('deploy/prometheus-alerts.yml', () => {
     for (const { alert, labels, annotations } of await alerts()) {
       expect(['critical', 'warning']).toContain(labels.severity);
       expect(Object.keys(annotations)).toEqual(['summary', 'description', 'runbook_url']);
-      expect(annotations.runbook_url).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook_url).toBe(`${RUNBOOKS}#${alert.toLowerCase()}`);
       const [, section = ''] = document.split(`\n### ${alert}\n`);
       const [text = ''] = section.split(/\n##/);
       expect([alert, text.match(/^\d\. /gm)]).toEqual([alert, ['1. ', '2. ', '3. ']]);
