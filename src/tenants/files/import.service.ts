@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, In } from 'typeorm';
 import { Batches } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
 import { isDuplicate, isDuplicateId, patiently } from '../../ground/database/database-errors.js';
@@ -119,7 +119,9 @@ export class ImportService {
     mayBegin(known);
     const claim = () =>
       this.db.transaction(async (manager) => {
-        if (known) await manager.delete(FileImport, { ...key, runId: known.runId });
+        // Its own row, too: the answer of an earlier attempt's COMMIT may be lost.
+        const runId = In([fresh.runId, ...(known ? [known.runId] : [])]);
+        await manager.delete(FileImport, { ...key, runId });
         await manager.insert(FileImport, { ...fresh });
       });
     await patiently(claim, { onWait });
@@ -145,7 +147,7 @@ export class ImportService {
         }
       }
       await this.store(batch, work, batches);
-      await this.finish(actor, work);
+      await this.finish(actor, work, batches);
       return true;
     } catch (error) {
       // The signal also ends a wait for the database, and for more from a stream.
@@ -207,11 +209,11 @@ export class ImportService {
     if (affected !== 1) throw conflict('Another process has taken over the import of this file.');
   }
 
-  private async finish(actor: Actor, work: ImportWork): Promise<void> {
+  private async finish(actor: Actor, work: ImportWork, batches: Batches): Promise<void> {
     const { file, progress } = work;
     const { projectId, noun, pathDigest, fingerprint, runId, imported, refused } = progress;
     const attempt = () =>
-      this.db.transaction(async (manager) => {
+      batches.store(async (manager) => {
         if (file.identity) {
           const finishedAtMs = this.now();
           await manager.update(FileImport, { projectId, noun, pathDigest, runId }, { finishedAtMs });
