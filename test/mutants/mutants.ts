@@ -6,6 +6,7 @@ import { IDEMPOTENCY } from './idempotency.js';
 import { LIMITS } from './limits.js';
 import type { Mutant } from './mutant.js';
 import { RECORDS } from './records.js';
+import { WRITES } from './writes.js';
 
 /** All mutants by area. An id names one mutant. */
 export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
@@ -16,4 +17,5 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   idempotency: IDEMPOTENCY,
   limits: LIMITS,
   records: RECORDS,
+  writes: WRITES,
 };

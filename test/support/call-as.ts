@@ -6,7 +6,7 @@ export function callAs({ keyId, projectId }: Pick<Tenant, 'keyId' | 'projectId'>
   const quota = { perMinute: 1, perDay: 1 };
   return serviceCall(
     { keyId, projectId, quota, scopes: new Set(SCOPES), rehearses: false, changesSinceMs: null },
-    'test',
+    { requestId: 'test' },
     null,
   );
 }

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import libsql from 'libsql';
 import { createConnection } from 'mysql2/promise';
+import type { DatabaseTarget } from '../../src/ground/config/config.js';
 
 const KINDS = ['sqlite', 'mysql', 'mariadb'] as const;
 export type DatabaseKind = (typeof KINDS)[number];
@@ -55,4 +57,26 @@ async function execute(server: string, sql: string): Promise<void> {
   const connection = await createConnection(server);
   await connection.query(sql);
   await connection.end();
+}
+
+/** Another program has what writes of these projects need. Resolves to the function that ends it. */
+export async function lockWrites(
+  target: DatabaseTarget,
+  projectIds: readonly bigint[],
+): Promise<() => Promise<void>> {
+  if (target.kind === 'sqlite') {
+    const other = new libsql(target.path);
+    other.exec('BEGIN IMMEDIATE');
+    return async () => {
+      other.exec('ROLLBACK');
+      other.close();
+    };
+  }
+  const other = await createConnection(target.url.replace(/^mariadb:/, 'mysql:'));
+  await other.query('START TRANSACTION');
+  const ids = projectIds.map(String);
+  // The gap behind the newest pet is locked, too.
+  await other.query('SELECT * FROM pets WHERE project_id IN (?) FOR UPDATE', [ids]);
+  await other.query('SELECT * FROM projects WHERE id IN (?) FOR UPDATE', [ids]);
+  return () => other.end();
 }

@@ -45,6 +45,7 @@ const MOST_PACKETS = 20_000;
  * all that are idle. Otherwise each of them would cost a client a whole deadline.
  */
 export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): typeof mysql {
+  const lockSeconds = Math.max(1, Math.floor(queryTimeoutMs / 2_000));
   const createPool = (options: PoolOptions): Pool => {
     const answers = new ArrivingAnswers();
     const open = ({ config: { host, port } }: { config: { host: string; port: number } }) =>
@@ -58,6 +59,9 @@ export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): ty
         answers.ended(stream);
         if ((error as NodeJS.ErrnoException | null)?.code === SILENT) discardIdle(pool);
       });
+      // The server does not notice that a connection has ended while its statement waits for a row. It would still execute
+      // the statement, after the client's 503. D-239.
+      connection.query(`SET SESSION innodb_lock_wait_timeout = ${lockSeconds}`, () => {});
     });
     boundWaiting(pool, queryTimeoutMs);
     return pool;

@@ -75,6 +75,13 @@ export function isDuplicateId(error: unknown): boolean {
   return code === 'ER_DUP_ENTRY' && /'(?:[^']+\.)?PRIMARY'/.test(messageOf(error));
 }
 
+/** For an error of COMMIT: the transaction may be stored, now or later. Clients get 503. */
+export function outcomeUnknown(cause: unknown): Error {
+  const error = new Error(`the outcome of a transaction is unknown: ${messageOf(cause)}`, { cause });
+  // Whoever draws a taken id again must not take this error for one of the statement.
+  return Object.assign(error, { code: isDuplicate(cause) ? '' : codeOf(cause), fatal: true });
+}
+
 /** Another writer had the lock. The statement or transaction was rolled back and can be retried. */
 export function isLocked(error: unknown): boolean {
   const code = codeOf(error);

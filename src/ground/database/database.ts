@@ -12,9 +12,10 @@ import {
 } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
+import { ALWAYS, type MayWrite, requireWaiting } from '../kernel/deadline.js';
 import { FairSemaphore } from '../scheduling/fair-semaphore.js';
 import { createDataSource, type DatabaseSchema, type DataSourceSettings } from './data-source.js';
-import { isLocked, isQueueFull, noConnection } from './database-errors.js';
+import { isLocked, isQueueFull, noConnection, outcomeUnknown } from './database-errors.js';
 import { Durability } from './durability.js';
 import { PreparedStatements } from './prepared-statements.js';
 import { MYSQL, SQLITE, type SqlDialect, type SqlPart } from './sql-dialect.js';
@@ -100,7 +101,7 @@ export class Database {
     };
     if (!statements) return;
     this.statements = Object.assign(Object.create(statements) as typeof statements, {
-      execute: (sql, values) => trace(sql, () => statements.execute(sql, values)),
+      execute: (sql, values, mayWrite) => trace(sql, () => statements.execute(sql, values, mayWrite)),
       read: (group, sql, values) => trace(sql, () => statements.read(group, sql, values)),
     } satisfies Partial<typeof statements>);
   }
@@ -117,8 +118,8 @@ export class Database {
    * Runs a prepared statement outside any transaction; for the few statements that most requests need. 64-bit integers
    * arrive exact, as text or as bigint.
    */
-  execute<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
-    const rows = this.statements?.execute(sql, values) ?? this.source.query(sql, [...values]);
+  execute<Row>(sql: string, values: readonly unknown[], mayWrite?: MayWrite): Promise<Row[]> {
+    const rows = this.statements?.execute(sql, values, mayWrite) ?? this.source.query(sql, [...values]);
     return rows as Promise<Row[]>;
   }
 
@@ -143,12 +144,16 @@ export class Database {
     );
   }
 
-  /** Runs a write statement, and retries it for up to 2 s while another writer has the lock. */
-  write<T>(work: () => Promise<T>): Promise<T> {
-    return this.durability.watch(() => this.writeWhenFree(work));
+  /**
+   * Runs a write statement, and retries it for up to 2 s while another writer has the lock. It begins only while `mayWrite`
+   * is true, otherwise it throws what `requireWaiting` throws.
+   */
+  write<T>(work: () => Promise<T>, mayWrite = ALWAYS): Promise<T> {
+    return this.durability.watch(() => this.writeWhenFree(work, mayWrite));
   }
 
-  private async writeWhenFree<T>(work: () => Promise<T>): Promise<T> {
+  private async writeWhenFree<T>(work: () => Promise<T>, mayWrite: MayWrite): Promise<T> {
+    requireWaiting(mayWrite);
     const deadline = performance.now() + LOCK_PATIENCE_MS;
     if (!this.lockedWrites.isFull) {
       try {
@@ -157,19 +162,51 @@ export class Database {
         if (!isLocked(error)) throw error;
       }
     }
-    const again = () => writeBefore(deadline, work);
+    const again = () => writeBefore(deadline, work, mayWrite);
     if (!this.isSqlite) return again();
     const done = await this.lockedWrites.runWithin(LOCK_PATIENCE_MS, null, again);
     if (done === null) throw noConnection(LOCK_PATIENCE_MS);
     return done.result;
   }
 
+  /** As `write`, for statements without a transaction: they share a connection, for which they may have waited. */
+  connected<T>(work: (manager: EntityManager) => Promise<T>, mayWrite = ALWAYS): Promise<T> {
+    const run = async () => {
+      const runner = this.source.createQueryRunner();
+      try {
+        await runner.connect();
+        requireWaiting(mayWrite);
+        return await work(runner.manager);
+      } finally {
+        await runner.release();
+      }
+    };
+    return this.write(run, mayWrite);
+  }
+
   /**
    * Runs `work` in a transaction, perhaps more than once. Each run gets its own manager, so that the manager can be a map key.
-   * (On SQLite, TypeORM uses the same manager for all transactions.)
+   * (On SQLite, TypeORM uses the same manager for all transactions.) Throws as `write`, also before the COMMIT.
+   *
+   * The outcome is unknown after an error of COMMIT, unless it says that the transaction was rolled back: `isLocked`. D-238.
    */
-  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.write(() => this.runTransaction((manager) => work(Object.create(manager))));
+  transaction<T>(work: (manager: EntityManager) => Promise<T>, mayWrite = ALWAYS): Promise<T> {
+    const run = async () => {
+      let isCommitting = false;
+      try {
+        return await this.runTransaction(async (manager) => {
+          // The transaction may have waited for a connection or for the lock.
+          requireWaiting(mayWrite);
+          const result = await work(Object.create(manager));
+          requireWaiting(mayWrite);
+          isCommitting = true;
+          return result;
+        });
+      } catch (error) {
+        throw isCommitting && !isLocked(error) ? outcomeUnknown(error) : error;
+      }
+    };
+    return this.write(run, mayWrite);
   }
 
   /**
@@ -252,9 +289,10 @@ export class Database {
 }
 
 /** Retries `work` until no other writer has the lock. Rejects when a writer still has it at the deadline. */
-async function writeBefore<T>(deadline: number, work: () => Promise<T>): Promise<T> {
+async function writeBefore<T>(deadline: number, work: () => Promise<T>, mayWrite: MayWrite): Promise<T> {
   for (let delayMs = 2; ; delayMs = Math.min(delayMs * 2, 100)) {
     await sleep(delayMs * (0.5 + Math.random()));
+    requireWaiting(mayWrite);
     try {
       return await work();
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
 import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
+import { ALWAYS, type MayWrite, tookTooLong } from '../kernel/deadline.js';
 import type { DataSourceSettings } from './data-source.js';
 import { noConnection, tooManyWaiting } from './database-errors.js';
 
@@ -45,10 +46,15 @@ export class PreparedStatements {
     return waiting;
   }
 
-  execute(sql: string, values: readonly unknown[]): Promise<unknown[]> {
+  /** Throws what `requireWaiting` throws if `mayWrite` is false once there is a connection. */
+  execute(sql: string, values: readonly unknown[], mayWrite: MayWrite = ALWAYS): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       this.pool.getConnection((error, connection) => {
         if (!connection) return reject(error);
+        if (!mayWrite()) {
+          connection.release();
+          return reject(tookTooLong());
+        }
         this.run(connection, [sql, values], (failure, rows) => (failure ? reject(failure) : resolve(rows)));
       });
     });

@@ -1,4 +1,5 @@
 import { NOUNS } from '../../nouns.js';
+import type { MayWrite } from './deadline.js';
 import { isAhead } from './duration.js';
 import { AppError } from './errors.js';
 
@@ -28,6 +29,8 @@ export interface Caller {
   readonly rehearses: boolean;
   /** When the project's change log opens, as milliseconds since 1970; null = it is off. */
   readonly changesSinceMs: number | null;
+  /** Of the request, if the caller acts through one. */
+  readonly mayWrite?: MayWrite | undefined;
 }
 
 /** Throws `AppError forbidden` unless the caller's key has the scope. */
@@ -64,6 +67,7 @@ export function requireAnswerable(
 export interface Actor {
   readonly name: string;
   readonly requestId: string | null;
+  readonly mayWrite?: MayWrite | undefined;
 }
 
 export interface IdempotencyKey {
@@ -83,8 +87,9 @@ export interface ServiceCall {
 /** The call of a request that an API key authenticates. */
 export function serviceCall(
   caller: Caller,
-  requestId: string,
+  { requestId, mayWrite }: Pick<Actor, 'requestId' | 'mayWrite'>,
   idempotencyKey: IdempotencyKey | null,
 ): ServiceCall {
-  return { caller, actor: { name: `key:${caller.keyId}`, requestId }, idempotencyKey };
+  const actor = { name: `key:${caller.keyId}`, requestId, mayWrite };
+  return { caller: { ...caller, mayWrite }, actor, idempotencyKey };
 }

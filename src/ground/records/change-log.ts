@@ -1,8 +1,9 @@
 import { type EntityManager, In, LessThan, LessThanOrEqual, MoreThan } from 'typeorm';
 import type { Database } from '../database/database.js';
-import { tooManyWaiting } from '../database/database-errors.js';
+import { tooManyWaiting, unavailableIfDatabaseAway } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
 import { LOG_OPENING_MS } from '../kernel/caller.js';
+import { ALWAYS, type MayWrite, tookTooLong } from '../kernel/deadline.js';
 import { DAY_MS } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
 import { ChangeLogRow, ChangeRow } from './change-log.entity.js';
@@ -33,6 +34,7 @@ type Work<T> = (manager: EntityManager, changes: WrittenChange[]) => Promise<T>;
 
 interface WaitingWrite {
   readonly work: Work<unknown>;
+  readonly mayWrite: MayWrite;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -53,14 +55,15 @@ export class ChangeLog {
 
   /**
    * Runs a write and logs the changes that it notes. The writes of a project that wait for its counter row share the next
-   * transaction: with one write in each, the disk's flushes would limit them. D-231.
+   * transaction: with one write in each, the disk's flushes would limit them. D-231. A write is left out once its request
+   * has ended.
    */
-  write<T>(projectId: bigint, work: Work<T>): Promise<T> {
+  write<T>(projectId: bigint, work: Work<T>, mayWrite = ALWAYS): Promise<T> {
     return this.announcing(
       projectId,
       () =>
         new Promise<unknown>((resolve, reject) => {
-          const write = { work, resolve, reject };
+          const write = { work, mayWrite, resolve, reject };
           const queue = this.queues.get(projectId);
           if (queue && queue.length >= MOST_WAITING) reject(tooManyWaiting());
           else if (queue) queue.push(write);
@@ -76,18 +79,26 @@ export class ChangeLog {
   }
 
   private async runTogether(projectId: bigint, writes: readonly WaitingWrite[]): Promise<void> {
+    const run = async (manager: EntityManager) => {
+      const changes: WrittenChange[] = [];
+      const done = new Map<WaitingWrite, unknown>();
+      for (const write of writes) {
+        if (write.mayWrite()) done.set(write, await write.work(manager, changes));
+      }
+      await this.append(manager, projectId, changes);
+      return done;
+    };
     try {
-      const results = await this.db.transaction(async (manager) => {
-        const changes: WrittenChange[] = [];
-        const done: unknown[] = [];
-        for (const { work } of writes) done.push(await work(manager, changes));
-        await this.append(manager, projectId, changes);
-        return done;
-      });
-      for (const [at, { resolve }] of writes.entries()) resolve(results[at]);
+      const done = await this.db.transaction(run, () => writes.some(({ mayWrite }) => mayWrite()));
+      for (const write of writes) {
+        if (done.has(write)) write.resolve(done.get(write));
+        else write.reject(tookTooLong());
+      }
     } catch (error) {
+      // Perhaps they are stored. Run again, they would be done twice. D-238.
+      if (writes.length === 1 || unavailableIfDatabaseAway(error))
+        for (const { reject } of writes) reject(error);
       // Nothing of them is stored. Alone, only the write that is wrong fails.
-      if (writes.length === 1) writes[0]?.reject(error);
       else for (const write of writes) await this.runTogether(projectId, [write]);
     }
   }

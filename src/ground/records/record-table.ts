@@ -4,7 +4,7 @@ import { insertion } from '../database/insert-rows.js';
 import type { Caller } from '../kernel/caller.js';
 import type { DataVersions } from '../kernel/data-versions.js';
 import type { ChangeFeeds } from './change-feed.js';
-import type { RecordChange } from './change-log.js';
+import type { RecordChange, WrittenChange } from './change-log.js';
 import { NounChanges } from './noun-changes.js';
 import { cursorOf } from './position.js';
 
@@ -44,11 +44,16 @@ export class RecordTable<Row extends ProjectRow> {
    * the driver throws: `isDuplicateId` for a taken id, `isDuplicate` for any value that must be unique.
    */
   async insertAll(caller: Caller, rows: readonly Row[], alongside: Alongside<Row[]>): Promise<void> {
+    const { projectId, changesSinceMs, mayWrite } = caller;
+    const insert = insertion(this.repository.metadata, rows);
+    // Most writes: a prepared statement, without TypeORM's query runner. Of one row, because each size is a statement. D-44.
+    if (rows.length === 1 && !alongside && changesSinceMs === null) {
+      const run = () => this.db.write(() => this.db.execute(...insert, mayWrite), mayWrite);
+      await this.versions.change(projectId, run);
+      return;
+    }
     await this.write(caller, alongside !== null, async (manager, note) => {
-      const insert = insertion(this.repository.metadata, rows);
-      // Most writes: a prepared statement, without TypeORM's query runner. Of one row, because each size is a statement. D-44.
-      const isLone = rows.length === 1 && !alongside && !note;
-      await (isLone ? this.db.execute(...insert) : manager.query(...insert));
+      await manager.query(...insert);
       await alongside?.(manager, [...rows]);
       for (const after of rows) note?.({ before: null, after });
     });
@@ -97,18 +102,18 @@ export class RecordTable<Row extends ProjectRow> {
 
   /** Without a log or something alongside, a transaction would only add two statements. `note` logs a change. */
   private write<T>(
-    { projectId, changesSinceMs }: Caller,
+    { projectId, changesSinceMs, mayWrite }: Caller,
     isTogether: boolean,
     work: (manager: EntityManager, note: ((change: RecordChange<Row>) => void) | null) => Promise<T>,
   ): Promise<T> {
     const run = () => {
       if (changesSinceMs !== null) {
-        return this.feeds.log.write(projectId, (manager, changes) =>
-          work(manager, (change) => changes.push(...this.changes.written(change))),
-        );
+        const logged = (manager: EntityManager, changes: WrittenChange[]) =>
+          work(manager, (change) => changes.push(...this.changes.written(change)));
+        return this.feeds.log.write(projectId, logged, mayWrite);
       }
-      if (isTogether) return this.db.transaction((manager) => work(manager, null));
-      return this.db.write(() => work(this.repository.manager, null));
+      const alone = (manager: EntityManager) => work(manager, null);
+      return isTogether ? this.db.transaction(alone, mayWrite) : this.db.connected(alone, mayWrite);
     };
     return this.versions.change(projectId, run);
   }

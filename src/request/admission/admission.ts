@@ -6,6 +6,7 @@ import type { ApiKeyService } from '../../tenants/api-keys/api-key.service.js';
 import type { KnownKey } from '../../tenants/api-keys/caller-cache.js';
 import { digestOf, isToken } from '../../tenants/api-keys/token.js';
 import { REPLAYED } from '../http/headers.js';
+import { mayWriteOf } from '../http/server.js';
 import type { Decision, Standing } from '../rate-limit/rules/limiter.js';
 import { ONE_UNIT, type Payer } from './cost.js';
 import type { Meter } from './meter.js';
@@ -158,5 +159,6 @@ export function serviceCallOf({ caller, id, headers }: FastifyRequest, reply: Fa
   if (!caller) throw new Error('a route that needs a caller is marked public');
   const text = headers['idempotency-key']?.toString();
   const onReplay = () => void reply.header(REPLAYED, 'true');
-  return serviceCall(caller, id, text === undefined ? null : { text, onReplay });
+  const request = { requestId: id, mayWrite: mayWriteOf(reply) };
+  return serviceCall(caller, request, text === undefined ? null : { text, onReplay });
 }

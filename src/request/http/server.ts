@@ -9,6 +9,7 @@ import Fastify, {
   type onRequestHookHandler,
   type onResponseHookHandler,
 } from 'fastify';
+import type { MayWrite } from '../../ground/kernel/deadline.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { OpenConnections } from './connections/open-connections.js';
 import { routable } from './early-refusals.js';
@@ -18,6 +19,8 @@ import { HTTP_LIMITS, type Reception } from './reception.js';
 const BODY_BYTES = 100 * 1024;
 /** A response must come within 5 s, whatever the database does. */
 const ANSWER_MS = 4_500;
+/** A write that begins with less than this left could be done after the 503. It covers a lock's wait, and that of D-39. */
+const WRITE_MS = 1_000;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -102,6 +105,12 @@ export const stopAnswerTimer: onResponseHookHandler = (request, _, done) => {
   clearTimeout(request.answerTimer);
   done();
 };
+
+/** Whether a write of this request may begin. */
+export function mayWriteOf(reply: FastifyReply): MayWrite {
+  const { raw } = reply;
+  return () => !raw.writableEnded && !raw.destroyed && reply.elapsedTime < ANSWER_MS - WRITE_MS;
+}
 
 /** Sets the headers of every response, and notes the connection. */
 export function labelAnswer(connections: OpenConnections): onRequestHookHandler {

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { withDrawnIds } from '../../ground/database/drawn-id.js';
 import type { Actor } from '../../ground/kernel/caller.js';
+import { ALWAYS, requireWaiting } from '../../ground/kernel/deadline.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { type AuditDetail, AuditEvent } from './audit-event.entity.js';
@@ -20,8 +21,12 @@ export class AuditLog {
     private readonly now: () => number,
   ) {}
 
-  /** Joins the caller's transaction, so that every act has its record. One statement. */
+  /**
+   * Joins the caller's transaction, so that every act has its record. One statement. Throws, and so undoes the act, once the
+   * actor's request has ended. D-237.
+   */
   async record(manager: EntityManager, actor: Actor, ...acts: readonly Act[]): Promise<void> {
+    requireWaiting(actor.mayWrite ?? ALWAYS);
     const shared = { atMs: this.now(), actor: actor.name, requestId: actor.requestId };
     await withDrawnIds(this.ids, acts.length, (ids) => {
       const events = acts.map(({ detail = null, ...act }, at) => ({

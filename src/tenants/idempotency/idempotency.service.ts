@@ -134,7 +134,7 @@ export class IdempotencyService {
       expiresAtMs: this.now() + KEPT_MS,
     };
     try {
-      await this.db.write(() => this.table.insert({ ...row }));
+      await this.db.write(() => this.table.insert({ ...row }), caller.mayWrite);
       return row;
     } catch (error) {
       if (!isDuplicate(error)) throw error;
@@ -153,7 +153,7 @@ export class IdempotencyService {
       if (isAhead(known.lockedUntilMs, this.now(), LOCK_MS)) throw inFlight();
     }
     // Of several requests that find the lock expired, only one gets it.
-    const { affected } = await this.db.write(() => this.table.update(held(known), row));
+    const { affected } = await this.db.write(() => this.table.update(held(known), row), caller.mayWrite);
     if (affected !== 1) throw inFlight();
     return row;
   }

@@ -59,9 +59,50 @@ export const wrongSequence = answers((bytes, { client }) => {
 
 /** The server refuses each statement with the error, and executes none. */
 export function refusal(code: number): Distortion {
-  const error = Buffer.from([0xff, code & 0xff, code >> 8, ...Buffer.from('#HY000innermost secret')]);
-  return statements(({ client }) => client.write(packet(1, error)));
+  return statements(({ client }) => client.write(packet(1, errorPayload(code))));
 }
+
+/** The first COMMITs that store pets are done. Then the connection is cut, or the answer comes late. */
+export function unansweredCommits(count: number, lateMs: number | null): Distortion {
+  const committing = new WeakSet<Ends>();
+  const isCounted = commitsOfPets(count);
+  return {
+    ofRequest(bytes, ends) {
+      if (isCounted(bytes, ends)) committing.add(ends);
+      ends.server.write(bytes);
+    },
+    ofAnswer(bytes, ends) {
+      if (!committing.delete(ends)) ends.client.write(bytes);
+      else if (lateMs === null) ends.client.destroy();
+      else setTimeout(() => ends.client.write(bytes), lateMs);
+    },
+  };
+}
+
+/** The first COMMITs that store pets are refused with the error, and not done. */
+export function refusedCommits(count: number, code: number): Distortion {
+  const isCounted = commitsOfPets(count);
+  return {
+    ofRequest(bytes, ends) {
+      if (isCounted(bytes, ends)) ends.client.write(packet(1, errorPayload(code)));
+      else ends.server.write(bytes);
+    },
+  };
+}
+
+function commitsOfPets(count: number): (bytes: Buffer, ends: Ends) => boolean {
+  const changed = new WeakSet<Ends>();
+  let left = count;
+  return (bytes, ends) => {
+    if (bytes[4] !== QUERY) return false;
+    if (bytes.includes('START TRANSACTION')) changed.delete(ends);
+    if (/(INTO|FROM) `pets`/.test(String(bytes))) changed.add(ends);
+    return bytes.includes('COMMIT') && changed.delete(ends) && left-- > 0;
+  };
+}
+
+const errorPayload = (code: number) =>
+  Buffer.from([0xff, code & 0xff, code >> 8, ...Buffer.from('#HY000innermost secret')]);
 
 /** Each statement is executed; its answer ends in the middle. */
 export const halfAnswers = answers((bytes, { client }) =>

@@ -9,6 +9,7 @@ import {
 } from '../../../ground/kernel/caller.js';
 import { unauthorized } from '../../../request/admission/refusal-errors.js';
 import { REPLAYED } from '../../../request/http/headers.js';
+import { mayWriteOf } from '../../../request/http/server.js';
 import type { MeasuredOperation } from '../operations/measured-operation.js';
 import { refusal } from './errors.js';
 
@@ -42,15 +43,16 @@ export function originOf({ request }: Context): string | null {
   return request.site.origin;
 }
 
-/** The call of a service, without an Idempotency-Key. */
-export function serviceCallOf({ caller, request }: Context): ServiceCall {
-  return serviceCall(caller, request.id, null);
+/** The call of a service, by default without an Idempotency-Key. */
+export function serviceCallOf(context: Context, key: IdempotencyKey | null = null): ServiceCall {
+  const { caller, request, reply } = context;
+  return serviceCall(caller, { requestId: request.id, mayWrite: mayWriteOf(reply) }, key);
 }
 
 /** Decorates a parameter of a mutation: the call of a service, with its Idempotency-Key. */
 export function Call() {
   return createParameterDecorator<Context>(({ context, info }) =>
-    serviceCall(context.caller, context.request.id, idempotencyKeyOf(context, info)),
+    serviceCallOf(context, idempotencyKeyOf(context, info)),
   );
 }
 

@@ -1,0 +1,77 @@
+import type { Mutant } from './mutant.js';
+
+/** What is acknowledged is stored, what is refused is not done. */
+export const WRITES: readonly Mutant[] = [
+  {
+    id: 'batch-of-unknown-outcome-runs-again',
+    file: 'ground/records/change-log.ts',
+    find: 'writes.length === 1 || unavailableIfDatabaseAway(error)',
+    replace: 'writes.length === 1',
+    breaks: 'After an error of COMMIT no write of the batch runs again.',
+    tests: ['Outcome-1', 'Outcome-2', 'Outcome-3'],
+  },
+  {
+    id: 'error-of-commit-taken-for-a-statement',
+    file: 'ground/database/database.ts',
+    find: 'isCommitting && !isLocked(error) ? outcomeUnknown(error) : error',
+    replace: 'error',
+    breaks: 'Any error of COMMIT is 503.',
+    tests: ['Outcome-1'],
+  },
+  {
+    id: 'rolled-back-commit-not-repeated',
+    file: 'ground/database/database.ts',
+    find: 'isCommitting && !isLocked(error)',
+    replace: 'isCommitting',
+    breaks: 'A COMMIT that says that it was rolled back is repeated.',
+    tests: ['Outcome-4'],
+  },
+  {
+    id: 'write-of-an-ended-request',
+    file: 'request/http/server.ts',
+    find: '!raw.writableEnded && !raw.destroyed && reply.elapsedTime < ANSWER_MS - WRITE_MS',
+    replace: 'raw !== null',
+    breaks: 'A waiting write whose request has ended is not done.',
+    tests: ['Outcome-6', 'Outcome-9'],
+  },
+  {
+    id: 'waiting-logged-write-of-an-ended-request',
+    file: 'ground/records/change-log.ts',
+    find: 'if (write.mayWrite()) done.set',
+    replace: 'done.set',
+    breaks: 'A transaction leaves out the writes whose requests have ended.',
+    tests: ['Outcome-6', 'Outcome-8'],
+  },
+  {
+    id: 'act-of-an-ended-request',
+    file: 'tenants/audit/audit-log.ts',
+    find: 'requireWaiting(actor.mayWrite ?? ALWAYS);',
+    replace: '',
+    breaks: 'An act whose request has ended is not done.',
+    tests: ['Outcome-7'],
+  },
+  {
+    id: 'lock-outlives-its-client',
+    file: 'ground/database/bounded-mysql.ts',
+    find: 'innodb_lock_wait_timeout = ${lockSeconds}',
+    replace: 'innodb_lock_wait_timeout = 50',
+    breaks: 'MySQL executes no statement after its client has given up.',
+    tests: ['Outcome-8', 'Outcome-9'],
+  },
+  {
+    id: 'cursor-behind-an-unseen-change',
+    file: 'ground/records/noun-changes.ts',
+    find: 'const end = rows[examined - 1] ?? start;',
+    replace: 'const end = rows[examined - 1] ?? after ?? (await log.newest(caller.projectId));',
+    breaks: 'A page without a cursor ends before a change that it did not see.',
+    tests: ['Changes-18'],
+  },
+  {
+    id: 'import-claimed-once',
+    file: 'tenants/files/import.service.ts',
+    find: 'In([fresh.runId, ...(known ? [known.runId] : [])])',
+    replace: 'In(known ? [known.runId] : [])',
+    breaks: 'A claim whose COMMIT got no answer is repeated.',
+    tests: ['Import-46'],
+  },
+];
