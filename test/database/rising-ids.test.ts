@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createServices, type Services } from '../../src/app/services.js';
 import { checkClock } from '../../src/cli/doctor-checks.js';
 import { firstIdAt, IdGenerator } from '../../src/ground/kernel/ids.js';
@@ -18,14 +18,12 @@ const PAGE = '{ nodes { id } pageInfo { endCursor } }';
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ kind });
-  });
   afterEach(() => app.stop());
 
   test.each([30_000, DAY_MS])(
-    'Ids-7: after a restart with the clock %i ms back nothing new is behind an acknowledged record, in no list',
+    'Ids-17: after a restart with the clock %i ms back nothing new is behind an acknowledged record, in no list',
     async (backMs) => {
+      app = await startApp({ kind });
       const { token } = await app.tenant();
       const send = async (url: string, query: string) => (await graphql(url, query, { token })).body.data;
       for (let n = 0; n < 3; n += 1) await send(app.url, CREATE);
@@ -52,7 +50,8 @@ describe.each(databaseKinds())('on %s', (kind) => {
     },
   );
 
-  test('Ids-8: an id behind a deleted record is not drawn after a restart either', async () => {
+  test('Ids-18: an id behind a deleted record is not drawn after a restart either', async () => {
+    app = await startApp({ kind, env: { REQUEST_LOG: 'off' } });
     const { token } = await app.tenant();
     const { body } = await graphql(app.url, CREATE, { token });
     const { id } = body.data.createPet;
@@ -67,7 +66,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
 onEachDatabase((app) => {
   test.each([-50, 50])(
-    'Ids-9: ids of a process whose clock differs by %i ms differ by no more, from its first id on',
+    'Ids-19: ids of a process whose clock differs by %i ms differ by no more, from its first id on',
     async (apartMs) => {
       const { clock, db } = app();
       const one = app().app.services;
@@ -84,7 +83,7 @@ onEachDatabase((app) => {
     },
   );
 
-  test('Ids-10: rows with ids beyond those that are drawn do not raise the ids of a process that starts', async () => {
+  test('Ids-20: rows with ids beyond those that are drawn do not raise the ids of a process that starts', async () => {
     const { projectId } = await app().tenant();
     const pet = { projectId, name: 'Old', categoryId: 1n, status: null, createdAtMs: 0 };
     await app()
@@ -95,7 +94,7 @@ onEachDatabase((app) => {
     expect(drawn(services)).toBeLessThan(firstIdAt(app().clock.now + 1_000));
   });
 
-  test('Ids-11: while the clock shows 2094 nothing is created, and afterwards ids continue below 2^53', async () => {
+  test('Ids-21: while the clock shows 2094 nothing is created, and afterwards ids continue below 2^53', async () => {
     const { token } = await app().tenant();
     const { now } = app().clock;
     app().clock.now = Date.UTC(2094, 0, 1);
@@ -109,7 +108,7 @@ onEachDatabase((app) => {
 });
 
 testOnMysql(
-  'Ids-13: the difference of the clock from the database is a metric, and `doctor` says it',
+  'Ids-23: the difference of the clock from the database is a metric, and `doctor` says it',
   async () => {
     const port = await freePort();
     const app = await startApp({
@@ -132,7 +131,7 @@ testOnMysql(
   },
 );
 
-test('Ids-12: ids rise while the clock steps back, and stay below 2^53 to the last day', () => {
+test('Ids-22: ids rise while the clock steps back, and stay below 2^53 to the last day', () => {
   let now = Date.UTC(2093, 11, 31, 23, 59, 59, 999);
   const ids = new IdGenerator(() => now);
   let last = 0n;

@@ -14,7 +14,7 @@ export interface NewestPage<Row> {
   hasNextPage: boolean;
 }
 
-/** The wanted pages of a project's rows, in their order: one statement. */
+/** The wanted pages of a project's rows, in their order: one statement. What pages promise: D-242. */
 export async function newestPages<Row extends { id: bigint }>(
   db: Database,
   entity: new () => Row,

@@ -8,7 +8,7 @@ export interface Keyset {
   text?: string;
 }
 
-/** The cursors of a list ordered by id, or by text and id: opaque positions that no other list accepts. D-109. */
+/** The cursors of a list ordered by id, or by text and id: opaque positions that no other list accepts. D-109, D-242. */
 export class KeysetCursors {
   private knownMark: string | undefined;
 
