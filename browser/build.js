@@ -21,6 +21,7 @@ const SHARED = [
   'tsconfig.json',
   'vite.config.js',
   '../package-lock.json',
+  '../src/csv.ts',
   '../src/nouns.ts',
 ];
 /** The contract that a build is made from. */

@@ -96,6 +96,19 @@ describe.each(databaseKinds())('on %s', (kind) => {
   };
   const refusedLines = async (of: string) => (await refusedRows(of)).map(({ line }) => line);
 
+  test('Import-60: a file of which nothing is imported ends with 1 and the reason', async () => {
+    const header = await file('header.csv', 'name,categoryId\r');
+    const { code, stdout } = await runHere([header]);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining(`Nothing was imported: ${header} has no rows.`),
+    ]);
+    expect(await importJson(await file('none.ndjson', '\r\r'))).toMatchObject({ code: 1, imported: 0 });
+    const ofMac = await file('mac.csv', 'name,categoryId\rRex,1\rMax,2\r');
+    expect(await importJson(ofMac)).toMatchObject({ code: 0, imported: 2, lastLine: 3 });
+    expect(await names()).toEqual(['Rex', 'Max']);
+  });
+
   test('Import-1: a CSV file is imported, whatever the order of its columns', async () => {
     const csv = await file(
       'a.csv',

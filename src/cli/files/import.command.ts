@@ -62,7 +62,7 @@ Every ${singular} gets a new id: an id in the file, as ${plural} export writes i
 A refused row is written with its line number and reason as problem; the other rows are imported.
 Correct the file of refused rows and import it: the column or field problem is ignored.
 After Ctrl-C, a crash or a power failure, --resume continues without losing or repeating a row.
-Exit code: 0 all rows imported, 1 some were refused or the import did not finish, 2 wrong usage.
+Exit code: 0 all rows imported, 1 some were refused, the file has none, or the import did not finish, 2 wrong usage.
 
 Examples:
   $ petstore ${plural} import shop ${plural}.csv
@@ -110,7 +110,8 @@ async function runImport({ projects, filesOf }: Services, wanted: Import): Promi
   const before = { ...progress };
   const ended = progress.finishedAtMs === null ? await importRows(imports, progress, wanted) : NOTHING_LEFT;
   summarize(wanted, { ...ended, before, progress });
-  return ended.isComplete && progress.refused === 0 ? EXIT.ok : EXIT.refused;
+  // A file without rows is a mistake that a script must notice.
+  return ended.isComplete && progress.refused === 0 && progress.imported > 0 ? EXIT.ok : EXIT.refused;
 }
 
 /** The import's state. Throws `AppError conflict` that says what the user can do. */
@@ -208,6 +209,7 @@ function summarize(
 
   const lines = [`${grouped(imported)} imported, ${grouped(refused)} refused in ${paceText(pace)}`];
   if (before.finishedAtMs !== null) lines.unshift(`${path} was already imported completely.`);
+  if (isComplete && allImported + allRefused === 0) lines.push(`Nothing was imported: ${path} has no rows.`);
   if (isResumed)
     lines.push(`Including earlier runs: ${grouped(allImported)} imported, ${grouped(allRefused)} refused`);
   if (refusedFile) {

@@ -9,9 +9,10 @@ export const BEGINNING: Position = { line: 0, positionBytes: 0 };
 /** The doors accept no larger body. */
 export const MAX_ROW_BYTES = 100_000;
 
-/** A line without its line feed, but with a carriage return before that. */
+/** A line without its line end: LF, CRLF, or CR, as Excel for Mac writes it; a file may mix them. */
 export interface Line {
   number: number;
+  lineEnd: string;
   /** The start of the next line. */
   endBytes: number;
   /** Null = longer than `MAX_ROW_BYTES`. */
@@ -21,6 +22,7 @@ export interface Line {
 /** Objects of larger groups outlive V8's young generation, and the process grows by half. */
 const GROUP_LINES = 500;
 const LINE_FEED = 10;
+const RETURN = 13;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** The lines of a text, in groups as they arrive. Keeps at most one chunk and one line in memory. */
@@ -35,28 +37,37 @@ export async function* readLines(
     if (begunBytes <= MAX_ROW_BYTES) begun.push(part);
     else begun = [];
   };
-  const finish = (lineEndBytes: number): Line => {
+  const finish = (lineEnd: string): Line => {
     const isWhole = begunBytes <= MAX_ROW_BYTES;
     const bytes = begun.length === 1 ? (begun[0] as Buffer) : Buffer.concat(begun);
     const hasMark = positionBytes === 0 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK);
     line += 1;
-    positionBytes += begunBytes + lineEndBytes;
+    positionBytes += begunBytes + lineEnd.length;
     begun = [];
     begunBytes = 0;
     return {
       number: line,
+      lineEnd,
       endBytes: positionBytes,
       bytes: isWhole ? bytes.subarray(hasMark ? BYTE_ORDER_MARK.length : 0) : null,
     };
   };
 
-  for await (const chunk of chunks) {
+  for await (const chunk of withWholeLineEnds(chunks)) {
     let lines: Line[] = [];
     let from = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
+    let feed = chunk.indexOf(LINE_FEED);
+    let back = chunk.indexOf(RETURN);
+    while (feed !== -1 || back !== -1) {
+      const isReturn = back !== -1 && (feed === -1 || back < feed);
+      const end = isReturn ? back : feed;
+      const lineEnd = !isReturn ? '\n' : feed === back + 1 ? '\r\n' : '\r';
       begin(chunk.subarray(from, end));
-      lines.push(finish(1));
-      from = end + 1;
+      lines.push(finish(lineEnd));
+      from = end + lineEnd.length;
+      // A search for what the chunk does not have would read all of it for each line.
+      if (feed !== -1 && feed < from) feed = chunk.indexOf(LINE_FEED, from);
+      if (back !== -1 && back < from) back = chunk.indexOf(RETURN, from);
       if (lines.length < GROUP_LINES) continue;
       yield lines;
       lines = [];
@@ -64,7 +75,18 @@ export async function* readLines(
     if (from < chunk.length) begin(chunk.subarray(from));
     if (lines.length > 0) yield lines;
   }
-  if (begunBytes > 0) yield [finish(0)];
+  if (begunBytes > 0) yield [finish('')];
+}
+
+/** The same bytes, in chunks of which only the last may end between CR and LF. */
+async function* withWholeLineEnds(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    held = bytes.subarray(bytes.at(-1) === RETURN ? -1 : bytes.length);
+    yield bytes.subarray(0, bytes.length - held.length);
+  }
+  yield held;
 }
 
 /** A row of a file, not yet checked against the rules of its noun. */
@@ -95,7 +117,7 @@ export function unreadableRow(
     end: { line: number, positionBytes: endBytes },
     problem,
     input: null,
-    withProblem: (reason) => refused(bytes?.toString().replace(/\r$/, '') ?? '', reason),
+    withProblem: (reason) => refused(bytes?.toString() ?? '', reason),
   };
 }
 

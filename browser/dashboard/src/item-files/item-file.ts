@@ -44,7 +44,9 @@ export async function readItemFile(noun: NounDescription, file: File): Promise<I
   if (file.size > MAX_BYTES) {
     throw new Error(`It is larger than 5 MB. Import it on the command line: petstore ${noun.plural} import.`);
   }
-  return itemFileOf(noun, { name: file.name, text: decoded(await file.arrayBuffer()) });
+  const read = itemFileOf(noun, { name: file.name, text: decoded(await file.arrayBuffer()) });
+  if (read.items.length + read.refused.length === 0) throw new Error('It has no rows below its first line.');
+  return read;
 }
 
 /** As `readItemFile`, for a text that was read before. */
