@@ -21,7 +21,7 @@ export type CsvRow<Line extends CsvLine> = {
 );
 
 /** The doors accept no larger body. */
-export const MAX_ROW_CHARACTERS = 100_000;
+const MAX_ROW_CHARACTERS = 100_000;
 const NOT_CLOSED = 'has an unclosed quote, or a quote in a wrong place';
 
 /**

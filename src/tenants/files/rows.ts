@@ -7,7 +7,7 @@ export interface Position {
 export const BEGINNING: Position = { line: 0, positionBytes: 0 };
 
 /** The doors accept no larger body. */
-export const MAX_ROW_BYTES = 100_000;
+const MAX_ROW_BYTES = 100_000;
 
 /** A line without its line end: LF, CRLF, or CR, as Excel for Mac writes it; a file may mix them. */
 export interface Line {
