@@ -245,7 +245,7 @@ export class Database {
   }
 
   private async probe(): Promise<void> {
-    const sql = `REPLACE INTO change_sequences (name, value) VALUES ('probe', ${Date.now()})`;
+    const sql = `REPLACE INTO change_sequences (name, value) VALUES ('probe', ${Math.round(performance.now())})`;
     if (this.isSqlite) this.sqlite.probe(sql);
     else await this.source.query(sql);
   }

@@ -134,7 +134,7 @@ export class SqliteConnection {
     this.exec('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
-  /** Moves all data into the one file, unless another program prevents it. D-236. */
+  /** Moves all data into the one file, unless another program prevents it.. */
   close(): void {
     if (!this.native) return;
     if (this.identity !== null) this.settle(this.native);
