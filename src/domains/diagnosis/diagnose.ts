@@ -82,11 +82,12 @@ export function diagnose(seen: Observation): Inspection {
     remedy: `Replace the record *.${parent} with one record for each name.`,
   });
   const isTextMissing = ownership.isProved === false && leadsHere !== false;
+  const lacking = isTextMissing ? lackingOwnRecord(seen) : null;
   const all = [
     ...findings,
     ...wrongDelegation(seen),
     ...ownership.findings,
-    ...(isTextMissing ? lackingOwnRecord(seen) : []),
+    ...(lacking ? [lacking.finding] : []),
     ...(isWild ? [wildcard] : []),
   ];
   return {

@@ -1,7 +1,7 @@
 import { isDecisive, valuesOf } from '../dns/dns-message.js';
 import { extendedErrorName, isAboutDnssec, isAboutExpiry } from '../dns/extended-error.js';
 import { type Diagnosis, finding } from './diagnosis.js';
-import { ADDRESSES, type Observation } from './observation.js';
+import type { Observation } from './observation.js';
 
 /**
  * The finding for a question that the resolver answers only without DNSSEC validation. A SERVFAIL has many causes: it must
@@ -48,13 +48,10 @@ function wordsFor(
   }
   // The zone's other answers are valid, so its DS record is right.
   if (host.some((reply) => reply.question.type === 'CNAME' && isDecisive(reply))) {
-    const types = ADDRESSES.filter((wanted) =>
-      host.some((reply) => reply.question.type === wanted && !isDecisive(reply)),
-    );
     return {
       actor: 'DNS_PROVIDER',
-      cause: `The ${types.join(' and ')} answers for ${hostname} fail DNSSEC validation, other answers do not${reason}: an ALIAS or ANAME is probably not signed.`,
-      remedy: `Ask your DNS provider to sign the answers for ${hostname}, or to end DNSSEC for ${zone}.`,
+      cause: `The addresses of ${hostname} fail DNSSEC validation${reason}, its other answers do not: its ALIAS or ANAME is probably not signed.`,
+      remedy: `Ask your DNS provider to sign the addresses of ${hostname}; if it can't, end DNSSEC for ${zone}.`,
     };
   }
   if (isSigned && lastEnd === undefined) {

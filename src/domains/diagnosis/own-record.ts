@@ -4,33 +4,42 @@ import { leadsTo } from './judge.js';
 import { dnameAbove, newRecord, withoutDname } from './new-record.js';
 import type { Observation } from './observation.js';
 
+interface Lacking {
+  /** What to do before the TXT record, as text after "First". */
+  first: string;
+  finding: Diagnosis;
+}
+
 /**
- * The finding for a name that only a wildcard or a DNAME leads here while a TXT record below it is wanted. Followed without
- * it, our own instruction would end the name. D-249.
+ * For a name that only a wildcard or a DNAME leads here while a TXT record below it is wanted: followed without this, our
+ * own instruction would end the name. Null = it has its own record. D-249.
  */
-export function lackingOwnRecord(seen: Observation): Diagnosis[] {
+export function lackingOwnRecord(seen: Observation): Lacking | null {
   const { hostname, below, ownership, host, nameServers } = seen;
-  if (ownership === null) return [];
+  if (ownership === null) return null;
+  const record = newRecord(seen);
   const own = nameServers.flatMap(({ lookup, txt }) => [...lookup, ...(txt ? [txt] : [])]);
   const replies = [...host, ...own, ownership.txt];
   const dname = dnameAbove(replies, ownership.name);
   if (dname !== null) {
-    const shows = ({ records }: Answer) => records.some(({ type }) => type === 'DNAME');
-    return [
-      lacking(replies.filter(shows), {
+    const evidence = replies.filter(({ records }) => records.some(({ type }) => type === 'DNAME'));
+    return {
+      first: `remove the DNAME record of ${shown(dname)} and add ${record}`,
+      finding: noRecord(evidence, {
         cause: `No record can stand at ${ownership.name}, because it is below the DNAME record of ${shown(dname)} (RFC 6672).`,
         remedy: withoutDname(dname, seen),
       }),
-    ];
+    };
   }
-  if (below === null || !leadsTo([below], seen)) return [];
-  return [
-    lacking([below], {
+  if (below === null || !leadsTo([below], seen)) return null;
+  return {
+    first: `add ${record}`,
+    finding: noRecord([below], {
       cause: `${hostname} has no record of its own: a wildcard record leads it here, and no longer does once there is a TXT record at ${ownership.name} (RFC 4592).`,
-      remedy: `Add ${newRecord(seen)}, before you add the TXT record.`,
+      remedy: `Add ${record}, before you add the TXT record.`,
     }),
-  ];
+  };
 }
 
-const lacking = (evidence: readonly Answer[], words: { cause: string; remedy: string }) =>
+const noRecord = (evidence: readonly Answer[], words: { cause: string; remedy: string }) =>
   finding('DNS_NO_RECORD', evidence, { severity: 'WARNING', ...words });

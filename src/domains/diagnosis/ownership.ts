@@ -40,18 +40,19 @@ export function ownershipVerdict(
         : failing(`The name servers of ${name} answer TXT questions with ${txt.rcode}`, [txt]);
     return { isProved: null, findings: [unknown] };
   }
-  const [lacking] = lackingOwnRecord(seen);
-  const before = lacking ? `${lacking.remedy.replace(/\.$/, '')}. Then ` : '';
+  const lacking = lackingOwnRecord(seen);
+  const inTurn = (what: string) =>
+    lacking ? `First ${lacking.first}. Then ${what}` : `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
   if (texts.length > 0) {
     const others = texts.slice(0, MAX_TEXTS).map((text) => JSON.stringify(shown(text)));
     const cause = `The TXT record at ${name} has another value: ${others.join(', ')}.`;
-    const remedy = `${before}${before ? 'r' : 'R'}eplace its value with ${value}.`;
+    const remedy = inTurn(`replace its value with ${value}.`);
     return { isProved: false, findings: [finding('OWNERSHIP_TXT_MISMATCH', replies, { cause, remedy })] };
   }
   const isAtHost = textsOf(atHost).includes(value);
   const missing = finding('OWNERSHIP_TXT_MISSING', isAtHost ? [...replies, atHost] : replies, {
     cause: `There is no TXT record at ${name}${isAtHost ? `: it is on ${hostname} itself` : ''}.`,
-    remedy: `${before}${before ? 'a' : 'A'}dd exactly this TXT record: name ${name} (not ${hostname}), value ${value}.`,
+    remedy: inTurn(`add exactly this TXT record: name ${name} (not ${hostname}), value ${value}.`),
   });
   return { isProved: false, findings: [missing] };
 }

@@ -44,7 +44,7 @@ describe('a proof that must not end the name', () => {
     expect(before).toMatchObject({ leadsHere: true, isOwnershipProved: false });
     expect(codes(before)).toEqual(['OWNERSHIP_TXT_MISSING', 'DNS_NO_RECORD', 'WILDCARD_DNS']);
     expect(before.diagnoses[0]?.remedy).toBe(
-      `Add a CNAME record: name ${SHOP}, value ${PLATFORM_HOST}, TTL 3600, before you add the TXT record. Then add exactly this TXT record: name ${PROOF.name} (not ${SHOP}), value ${PROOF.value}.`,
+      `First add a CNAME record: name ${SHOP}, value ${PLATFORM_HOST}, TTL 3600. Then add exactly this TXT record: name ${PROOF.name} (not ${SHOP}), value ${PROOF.value}.`,
     );
     expect(before.diagnoses[1]).toMatchObject({
       severity: 'WARNING',
@@ -82,7 +82,9 @@ describe('a proof that must not end the name', () => {
     expect(seen).toMatchObject({ leadsHere: true, isOwnershipProved: false });
     const instead = `Remove the DNAME record of sub.customer.test, then add a CNAME record: name ${host}, value ${PLATFORM_HOST}, TTL 3600; or add a name here that is not below sub.customer.test.`;
     expect(found(seen, 'DNS_NO_RECORD')).toMatchObject({ severity: 'WARNING', remedy: instead });
-    expect(found(seen, 'OWNERSHIP_TXT_MISSING')?.remedy).toMatch(/^Remove the DNAME record of .* Then add/);
+    expect(found(seen, 'OWNERSHIP_TXT_MISSING')?.remedy).toMatch(
+      /^First remove the DNAME record of .* Then add/,
+    );
     dns.set('sub.customer.test', 'DNAME', 'gone.test');
     const [wrong] = (await inspect(host)).diagnoses;
     expect(wrong).toMatchObject({ code: 'CNAME_WRONG_VALUE', remedy: instead });
@@ -195,7 +197,7 @@ describe('DNSSEC', () => {
         code: 'DNSSEC_BROKEN',
         actor: 'DNS_PROVIDER',
         cause:
-          'The A and AAAA answers for customer.test fail DNSSEC validation, other answers do not (a resolver says: RRSIGs Missing): an ALIAS or ANAME is probably not signed.',
+          'The addresses of customer.test fail DNSSEC validation (a resolver says: RRSIGs Missing), its other answers do not: its ALIAS or ANAME is probably not signed.',
       },
     ]);
     expect(diagnoses[0]?.remedy).not.toMatch('DS');

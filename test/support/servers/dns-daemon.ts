@@ -20,6 +20,10 @@ interface DnsDaemonPlan {
   program: Program;
   /** Writes the configuration and returns the program's arguments. The server must answer `id.server` with `identity`. */
   arrange(at: DnsServer & { home: string; identity: string }): Promise<string[]>;
+  /** Otherwise a free port of 127.0.0.1. */
+  at?: DnsServer;
+  /** A server with several processes ends them itself. */
+  stopSignal?: 'SIGTERM';
 }
 
 const ADDRESS = '127.0.0.1';
@@ -29,22 +33,24 @@ const PORTS_TRIED = 3;
 export async function runDnsDaemon(plan: DnsDaemonPlan): Promise<DnsDaemon> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await startOnce(plan, await freePort());
+      return await startOnce(plan, plan.at ?? { address: ADDRESS, port: await freePort() });
     } catch (error) {
       const isPortTaken = /in use|another server answers/i.test((error as Error).message);
-      if (!isPortTaken || attempt === PORTS_TRIED) throw error;
+      if (!isPortTaken || plan.at || attempt === PORTS_TRIED) throw error;
     }
   }
 }
 
-async function startOnce({ program, arrange }: DnsDaemonPlan, port: number): Promise<DnsDaemon> {
+async function startOnce(
+  { program, arrange, stopSignal = undefined }: DnsDaemonPlan,
+  server: DnsServer,
+): Promise<DnsDaemon> {
   const home = await mkdtemp(join(tmpdir(), 'petstore-dns-'));
-  const server = { address: ADDRESS, port };
   const identity = basename(home);
   const args = await arrange({ ...server, home, identity });
   const daemon = new Daemon({ program, args, home, logFile: join(home, 'log') });
   const stop = async () => {
-    await daemon.kill('SIGKILL');
+    await daemon.kill(stopSignal ?? 'SIGKILL');
     await rm(home, { recursive: true, force: true });
   };
   try {
@@ -66,7 +72,7 @@ async function answer(server: DnsServer, identity: string): Promise<void> {
 interface DnsPrograms {
   server: VersionedServer;
   from: DebianPackages;
-  /** Paths below `usr/sbin`; the server is first. */
+  /** Paths below `usr/sbin`, or below the root; the server is first. */
   binaries: string[];
   /** The argument that prints the server's version. */
   versionArgument: string;
@@ -88,13 +94,15 @@ export function dnsPrograms({ server, from, binaries, versionArgument }: DnsProg
       advice: 'run on Debian or Ubuntu with a mirror that apt reaches',
       find: async () => {
         const root = await unpackDebianPackages(from);
-        return suitable(binaries.map((binary) => root.program(`usr/sbin/${binary}`)));
+        const path = (binary: string) => (binary.includes('/') ? binary : `usr/sbin/${binary}`);
+        return suitable(binaries.map((binary) => root.program(path(binary))));
       },
     },
     {
       name: `installed ${binaries[0]}`,
       advice: `install ${from.packages.join()}`,
-      find: () => suitable(binaries.map((binary) => ({ file: executableOnPath(binary), args: [] }))),
+      find: () =>
+        suitable(binaries.map((binary) => ({ file: executableOnPath(basename(binary)), args: [] }))),
     },
   ]);
 }

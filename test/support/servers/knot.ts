@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { DnsServer } from '../../../src/ground/config/config.js';
 import { askRaw } from '../dns/raw-dns-query.js';
 import { eventually } from '../eventually.js';
 import type { Program } from './daemon.js';
@@ -17,13 +18,22 @@ export interface TestZone {
   isSigned: boolean;
 }
 
+/** A zone as a whole file. */
+interface WholeZone {
+  name: string;
+  text: string;
+}
+
 export interface KnotServer extends DnsDaemon {
   /** DS records of a signed zone, in presentation form. */
   delegationSigners(zone: string): Promise<string[]>;
 }
 
-/** Starts an authoritative server with real zones, signed on request. Resolves when it answers for all of them. */
-export async function startKnot(zones: TestZone[]): Promise<KnotServer> {
+/**
+ * Starts an authoritative server with real zones, signed on request, by default on a free port of 127.0.0.1. Resolves when
+ * it answers for all `TestZone`s: a whole zone may be one that Knot refuses.
+ */
+export async function startKnot(zones: (TestZone | WholeZone)[], at?: DnsServer): Promise<KnotServer> {
   const [knotd, keymgr] = await dnsPrograms({
     server: 'Knot',
     from: { name: 'knot-packages', suite: 'own', packages: ['knot'] },
@@ -32,6 +42,7 @@ export async function startKnot(zones: TestZone[]): Promise<KnotServer> {
   });
   const daemon = await runDnsDaemon({
     program: knotd as Program,
+    ...(at ? { at } : {}),
     arrange: async ({ home, address, port, identity }) => {
       const zoneFolder = join(home, 'zones');
       await mkdir(zoneFolder);
@@ -41,7 +52,9 @@ export async function startKnot(zones: TestZone[]): Promise<KnotServer> {
     },
   });
   // Knot answers SERVFAIL for a zone until it has signed it.
-  for (const { name } of zones) {
+  for (const zone of zones) {
+    if ('text' in zone) continue;
+    const { name } = zone;
     await eventually(`knot loads ${name}`, async () => {
       return (await askRaw(daemon, { name, type: 'SOA' })).rcode === 'NOERROR';
     });
@@ -58,19 +71,22 @@ export async function startKnot(zones: TestZone[]): Promise<KnotServer> {
 
 const configIn = (home: string) => join(home, 'knot.conf');
 
-const zoneFile = ({ name, records }: TestZone) => `$ORIGIN ${name}.
+const zoneFile = (zone: TestZone | WholeZone) =>
+  'text' in zone
+    ? zone.text
+    : `$ORIGIN ${zone.name}.
 $TTL 60
 @ SOA ns1 admin 1 600 600 3600 60
 @ NS ns1
 ns1 A 127.0.0.1
-${records.join('\n')}
+${zone.records.join('\n')}
 `;
 
 interface KnotSettings {
   home: string;
   listen: string;
   identity: string;
-  zones: TestZone[];
+  zones: (TestZone | WholeZone)[];
 }
 
 // Knot maps its databases into memory, by default with 20 GiB of address space.
@@ -103,5 +119,5 @@ zone:
 ${zones.map(zoneEntry).join('\n')}
 `;
 
-const zoneEntry = ({ name, isSigned }: TestZone) =>
-  `  - domain: ${name}${isSigned ? '\n    dnssec-signing: on\n    dnssec-policy: signed' : ''}`;
+const zoneEntry = (zone: TestZone | WholeZone) =>
+  `  - domain: ${zone.name}${'isSigned' in zone && zone.isSigned ? '\n    dnssec-signing: on\n    dnssec-policy: signed' : ''}`;

@@ -9,10 +9,12 @@ interface UnboundOptions {
   zones: { name: string; server: DnsServer }[];
   /** DS records in presentation form; a zone without a DS record counts as unsigned. */
   trustAnchors: string[];
+  /** Otherwise a free port of 127.0.0.1. */
+  at?: DnsServer;
 }
 
 /** Starts a recursive resolver that validates DNSSEC and reports extended errors. Resolves when it answers. */
-export async function startUnbound({ zones, trustAnchors }: UnboundOptions): Promise<DnsDaemon> {
+export async function startUnbound({ zones, trustAnchors, ...where }: UnboundOptions): Promise<DnsDaemon> {
   const [unbound] = await dnsPrograms({
     server: 'Unbound',
     from: { name: 'unbound-packages', suite: 'own', packages: ['unbound'] },
@@ -21,6 +23,7 @@ export async function startUnbound({ zones, trustAnchors }: UnboundOptions): Pro
   });
   return runDnsDaemon({
     program: unbound as Program,
+    ...where,
     arrange: async ({ home, address, port, identity }) => {
       const file = join(home, 'unbound.conf');
       const stubs = zones.map(

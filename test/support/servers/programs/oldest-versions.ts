@@ -36,6 +36,13 @@ const OLDEST = {
   },
   HAProxy: { printed: /version (\d+\.\d+\.\d+)/, version: '2.6.0', reason: 'older ones are untried' },
   Unbound: { printed: /^Version (\d+\.\d+\.\d+)/m, version: '1.16.0', reason: 'extended errors' },
+  BIND: { printed: /BIND (\d+\.\d+\.\d+)/, version: '9.18.0', reason: 'older ones are untried' },
+  NSD: { printed: /NSD version (\d+\.\d+\.\d+)/, version: '4.6.0', reason: 'extended errors' },
+  PowerDNS: {
+    printed: /^pdnsutil (\d+\.\d+\.\d+)/,
+    version: '4.7.0',
+    reason: 'older ones are untried',
+  },
 } satisfies Record<string, OldestVersion>;
 
 export type VersionedServer = keyof typeof OLDEST;

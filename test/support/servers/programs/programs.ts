@@ -14,9 +14,10 @@ export function executableOnPath(name: string): string {
   return found;
 }
 
-/** Runs the program with the arguments and returns its standard output. Rejects when it fails. */
+/** Runs the program with the arguments and returns its standard output, or else its errors. Rejects when it fails. */
 export async function printedBy({ file, args }: Program, ...wanted: string[]): Promise<string> {
-  return (await execute(file, [...args, ...wanted], { timeout: 30_000 })).stdout;
+  const { stdout, stderr } = await execute(file, [...args, ...wanted], { timeout: 30_000 });
+  return stdout || stderr;
 }
 
 /** Returns the path of the program itself, also if another system's loader runs it. */
