@@ -185,4 +185,28 @@ export const DOMAINS: readonly Mutant[] = [
     breaks: 'A label of invalid Punycode is no host name.',
     tests: ['Domains-Name-5', 'Domains-Name-11'],
   },
+  {
+    id: 'wildcard-needs-no-record',
+    file: 'domains/project-domains.ts',
+    find: '(lacksOnlyProof && !lacksRecord)',
+    replace: 'lacksOnlyProof',
+    breaks: 'The record of a name that only a wildcard leads here is shown with the TXT record.',
+    tests: ['Domains-Records-4'],
+  },
+  {
+    id: 'unsigned-zone-fails-dnssec',
+    file: 'domains/diagnosis/dnssec.ts',
+    find: 'if (isUnsigned || (!isSigned && error === null)) return [];',
+    replace: 'if (!isSigned && error === null) return [];',
+    breaks: 'An unsigned zone is never broken by DNSSEC.',
+    tests: ['Domains-DNS-65'],
+  },
+  {
+    id: 'proof-of-a-referred-zone',
+    file: 'domains/diagnosis/ownership.ts',
+    find: 'isZoneReferred ? [] : nameServers.flatMap',
+    replace: 'nameServers.flatMap',
+    breaks: 'No server of an unvalidated delegation proves ownership.',
+    tests: ['Domains-DNS-74'],
+  },
 ];

@@ -73,6 +73,22 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     expect(rig.ca.newOrders('shop.customer.test')).toBe(1);
   });
 
+  test('Domains-Records-5: the records shown for a name that only a wildcard leads here prove it and keep it', async () => {
+    const hostname = 'foo.wild.customer.test';
+    const owner = ownerOf(rig, await publishedTenant(rig));
+    rig.dns.set('*.wild.customer.test', 'CNAME', PLATFORM_HOST);
+    const added = await owner.add(hostname);
+    const checked = await owner.verify(added.id);
+    expect(checked.status).toBe('OWNERSHIP_REQUIRED');
+    expect(checked.instructions.map(({ type }: { type: string }) => type)).toEqual(['CNAME', 'TXT']);
+    const other = ownerOf(rig, await publishedTenant(rig));
+    await expect(other.add(hostname)).rejects.toThrow(`First: Add a CNAME record: name ${hostname}`);
+    for (const { type, name, value } of checked.instructions) rig.dns.set(name, type, value);
+    const proved = await owner.verify(added.id);
+    expect(['VERIFIED', 'ISSUING', 'ACTIVE']).toContain(proved.status);
+    expect(proved.instructions).toEqual([]);
+  });
+
   test('Domains-10: primary and redirects work, and after the removal nothing is served', async () => {
     const tenant = await publishedTenant(rig);
     const owner = ownerOf(rig, tenant);
