@@ -6,7 +6,7 @@ import { openApiBreaks } from './openapi-breaks.js';
 /** The text of each file in `schema/`. */
 export type Contract = Readonly<Record<'schema.graphql' | 'openapi.json', string>>;
 
-/** What clients of the released contract lose with the current one; empty = nothing. D-253. */
+/** The changes that break clients of the released contract; empty = none. D-253. */
 export function breakingChanges(released: Contract, current: Contract): string[] {
   const [older, newer] = [released, current].map((contract) => buildSchema(contract['schema.graphql']));
   if (!older || !newer) return [];

@@ -1,9 +1,9 @@
 /** An object of an OpenAPI document. */
 type Part = { readonly [key: string]: unknown };
-/** What a schema describes: what a client sends, or what it receives. */
+/** A client sends the value of a schema, or receives it. */
 type Direction = 'sent' | 'received';
 
-/** What clients of the older document lose with the newer one; empty = nothing. It knows the keywords that our documents have. */
+/** The changes that break clients of the older document; empty = none. It knows the keywords that our documents have. */
 export function openApiBreaks(older: Part, newer: Part): string[] {
   return new Comparison(older, newer).run();
 }

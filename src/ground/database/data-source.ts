@@ -83,7 +83,7 @@ export async function createDataSource(
 type Engine = DatabaseTarget['kind'];
 
 /**
- * What answers, with its version. The scheme of an address says only what an operator expects: MariaDB answers at
+ * The engine that answers, with its version. The scheme of an address says only what an operator expects: MariaDB answers at
  * `mysql://` too, and calls itself `10.11.14-MariaDB`.
  */
 export async function askEngine(
