@@ -314,11 +314,11 @@ test('Explorers-21: the home page sends its first request at a click, and shows 
   const run = page.getByRole('button', { name: 'Run this request' });
   await run.click();
   await giveKey(page, token);
-  await page.getByText(/^200 OK · 299 of 300 this minute/).waitFor();
+  await page.getByRole('figure', { name: /^200 OK · 299 of 300 this minute/ }).waitFor();
   expect((await page.locator('#first-answer code').innerText()).trim()).toBe('[]');
   await page.getByRole('radiogroup', { name: 'First request' }).getByText('GraphQL').click();
   await run.click();
-  await page.getByText(/^200 OK · 298 of 300 this minute/).waitFor();
+  await page.getByRole('figure', { name: /^200 OK · 298 of 300 this minute/ }).waitFor();
   await page.getByText('"nodes"').waitFor();
   expect(await page.locator('#answer-headers').innerText()).toMatch(
     /X-RateLimit-Limit: 300\s+X-RateLimit-Remaining: 298/,

@@ -14,7 +14,7 @@ const visit = visits(async () => {
   const env = { PLATFORM_HOST: HOST, PUBLIC_BASE_URL: `https://api.${HOST}` };
   rig = await startDomainRig('sqlite', { env });
   letGo(rig.clock);
-  for (const zone of [HOST, 'pawsandco.com']) rig.dns.zone(zone);
+  for (const zone of [HOST, 'pawsco.com']) rig.dns.zone(zone);
   rig.dns.set(HOST, 'A', '127.0.0.1');
   return rig;
 });
@@ -28,8 +28,8 @@ test('Pictures-1: the overview and the diagnosis of a domain fit a screen, as th
   const wanted = { projectId, name: "Mia's laptop", scopes: SCOPES, expiresAtMs: null };
   const { token } = await rig.app.services.apiKeys.create(TEST_ACTOR, wanted);
   const owner = ownerOf(rig, { token });
-  rig.dns.set('shop.pawsandco.com', 'A', '203.0.113.7');
-  const { id } = await owner.add('shop.pawsandco.com');
+  rig.dns.set('shop.pawsco.com', 'A', '203.0.113.7');
+  const { id } = await owner.add('shop.pawsco.com');
   await owner.verify(id);
 
   const { page, signIn, open, complaints } = await visit({ height: 880 });

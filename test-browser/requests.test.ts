@@ -59,7 +59,7 @@ test('RequestsPage-1: a new request appears by itself, with its key, API, operat
   expect(visitor.complaints).toEqual([]);
 });
 
-test('RequestsPage-12: at 1280 px the operation alone is cut: times and keys are shown in full', async () => {
+test('RequestsPage-14: at 1280 px the operation alone is cut: times and keys are shown in full', async () => {
   const { token, projectId } = await app.tenant();
   const wanted = {
     projectId,

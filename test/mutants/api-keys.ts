@@ -35,7 +35,7 @@ export const API_KEYS: readonly Mutant[] = [
   },
   {
     id: 'revoke-without-scope',
-    file: 'tenants/api-keys/api-key.service.ts',
+    file: 'tenants/api-keys/key-changer.ts',
     find: "requireScope(by.caller, 'keys');",
     replace: '',
     breaks: 'revokeApiKey needs the scope keys.',

@@ -10,10 +10,10 @@ export interface Place {
   kept: unknown;
 }
 
-const here = createStore<Place>(read());
-
 /** Paths that people type or remember; the address shows the page's own. */
 const OTHER_PATHS = /^\/(keys|domains)(?=\/|$)/;
+
+const here = createStore<Place>(read());
 
 function read(): Place {
   const { pathname, search, hash } = window.location;
