@@ -13,7 +13,7 @@ const MOST_WORDS = 15_000;
 
 test('House-15: each decision is cited by the code that it binds, and each cited decision is there', async () => {
   const text = await readFile('docs/decisions.md', 'utf8');
-  const decisions = [...text.matchAll(/^## (D-\d+) /gm)].map(([, id = '']) => id);
+  const decisions = [...text.matchAll(/^### (D-\d+) /gm)].map(([, id = '']) => id);
   expect(decisions.length).toBeGreaterThan(100);
   expect(decisions.filter((id, at) => decisions.indexOf(id) !== at)).toEqual([]);
   const inCode = await citations(await bound());
