@@ -7,8 +7,8 @@ export const DAY_MS = 86_400_000;
 const DIFFERENCE_MS = MINUTE_MS;
 
 /**
- * Whether a time, which was set at most `longestMs` ahead, still lies ahead. One that lies further ahead was set by a clock
- * that was ahead, or the clock was set back since: it has passed. D-240.
+ * Whether a time, which was set at most `longestMs` ahead, still lies ahead. Further ahead it has passed: the clock that
+ * set it was ahead, or the clock was set back since. D-240.
  */
 export function isAhead(atMs: number, nowMs: number, longestMs: number): boolean {
   return nowMs < atMs && atMs - nowMs <= longestMs + DIFFERENCE_MS;
