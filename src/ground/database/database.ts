@@ -12,7 +12,7 @@ import {
 } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
-import { ALWAYS, type MayWrite, requireWaiting } from '../kernel/deadline.js';
+import { ALWAYS, type MayWrite, requireWaiting } from '../kernel/caller.js';
 import { FairSemaphore } from '../scheduling/fair-semaphore.js';
 import { createDataSource, type DatabaseSchema, type DataSourceSettings } from './data-source.js';
 import { isLocked, isQueueFull, noConnection, outcomeUnknown } from './database-errors.js';

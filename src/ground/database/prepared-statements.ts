@@ -1,7 +1,7 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
 import type { MysqlDriver } from 'typeorm/driver/mysql/MysqlDriver.js';
-import { ALWAYS, type MayWrite, tookTooLong } from '../kernel/deadline.js';
+import { ALWAYS, type MayWrite, tookTooLong } from '../kernel/caller.js';
 import type { DataSourceSettings } from './data-source.js';
 import { noConnection, tooManyWaiting } from './database-errors.js';
 

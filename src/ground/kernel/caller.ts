@@ -1,5 +1,4 @@
 import { NOUNS } from '../../nouns.js';
-import type { MayWrite } from './deadline.js';
 import { isAhead } from './duration.js';
 import { AppError } from './errors.js';
 
@@ -97,4 +96,21 @@ export function serviceCall(
     actor: { name: `key:${keyId}`, requestId, mayWrite },
     idempotencyKey,
   };
+}
+
+/**
+ * Whether the request of a write still waits for its answer, with time enough to do it. Otherwise it is not done. D-237.
+ */
+export type MayWrite = () => boolean;
+
+/** For writes that no request waits for. */
+export const ALWAYS: MayWrite = () => true;
+
+/** Throws `AppError unavailable` unless the write may be done. */
+export function requireWaiting(mayWrite: MayWrite): void {
+  if (!mayWrite()) throw tookTooLong();
+}
+
+export function tookTooLong(): AppError {
+  return new AppError('unavailable', 'The request took too long, and changed nothing. Try again shortly.');
 }

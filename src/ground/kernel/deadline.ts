@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { AppError } from './errors.js';
 
 export interface Deadline {
   /** Aborted when the time is up, when the given signal aborts, and by `cancelWork`. */
@@ -67,21 +66,4 @@ export async function withinDeadline<T>(
       throw deadline.aborted ? deadline.reason : error;
     });
   return withTimeLimit(timeoutMs, signal, limited, onTimeout);
-}
-
-/**
- * Whether the request of a write still waits for its answer, with time enough to do it. Otherwise it is not done. D-237.
- */
-export type MayWrite = () => boolean;
-
-/** For writes that no request waits for. */
-export const ALWAYS: MayWrite = () => true;
-
-/** Throws `AppError unavailable` unless the write may be done. */
-export function requireWaiting(mayWrite: MayWrite): void {
-  if (!mayWrite()) throw tookTooLong();
-}
-
-export function tookTooLong(): AppError {
-  return new AppError('unavailable', 'The request took too long, and changed nothing. Try again shortly.');
 }

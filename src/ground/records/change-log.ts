@@ -2,8 +2,7 @@ import { type EntityManager, In, LessThan, LessThanOrEqual, MoreThan } from 'typ
 import type { Database } from '../database/database.js';
 import { tooManyWaiting, unavailableIfDatabaseAway } from '../database/database-errors.js';
 import { insertRows } from '../database/insert-rows.js';
-import { LOG_OPENING_MS } from '../kernel/caller.js';
-import { ALWAYS, type MayWrite, tookTooLong } from '../kernel/deadline.js';
+import { ALWAYS, LOG_OPENING_MS, type MayWrite, tookTooLong } from '../kernel/caller.js';
 import { DAY_MS } from '../kernel/duration.js';
 import { AppError } from '../kernel/errors.js';
 import { ChangeLogRow, ChangeRow } from './change-log.entity.js';

@@ -9,7 +9,7 @@ import Fastify, {
   type onRequestHookHandler,
   type onResponseHookHandler,
 } from 'fastify';
-import type { MayWrite } from '../../ground/kernel/deadline.js';
+import type { MayWrite } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { OpenConnections } from './connections/open-connections.js';
 import { routable } from './early-refusals.js';
@@ -153,6 +153,7 @@ function refuseLate(reply: FastifyReply): void {
       : new AppError('invalid_request', 'The request did not arrive in time.'),
   );
   // The handler ends after this reply. Fastify drops its answer and would warn of it; only a fault belongs in the log.
+  request.log = Object.assign(Object.create(request.log), { warn() {} });
   const error = ({ err }: { err: unknown }) => logFault(request, toAppError(err));
-  reply.log = Object.assign(Object.create(request.log), { warn() {}, error });
+  reply.log = Object.assign(Object.create(request.log), { error });
 }

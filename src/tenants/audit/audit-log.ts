@@ -1,7 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { withDrawnIds } from '../../ground/database/drawn-id.js';
-import type { Actor } from '../../ground/kernel/caller.js';
-import { ALWAYS, requireWaiting } from '../../ground/kernel/deadline.js';
+import { type Actor, ALWAYS, requireWaiting } from '../../ground/kernel/caller.js';
 import { DAY_MS } from '../../ground/kernel/duration.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { type AuditDetail, AuditEvent } from './audit-event.entity.js';
