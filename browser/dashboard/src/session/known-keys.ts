@@ -1,18 +1,20 @@
 /** What this browser knows of a key that it was signed in with. */
 interface KnownKey {
-  /** The public part of the key. */
-  prefix: string;
+  /** The public part of the key, without `pk_`. */
+  part: string;
   expiresAt: string | null;
 }
 
 const STORED_AS = 'petstore.known-keys';
 const MOST_KNOWN = 20;
+const FORM = 'pk_';
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** Remembers a key that the gateway accepts, without its secret. */
-export function rememberKey({ prefix, expiresAt }: KnownKey): void {
-  const others = knownKeys().filter((known) => known.prefix !== prefix);
-  localStorage.setItem(STORED_AS, JSON.stringify([{ prefix, expiresAt }, ...others].slice(0, MOST_KNOWN)));
+export function rememberKey({ prefix, expiresAt }: { prefix: string; expiresAt: string | null }): void {
+  const part = prefix.slice(FORM.length);
+  const others = knownKeys().filter((known) => known.part !== part);
+  localStorage.setItem(STORED_AS, JSON.stringify([{ part, expiresAt }, ...others].slice(0, MOST_KNOWN)));
 }
 
 /**
@@ -20,7 +22,7 @@ export function rememberKey({ prefix, expiresAt }: KnownKey): void {
  * nobody, so the reason follows from the expiry that the browser knew. D-256.
  */
 export function whyRefused(token: string): string | null {
-  const known = knownKeys().find(({ prefix }) => token.startsWith(prefix));
+  const known = knownKeys().find(({ part }) => token.startsWith(FORM + part));
   if (!known) return null;
   const { expiresAt } = known;
   const hasExpired = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
