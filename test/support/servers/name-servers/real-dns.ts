@@ -100,11 +100,13 @@ export async function startRealDns(zones: readonly OwnerZone[]): Promise<RealDns
     ]);
     const asked = new Resolver([resolver], Date.now);
     const settings = { nameServerPort: port, privateNameServers: true };
-    const nameServers = new NameServers(asked, settings, Date.now);
-    const parts = { resolver: asked, nameServers, platformHost: PLATFORM_HOST, now: Date.now };
     return {
-      inspect: (hostname, subject = {}) =>
-        inspect(parts, { projectId: 1n, hostname, isApex: false, ownership: null, ...subject }),
+      inspect: (hostname, subject = {}) => {
+        // New for each inspection: many of them in a second would reach the bound of questions to a server.
+        const nameServers = new NameServers(asked, settings, Date.now);
+        const parts = { resolver: asked, nameServers, platformHost: PLATFORM_HOST, now: Date.now };
+        return inspect(parts, { projectId: 1n, hostname, isApex: false, ownership: null, ...subject });
+      },
       stop,
     };
   } catch (error) {
