@@ -16,6 +16,7 @@ export function pagesDoor(app: FastifyInstance, pages: Pages): void {
     '/graphiql': (request, reply) => pages.graphiql(request, reply),
     '/schema.graphql': (request, reply) => pages.schema(request, reply),
     '/v1/docs': (request, reply) => pages.reference(request, reply),
+    '/v1/docs/': (_, reply) => reply.redirect('/v1/docs', 301),
     '/v1/docs/search.json': (request, reply) => pages.searchIndex(request, reply),
     '/v1/docs/site.json': (request, reply) => pages.siteFacts(request, reply),
     '/v1/docs/:name': (request, reply) => pages.reference(request, reply, nameIn(request)),
@@ -46,8 +47,8 @@ export const varyByEncoding: onRequestHookHandler = (_, reply, done) => {
 
 /** People add a slash to the address of a page; no page is deeper. Throws `AppError not_found`. */
 function withoutSlash({ params }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const [, name] = /^(?:([\w-]+)\/)?$/.exec((params as { '*': string })['*']) ?? refuseUnknownPage();
-  return reply.redirect(name === undefined ? '/v1/docs' : `/v1/docs/${name}`, 301);
+  const [, name] = /^([\w-]+)\/$/.exec((params as { '*': string })['*']) ?? refuseUnknownPage();
+  return reply.redirect(`/v1/docs/${name}`, 301);
 }
 
 /** Programs that expect an API at `/` get a 404. D-82. */

@@ -17,7 +17,7 @@ function limitFiles({ processId }: GatewayProcess, bytes: number | 'unlimited'):
 }
 
 test.each(['without a change log', 'with a change log'])(
-  'Reliability-19: after a full disk no acknowledged write is lost %s, /readyz says why, and the one file has all data',
+  'Reliability-21: after a full disk no acknowledged write is lost %s, /readyz says why, and the one file has all data',
   async (how) => {
     const database = await createTestDatabase('sqlite');
     const path = database.url.slice('sqlite:'.length);

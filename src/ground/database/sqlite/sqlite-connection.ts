@@ -34,6 +34,7 @@ export class SqliteConnection {
   private readonly identity: string | null;
   private isInTransaction = false;
   private isMarked = false;
+  private isClosed = false;
   /** What broke the connection before the last replacement. */
   private fault: unknown = null;
   /** What broke the transaction that waits for its ROLLBACK. */
@@ -134,8 +135,9 @@ export class SqliteConnection {
     this.exec('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
-  /** Moves all data into the one file, unless another program prevents it.. */
+  /** Moves all data into the one file, unless another program prevents it. Later statements throw. */
   close(): void {
+    this.isClosed = true;
     if (!this.native) return;
     if (this.identity !== null) this.settle(this.native);
     this.native.close();
@@ -178,6 +180,7 @@ export class SqliteConnection {
 
   private opened(): libsql.Database {
     if (this.native) return this.native;
+    if (this.isClosed) throw new Error('the database is closed');
     if (performance.now() - this.replacedAtMs < REPLACE_MS) throw this.fault;
     return this.openAgain();
   }

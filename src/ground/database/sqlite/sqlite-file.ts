@@ -19,7 +19,7 @@ const openedFiles = new Set<string>();
 /**
  * Looks at the files before SQLite does, which deletes or applies the `-wal` of another database without an error. Throws
  * `AppError conflict` when the `-wal` is not of the file. Returns a line for the operator when it seems to be missing;
- * otherwise null..
+ * otherwise null.
  */
 export function examineSqliteFile(path: string): string | null {
   const file = realPath(path);
