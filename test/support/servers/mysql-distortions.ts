@@ -59,7 +59,12 @@ export const wrongSequence = answers((bytes, { client }) => {
 
 /** The server refuses each statement with the error, and executes none. */
 export function refusal(code: number): Distortion {
-  return statements(({ client }) => client.write(packet(1, errorPayload(code))));
+  return statements(({ client }) => client.write(mysqlError(code)));
+}
+
+/** The server's first packet of an answer: an error. */
+export function mysqlError(code: number): Buffer {
+  return packet(1, Buffer.from([0xff, code & 0xff, code >> 8, ...Buffer.from('#HY000innermost secret')]));
 }
 
 /** The first COMMITs that store pets are done. Then the connection is cut, or the answer comes late. */
@@ -84,7 +89,7 @@ export function refusedCommits(count: number, code: number): Distortion {
   const isCounted = commitsOfPets(count);
   return {
     ofRequest(bytes, ends) {
-      if (isCounted(bytes, ends)) ends.client.write(packet(1, errorPayload(code)));
+      if (isCounted(bytes, ends)) ends.client.write(mysqlError(code));
       else ends.server.write(bytes);
     },
   };
@@ -100,9 +105,6 @@ function commitsOfPets(count: number): (bytes: Buffer, ends: Ends) => boolean {
     return bytes.includes('COMMIT') && changed.delete(ends) && left-- > 0;
   };
 }
-
-const errorPayload = (code: number) =>
-  Buffer.from([0xff, code & 0xff, code >> 8, ...Buffer.from('#HY000innermost secret')]);
 
 /** Each statement is executed; its answer ends in the middle. */
 export const halfAnswers = answers((bytes, { client }) =>
@@ -136,7 +138,8 @@ function statements(instead: (ends: Ends) => void): Distortion {
   return { ofRequest: (bytes, ends) => (isStatement(bytes) ? instead(ends) : ends.server.write(bytes)) };
 }
 
-function isStatement(bytes: Buffer): boolean {
+/** Whether a statement begins with these bytes of a connection. */
+export function isStatement(bytes: Buffer): boolean {
   return bytes[3] === 0 && [QUERY, PREPARE, EXECUTE].includes(Number(bytes[4]));
 }
 

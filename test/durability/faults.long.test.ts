@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { buildSchema } from 'graphql';
+import { type DatabaseKind, databaseKinds } from '../support/databases.js';
+import { fullDisk, killed, locked, onStatement, wrongClock } from '../support/durability/faults.js';
+import { FaultyGateway } from '../support/durability/faulty-gateway.js';
+import { type Circumstances, type Fault, sweep } from '../support/durability/sweep.js';
+import { COMMAND_WRITES, MANAGEMENT_WRITES, PET_WRITES, type Write } from '../support/durability/writes.js';
+
+const PLAIN: Circumstances = { isLogged: false, hasKey: false };
+const FULL: Circumstances = { isLogged: true, hasKey: true };
+const MIXED: readonly Circumstances[] = [
+  { isLogged: true, hasKey: false },
+  { isLogged: false, hasKey: true },
+];
+
+const nameOf = ({ isLogged, hasKey }: Circumstances) =>
+  `${isLogged ? 'with' : 'without'} the change log, ${hasKey ? 'with' : 'without'} a key`;
+
+/** A gateway starts again at each place where it is killed. */
+const circumstancesOf = (fault: Fault) => (fault === killed ? [PLAIN, FULL] : [PLAIN, ...MIXED, FULL]);
+
+/** The same promise for each write, on one gateway. */
+function underFault(title: string, kind: DatabaseKind, fault: Fault, commands: readonly Write[] = []): void {
+  describe(`on ${kind}`, () => {
+    let gateway: FaultyGateway;
+    beforeAll(async () => {
+      gateway = await FaultyGateway.start(kind);
+    });
+    afterAll(() => gateway?.stop());
+    const rounds = [
+      ...PET_WRITES.flatMap((write) =>
+        circumstancesOf(fault).map((circumstances) => ({ write, circumstances })),
+      ),
+      ...[...MANAGEMENT_WRITES, ...commands].map((write) => ({ write, circumstances: PLAIN })),
+    ].map((round) => ({ ...round, name: `${round.write.name} ${nameOf(round.circumstances)}` }));
+
+    test.each(rounds)(`${title}: $name`, async ({ write, circumstances }) => {
+      expect(await sweep(gateway, write, fault, circumstances)).toEqual([]);
+      expect(gateway.logged()).toEqual([]);
+    });
+  });
+}
+
+test('Durable-1: every mutation of the schema is a write of these tests', () => {
+  const schema = buildSchema(readFileSync('schema/schema.graphql', 'utf8'));
+  const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {});
+  const names = [...PET_WRITES, ...MANAGEMENT_WRITES].map(({ name }) => name);
+  expect(mutations.filter((name) => !names.includes(name))).toEqual([]);
+});
+
+for (const kind of databaseKinds()) {
+  if (kind === 'sqlite') {
+    underFault('Durable-2: a full disk at each write loses and does nothing', kind, fullDisk);
+  } else {
+    const lost = onStatement('lost');
+    const late = onStatement('late');
+    const full = onStatement('full');
+    underFault('Durable-3: a lost answer doubles and loses nothing', kind, lost, COMMAND_WRITES);
+    underFault('Durable-4: a late answer doubles and loses nothing', kind, late, COMMAND_WRITES);
+    underFault('Durable-5: a full server loses and does nothing', kind, full, COMMAND_WRITES);
+  }
+  underFault('Durable-7: a write that a lock refused is never done', kind, locked(), COMMAND_WRITES);
+  underFault('Durable-8: a clock a day ahead or behind loses nothing', kind, wrongClock());
+  underFault('Durable-6: kill -9 behind each statement doubles and loses nothing', kind, killed);
+}

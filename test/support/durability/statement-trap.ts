@@ -1,0 +1,75 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Distortion, Ends } from '../http/fault-proxy.js';
+import { isStatement, mysqlError } from '../servers/mysql-distortions.js';
+
+/** Longer than a statement may take. */
+const LATE_MS = 2_600;
+/** Within the time of a statement, and long enough for a write of another client. */
+const SLOW_MS = 250;
+const ER_RECORD_FILE_FULL = 1_114;
+
+/**
+ * What happens to a statement.
+ * `lost`: it is executed, and the connection ends instead of an answer.
+ * `late`: it is executed, and its answer arrives after the gateway has given up.
+ * `slow`: its answer arrives later, but in time.
+ * `full`: the server refuses it, because its disk is full.
+ */
+export type StatementFault = 'lost' | 'late' | 'slow' | 'full';
+
+/** Catches one statement to MySQL, the `at`-th from `set` on. */
+export class StatementTrap {
+  readonly distortion: Distortion = {
+    ofRequest: (bytes, ends) => this.ofRequest(bytes, ends),
+    ofAnswer: (bytes, ends) => this.ofAnswer(bytes, ends),
+  };
+  private fault: StatementFault | (() => void) | null = null;
+  private left = 0;
+  private readonly caught = new Map<Ends, StatementFault | (() => void)>();
+  hasCaught = false;
+
+  /** A function is called when the statement has been executed, and its answer is lost. */
+  set(fault: StatementFault | (() => void), at: number): void {
+    this.fault = fault;
+    this.left = at;
+    this.hasCaught = false;
+  }
+
+  /** Later statements pass. Returns whether one was caught. */
+  release(): boolean {
+    this.fault = null;
+    return this.hasCaught;
+  }
+
+  private ofRequest(bytes: Buffer, ends: Ends): void {
+    if (this.fault !== null && isStatement(bytes)) {
+      this.left -= 1;
+      if (this.left === 0) {
+        this.hasCaught = true;
+        if (this.fault === 'full') {
+          ends.client.write(mysqlError(ER_RECORD_FILE_FULL));
+          return;
+        }
+        this.caught.set(ends, this.fault);
+      }
+    }
+    ends.server.write(bytes);
+  }
+
+  private ofAnswer(bytes: Buffer, ends: Ends): void {
+    const fault = this.caught.get(ends);
+    if (fault === undefined) {
+      ends.client.write(bytes);
+    } else if (fault === 'late' || fault === 'slow') {
+      void pause(fault === 'late' ? LATE_MS : SLOW_MS).then(() => {
+        this.caught.delete(ends);
+        if (ends.client.writable) ends.client.write(bytes);
+      });
+    } else {
+      this.caught.delete(ends);
+      if (typeof fault === 'function') fault();
+      ends.client.resetAndDestroy();
+      ends.server.destroy();
+    }
+  }
+}
