@@ -10,6 +10,8 @@ import { graphql, rest } from '../support/http/client.js';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const LONGEST_BAN_SECONDS = 3_600;
+/** Several transactions of the change log. */
+const MANY_WRITES = 100;
 const CREATE = 'mutation ($name: String!) { createPet(input: {name: $name, categoryId: 1}) { id } }';
 const CHANGES =
   'query ($after: String) { petChanges(first: 100, after: $after) { nodes { pet { id } } pageInfo { endCursor } } }';
@@ -165,6 +167,19 @@ describe.each(databaseKinds())('on %s', (kind) => {
         expect({ place, query, isSeen: all.includes(id) }).toEqual({ place, query, isSeen: true });
       }
     }
+  });
+
+  test('Durable-16: of writes that wait for a lock longer than their requests none is done', async () => {
+    const tenant = await gateway.tenant({ isLogged: true });
+    const release = await gateway.lock();
+    const body = { name: 'late', categoryId: 1 };
+    const send = () => rest(gateway.url, '/v1/pets', { method: 'POST', token: tenant.token, body });
+    const answers = await Promise.all(Array.from({ length: MANY_WRITES }, send));
+    await release();
+    expect(answers.filter(({ status }) => status !== 503)).toEqual([]);
+    // The next write of the project waits for all that are in its queue.
+    await eventually('a write', async () => (await send()).status === 201);
+    expect(await gateway.count('pets WHERE project_id = ?', [tenant.projectId])).toBe(1);
   });
 
   if (kind === 'sqlite') {

@@ -1,6 +1,7 @@
 import { API_KEYS } from './api-keys.js';
 import { CACHE } from './cache.js';
 import { DOMAINS } from './domains.js';
+import { DURABILITY } from './durability.js';
 import { GRAPHQL_COST } from './graphql-cost.js';
 import { IDEMPOTENCY } from './idempotency.js';
 import { LIMITS } from './limits.js';
@@ -13,6 +14,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   'api-keys': API_KEYS,
   cache: CACHE,
   domains: DOMAINS,
+  durability: DURABILITY,
   'graphql-cost': GRAPHQL_COST,
   idempotency: IDEMPOTENCY,
   limits: LIMITS,

@@ -74,17 +74,25 @@ async function judgeAll(all: readonly Selected[]): Promise<Result[]> {
 
 /** The tests that fail without a mutant, and therefore say nothing about one. Throws when a file does not run. */
 async function redTests(all: readonly Selected[], sources: ReadonlyMap<string, string>): Promise<string[]> {
-  const tests = [...new Set(all.flatMap(({ mutant }) => mutant.tests))];
-  console.error(`        ${tests.length} tests without a mutant`);
-  const { failed, problem, isLate } = await run(tests, sources);
-  if (problem !== null || isLate) throw new Error(problem ?? 'the tests take too long');
-  return failed;
+  const [built, others] = [
+    all.filter(({ mutant }) => mutant.process),
+    all.filter(({ mutant }) => !mutant.process),
+  ];
+  const tests = [...new Set(others.flatMap(({ mutant }) => mutant.tests))];
+  console.error(`        ${tests.length + built.length} tests without a mutant`);
+  const runs = tests.length > 0 ? [await run(tests, sources)] : [];
+  for (const { mutant } of built) runs.push(await run(mutant.tests, sources, mutant.process));
+  for (const { problem, isLate } of runs)
+    if (problem !== null || isLate) throw new Error(problem ?? 'the tests take too long');
+  return runs.flatMap(({ failed }) => failed);
 }
 
 async function judge(mutant: Mutant, sources: ReadonlyMap<string, string>): Promise<Verdict> {
-  const { passed, failed, problem, isLate } = await tree.with(mutant, () =>
-    run(mutant.tests, sources, DEADLINE_MS),
-  );
+  const { passed, failed, problem, isLate } = await tree.with(mutant, async () => {
+    if (mutant.process) await tree.build();
+    return run(mutant.tests, sources, { deadlineMs: DEADLINE_MS, ...mutant.process });
+  });
+  if (mutant.process) await tree.build();
   if (isLate) return { outcome: 'killed', notes: ['no result in time'] };
   if (failed.length > 0) return { outcome: 'killed', notes: [...new Set(failed.map(shortName))] };
   if (problem !== null) return broken(problem);
@@ -94,10 +102,10 @@ async function judge(mutant: Mutant, sources: ReadonlyMap<string, string>): Prom
 function run(
   tests: readonly string[],
   sources: ReadonlyMap<string, string>,
-  deadlineMs?: number,
+  options?: Parameters<TreeCopy['test']>[2],
 ): Promise<TestRun> {
   const files = new Set(tests.map((test) => testFileOf(test, sources)));
-  return tree.test([...files], tests.map(beginningOf), deadlineMs);
+  return tree.test([...files], tests.map(beginningOf), options);
 }
 
 function broken(problem: string): Verdict {

@@ -9,7 +9,9 @@ const LINKED = ['node_modules', '.cache'];
 const LEFT_OUT = [...LINKED, '.git', 'screenshots', 'var', 'coverage'];
 /** A careless rewrite would also remove the names that it no longer uses. */
 const UNUSED_IS_FINE = ['--noUnusedLocals', 'false', '--noUnusedParameters', 'false'];
-const COMPILE = ['node_modules/typescript/bin/tsc', '--noEmit', ...UNUSED_IS_FINE];
+const TSC = 'node_modules/typescript/bin/tsc';
+const COMPILE = [TSC, '--noEmit', ...UNUSED_IS_FINE];
+const BUILD = [TSC, '-p', 'test', ...UNUSED_IS_FINE];
 /** For all tests together. */
 const LONGEST_RUN_MS = 20 * 60_000;
 
@@ -20,6 +22,10 @@ export interface TestRun {
   /** The reason why a test file did not run; null = all ran. */
   problem: string | null;
   isLate: boolean;
+}
+
+interface TestOptions extends Partial<NonNullable<Mutant['process']>> {
+  deadlineMs?: number;
 }
 
 interface JestResult {
@@ -80,17 +86,22 @@ export class TreeCopy {
     }
   }
 
-  /** Runs the tests with these beginnings of names in these files, on SQLite. */
+  /** Compiles the tree as it is, for tests that start processes. */
+  async build(): Promise<void> {
+    await this.run(BUILD);
+  }
+
+  /** Runs the tests with these beginnings of names in these files, by default on SQLite. */
   async test(
     files: readonly string[],
     beginnings: readonly string[],
-    deadlineMs = LONGEST_RUN_MS,
+    { deadlineMs = LONGEST_RUN_MS, database = 'sqlite', round = '' }: TestOptions = {},
   ): Promise<TestRun> {
     const json = join(this.root, 'result.json');
     await rm(json, { force: true });
-    const pattern = `(^| )(${beginnings.map(escaped).join('|')})`;
+    const pattern = `(^| )(${beginnings.map(escaped).join('|')}).*${escaped(round)}`;
     const jest = ['node_modules/jest/bin/jest.js', '--runTestsByPath', ...files, '-t', pattern];
-    const { code, output } = await this.run([...jest, '--json', '--outputFile', json], deadlineMs);
+    const { code, output } = await this.run([...jest, '--json', '--outputFile', json], deadlineMs, database);
     if (code === null) return { passed: [], failed: [], problem: null, isLate: true };
     const text = await readFile(json, 'utf8').catch(() => null);
     if (text === null) return { passed: [], failed: [], problem: output.slice(-500), isLate: false };
@@ -109,9 +120,10 @@ export class TreeCopy {
   private async run(
     args: string[],
     deadlineMs = LONGEST_RUN_MS,
+    database = 'sqlite',
   ): Promise<{ code: number | null; output: string }> {
     this.signal.throwIfAborted();
-    const env = { ...process.env, TEST_DATABASES: 'sqlite' };
+    const env = { ...process.env, TEST_DATABASES: database };
     // In its own process group, so that the processes of a test end with it.
     const child = spawn(process.execPath, args, { cwd: this.root, env, detached: true });
     this.running = child;

@@ -23,9 +23,12 @@ interface Trial {
   readonly what: string;
   readonly attempt: Attempt;
   readonly expected: number;
+  readonly isOwn: boolean;
 }
 
-const MOST_PLACES = 60;
+/** With the change log, all but the first of them share a transaction. */
+const LOGGED_TOGETHER = 3;
+const MOST_PLACES = 120;
 /** Longer than the key of a request whose outcome is unknown stays locked. */
 const LOCK_MS = 11_000;
 /** In this time a statement that was under way has ended. */
@@ -46,28 +49,31 @@ export async function sweep(
   const findings: string[] = [];
   const trials: Trial[] = [];
   const acts = await actsOf(gateway, tenant, write);
+  const together = isLogged ? LOGGED_TOGETHER : 1;
   let places = 0;
   for (let isMet = true; isMet && places < MOST_PLACES; ) {
     places += 1;
-    const attempts = [await write.begin(gateway, tenant), await NEIGHBOURS.begin(gateway, neighbour)];
+    const attempts = [await NEIGHBOURS.begin(gateway, neighbour)];
+    for (let own = 0; own < together; own += 1) attempts.push(await write.begin(gateway, tenant));
     await fault.arm(gateway, places);
     const sent = attempts.map((attempt) => attempt.send(hasKey ? keyOf(attempt) : {}));
     const outcomes = await Promise.all(sent);
     isMet = await fault.lift(gateway, outcomes);
     for (const [at, attempt] of attempts.entries()) {
-      const what = `${at === 0 ? write.name : 'the neighbour'} at ${places}`;
+      const isOwn = at > 0;
+      const what = `${isOwn ? write.name : 'the neighbour'} at ${places}`;
       const trial = await judged(gateway, what, attempt, outcomes[at] as Outcome, fault, hasKey, findings);
-      trials.push(trial);
+      trials.push({ ...trial, isOwn });
     }
   }
   if (places === MOST_PLACES) findings.push(`${write.name} meets the fault at ${places} places`);
   // A later write replaces the effect of some.
-  const lasting = trials.filter((_, at) => at % 2 === 1 || !write.isReplaced);
+  const lasting = trials.filter(({ isOwn }) => !isOwn || !write.isReplaced);
   for (const { what, attempt, expected } of lasting) {
     const stored = await attempt.stored();
     if (stored !== expected) findings.push(`${what}: stored ${stored} times in the end, ${expected} before`);
   }
-  const own = trials.filter((_, at) => at % 2 === 0);
+  const own = trials.filter(({ isOwn }) => isOwn);
   const effects = own.reduce((sum, { expected }) => sum + expected, 0);
   const audited = (await actsOf(gateway, tenant, write)) - acts;
   if (write.act && audited !== effects) findings.push(`${write.act}: ${audited} acts of ${effects} effects`);
@@ -85,7 +91,7 @@ async function judged(
   fault: Fault,
   hasKey: boolean,
   findings: string[],
-): Promise<Trial> {
+): Promise<Omit<Trial, 'isOwn'>> {
   let last = outcome;
   if (last.kind === 'unknown') await pause(SETTLING_MS);
   const first = await attempt.stored();

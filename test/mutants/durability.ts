@@ -1,0 +1,68 @@
+import type { Mutant } from './mutant.js';
+
+/** The mends of what was lost, doubled, or done although it was refused, each taken back: the long tests must notice it. */
+export const DURABILITY: readonly Mutant[] = [
+  {
+    id: 'broken-connection-stays',
+    file: 'ground/database/sqlite/sqlite-connection.ts',
+    find: 'const broken = this.native;',
+    replace: 'if (error) return error;\n    const broken = this.native;',
+    breaks: 'After a full disk no write is acknowledged that is not stored.',
+    tests: ['Durable-2'],
+    process: { database: 'sqlite', round: 'createPet with the change log, without a key' },
+  },
+  {
+    id: 'lost-commit-runs-again',
+    file: 'ground/records/change-log.ts',
+    find: 'writes.length === 1 || unavailableIfDatabaseAway(error)',
+    replace: 'writes.length === 1',
+    breaks: 'After an error of COMMIT nothing runs again.',
+    tests: ['Durable-3'],
+    process: { database: 'mysql', round: 'createPet with the change log, without a key' },
+  },
+  {
+    id: 'refused-write-is-done',
+    file: 'request/http/server.ts',
+    find: '!raw.writableEnded && !raw.destroyed && reply.elapsedTime < ANSWER_MS - WRITE_MS',
+    replace: 'raw !== null',
+    breaks: 'A write that was answered 503 is not done later.',
+    tests: ['Durable-16'],
+    process: { database: 'sqlite', round: '' },
+  },
+  {
+    id: 'ban-of-a-wrong-clock',
+    file: 'request/rate-limit/rules/bans.ts',
+    find: 'if (record.quietSinceMs - nowMs > LONGEST_BAN_MS) return NO_RECORD;',
+    replace: '',
+    breaks: 'A ban of a clock that was ahead ends within an hour.',
+    tests: ['Durable-9'],
+    process: { database: 'sqlite', round: '' },
+  },
+  {
+    id: 'cursor-beyond-a-change',
+    file: 'ground/records/noun-changes.ts',
+    find: 'const end = rows[examined - 1] ?? start;',
+    replace: 'const end = rows[examined - 1] ?? after ?? (await log.newest(caller.projectId));',
+    breaks: 'No cursor is beyond a change that its reader did not see.',
+    tests: ['Durable-14'],
+    process: { database: 'mysql', round: '' },
+  },
+  {
+    id: 'data-left-in-the-wal',
+    file: 'ground/database/sqlite/sqlite-connection.ts',
+    find: "native.exec('PRAGMA wal_checkpoint(TRUNCATE)');",
+    replace: '',
+    breaks: 'After a clean stop the one file has all data.',
+    tests: ['Durable-15'],
+    process: { database: 'sqlite', round: '' },
+  },
+  {
+    id: 'new-id-behind-an-old-one',
+    file: 'app/services.ts',
+    find: 'ids.startAbove(largest);',
+    replace: '',
+    breaks: 'After a restart no new record is before an acknowledged one.',
+    tests: ['Durable-11'],
+    process: { database: 'sqlite', round: '' },
+  },
+];
