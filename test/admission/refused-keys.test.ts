@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Meter } from '../../src/request/admission/meter.js';
-import { RefusedKeys } from '../../src/request/admission/rate-limited-keys.js';
+import { Meter, RefusedKeys } from '../../src/request/admission/meter.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 import type { ApiKeyService } from '../../src/tenants/api-keys/api-key.service.js';
 import { MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';

@@ -148,7 +148,7 @@ export const GRAPHQL_COST: readonly Mutant[] = [
   },
   {
     id: 'null-variable-executed',
-    file: 'doors/graphql/operations/null-variables.ts',
+    file: 'doors/graphql/operations/selections.ts',
     find: 'usage.node.name.value === value && isNonNullType(usage.type)',
     replace: 'usage.node.name.value === value && isNonNullType(usage.parentType)',
     breaks: 'Null for a variable with a default is refused before anything executes.',

@@ -12,7 +12,7 @@ import { KnownDocuments, PersistedQueries } from './known-documents.js';
 import { KnownOperations } from './known-operations.js';
 import { isPage, refuse, streamFormatOf } from './negotiation.js';
 import { DocumentGate, OperationCharges } from './operation-charges.js';
-import { NullVariables } from './operations/null-variables.js';
+import { NullVariables } from './operations/selections.js';
 import { countParameterValues } from './request-parameters.js';
 import { Subscriptions } from './streams/subscriptions.js';
 

@@ -16,8 +16,8 @@ import { KnownOperation } from './known-operation.js';
 import { answerType } from './negotiation.js';
 import type { OperationCharges, OperationInDocument } from './operation-charges.js';
 import type { MeasuredOperation } from './operations/measured-operation.js';
-import type { NullVariables } from './operations/null-variables.js';
 import { rootFieldNames } from './operations/operation-size.js';
+import type { NullVariables } from './operations/selections.js';
 import { type PostedOperation, postedOperationIn } from './request-parameters.js';
 
 const MAX_OPERATIONS = 500;

@@ -1,6 +1,6 @@
 import type { Caller } from '../../ground/kernel/caller.js';
 import type { EventLoopTurns } from '../../ground/scheduling/event-loop-turns.js';
-import { RoundRobin } from '../../ground/scheduling/round-robin.js';
+import { RoundRobin } from '../../ground/scheduling/event-loop-turns.js';
 
 /** A project that executes a long read, or pauses after one. */
 interface Busy {

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { ApiKeyService } from '../../tenants/api-keys/api-key.service.js';
@@ -14,7 +15,6 @@ import {
 import { addressSubject, projectSubject, visitSubject } from '../rate-limit/rules/subjects.js';
 import { WINDOW_SECONDS, type WindowStanding } from '../rate-limit/rules/windows.js';
 import { allowanceOf, type Cost } from './cost.js';
-import { RefusedKeys } from './rate-limited-keys.js';
 import { parseRehearsal, rateLimited, rehearsed, visitRefused } from './refusal-errors.js';
 
 const REHEARSE = 'petstore-rehearse';
@@ -22,6 +22,7 @@ const REHEARSE = 'petstore-rehearse';
 const ANONYMOUS_QUOTA = { perMinute: 60, perDay: null };
 /** Stops floods of an address, not readers: a page causes at most twenty requests. */
 const VISIT_QUOTA = { perMinute: 600, perDay: null };
+const MAX_KEYS = 20_000;
 const NOTHING = { name: 'nothing', perMinute: 0, perDay: null, cost: 1 };
 
 /** Charges the requests of both doors, and writes the remaining quota into their responses. */
@@ -214,4 +215,35 @@ function left(name: string, { remaining, resetAtSeconds }: WindowStanding, atMs:
 
 function both(minute: string, day: string | null): string {
   return day === null ? minute : `${minute}, ${day}`;
+}
+
+/**
+ * The keys that this process has refused, until their Retry-After. It refuses no request itself: it only says whose
+ * documents need the limiter's decision before they are parsed. Bounded: beyond 20,000 keys the oldest is evicted. D-32.
+ */
+export class RefusedKeys {
+  private readonly by: Record<'plan' | 'allowance', LRUCache<bigint, true>>;
+
+  constructor(now: () => number) {
+    const keys = () => new LRUCache<bigint, true>({ max: MAX_KEYS, ttlResolution: 0, perf: { now } });
+    this.by = { plan: keys(), allowance: keys() };
+  }
+
+  note(keyId: bigint, by: 'plan' | 'allowance', retryAfterSeconds: number): void {
+    // An entry lives through the last millisecond of its time, and the key is admitted in it.
+    this.by[by].set(keyId, true, { ttl: retryAfterSeconds * 1000 - 1 });
+  }
+
+  /** Called when the plan admits the key again, such as after an upgrade. */
+  forgetPlan(keyId: bigint): void {
+    this.by.plan.delete(keyId);
+  }
+
+  isRefused(keyId: bigint): boolean {
+    return this.isRefusedByPlan(keyId) || this.by.allowance.has(keyId);
+  }
+
+  isRefusedByPlan(keyId: bigint): boolean {
+    return this.by.plan.has(keyId);
+  }
 }

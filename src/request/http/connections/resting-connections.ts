@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { RoundRobin } from '../../../ground/scheduling/round-robin.js';
+import { RoundRobin } from '../../../ground/scheduling/event-loop-turns.js';
 
 /** A larger flood is refused more often instead: during a shutdown, an idle connection is closed after 5 s. */
 const LONGEST_REST_MS = 4_000;

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/list-requests.js';
+import { linkPages, nameIgnored, wholeNumber } from '../../doors/rest/rest.hooks.js';
 import { invalidRequest } from '../../ground/kernel/errors.js';
 import { got } from '../../ground/kernel/got.js';
 import { parseRecordId } from '../../ground/kernel/int64.js';
