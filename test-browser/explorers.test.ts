@@ -316,7 +316,7 @@ test('Explorers-21: the home page sends its first request at a click, and shows 
   await giveKey(page, token);
   await page.getByRole('figure', { name: /^200 OK · 299 of 300 this minute/ }).waitFor();
   expect((await page.locator('#first-answer code').innerText()).trim()).toBe('[]');
-  await page.getByRole('radiogroup', { name: 'First request' }).getByText('GraphQL').click();
+  await page.getByRole('radiogroup', { name: 'First request' }).getByText('GraphQL', { exact: true }).click();
   await run.click();
   await page.getByRole('figure', { name: /^200 OK · 298 of 300 this minute/ }).waitFor();
   await page.getByText('"nodes"').waitFor();
