@@ -11,7 +11,7 @@ let app: TestApp;
 let ahead: { aheadMs: number };
 let visitor: Visitor;
 const visit = visits(async () => {
-  app = await startApp();
+  app = await startApp({ env: { PLATFORM_HOST: 'edge.test' } });
   ahead = letGo(app.clock);
   return app;
 });

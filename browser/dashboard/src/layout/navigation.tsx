@@ -26,8 +26,12 @@ export function Navigation() {
   // On a phone the pages are one row that scrolls.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each path has another current page.
   useEffect(() => {
-    const current = nav.current?.querySelector('[aria-current]');
-    current?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    const row = nav.current;
+    const current = row?.querySelector('[aria-current]');
+    if (!row || !current) return;
+    // `scrollIntoView` would also move the place where the Tab key begins.
+    const [of, within] = [current.getBoundingClientRect(), row.getBoundingClientRect()];
+    row.scrollLeft += of.left - within.left - (within.width - of.width) / 2;
   }, [path]);
   const entry = ({ to, label, icon: Icon }: (typeof PAGES)[number]) => (
     <li key={to}>
