@@ -32,8 +32,8 @@ export const DURABILITY: readonly Mutant[] = [
   {
     id: 'ban-of-a-wrong-clock',
     file: 'request/rate-limit/rules/bans.ts',
-    find: 'if (record.quietSinceMs - nowMs > LONGEST_BAN_MS) return NO_RECORD;',
-    replace: '',
+    find: 'LONGEST_BAN_MS = Math.max(...LADDER_MINUTES) * MINUTE_MS',
+    replace: 'LONGEST_BAN_MS = Number.MAX_SAFE_INTEGER - Math.max(...LADDER_MINUTES)',
     breaks: 'A ban of a clock that was ahead ends within an hour.',
     tests: ['Durable-9'],
     process: { database: 'sqlite', round: '' },
