@@ -3,9 +3,11 @@ import { expect, test } from '@jest/globals';
 import { firstIdAt } from '../src/ground/kernel/ids.js';
 import { PET } from '../src/pets/pet.description.js';
 import { Pet, type PetStatus } from '../src/pets/pet.entity.js';
+import { AuditEvent } from '../src/tenants/audit/audit-event.entity.js';
 import { fileLines } from '../src/tenants/files/file-lines.js';
 import { createTestDatabase } from '../test/support/databases.js';
 import { letGo } from '../test/support/domains/domain-rig.js';
+import { eventually } from '../test/support/eventually.js';
 import { createTenant, startGateway } from '../test/support/gateway-process.js';
 import { graphql, rest } from '../test/support/http/client.js';
 import { atMachineSpeed } from '../test/support/own-time.js';
@@ -71,6 +73,14 @@ const enterprise = (tenant: Tenant, perMinute: number, perDay: number) =>
 
 const fileOf = (pets: readonly Facts[]) =>
   ['name,categoryId', ...pets.map(({ name }) => `${name},1`)].join('\n');
+
+/** The imports in the project's audit log, oldest first. */
+async function importsOf({ projectId }: Tenant) {
+  const events = await app.db
+    .repository(AuditEvent)
+    .find({ where: { projectId, action: 'pets.import' }, order: { id: 'ASC' } });
+  return events.map(({ subject, detail }) => [subject, detail]);
+}
 
 async function chooseFile(content: string | Buffer, name = 'pets.csv'): Promise<void> {
   await visitor.page.getByRole('button', { name: 'Import', exact: true }).click();
@@ -173,6 +183,43 @@ test('PetFiles-2: refused rows are shown with line and reason, and come back as 
   await card().getByText('Imported 4 pets.').waitFor();
   const names = (await petsOf(tenant)).map((pet) => pet.name);
   expect(names).toEqual(['Rex', 'Max', 'Tim', 'Luna', 'Bella', 'Oscar']);
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('PetFiles-15: an import is one act in Activity, also after a reload; a cancelled one too', async () => {
+  const tenant = await app.tenant();
+  visitor = await visit();
+  const { page } = visitor;
+  await openPets(tenant.token);
+  await page.getByText('No pet yet').waitFor();
+  await chooseFile(`${fileOf(numbered(3))}\nRex,none`, 'new pets.csv');
+  await dialog().getByRole('button', { name: 'Import 3 pets' }).click();
+  await card().getByText('Imported 3 pets.').waitFor();
+  await page.reload();
+  await card().getByText('Imported 3 pets.').waitFor();
+  const done = [['new pets.csv', { imported: 3, refused: 1 }]];
+  await eventually('an act', async () => (await importsOf(tenant)).length > 0);
+  expect(await importsOf(tenant)).toEqual(done);
+  await dismiss();
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.getByText('imported pets from').waitFor();
+  await page.getByText('new pets.csv').waitFor();
+  await page.getByRole('link', { name: 'Pets', exact: true }).click();
+
+  await page.route('**/graphql', async (route) => {
+    if (!route.request().postData()?.includes('"Pet 200"')) await route.continue();
+  });
+  await chooseFile(fileOf(numbered(300)));
+  await dialog().getByRole('button', { name: 'Import 300 pets' }).click();
+  await card().getByText('200 of 300 pets imported').waitFor();
+  await card().getByRole('button', { name: 'Pause' }).click();
+  await page.reload();
+  await page.unroute('**/graphql');
+  await card().getByRole('button', { name: 'Cancel import' }).click();
+  await card().getByText('Imported 200 pets.').waitFor();
+  const both = [...done, ['pets.csv', { imported: 200, refused: 0 }]];
+  await eventually('two acts', async () => (await importsOf(tenant)).length > 1);
+  expect(await importsOf(tenant)).toEqual(both);
   expect(visitor.complaints).toEqual([]);
 });
 

@@ -72,6 +72,11 @@ const MUTATIONS: Readonly<Record<string, Row>> = {
     scope: 'keys',
     acts: NONE,
   },
+  recordImport: {
+    mutation: () => 'recordImport(resource: "pets", file: "pets.csv", imported: 2, refused: 1) { slug }',
+    scope: 'pets:write',
+    acts: ['pets.import'],
+  },
   publishProject: { mutation: () => 'publishProject { slug }', scope: 'domains', acts: ['project.publish'] },
   addDomain: {
     mutation: () => 'addDomain(hostname: "new.customer.test") { id }',
@@ -169,4 +174,26 @@ describe.each(databaseKinds())('on %s', (kind) => {
       expect(await events()).toEqual(before);
     },
   );
+
+  test('Audit-15: a stated import is one act with its Idempotency-Key, and names every wrong argument', async () => {
+    const state = (given: string) =>
+      graphql(app.url, `mutation { recordImport(${given}) { slug } }`, {
+        token: owner.token,
+        headers: { 'idempotency-key': 'import-end' },
+      });
+    const wrong = await state(`resource: "cats", file: "${'x'.repeat(256)}", imported: -1, refused: -2`);
+    const { code, errors } = wrong.body.errors[0].extensions;
+    expect([code, errors.map(({ field }: { field: string }) => field)]).toEqual([
+      'INVALID_REQUEST',
+      ['resource', 'file', 'imported', 'refused'],
+    ]);
+    expect(errors[0].message).toBe('must be pets (got "cats")');
+    const right = 'resource: "pets", file: "pets.csv", imported: 2, refused: 1';
+    const answers = [await state(right), await state(right)];
+    expect(answers.map(({ body }) => body.data.recordImport.slug)).toEqual([owner.slug, owner.slug]);
+    const acts = (await events()).filter(({ action }) => action === 'pets.import');
+    expect(acts.map(({ subject, detail }) => [subject, detail])).toEqual([
+      ['pets.csv', { imported: 2, refused: 1 }],
+    ]);
+  });
 });

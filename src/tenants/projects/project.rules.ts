@@ -1,3 +1,4 @@
+import { NOUN_SCOPES, type NounScope } from '../../ground/kernel/caller.js';
 import { type FieldProblem, refuseProblems } from '../../ground/kernel/errors.js';
 import { got } from '../../ground/kernel/got.js';
 import { NAME, validator } from '../../ground/kernel/validation.js';
@@ -36,6 +37,35 @@ export function checkStreams(plan: Plan, mostStreams: number | undefined): void 
     { field: 'streams', message: `must be omitted: the ${plan} plan has ${OPEN_STREAMS[plan]}` },
   ]);
 }
+
+/** An import as the client that did it tells it. */
+export interface StatedImport {
+  /** In plural. */
+  resource: string;
+  /** The name of the file. */
+  file: string;
+  /** Records that were created. */
+  imported: number;
+  /** Rows that were refused. */
+  refused: number;
+}
+
+/** The scope that an import needs. Throws `AppError invalid_request` with every invalid field. */
+export function checkImport({ resource, file, imported, refused }: StatedImport): NounScope {
+  const scope = NOUN_SCOPES.find((each) => each === `${resource}:write`);
+  const counts = Object.entries({ imported, refused }).filter(([, count]) => count < 0);
+  refuseProblems([
+    ...(scope ? [] : [{ field: 'resource', message: got(`must be ${RESOURCES}`, resource) }]),
+    ...fileProblems({ file }),
+    ...counts.map(([field, count]) => ({ field, message: got('must be 0 or more', count) })),
+  ]);
+  return scope as NounScope;
+}
+
+const RESOURCES = new Intl.ListFormat('en', { type: 'disjunction' }).format(
+  NOUN_SCOPES.filter((scope) => scope.endsWith(':write')).map((scope) => scope.replace(':write', '')),
+);
+const fileProblems = validator({ type: 'object', required: ['file'], properties: { file: NAME } });
 
 function quotaProblems({ plan, perMinute, perDay }: AgreedPlan): FieldProblem[] {
   const isAgreed = plan === 'ENTERPRISE';

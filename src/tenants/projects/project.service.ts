@@ -11,7 +11,13 @@ import type { AuditLog } from '../audit/audit-log.js';
 import { type IdempotencyService, objectCodec } from '../idempotency/idempotency.service.js';
 import type { AgreedPlan } from './plans.js';
 import { Project } from './project.entity.js';
-import { checkNewProject, checkQuotas, checkStreams } from './project.rules.js';
+import {
+  checkImport,
+  checkNewProject,
+  checkQuotas,
+  checkStreams,
+  type StatedImport,
+} from './project.rules.js';
 
 interface NewProject extends AgreedPlan {
   slug: string;
@@ -151,6 +157,29 @@ export class ProjectService {
     requireScope(caller, 'domains');
     const attempt = { caller, key, operation: 'publishProject', input: [] };
     return this.parts.idempotency.once(attempt, () => this.publish(actor, caller.projectId), PROJECT_CODEC);
+  }
+
+  /**
+   * Adds an import, which the client did in requests of its own, to the acts of the caller's project. The numbers are the
+   * client's. Throws `AppError invalid_request`, `AppError forbidden`. D-257.
+   */
+  recordImport({ caller, actor, idempotencyKey: key }: ServiceCall, stated: StatedImport): Promise<Project> {
+    requireScope(caller, checkImport(stated));
+    const { resource, file, imported, refused } = stated;
+    const { projectId } = caller;
+    const input = [resource, file, String(imported), String(refused)];
+    const act = { action: `${resource}.import`, projectId, subject: file, detail: { imported, refused } };
+    return this.parts.idempotency.once(
+      { caller, key, operation: 'recordImport', input },
+      (complete) =>
+        this.db.transaction(async (manager) => {
+          const project = await manager.findOneByOrFail(Project, { id: projectId });
+          await this.parts.audit.record(manager, actor, act);
+          await complete?.(manager, project);
+          return project;
+        }),
+      PROJECT_CODEC,
+    );
   }
 }
 

@@ -17,7 +17,7 @@ import {
   whileAlone,
 } from './import-job.js';
 import { saveRefused } from './refused-rows.js';
-import { sendItems } from './send-items.js';
+import { recordImport, sendItems } from './send-items.js';
 
 /** An import that runs while the dashboard is used, and what became of it. */
 export function ImportCard({ job }: { job: ImportJob }) {
@@ -108,8 +108,12 @@ export function ImportCard({ job }: { job: ImportJob }) {
 }
 
 function Ended({ job }: { job: ImportJob }) {
+  const client = useApolloClient();
   const { file, added, done, refused } = job;
   const { noun } = file;
+  const recording = useTask((tools) => recordImport(client, job, tools), { outlivesPage: true });
+  const record = useRef(recording.start);
+  useEffect(() => record.current(), []);
   const unsent = file.items.slice(done).map((item) => item.refused('was not sent'));
   const rows = [...file.refused, ...refused, ...unsent].sort((a, b) => a.line - b.line);
   return (
@@ -134,6 +138,12 @@ function Ended({ job }: { job: ImportJob }) {
           </div>
         </>
       )}
+      {recording.error ? (
+        <>
+          <p>Activity does not show this import:</p>
+          <ErrorNotice error={recording.error} />
+        </>
+      ) : null}
     </TaskCard>
   );
 }

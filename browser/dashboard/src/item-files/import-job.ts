@@ -14,6 +14,8 @@ interface Progress {
   /** The rows that are sent next; `sentAtMs` is set while it is not known whether the gateway has them. */
   batch: { count: number; sentAtMs: number | null } | null;
   state: 'running' | 'paused' | 'over';
+  /** Whether Activity has it; undefined = a page before this one began it. */
+  isRecorded?: boolean;
 }
 
 /** An import that a reload continues. D-179. */
@@ -37,7 +39,14 @@ interface StoredFile {
 const KEPT_MS = 7 * 86_400_000;
 /** Later the person has perhaps forgotten it, or is another one. */
 const RESUMED_MS = 3_600_000;
-const BEGINNING = { done: 0, added: 0, refused: [], batch: null, state: 'running' } as const;
+const BEGINNING = {
+  done: 0,
+  added: 0,
+  refused: [],
+  batch: null,
+  state: 'running',
+  isRecorded: false,
+} as const;
 
 /** The import of this tab; null = none. A project has one at a time. */
 export const currentImport = createStore<ImportJob | null>(null);
@@ -83,8 +92,9 @@ export async function storedImport(project: string): Promise<ImportJob | null> {
 /** Does nothing if another tab has begun another import since. */
 export async function saveProgress(job: ImportJob): Promise<void> {
   if (await isReplaced(job)) return;
-  const { key, project, done, added, refused, batch, state } = job;
-  await writeRecord(project, 'progress', { key, done, added, refused, batch, state, savedAtMs: Date.now() });
+  const { key, project, done, added, refused, batch, state, isRecorded } = job;
+  const progress = { key, done, added, refused, batch, state, isRecorded };
+  await writeRecord(project, 'progress', { ...progress, savedAtMs: Date.now() });
 }
 
 /** Takes over what another tab has done since, or the other import that it has begun. */

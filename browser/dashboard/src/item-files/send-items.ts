@@ -2,6 +2,7 @@ import type { ApolloClient } from '@apollo/client';
 import type { NounDescription } from '../../../nouns.js';
 import { refusalOf } from '../errors/refusal.js';
 import { NOT_YET, paced, type Wait } from '../files/paced.js';
+import { ActivityDocument, RecordImportDocument } from '../graphql/generated.js';
 import { standing } from '../graphql/standing.js';
 import { documentsOf } from '../items/item-documents.js';
 import { type ImportJob, saveProgress } from './import-job.js';
@@ -33,6 +34,24 @@ export async function sendItems(client: ApolloClient, job: ImportJob, tools: Too
     await saveProgress(job);
     tools.onProgress();
   }
+}
+
+/** Tells the gateway of an import that is over, so that Activity shows it. Does nothing the second time. */
+export async function recordImport(
+  client: ApolloClient,
+  job: ImportJob,
+  tools: Omit<Tools, 'onProgress'>,
+): Promise<void> {
+  const { key, file, added } = job;
+  const refused = file.refused.length + job.refused.length;
+  if (job.isRecorded || added + refused === 0) return;
+  const variables = { resource: file.noun.plural, file: file.name, imported: added, refused };
+  const context = { headers: { 'idempotency-key': `${key}-end` } };
+  const send = () => client.mutate({ mutation: RecordImportDocument, variables, context });
+  await paced(send, { ...tools, of: 'management', units: 1 });
+  job.isRecorded = true;
+  await saveProgress(job);
+  await client.refetchQueries({ include: [ActivityDocument] });
 }
 
 /** How many items the next request has: whole units that the plan can pay, in a body of an allowed size. */

@@ -1,7 +1,18 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, Field, FieldResolver, Info, Mutation, Query, Resolver } from 'type-graphql';
+import {
+  Arg,
+  Ctx,
+  Directive,
+  Field,
+  FieldResolver,
+  Info,
+  Int,
+  Mutation,
+  Query,
+  Resolver,
+} from 'type-graphql';
 import type { ServiceCall } from '../../../ground/kernel/caller.js';
-import { NOUN_WORDS } from '../../../nouns.js';
+import { FIRST_NOUN, NOUN_WORDS } from '../../../nouns.js';
 import type { Plan } from '../../../tenants/projects/plans.js';
 import type { Project } from '../../../tenants/projects/project.entity.js';
 import type { ProjectService } from '../../../tenants/projects/project.service.js';
@@ -82,6 +93,23 @@ export class ProjectResolver {
   })
   async publishProject(@Call() call: ServiceCall): Promise<ProjectType> {
     return this.present(await this.projects.publishOwn(call));
+  }
+
+  @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
+  @Mutation(() => ProjectType, {
+    description: `Adds an import, which the client has done in requests of its own, to \`auditEvents\`, as the dashboard does after its imports. The numbers are what the client says. An \`Idempotency-Key\` header adds it once. Needs the scope to change the resource, such as \`${FIRST_NOUN.plural}:write\`.`,
+  })
+  async recordImport(
+    @Call() call: ServiceCall,
+    @Arg('resource', () => String, {
+      description: `The imported resource, in plural, such as \`${FIRST_NOUN.plural}\`.`,
+    })
+    resource: string,
+    @Arg('file', () => String, { description: 'The name of the file: 1 to 255 characters.' }) file: string,
+    @Arg('imported', () => Int, { description: 'How many records were created.' }) imported: number,
+    @Arg('refused', () => Int, { description: 'How many rows of the file were refused.' }) refused: number,
+  ): Promise<ProjectType> {
+    return this.present(await this.projects.recordImport(call, { resource, file, imported, refused }));
   }
 
   @FieldResolver(() => Boolean, {
