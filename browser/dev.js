@@ -1,29 +1,35 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer } from 'vite';
 import { generateTypes } from './generate-types.js';
 import { BUILDS } from './vite.config.js';
 
-/** `npm run dev`: after each change the server is compiled and restarted, and the dashboard reloaded, until Ctrl-C. */
+/**
+ * `npm run dev`: after each change the server is compiled and restarted, and the dashboard reloaded, until Ctrl-C.
+ * Not by `tsc --watch`, which sees no change of a project in a folder as short as `/srv/app`.
+ */
+const SERVER = ['src', 'schema'].map((name) => join(import.meta.dirname, '..', name, sep));
 const gatewayUrl = `http://127.0.0.1:${process.env.PORT || 4000}`;
 
-const compiler = spawn('npx', ['tsc', '--watch', '--preserveWatchOutput']);
-compiler.stdout.on('data', (text) => {
-  if (String(text).includes('error TS')) process.stdout.write(text);
-});
 const gateway = spawn(process.execPath, ['--watch', '--watch-preserve-output', 'dist/src/main.js'], {
   stdio: 'inherit',
   // In its own process group: Ctrl-C would reach the gateway twice, and the second signal ends it at once.
   detached: true,
   env: { SHUTDOWN_SECONDS: '2', ...process.env },
 });
+await generateTypes();
 const pages = await createServer({
   ...BUILDS.dashboard,
   configFile: false,
   server: { host: '127.0.0.1', proxy: { '/graphql': gatewayUrl } },
 });
-pages.watcher.on('change', (file) => {
+let isBuilding = false;
+let isStale = false;
+pages.watcher.add(SERVER);
+pages.watcher.on('all', (_, file) => {
+  if (SERVER.some((folder) => file.startsWith(folder))) void buildServer();
   if (file.endsWith('.graphql')) generateTypes().catch((error) => console.error(error.message));
 });
 await pages.listen();
@@ -32,7 +38,6 @@ let isEnding = false;
 const end = async () => {
   if (isEnding) return;
   isEnding = true;
-  compiler.kill();
   gateway.kill('SIGINT');
   await Promise.all([once(gateway, 'exit'), pages.close()]);
   process.exit(0);
@@ -45,3 +50,14 @@ while ((await fetch(`${gatewayUrl}/healthz`).catch(() => null))?.ok !== true) aw
 console.log(
   `Dashboard ${pages.resolvedUrls.local[0]}   Gateway ${gatewayUrl}   Both follow your changes. Ctrl-C ends them.`,
 );
+
+async function buildServer() {
+  isStale = true;
+  if (isBuilding) return;
+  isBuilding = true;
+  while (isStale) {
+    isStale = false;
+    await once(spawn(process.execPath, ['build.js', 'server'], { stdio: 'inherit' }), 'exit');
+  }
+  isBuilding = false;
+}
