@@ -69,9 +69,8 @@ describe.each(databaseKinds().filter((kind) => kind !== 'sqlite'))('on %s', (kin
   });
   beforeEach(async () => {
     await proxy.set('pass');
-    // The connections that the last test has damaged.
-    await eventually('served', () => app.db.isReady());
-    owner = await app.tenant();
+    // Each connection that the last test has cut fails once more.
+    owner = await eventually('a tenant', () => app.tenant());
   });
   afterAll(async () => {
     await app.stop();
