@@ -5,7 +5,7 @@ const LONGEST = [
   'test/domains/lifecycle/domains.lifecycle.test.ts',
   'test/rate-limit/limits.test.ts',
   'test/response-cache/staleness.test.ts',
-  'test/resilience/processes.test.ts',
+  'test/resilience/processes.full.test.ts',
   'test/rest/rest-fuzz.test.ts',
   'test/own-noun/books.full.test.ts',
   'test/own-noun/new-noun.full.test.ts',
