@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
+import { type FindOperator, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
+import { MINUTE_MS } from '../../ground/kernel/duration.js';
 import { SharedRuns } from '../../ground/scheduling/shared-runs.js';
 import { Domain } from '../store/domain.entity.js';
 
@@ -33,7 +34,7 @@ export async function underLease(
   const domains = db.repository(Domain);
   const atMs = now();
   const number = leaseNumber + 1;
-  const due = { leaseUntilMs: LessThanOrEqual(atMs), nextOrderAtMs: LessThanOrEqual(atMs) };
+  const due = { leaseUntilMs: ended(atMs), nextOrderAtMs: LessThanOrEqual(atMs) };
   const taken = { leaseNumber: number, leaseUntilMs: atMs + LEASE_MS };
   const { affected } = await db.write(() =>
     domains.update({ id, leaseNumber, ...due, removedAtMs: IsNull() }, taken),
@@ -68,4 +69,9 @@ export async function underLease(
     clearInterval(timer);
     stopping.removeEventListener('abort', stop);
   }
+}
+
+/** A lease that no process has. One that ends later than any new one was taken by a clock that was ahead. D-240. */
+export function ended(atMs: number): FindOperator<number> {
+  return Or(LessThanOrEqual(atMs), MoreThan(atMs + LEASE_MS + MINUTE_MS));
 }

@@ -1,11 +1,14 @@
-import { In, IsNull, LessThanOrEqual, Not } from 'typeorm';
+import { In, IsNull, LessThanOrEqual, MoreThan, Not, Or } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
+import { MINUTE_MS } from '../../ground/kernel/duration.js';
 import { FairSemaphore } from '../../ground/scheduling/fair-semaphore.js';
 import { SharedRuns } from '../../ground/scheduling/shared-runs.js';
 import { EXCHANGES } from '../dns/ask-server.js';
 import { Domain } from '../store/domain.entity.js';
+import { HEALTH_CHECK_MS } from './back-off.js';
 import type { DomainCheck } from './domain-check.js';
 import type { DomainIssuance } from './domain-issuance.js';
+import { ended } from './domain-lease.js';
 
 const EVERY_MS = 1_000;
 /** The number of due domains in one read. */
@@ -108,13 +111,17 @@ export class DomainWorker {
   /** Skips projects that may start nothing now: their many due domains would hide other projects' domains. */
   private due(moment: Moment, slots: FairSemaphore<bigint>): Promise<Domain[]> {
     const atMs = this.now();
-    const resting = moment === 'nextCheckAtMs' ? EXCHANGES.atLeast(MAX_EXCHANGES) : [];
+    const isCheck = moment === 'nextCheckAtMs';
+    const resting = isCheck ? EXCHANGES.atLeast(MAX_EXCHANGES) : [];
+    const isDue = LessThanOrEqual(atMs);
+    // Later than any check is planned: by a clock that was ahead. D-240.
+    const isTooLate = MoreThan(atMs + HEALTH_CHECK_MS + MINUTE_MS);
     return this.table.find({
       where: {
-        [moment]: LessThanOrEqual(atMs),
+        [moment]: isCheck ? Or(isDue, isTooLate) : isDue,
         removedAtMs: IsNull(),
         projectId: Not(In([...slots.fullKeys(), ...resting])),
-        ...(moment === 'nextOrderAtMs' ? { leaseUntilMs: LessThanOrEqual(atMs) } : {}),
+        ...(isCheck ? {} : { leaseUntilMs: ended(atMs) }),
       },
       order: { [moment]: 'ASC' },
       take: CANDIDATES,
