@@ -37,9 +37,12 @@ function keysOf(projectId: bigint): [opened: string, leases: string] {
 const SCRIPT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)) do
-  redis.call('ZREM', KEYS[1], id)
-  redis.call('ZREM', KEYS[2], id)
+-- A lease that ends later than a new one is from before the clock was set back.
+for _, range in ipairs({{'-inf', now}, {now + ARGV[1] + 1, '+inf'}}) do
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], range[1], range[2])) do
+    redis.call('ZREM', KEYS[1], id)
+    redis.call('ZREM', KEYS[2], id)
+  end
 end
 for id in string.gmatch(ARGV[3], '%S+') do
   redis.call('ZADD', KEYS[1], 'NX', time[1] * 1000000 + time[2], id)
