@@ -23,7 +23,7 @@ export function domainsCommands(program: Command, output: Output): void {
       const all = await withDomains(slug, async (domains, call) =>
         (await domains.ofProject.list(call)).map((domain) => toJson(domain, domains)),
       );
-      const none = `No domain yet. petstore domains add ${slug} <hostname>`;
+      const none = `No domain yet. Add one: petstore domains add ${slug} <hostname>`;
       output.result({ domains: all }, table(all.map(toRow), none));
     });
 

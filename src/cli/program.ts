@@ -69,9 +69,11 @@ Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return EXIT.ok;
-      // For a command without its subcommand the message is the help text.
-      const message = usageProblem.replace(/^error: /, '').trim();
-      output.fail('usage', output.isJson ? (message.split('\n')[0] ?? message) : message);
+      // For a command without its subcommand it is the help text.
+      const text = usageProblem.startsWith('Usage: ')
+        ? `A subcommand is missing. ${usageProblem}`
+        : usageProblem.replace(/^error: /, '');
+      output.fail('usage', output.isJson ? String(text.split('\n')[0]) : text.trim());
       return EXIT.usage;
     }
     if (error instanceof ConfigError) {

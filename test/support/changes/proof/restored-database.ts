@@ -2,10 +2,16 @@ import { execFile } from 'node:child_process';
 import { copyFile, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { petstoreHere } from '../../command-line.js';
 import type { DatabaseKind } from '../../databases.js';
 import { putSqlClient } from '../../servers/sql-client.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 /** A backup of a database, made and put back as `docs/operations.md` says. */
 export class RestoredDatabase {
@@ -37,6 +43,10 @@ export class RestoredDatabase {
       return this.shell(`${load} ${pathname.slice(1)} < '${this.file}'`);
     }
     const path = this.databaseUrl.slice('sqlite:'.length);
+    // libsql keeps the files of a closed connection until its statements are collected. The last one to leave a file deletes
+    // the -wal with its name, which may then be that of the restored file.
+    collectGarbage();
+    await turn();
     // The old file goes with its -wal, which a restored file must never meet.
     for (const name of await readdir(dirname(path))) {
       if (name.startsWith(basename(path)))
