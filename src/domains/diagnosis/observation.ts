@@ -82,7 +82,7 @@ export async function observe(
       askUnchecked(question),
       askUnchecked({ name: zone?.name ?? registrable, type: 'DS' }),
     ]);
-    // What took long the first time may be in the resolver's cache now.
+    // A slow answer may be in the resolver's cache now.
     return { unchecked, ds, checked: await ask(question) };
   };
   const askDoubled = async () => {

@@ -5,14 +5,14 @@ import { dnameAbove, newRecord, withoutDname } from './new-record.js';
 import type { Observation } from './observation.js';
 
 interface Lacking {
-  /** What to do before the TXT record, as text after "First". */
+  /** The step before the TXT record, as text after "First". */
   first: string;
   finding: Diagnosis;
 }
 
 /**
- * For a name that only a wildcard or a DNAME leads here while a TXT record below it is wanted: followed without this, our
- * own instruction would end the name. Null = it has its own record. D-249.
+ * For a name that exists only by a wildcard or a DNAME, while a TXT record below it is wanted: that record alone would end
+ * the name. Null = it has its own record. D-249.
  */
 export function lackingOwnRecord(seen: Observation): Lacking | null {
   const { hostname, below, ownership, host, nameServers } = seen;

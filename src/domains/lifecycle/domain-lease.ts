@@ -71,7 +71,7 @@ export async function underLease(
   }
 }
 
-/** A lease that no process has. One that ends later than any new one was taken by a clock that was ahead. D-240. */
+/** A lease that no process has. A lease that ends later than a new one would is of a clock that was ahead. D-240. */
 export function ended(atMs: number): FindOperator<number> {
   return Or(LessThanOrEqual(atMs), MoreThan(atMs + LEASE_MS + MINUTE_MS));
 }

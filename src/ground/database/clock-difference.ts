@@ -2,7 +2,7 @@ const CLOCK = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
 
 /**
  * How far the clock `now` is ahead of MySQL's, in milliseconds; negative = behind. Exact to half the time that the question
- * takes. SQLite has no clock of its own.
+ * takes. SQLite has no clock.
  */
 export async function clockAheadMs(
   ask: (sql: string) => Promise<{ micros: string | number | bigint }[]>,

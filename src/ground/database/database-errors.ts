@@ -78,7 +78,7 @@ export function isDuplicateId(error: unknown): boolean {
 /** For an error of COMMIT: the transaction may be stored, now or later. Clients get 503. */
 export function outcomeUnknown(cause: unknown): Error {
   const error = new Error(`the outcome of a transaction is unknown: ${messageOf(cause)}`, { cause });
-  // Whoever draws a taken id again must not take this error for one of the statement.
+  // Without a duplicate's code: otherwise the write would run again with another id.
   return Object.assign(error, { code: isDuplicate(cause) ? '' : codeOf(cause), fatal: true });
 }
 

@@ -4,7 +4,7 @@ interface HostInLink {
   rest: string;
 }
 
-/** What the user means; text that is no link stays as it is, for the gateway to judge. */
+/** The host of a pasted link. Text that is no link stays as it is: the gateway judges it. */
 export function hostInLink(typed: string): HostInLink {
   const text = typed.trim();
   const [, hostname, rest = ''] = /^(?:https?:\/\/)?([^\s/?#@:]+)((?::\d+)?(?:[/?#]\S*)?)$/i.exec(text) ?? [];

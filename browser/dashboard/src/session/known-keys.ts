@@ -1,4 +1,4 @@
-/** What this browser knows of a key that it was signed in with. */
+/** A key that this browser was signed in with, as far as it knows it. */
 interface KnownKey {
   /** The public part of the key, without `pk_`. */
   part: string;

@@ -97,7 +97,7 @@ export class ProjectResolver {
 
   @Directive('@rateLimit(max: 60, perKey: true, window: "1m")')
   @Mutation(() => ProjectType, {
-    description: `Adds an import, which the client has done in requests of its own, to \`auditEvents\`, as the dashboard does after its imports. The numbers are what the client says. An \`Idempotency-Key\` header adds it once. Needs the scope to change the resource, such as \`${FIRST_NOUN.plural}:write\`.`,
+    description: `Adds an import, which the client has done with its own requests, to \`auditEvents\`, as the dashboard does after its imports. The numbers are what the client says. An \`Idempotency-Key\` header adds it once. Needs the scope to change the resource, such as \`${FIRST_NOUN.plural}:write\`.`,
   })
   async recordImport(
     @Call() call: ServiceCall,

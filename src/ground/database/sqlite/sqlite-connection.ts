@@ -35,9 +35,9 @@ export class SqliteConnection {
   private isInTransaction = false;
   private isMarked = false;
   private isClosed = false;
-  /** What broke the connection before the last replacement. */
+  /** The error that broke the connection before the last replacement. */
   private fault: unknown = null;
-  /** What broke the transaction that waits for its ROLLBACK. */
+  /** The error that broke the transaction that waits for its ROLLBACK. */
   private lostBy: unknown = null;
 
   constructor(
@@ -115,7 +115,7 @@ export class SqliteConnection {
   }
 
   /**
-   * Runs the statement on a connection of its own, which is closed at once because it keeps no statement. Throws for a file
+   * Runs the statement on another connection, which is closed at once because it keeps no statement. Throws for a file
    * that is not the opened one any more. In memory it does nothing.
    */
   probe(sql: string): void {
@@ -144,7 +144,7 @@ export class SqliteConnection {
     this.native = null;
   }
 
-  /** Whatever fails here, the data is safe in the `-wal`. */
+  /** A failure here loses nothing: the data is in the `-wal`. */
   private settle(native: libsql.Database): void {
     try {
       if (native.inTransaction) native.exec('ROLLBACK');

@@ -90,7 +90,7 @@ export class OpenConnections implements Totals {
     return this.open.size;
   }
 
-  /** What the end of the process would cut off. */
+  /** The work that the end of the process would cut off. */
   get inUse(): { requestsInFlight: number; openStreams: number } {
     let [requestsInFlight, openStreams] = [0, 0];
     for (const { current, heldRequests, state } of this.open) {
