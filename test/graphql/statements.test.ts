@@ -236,6 +236,7 @@ describe.each([anyDatabase()])('on %s', (kind) => {
       ['revokeApiKey', 7, `(id: "${await key()}") { id }`],
       ['unbanApiKey', 5, `(id: "${await key()}") { id }`],
       ['publishProject', 5, '{ slug }'],
+      ['recordImport', 4, '(resource: "pets", file: "a.csv", imported: 2, refused: 1) { slug }'],
       ['addDomain', 10, '(hostname: "new.customer.test") { id }'],
       ['verifyDomain', 7, `(id: "${verified}") { id }`],
       ['reverifyDomain', 7, `(id: "${reverified}") { id }`],
