@@ -133,12 +133,16 @@ describe.each(databaseKinds().filter((kind) => kind !== 'sqlite'))('on %s', (kin
     },
   );
 
-  test('Outcome-5: any other error of COMMIT is 503', async () => {
+  test('Outcome-5: any other error of COMMIT is 503, and says that the change may be stored', async () => {
     await proxy.set(refusedCommits(1, 1064));
     const key = { 'idempotency-key': 'once' };
     const body = { name: 'Rex', categoryId: 1 };
     const init = { method: 'POST', token: owner.token, headers: key, body };
-    expect((await rest(app.url, '/v1/pets', init)).status).toBe(503);
+    const { status, body: refusal } = await rest(app.url, '/v1/pets', init);
+    expect([status, refusal.message]).toEqual([
+      503,
+      'The database gave no answer. A change may be stored: send it again only with the same Idempotency-Key, or look first.',
+    ]);
     expect((await rest(app.url, '/v1/pets', init)).status).toBe(201);
     expect(await storedNames()).toEqual(['Rex']);
   });

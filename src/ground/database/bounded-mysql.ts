@@ -130,7 +130,7 @@ function boundStatements(
           // Without a state the server has sent no error: its answer is late, malformed or incomplete, and the rest would
           // answer the next statement.
           const isLost = sqlState === undefined || FATAL_FOR_CONNECTION.has(code);
-          if (isLost) Object.assign(error, { fatal: true });
+          if (isLost) Object.assign(error, { fatal: true, isUnanswered: sqlState === undefined });
           // A statement after a failed ROLLBACK would join the open transaction, and be lost with it.
           if (isLost || /^ROLLBACK/.test(sql)) discard(connection);
         }

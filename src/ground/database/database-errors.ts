@@ -47,6 +47,8 @@ interface DriverError {
   sqlState?: string;
   /** There was no connection, or it is lost: see `bounded-mysql.ts`. */
   fatal?: boolean;
+  /** The statement or COMMIT was sent, and its answer never came: its change may be stored. */
+  isUnanswered?: boolean;
 }
 
 /** The same error as mysql2's for a pool with too many waiting callers. */
@@ -79,7 +81,11 @@ export function isDuplicateId(error: unknown): boolean {
 export function outcomeUnknown(cause: unknown): Error {
   const error = new Error(`the outcome of a transaction is unknown: ${messageOf(cause)}`, { cause });
   // Without a duplicate's code: otherwise the write would run again with another id.
-  return Object.assign(error, { code: isDuplicate(cause) ? '' : codeOf(cause), fatal: true });
+  return Object.assign(error, {
+    code: isDuplicate(cause) ? '' : codeOf(cause),
+    fatal: true,
+    isUnanswered: true,
+  });
 }
 
 /** Another writer had the lock. The statement or transaction was rolled back and can be retried. */
@@ -112,12 +118,15 @@ export function emptyIfTableMissing(error: unknown): never[] {
 
 /** The client's error when the database is unavailable, full, overloaded or refuses access; otherwise null. */
 export function unavailableIfDatabaseAway(error: unknown): AppError | null {
-  const { code = '', sqlState, fatal } = driverErrorOf(error);
+  const { code = '', sqlState, fatal, isUnanswered } = driverErrorOf(error);
   const isOfStatement =
     OF_STATEMENT_CODES.has(code) || (OF_STATEMENT.test(sqlState ?? '') && !OF_SERVER.has(code));
   const isOfServer = sqlState !== undefined && !isOfStatement;
   if (!fatal && !isOfServer && !OF_FILE.test(code)) return null;
-  return new AppError('unavailable', 'The database does not answer at the moment. Try again shortly.', {
+  const message = isUnanswered
+    ? 'The database gave no answer. A change may be stored: send it again only with the same Idempotency-Key, or look first.'
+    : 'The database does not answer at the moment. Try again shortly.';
+  return new AppError('unavailable', message, {
     retryAfterSeconds: 1,
     cause: error,
   });

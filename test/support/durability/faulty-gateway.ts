@@ -43,6 +43,8 @@ export class FaultyGateway {
     private readonly directUrl: string,
     private readonly env: Record<string, string>,
     private readonly port: number,
+    /** For files of the tests; it ends with the gateway. */
+    readonly folder: string,
     trap: StatementTrap | null,
     private readonly release: () => Promise<void>,
   ) {
@@ -66,7 +68,7 @@ export class FaultyGateway {
       PLATFORM_HOST: 'edge.test',
       TEST_FAULTS: join(folder, 'orders'),
     };
-    const gateway = new FaultyGateway(kind, database.url, env, port, trap, async () => {
+    const gateway = new FaultyGateway(kind, database.url, env, port, folder, trap, async () => {
       await proxy?.stop();
       await database.remove();
       await rm(folder, { recursive: true });

@@ -48,6 +48,8 @@ export async function sweep(
   const [NEIGHBOURS] = PET_WRITES as [Write, ...Write[]];
   const findings: string[] = [];
   const trials: Trial[] = [];
+  const control = await (await write.begin(gateway, tenant)).send({});
+  if (control.kind !== 'done') findings.push(`without a fault: ${control.kind} ${control.reason}`);
   const acts = await actsOf(gateway, tenant, write);
   const together = isLogged ? LOGGED_TOGETHER : 1;
   let places = 0;

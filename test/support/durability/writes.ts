@@ -154,9 +154,21 @@ export const MANAGEMENT_WRITES: readonly Write[] = [
       ]);
       return {
         name: `deploy after ${row?.ms}`,
-        send: (headers) => mutate(gateway, tenant, 'mutation { publishProject { id } }', {}, headers),
+        send: (headers) => mutate(gateway, tenant, 'mutation { publishProject { slug } }', {}, headers),
         stored: () =>
           gateway.count('projects WHERE id = ? AND published_at_ms > ?', [tenant.projectId, row?.ms]),
+      };
+    },
+  },
+  {
+    name: 'recordImport',
+    act: 'pets.import',
+    async begin(gateway, tenant) {
+      const file = `${freshName()}.csv`;
+      return {
+        name: file,
+        send: (headers) => mutate(gateway, tenant, RECORD_IMPORT, { file }, headers),
+        stored: () => gateway.count('audit_events WHERE subject = ?', [file]),
       };
     },
   },
@@ -237,7 +249,7 @@ export const COMMAND_WRITES: readonly Write[] = [
     async begin(gateway, tenant) {
       const name = freshName();
       const [row] = await gateway.query('SELECT slug FROM projects WHERE id = ?', [tenant.projectId]);
-      const file = join('.cache', `${name}.csv`);
+      const file = join(gateway.folder, `${name}.csv`);
       await writeFile(file, `name,categoryId\n${name}-1,1\n${name}-2,1\n`);
       return {
         name,
@@ -252,6 +264,9 @@ export const COMMAND_WRITES: readonly Write[] = [
   },
 ];
 
+const RECORD_IMPORT = `mutation ($file: String!) {
+  recordImport(resource: "pets", file: $file, imported: 1, refused: 0) { slug }
+}`;
 const ADD_DOMAIN = 'mutation ($hostname: String!) { addDomain(hostname: $hostname) { id } }';
 const REMOVE_DOMAIN = 'mutation ($id: ID!) { removeDomain(id: $id) { id } }';
 const CREATE_PET = 'mutation ($input: NewPet!) { createPet(input: $input) { id } }';
