@@ -317,16 +317,16 @@ test('100 of 100 certificates are issued by a CA that refuses every second nonce
   // A lookup that timed out on a busy machine says nothing about nonces.
   const isLookup = (error: unknown) =>
     error instanceof CertificateOrderError && error.failure.code === 'DNS_UNREACHABLE';
-  const issueOne = (host: string) =>
+  const issueOne = (host: string): ReturnType<typeof issue> =>
     issue(authority, host).catch((error) => {
-      if (isLookup(error)) return issue(authority, host);
+      if (isLookup(error)) return issueOne(host);
       throw error;
     });
   const work = async () => {
     for (let host = hosts.pop(); host; host = hosts.pop()) issued.add((await issueOne(host)).serialNumber);
   };
   try {
-    await Promise.all(Array.from({ length: 12 }, work));
+    await Promise.all(Array.from({ length: 6 }, work));
     expect(issued.size).toBe(100);
   } finally {
     await rig.stop();
