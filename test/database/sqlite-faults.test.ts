@@ -6,6 +6,7 @@ import libsql from 'libsql';
 import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { Database } from '../../src/ground/database/database.js';
 import { unavailableIfDatabaseAway } from '../../src/ground/database/database-errors.js';
+import { Durability } from '../../src/ground/database/durability.js';
 import { migrate } from '../../src/ground/database/migrate.js';
 import { SqliteDriver } from '../../src/ground/database/sqlite/sqlite-driver.js';
 import { examineSqliteFile } from '../../src/ground/database/sqlite/sqlite-file.js';
@@ -122,12 +123,16 @@ test('SQLite-9: a statement that is wrong itself breaks neither its transaction 
   driver.close();
 });
 
-test('SQLite-10: a probe throws once the file was moved or replaced', async () => {
+test('SQLite-10: a write and a probe throw once the file was moved or replaced', async () => {
   const driver = open();
   driver.probe('INSERT INTO a VALUES (1)');
+  const prepared = driver.prepare('INSERT INTO a VALUES (2)');
   await rename(path, `${path}-moved`);
+  // With a `-wal` SQLite itself would store it in the moved file.
+  expect(() => prepared.run()).toThrow('moved, deleted or replaced');
   expect(() => driver.probe('INSERT INTO a VALUES (2)')).toThrow('moved, deleted or replaced');
   await copyFile(`${path}-moved`, path);
+  expect(() => begin(driver)).toThrow('moved, deleted or replaced');
   expect(() => driver.probe('INSERT INTO a VALUES (2)')).toThrow('moved, deleted or replaced');
   driver.close();
 });
@@ -162,6 +167,14 @@ test('SQLite-11: after a full disk transactions are committed, readiness says wh
   } finally {
     await db.close();
   }
+});
+
+test('SQLite-15: a probe without an answer is a reason not to be ready', async () => {
+  const silent = Object.assign(new Error('no answer'), { isUnanswered: true });
+  const durability = new Durability(() => Promise.reject(silent), false);
+  const full = Object.assign(new Error('full'), { code: 'ER_DISK_FULL' });
+  await expect(durability.watch(() => Promise.reject(full))).rejects.toThrow('full');
+  expect(await durability.problem()).toBe('it does not answer to a write');
 });
 
 test('SQLite-12: after a close the one file has all data, also while another program has it open', async () => {

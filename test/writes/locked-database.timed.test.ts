@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
+import { createConnection } from 'mysql2/promise';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { openLog } from '../support/changes/changes.js';
-import { lockWrites } from '../support/databases.js';
+import { databaseKinds, lockWrites } from '../support/databases.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
-import type { Tenant } from '../support/start-app.js';
+import { startApp, type Tenant } from '../support/start-app.js';
 
 const CLIENTS = 50;
 const LOCKED_MS = 8_000;
@@ -67,3 +68,27 @@ onEachDatabase((app) => {
     expect(await Promise.all(tenants.map(count))).toEqual([1, 1]);
   });
 });
+
+for (const kind of databaseKinds().filter((each) => each !== 'sqlite')) {
+  test(`Outcome-10: writes that wait for a locked table longer than their requests are never done (${kind})`, async () => {
+    const app = await startApp({ kind });
+    const { database } = app.config;
+    if (database.kind === 'sqlite') throw new Error('SQLite has no table locks');
+    const locker = await createConnection(database.url.replace(/^mariadb:/, 'mysql:'));
+    try {
+      const { token, projectId } = await app.tenant();
+      await locker.query('LOCK TABLES pets READ');
+      const create = () => rest(app.url, '/v1/pets', { method: 'POST', token, body: PET });
+      const answers = await Promise.all(Array.from({ length: 20 }, create));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+      await locker.query('UNLOCK TABLES');
+      // Behind all that may still wait.
+      await locker.query('LOCK TABLES pets WRITE');
+      await locker.query('UNLOCK TABLES');
+      expect(await app.db.repository(Pet).countBy({ projectId })).toBe(0);
+    } finally {
+      await locker.end();
+      await app.stop();
+    }
+  });
+}

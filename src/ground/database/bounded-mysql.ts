@@ -31,6 +31,9 @@ const FATAL_FOR_CONNECTION: ReadonlySet<unknown> = new Set([
   'ER_TABLEACCESS_DENIED_ERROR',
 ]);
 
+/** Statements that store nothing themselves. */
+const CHANGES_NOTHING = /^\W*(SELECT|SET|START|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
+
 /** Of all answers that arrive at a pool. A page of a backup has 13 MB. */
 const MOST_ANSWER_BYTES = 16_000_000;
 /** Mostly rows: the longest answer has 5,000. A row of NULL takes eight times as much memory as its bytes. */
@@ -59,9 +62,10 @@ export function boundedMysql({ queryTimeoutMs }: { queryTimeoutMs: number }): ty
         answers.ended(stream);
         if ((error as NodeJS.ErrnoException | null)?.code === SILENT) discardIdle(pool);
       });
-      // The server does not notice that a connection has ended while its statement waits for a row. It would still execute
+      // The server does not notice that a connection has ended while its statement waits for a row or a table. It would still execute
       // the statement, after the client's 503. D-239.
-      connection.query(`SET SESSION innodb_lock_wait_timeout = ${lockSeconds}`, () => {});
+      const names = ['innodb_lock_wait_timeout', 'lock_wait_timeout'];
+      connection.query(`SET SESSION ${names.map((name) => `${name} = ${lockSeconds}`).join(', ')}`, () => {});
     });
     boundWaiting(pool, queryTimeoutMs);
     return pool;
@@ -130,7 +134,11 @@ function boundStatements(
           // Without a state the server has sent no error: its answer is late, malformed or incomplete, and the rest would
           // answer the next statement.
           const isLost = sqlState === undefined || FATAL_FOR_CONNECTION.has(code);
-          if (isLost) Object.assign(error, { fatal: true, isUnanswered: sqlState === undefined });
+          if (isLost)
+            Object.assign(error, {
+              fatal: true,
+              isUnanswered: sqlState === undefined && !CHANGES_NOTHING.test(sql),
+            });
           // A statement after a failed ROLLBACK would join the open transaction, and be lost with it.
           if (isLost || /^ROLLBACK/.test(sql)) discard(connection);
         }

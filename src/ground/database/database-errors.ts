@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseTarget } from '../config/config.js';
-import { AppError } from '../kernel/errors.js';
+import { AppError, MAY_BE_STORED } from '../kernel/errors.js';
 
 const DUPLICATE = new Set(['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE']);
 const LOCKED = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'SQLITE_BUSY']);
@@ -94,6 +94,11 @@ export function isLocked(error: unknown): boolean {
   return LOCKED.has(code) || code.startsWith('SQLITE_BUSY_');
 }
 
+/** A change was sent, and its answer never came. */
+export function isUnanswered(error: unknown): boolean {
+  return driverErrorOf(error).isUnanswered === true;
+}
+
 /** Why the database can store nothing at the moment; null = the error tells nothing about that. */
 export function storageProblem(error: unknown): string | null {
   const code = codeOf(error);
@@ -124,7 +129,7 @@ export function unavailableIfDatabaseAway(error: unknown): AppError | null {
   const isOfServer = sqlState !== undefined && !isOfStatement;
   if (!fatal && !isOfServer && !OF_FILE.test(code)) return null;
   const message = isUnanswered
-    ? 'The database gave no answer. A change may be stored: send it again only with the same Idempotency-Key, or look first.'
+    ? `The database gave no answer. ${MAY_BE_STORED}`
     : 'The database does not answer at the moment. Try again shortly.';
   return new AppError('unavailable', message, {
     retryAfterSeconds: 1,

@@ -1,4 +1,4 @@
-import { notStored, storageProblem } from './database-errors.js';
+import { isUnanswered, notStored, storageProblem } from './database-errors.js';
 
 /** Between two probes while nothing can be stored. */
 const RETRY_MS = 1_000;
@@ -61,7 +61,8 @@ export class Durability {
       await this.probe();
       this.noteStored();
     } catch (error) {
-      this.reason = storageProblem(error) ?? this.reason;
+      const silence = isUnanswered(error) ? 'it does not answer to a write' : null;
+      this.reason = storageProblem(error) ?? silence ?? this.reason;
     }
   }
 

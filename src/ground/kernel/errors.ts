@@ -37,11 +37,15 @@ export const ERRORS = {
   internal: { status: 500, when: 'An error in the gateway; quote the `X-Request-Id`.' },
   unavailable: {
     status: 503,
-    when: 'The database does not respond, or the gateway has too many requests; see `Retry-After`.',
+    when: 'The database does not respond, or the gateway has too many requests; see `Retry-After`. The message says if a change may be stored.',
   },
 } as const satisfies Record<string, { status: number; when: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** The end of a message about a change whose outcome is unknown. */
+export const MAY_BE_STORED =
+  'A change may be stored: send it again only with the same Idempotency-Key, or look first.';
 
 /** One invalid input: `field` is the name that the client used. */
 export interface FieldProblem {

@@ -87,6 +87,8 @@ export class SqliteConnection {
   begin(sql: string): void {
     if (this.lostBy) throw this.lostBy;
     const native = this.opened();
+    // With a `-wal` SQLite does not notice it, and stores each write in a file that no other program sees.
+    if (this.isMoved) throw this.replace(movedFile());
     try {
       native.exec(sql);
     } catch (error) {
@@ -164,7 +166,8 @@ export class SqliteConnection {
       if (native.inTransaction) throw new Error(`SQLite has a transaction after ${sql}`);
       this.isInTransaction = false;
     } catch (error) {
-      throw this.replace(error);
+      // The log of writes may have the COMMIT, and then the next start applies it.
+      throw Object.assign(this.replace(error) as object, { isUnanswered: sql === 'COMMIT' });
     }
   }
 
@@ -191,18 +194,20 @@ export class SqliteConnection {
     return this.native;
   }
 
+  private get isMoved(): boolean {
+    return Boolean(this.identity) && identityOf(this.path) !== this.identity;
+  }
+
   private open(): libsql.Database {
+    let native: libsql.Database | null = null;
     try {
-      if (this.identity && identityOf(this.path) !== this.identity) {
-        throw Object.assign(new Error('the file was moved, deleted or replaced'), {
-          code: 'SQLITE_READONLY_DBMOVED',
-        });
-      }
-      const native = new libsql(this.path, this.options);
+      if (this.isMoved) throw movedFile();
+      native = new libsql(this.path, this.options);
       native.defaultSafeIntegers(true);
       for (const sql of this.settings.values()) native.exec(sql);
       return native;
     } catch (error) {
+      native?.close();
       throw asFatal(error);
     }
   }
@@ -226,6 +231,12 @@ export class SqliteConnection {
     broken.close();
     return this.fault;
   }
+}
+
+function movedFile(): Error {
+  return Object.assign(new Error('the file was moved, deleted or replaced'), {
+    code: 'SQLITE_READONLY_DBMOVED',
+  });
 }
 
 function isBusy(error: unknown): boolean {
