@@ -19,6 +19,28 @@ onAnyDatabase((app) => {
     stop();
     expect(heard).toEqual(['writing', 'written', 'writing']);
   });
+
+  test('Changes-Proof-13: of writes that share a transaction, one whose request ends before the COMMIT is not done', async () => {
+    const owner = await app().tenant();
+    await openLog(app(), owner);
+    const { log } = app().app.services.changes;
+    const done: string[] = [];
+    const write = (name: string, mayWrite: () => boolean) =>
+      log.write(owner.projectId, async (_, changes) => changes.push(CHANGE) && done.push(name), mayWrite);
+    const waits = () => true;
+    // Its request ends while the transaction waits for the row of the log.
+    const ends = () => !done.includes('ended');
+    const [first, ended, last] = await Promise.allSettled([
+      write('first', waits),
+      write('ended', ends),
+      write('last', waits),
+    ]);
+    expect([first?.status, ended?.status, last?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    // The shared transaction was rolled back; then each ran alone.
+    expect(done).toEqual(['first', 'ended', 'last', 'last']);
+    const { projectId } = owner;
+    expect(await app().db.repository(ChangeRow).countBy({ projectId })).toBe(2);
+  });
 });
 
 testOnMysql(

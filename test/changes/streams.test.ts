@@ -143,6 +143,7 @@ onEachDatabase((app) => {
     ['text/event-stream, multipart/mixed;boundary=graphql;subscriptionSpec=1.0', 200, 'text/event-stream'],
     ['text/*;q=0, text/event-stream', 200, 'text/event-stream'],
     ['TEXT/EVENT-STREAM; Q=1.0', 200, 'text/event-stream'],
+    ['text/event-stream; charset=utf-8;q=0.9;ext="a,b"', 200, 'text/event-stream'],
     ['multipart/mixed;deferSpec=20220824, text/event-stream;q=0.1', 200, 'text/event-stream'],
     ['text/event-stream;q=0, application/json', 406, 'application/json'],
     ['text/event-stream;q=0.000, multipart/mixed;subscriptionSpec=1.0;q=0, */*', 406, 'application/json'],

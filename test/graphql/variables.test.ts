@@ -69,6 +69,20 @@ test.each(Object.entries(PLACES))(
   },
 );
 
+test('Variables-7: null as the default of a variable is refused where null is not allowed, and nothing is executed', async () => {
+  const query =
+    'mutation ($v: Boolean = null) { publishProject { publishedAt } setDomains(input: { redirects: [] }, dryRun: $v) { primary } }';
+  for (const variables of [{}, { v: null }]) {
+    const { status, body } = await ask(query, variables);
+    expect([status, body.errors[0].extensions.code, body.errors[0].message]).toEqual([
+      400,
+      'BAD_USER_INPUT',
+      'Variable "$v" must not be null: it is used where the type is "Boolean!". State another value.',
+    ]);
+  }
+  expect((await ask('{ project { publishedAt } }', {})).body.data.project.publishedAt).toBeNull();
+});
+
 test('Variables-2: a variable that is left out has its default, and null counts where it is allowed', async () => {
   const query =
     'query ($v: Boolean = true, $first: Int = 1) { pets(first: $first) { nodes { name @include(if: $v) } } }';

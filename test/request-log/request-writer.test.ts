@@ -168,6 +168,21 @@ describe.each(databaseKinds())('on %s', (kind) => {
     expect(await outcomes(projectId)).toEqual({ ok: 1_024, errors: 12 });
   });
 
+  test('RequestWriter-12: two processes whose ids are ahead of their clocks store all rows', async () => {
+    const projectId = newProject();
+    const ahead = firstIdAt(clock.now + 3_600_000);
+    const writers = [db, otherDb].map((each) => new RequestWriter(each, () => clock.now));
+    for (const writer of writers) {
+      writer.startAbove(ahead);
+      for (let sent = 0; sent < 5; sent += 1) writer.note(countedRequest({ projectId, atMs: clock.now }));
+      await writer.flush(true);
+      writer.note(countedRequest({ projectId, atMs: clock.now }));
+      await writer.flush(true);
+    }
+    const rows = await rowsOf(projectId);
+    expect([rows.length, new Set(rows.map(({ id }) => id)).size]).toEqual([12, 12]);
+  });
+
   test('RequestWriter-9: rows that are stored take no room: of 1,200 requests none is left out', async () => {
     const { note, flush } = writerOn(db, clock);
     const projectId = newProject();

@@ -23,8 +23,8 @@ const STREAMS = [
   { type: 'text/event-stream', name: /\btext\/event-stream\b/i, format: SERVER_SENT_EVENTS },
   { type: 'multipart/mixed', name: /\bmultipart\/mixed\b[^,]*\bsubscriptionSpec=/i, format: MULTIPART },
 ];
-/** Negotiator compares all parameters, and clients choose any boundary. */
-const PARAMETERS = /;\s*(?:boundary|subscriptionSpec)\s*=\s*(?:"[^"]*"|[^\s;,]*)/gi;
+/** Negotiator compares all parameters but the weight, and clients choose any boundary. */
+const PARAMETERS = /;\s*(?!q\s*=)[\w-]+\s*=\s*(?:"[^"]*"|[^\s;,]*)/gi;
 
 /** The format that the client prefers; null = it accepts no stream. RFC 9110 §12.4.2. */
 export function streamFormatOf({ method, headers: { accept } }: FastifyRequest): StreamFormat | null {

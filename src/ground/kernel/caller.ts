@@ -112,5 +112,8 @@ export function requireWaiting(mayWrite: MayWrite): void {
 }
 
 export function tookTooLong(): AppError {
-  return new AppError('unavailable', 'The request took too long, and changed nothing. Try again shortly.');
+  return new AppError(
+    'unavailable',
+    'The request took too long, so this change was not begun. Try again shortly.',
+  );
 }

@@ -85,6 +85,8 @@ export class ChangeLog {
         if (write.mayWrite()) done.set(write, await write.work(manager, changes));
       }
       await this.append(manager, projectId, changes);
+      // The log's row had to be waited for. Alone, a write whose request has ended meanwhile is left out.
+      if ([...done.keys()].some(({ mayWrite }) => !mayWrite())) throw tookTooLong();
       return done;
     };
     try {

@@ -10,7 +10,7 @@ import Fastify, {
   type onResponseHookHandler,
 } from 'fastify';
 import type { MayWrite } from '../../ground/kernel/caller.js';
-import { AppError } from '../../ground/kernel/errors.js';
+import { AppError, MAY_BE_STORED } from '../../ground/kernel/errors.js';
 import type { OpenConnections } from './connections/open-connections.js';
 import { routable } from './early-refusals.js';
 import { logFault, replyWithError, toAppError } from './error-reply.js';
@@ -137,6 +137,10 @@ export function onWorkDone(
   });
 }
 
+function isRead({ method, operationType }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD' || operationType === 'query';
+}
+
 function refuseLate(reply: FastifyReply): void {
   // A client that has disconnected gets no response.
   if (reply.sent || reply.raw.destroyed) return;
@@ -149,7 +153,10 @@ function refuseLate(reply: FastifyReply): void {
   if (!request.raw.complete) reply.header('connection', 'close');
   reply.send(
     request.raw.complete
-      ? new AppError('unavailable', 'The response took too long. Try again shortly.')
+      ? new AppError(
+          'unavailable',
+          `The response took too long. ${isRead(request) ? 'Try again shortly.' : MAY_BE_STORED}`,
+        )
       : new AppError('invalid_request', 'The request did not arrive in time.'),
   );
   // The handler ends after this reply. Fastify drops its answer and would warn of it; only a fault belongs in the log.

@@ -103,8 +103,11 @@ export class IdempotencyService {
     };
     try {
       const value = await work(complete);
+      // The work is done. Without its stored result a repeat works again, once the lock has ended.
       if (!isComplete)
-        await this.db.write(() => this.table.update(held(row), { result: codec.write(value) }));
+        await this.db
+          .write(() => this.table.update(held(row), { result: codec.write(value) }))
+          .catch(() => {});
       return value;
     } catch (error) {
       // If the database is unavailable, the lock expires automatically. After a lost commit, the row is no longer held.

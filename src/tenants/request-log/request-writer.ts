@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { setImmediate as letRequestsIn } from 'node:timers/promises';
 import { Batches } from '../../ground/database/change-sequence.entity.js';
 import type { Database } from '../../ground/database/database.js';
@@ -10,6 +11,8 @@ import { INT32_MAX } from '../../ground/kernel/int64.js';
 import { LoggedRequest } from './logged-request.entity.js';
 
 const BATCH_ROWS = 250;
+/** Two processes whose ids are taken draw the next ones at most so far apart. */
+const SKIPPED = 2 ** 11;
 /** Of a project, in each process. */
 const MAX_PER_SECOND = 50;
 /** So many rows of a project without an error wait in memory, and as many errors besides. */
@@ -69,7 +72,9 @@ export class RequestWriter {
     for (let at = 0; at < rows.length; at += BATCH_ROWS) this.waiting.push(rows.slice(at, at + BATCH_ROWS));
     for (let batch = this.waiting[0]; batch; batch = this.waiting[0]) {
       await this.insert(batch);
-      this.waiting.shift();
+      const [stored] = this.waiting.splice(0, 1);
+      const last = stored?.at(-1)?.id ?? 0n;
+      if (last > this.largestId) this.largestId = last;
       this.unstored.release(batch);
       // A dashboard that followed its own reads would read for ever.
       const others = batch.filter(({ isDashboardRead }) => !isDashboardRead);
@@ -84,7 +89,10 @@ export class RequestWriter {
       this.waiting[0] = rows;
       return this.batches.store((manager) => insertRows(manager, LoggedRequest, rows));
     };
-    return untilFree(insert, batch, () => withIds(batch, (batch[0]?.id ?? 0n) - 1n));
+    // Behind the taken ids, also when the clock is behind them.
+    return untilFree(insert, batch, () =>
+      withIds(batch, (batch.at(-1)?.id ?? 0n) + BigInt(randomInt(SKIPPED))),
+    );
   }
 }
 

@@ -124,6 +124,16 @@ interface Place {
   readonly type: string;
 }
 
+const isNullByDefault = ({ defaultValue }: VariableDefinitionNode) => defaultValue?.kind === Kind.NULL;
+
+function givenValue(
+  definition: VariableDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): unknown {
+  const value = variables[definition.variable.name.value];
+  return value === undefined && isNullByDefault(definition) ? null : value;
+}
+
 /**
  * Finds null where an operation does not allow it. A variable with a default may stand in such a place, and graphql notices
  * null only when it executes the place: mutations have run then. D-244.
@@ -159,11 +169,14 @@ export class NullVariables {
   ): GraphQLError[] {
     const places = (operation && this.places.get(operation)) ?? [];
     return places
-      .filter(({ definition }) => variables[definition.variable.name.value] === null)
+      .filter(({ definition }) => givenValue(definition, variables) === null)
       .slice(0, most)
       .map(({ definition, type }) => {
         const { value } = definition.variable.name;
-        const message = `Variable "$${value}" must not be null: it is used where the type is "${type}". Leave it out, and its default counts.`;
+        const advice = isNullByDefault(definition)
+          ? 'State another value.'
+          : 'Leave it out, and its default counts.';
+        const message = `Variable "$${value}" must not be null: it is used where the type is "${type}". ${advice}`;
         return new GraphQLError(message, { nodes: [definition] });
       });
   }
