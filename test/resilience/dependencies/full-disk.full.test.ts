@@ -44,7 +44,11 @@ test.each(['without a change log', 'with a change log'])(
       await load.settle();
       expect(await load.findings()).toEqual({ missing: [], duplicate: [] });
       const refused = load.answers.filter(({ status }) => status >= 400);
-      expect(refused.filter(({ status, headers }) => status !== 503 || !headers['retry-after'])).toEqual([]);
+      // A full disk cannot free the key of a refused request: until its lock ends, a repeat is told that the first one runs.
+      const isHeld = ({ status, habit }: (typeof refused)[number]) => status === 409 && habit.endsWith('key');
+      const isRetryable = (answer: (typeof refused)[number]) =>
+        (answer.status === 503 || isHeld(answer)) && Number(answer.headers['retry-after']) > 0;
+      expect(refused.filter((answer) => !isRetryable(answer))).toEqual([]);
       expect(refused.length).toBeGreaterThan(0);
       expect(gateway.faults()).toEqual([]);
 
