@@ -12,7 +12,7 @@ import { EVERYTHING } from '../support/graphql/everything.js';
 import { randomOperation } from '../support/graphql/random-operations.js';
 import { isLongRun } from '../support/long-run.js';
 
-const OPERATIONS = isLongRun ? 5_000 : 200;
+const OPERATIONS = isLongRun ? 2_000 : 200;
 
 function knownOperation(source: string) {
   const document = parse(source);

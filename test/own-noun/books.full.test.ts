@@ -7,6 +7,9 @@ import { eventually } from '../support/eventually.js';
 import { copyRepository, type RepositoryCopy } from '../support/own-noun/repository-copy.js';
 import { freePort } from '../support/servers/daemon.js';
 
+/** They build and run tests, beside other files that build. */
+const PATIENCE_MS = 900_000;
+
 let copy: RepositoryCopy;
 beforeAll(async () => {
   copy = await copyRepository();
@@ -82,72 +85,80 @@ async function seesBooks(url: string, key: string): Promise<void> {
   }
 }
 
-test('OwnNoun-1: two nouns are served side by side, each with its own scopes, data and pages', async () => {
-  await replaceIn('src/nouns.ts', [
-    ['import { PET }', "import { BOOK } from './books/book.description.js';\nimport { PET }"],
-    ['= [PET]', '= [PET, BOOK]'],
-  ]);
-  await replaceIn('src/app/nouns.ts', [
-    ['import { pets }', "import { books } from '../books/books.noun.js';\nimport { pets }"],
-    ['= [pets]', '= [pets, books]'],
-  ]);
-  await replaceIn('test/support/nouns/tested-nouns.ts', [
-    ['import { PETS }', "import { BOOKS } from './books.js';\nimport { PETS }"],
-    ['= [PETS]', '= [PETS, BOOKS]'],
-  ]);
-  // The pages of this repository's build do: the next test builds those of books.
-  await run(`npm run -s schema && cp -r ${resolve('dist/public')} dist/`);
-  await run('node browser/generate-types.js && npx tsc -p test');
-  const demo = await startDemo();
-  for (const noun of ['pets', 'books']) {
-    const list = await demo.get(`/v1/${noun}?limit=2`);
-    expect([noun, list.status, ((await list.json()) as unknown[]).length]).toEqual([noun, 200, 2]);
-  }
-  expect(JSON.parse(await readFile(join(copy.folder, 'schema/openapi.json'), 'utf8'))).toMatchObject({
-    paths: { '/pets': {}, '/books': {}, '/books/{bookId}': {} },
-  });
-  await demo.end();
-  await suites(['sqlite'], 'test/nouns/lists test/nouns/tenancy test/nouns/etags test/boundaries');
-});
+test(
+  'OwnNoun-1: two nouns are served side by side, each with its own scopes, data and pages',
+  async () => {
+    await replaceIn('src/nouns.ts', [
+      ['import { PET }', "import { BOOK } from './books/book.description.js';\nimport { PET }"],
+      ['= [PET]', '= [PET, BOOK]'],
+    ]);
+    await replaceIn('src/app/nouns.ts', [
+      ['import { pets }', "import { books } from '../books/books.noun.js';\nimport { pets }"],
+      ['= [pets]', '= [pets, books]'],
+    ]);
+    await replaceIn('test/support/nouns/tested-nouns.ts', [
+      ['import { PETS }', "import { BOOKS } from './books.js';\nimport { PETS }"],
+      ['= [PETS]', '= [PETS, BOOKS]'],
+    ]);
+    // The pages of this repository's build do: the next test builds those of books.
+    await run(`npm run -s schema && cp -r ${resolve('dist/public')} dist/`);
+    await run('node browser/generate-types.js && npx tsc -p test');
+    const demo = await startDemo();
+    for (const noun of ['pets', 'books']) {
+      const list = await demo.get(`/v1/${noun}?limit=2`);
+      expect([noun, list.status, ((await list.json()) as unknown[]).length]).toEqual([noun, 200, 2]);
+    }
+    expect(JSON.parse(await readFile(join(copy.folder, 'schema/openapi.json'), 'utf8'))).toMatchObject({
+      paths: { '/pets': {}, '/books': {}, '/books/{bookId}': {} },
+    });
+    await demo.end();
+    await suites(['sqlite'], 'test/nouns/lists test/nouns/tenancy test/nouns/etags test/boundaries');
+  },
+  PATIENCE_MS,
+);
 
-test('OwnNoun-2: books in place of pets keep every promise of a noun, and little else changes', async () => {
-  await rm(join(copy.folder, 'src/pets'), { recursive: true });
-  await run('git checkout -q src/nouns.ts src/app/nouns.ts test/support/nouns/tested-nouns.ts');
-  await replaceIn('src/nouns.ts', [
-    ['./pets/pet.description.js', './books/book.description.js'],
-    ['PET', 'BOOK'],
-  ]);
-  await replaceIn('src/app/nouns.ts', [
-    ['pets/pets.noun', 'books/books.noun'],
-    ['{ pets }', '{ books }'],
-    ['[pets]', '[books]'],
-  ]);
-  await replaceIn('test/support/nouns/tested-nouns.ts', [
-    ['./pets.js', './books.js'],
-    ['PETS', 'BOOKS'],
-  ]);
-  await run('npm run -s schema && npm run -s build');
+test(
+  'OwnNoun-2: books in place of pets keep every promise of a noun, and little else changes',
+  async () => {
+    await rm(join(copy.folder, 'src/pets'), { recursive: true });
+    await run('git checkout -q src/nouns.ts src/app/nouns.ts test/support/nouns/tested-nouns.ts');
+    await replaceIn('src/nouns.ts', [
+      ['./pets/pet.description.js', './books/book.description.js'],
+      ['PET', 'BOOK'],
+    ]);
+    await replaceIn('src/app/nouns.ts', [
+      ['pets/pets.noun', 'books/books.noun'],
+      ['{ pets }', '{ books }'],
+      ['[pets]', '[books]'],
+    ]);
+    await replaceIn('test/support/nouns/tested-nouns.ts', [
+      ['./pets.js', './books.js'],
+      ['PETS', 'BOOKS'],
+    ]);
+    await run('npm run -s schema && npm run -s build');
 
-  const changed = await run(
-    'git add -A && git diff --cached --numstat -- src browser ":!src/pets" ":!src/books"',
-  );
-  const files = changed.trim().split('\n');
-  const lines = files.map((line) => Number(line.split('\t')[0])).reduce((sum, added) => sum + added, 0);
-  expect(files.length).toBeLessThanOrEqual(12);
-  expect(lines).toBeLessThanOrEqual(300);
+    const changed = await run(
+      'git add -A && git diff --cached --numstat -- src browser ":!src/pets" ":!src/books"',
+    );
+    const files = changed.trim().split('\n');
+    const lines = files.map((line) => Number(line.split('\t')[0])).reduce((sum, added) => sum + added, 0);
+    expect(files.length).toBeLessThanOrEqual(12);
+    expect(lines).toBeLessThanOrEqual(300);
 
-  const demo = await startDemo();
-  const list = await demo.get('/v1/books?state=published&limit=1');
-  expect([list.status, await list.json()]).toEqual([
-    200,
-    [expect.objectContaining({ title: 'Emma', pages: 474 })],
-  ]);
-  expect((await demo.get('/v1/pets')).status).toBe(404);
-  expect(await (await demo.get('/v1/docs/listBooks')).text()).toContain('List all books');
-  expect(await (await demo.get('/')).text()).toContain('in front of a book shop');
-  await seesBooks(demo.url, demo.key);
-  await demo.end();
+    const demo = await startDemo();
+    const list = await demo.get('/v1/books?state=published&limit=1');
+    expect([list.status, await list.json()]).toEqual([
+      200,
+      [expect.objectContaining({ title: 'Emma', pages: 474 })],
+    ]);
+    expect((await demo.get('/v1/pets')).status).toBe(404);
+    expect(await (await demo.get('/v1/docs/listBooks')).text()).toContain('List all books');
+    expect(await (await demo.get('/')).text()).toContain('in front of a book shop');
+    await seesBooks(demo.url, demo.key);
+    await demo.end();
 
-  const own = 'test/nouns test/books test/web/item-documents test/boundaries';
-  expect(await suites(databaseKinds(), own)).toMatch(/Test Suites: \d+ passed, \d+ total/);
-});
+    const own = 'test/nouns test/books test/web/item-documents test/boundaries';
+    expect(await suites(databaseKinds(), own)).toMatch(/Test Suites: \d+ passed, \d+ total/);
+  },
+  PATIENCE_MS,
+);

@@ -6,6 +6,8 @@ import { copyRepository, type RepositoryCopy } from '../support/own-noun/reposit
 import { freePort } from '../support/servers/daemon.js';
 
 const GUIDE = 'docs/your-own-noun.md';
+/** It builds twice and runs tests, beside other files that build. */
+const PATIENCE_MS = 900_000;
 const LISTS = {
   'src/nouns.ts': 'PET',
   'src/app/nouns.ts': 'pets',
@@ -21,43 +23,47 @@ beforeAll(async () => {
 });
 afterAll(() => copy?.remove());
 
-test('NewNoun-1: the commands of the guide do what it says, from a copy of the repository to a noun without pets', async () => {
-  const port = await freePort();
-  let gateway: ReturnType<RepositoryCopy['start']> | undefined;
-  let key = '';
-  for (const command of commandsOf(await readFile(GUIDE, 'utf8'))) {
-    if (command === TAKE_PETS_OUT) await takePetsFromLists();
-    if (command === 'npm start') {
-      await gateway?.end();
-      gateway = copy.start(`PORT=${port} npm start`);
-      key = await demoKey(gateway);
-      ran.push([command, gateway.output()]);
-    } else {
-      ran.push([command, await run(`API_KEY=${key}; ${madeForTest(command, port)}`)]);
+test(
+  'NewNoun-1: the commands of the guide do what it says, from a copy of the repository to a noun without pets',
+  async () => {
+    const port = await freePort();
+    let gateway: ReturnType<RepositoryCopy['start']> | undefined;
+    let key = '';
+    for (const command of commandsOf(await readFile(GUIDE, 'utf8'))) {
+      if (command === TAKE_PETS_OUT) await takePetsFromLists();
+      if (command === 'npm start') {
+        await gateway?.end();
+        gateway = copy.start(`PORT=${port} npm start`);
+        key = await demoKey(gateway);
+        ran.push([command, gateway.output()]);
+      } else {
+        ran.push([command, await run(`API_KEY=${key}; ${madeForTest(command, port)}`)]);
+      }
     }
-  }
-  const made = outputsOf(/^npm run new-noun/)[0] ?? '';
-  expect(made).toContain('Made 16 files.');
-  const [rest, graphql] = outputsOf(/^curl/).map((output) => JSON.parse(output));
-  const id = expect.any(Number);
-  expect(rest).toEqual([
-    { id, name: 'First book', state: 'active' },
-    { id, name: 'Second book', state: 'draft' },
-    { id, name: 'Third book', state: 'archived' },
-  ]);
-  expect(graphql.data.books.nodes).toEqual([{ id: expect.any(String), name: 'First book' }]);
-  expect(outputsOf(/^TEST_DATABASES/)[0]).toMatch(
-    // `-t` skips the suites that are not about a noun.
-    /Test Suites: (1 skipped, )?1\d passed, 1\d (of 1\d )?total/,
-  );
+    const made = outputsOf(/^npm run new-noun/)[0] ?? '';
+    expect(made).toContain('Made 16 files.');
+    const [rest, graphql] = outputsOf(/^curl/).map((output) => JSON.parse(output));
+    const id = expect.any(Number);
+    expect(rest).toEqual([
+      { id, name: 'First book', state: 'active' },
+      { id, name: 'Second book', state: 'draft' },
+      { id, name: 'Third book', state: 'archived' },
+    ]);
+    expect(graphql.data.books.nodes).toEqual([{ id: expect.any(String), name: 'First book' }]);
+    expect(outputsOf(/^TEST_DATABASES/)[0]).toMatch(
+      // `-t` skips the suites that are not about a noun.
+      /Test Suites: (1 skipped, )?1\d passed, 1\d (of 1\d )?total/,
+    );
 
-  const get = (path: string) =>
-    fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${key}` } });
-  expect((await get('/v1/books')).status).toBe(200);
-  expect((await get('/v1/pets')).status).toBe(404);
-  expect(await (await get('/v1/docs/listBooks')).text()).toContain('List all books');
-  expect(await (await get('/schema.graphql')).text()).not.toMatch(/\bpets?\b/i);
-});
+    const get = (path: string) =>
+      fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${key}` } });
+    expect((await get('/v1/books')).status).toBe(200);
+    expect((await get('/v1/pets')).status).toBe(404);
+    expect(await (await get('/v1/docs/listBooks')).text()).toContain('List all books');
+    expect(await (await get('/schema.graphql')).text()).not.toMatch(/\bpets?\b/i);
+  },
+  PATIENCE_MS,
+);
 
 test('NewNoun-2: every listing of the guide is code of the books, or of a list of nouns', async () => {
   const { output } = await copy.run(
