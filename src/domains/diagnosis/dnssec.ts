@@ -1,21 +1,23 @@
-import { isDecisive, valuesOf } from '../dns/dns-message.js';
+import { type Answer, DnsUnreachable, isDecisive, valuesOf } from '../dns/dns-message.js';
 import { extendedErrorName, isAboutDnssec, isAboutExpiry } from '../dns/extended-error.js';
 import { type Diagnosis, finding } from './diagnosis.js';
-import type { Observation } from './observation.js';
+import { isRefusal, type Observation } from './observation.js';
 
 /**
  * The finding for a question that the resolver answers only without DNSSEC validation. A SERVFAIL has many causes: it must
- * fail twice, and the zone must have a DS record. While that is unknown, an extended error about DNSSEC decides. D-248.
+ * fail twice, and the zone must have a DS record. While that is unknown, an extended error about DNSSEC decides. A slow
+ * resolver is silent about valid zones too: silence alone counts only when the signatures have expired. D-248.
  */
 export function brokenDnssec(seen: Observation): Diagnosis[] {
   const { host, hostname, validation } = seen;
   // With a CNAME, the zone of the target is the one that fails. A resolver refuses a CNAME loop either way.
   if (validation === null || valuesOf(host, 'CNAME', hostname).length > 0) return [];
   const { unchecked, checked, ds } = validation;
-  const failed = host.filter((reply) => !isDecisive(reply));
+  const failed = host.filter(isFailed);
   const isFailing = failed.some(({ question }) => question.type === unchecked.question.type);
-  if (!isFailing || !isDecisive(unchecked) || isDecisive(checked)) return [];
+  if (!isFailing || !isDecisive(unchecked) || !isFailed(checked)) return [];
   const replies = [...failed, checked];
+  if (!replies.some(isRefusal) && signaturesOf(seen).expiredOn === null) return [];
   const isSigned = valuesOf([ds], 'DS').length > 0;
   // Without a DS record nobody validates the zone (RFC 4035 §5.2).
   const isUnsigned = !isSigned && isDecisive(ds) && ds.authority.some(({ type }) => type === 'SOA');
@@ -26,11 +28,12 @@ export function brokenDnssec(seen: Observation): Diagnosis[] {
   return [finding('DNSSEC_BROKEN', [...failed, unchecked, ...(isSigned ? [ds] : [])], words)];
 }
 
-/** The DS record is the owner's, the signatures are the DNS provider's. Codes differ with the resolver's settings. */
-function wordsFor(
-  { host, hostname, validation, atMs }: Observation,
-  { zone, reason, isSigned }: { zone: string; reason: string; isSigned: boolean },
-): Parameters<typeof finding>[2] {
+function isFailed(reply: Answer): boolean {
+  return !isDecisive(reply) && !(reply instanceof DnsUnreachable && reply.reason === 'not asked');
+}
+
+/** `expiredOn`: the day on which the last one ended; null = none has, or there are none. */
+function signaturesOf({ validation, atMs }: Observation): { areMissing: boolean; expiredOn: string | null } {
   const unchecked = validation?.unchecked;
   const ends = [...(unchecked?.records ?? []), ...(unchecked?.authority ?? [])]
     .filter(({ type }) => type === 'RRSIG')
@@ -38,8 +41,21 @@ function wordsFor(
   const lastEnd = ends.sort().at(-1);
   const now = new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14);
   const isPast = lastEnd !== undefined && lastEnd < now;
-  if (isPast || host.some(({ extendedError }) => isAboutExpiry(extendedError))) {
-    const when = isPast ? ` on ${lastEnd.replace(/^(....)(..)(..).*/, '$1-$2-$3')}` : '';
+  return {
+    areMissing: ends.length === 0,
+    expiredOn: isPast ? lastEnd.replace(/^(....)(..)(..).*/, '$1-$2-$3') : null,
+  };
+}
+
+/** The DS record is the owner's, the signatures are the DNS provider's. Codes differ with the resolver's settings. */
+function wordsFor(
+  seen: Observation,
+  { zone, reason, isSigned }: { zone: string; reason: string; isSigned: boolean },
+): Parameters<typeof finding>[2] {
+  const { host, hostname } = seen;
+  const { areMissing, expiredOn } = signaturesOf(seen);
+  if (expiredOn !== null || host.some(({ extendedError }) => isAboutExpiry(extendedError))) {
+    const when = expiredOn === null ? '' : ` on ${expiredOn}`;
     return {
       actor: 'DNS_PROVIDER',
       cause: `The DNSSEC signatures of ${zone} expired${when}.`,
@@ -54,7 +70,7 @@ function wordsFor(
       remedy: `Ask your DNS provider to sign the addresses of ${hostname}; if it can't, end DNSSEC for ${zone}.`,
     };
   }
-  if (isSigned && lastEnd === undefined) {
+  if (isSigned && areMissing) {
     return {
       cause: `${zone} has a DS record at its registrar, but its answers have no DNSSEC signatures${reason}.`,
       remedy: `Remove the DS record of ${zone} at your registrar.`,

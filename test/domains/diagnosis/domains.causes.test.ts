@@ -135,14 +135,20 @@ describe('DNSSEC', () => {
     expect(codes(await inspect(SHOP))).toEqual(['DNSSEC_BROKEN']);
   });
 
-  test('Domains-DNS-67: a broken chain is found behind a resolver that takes longer than the inspection', async () => {
+  /** A signed zone behind a resolver that takes longer than the inspection. */
+  const startSlowly = async (signedUntil: string) => {
     const { inspect, publish, dns } = await start({ nameServers: 1 });
     publish(SHOP, 'CNAME', PLATFORM_HOST);
     dns.set(APEX, 'DS', '4711 13 2');
-    dns.set(SHOP, 'RRSIG', 'CNAME 2026-02-01T00:00:00Z');
+    dns.set(SHOP, 'RRSIG', `CNAME ${signedUntil}`);
     for (const type of ['CNAME', 'A', 'AAAA'] as const) {
       dns.fault({ delayMs: 2_000, isQuickUnchecked: true }, { name: SHOP, type });
     }
+    return { inspect, dns };
+  };
+
+  test('Domains-DNS-67: a broken chain is found behind a resolver that takes longer than the inspection', async () => {
+    const { inspect, dns } = await startSlowly('2026-01-10T00:00:00Z');
     const seen = await inspect(SHOP);
     expect(seen.leadsHere).toBe(false);
     expect(codes(seen)).toEqual(['DNSSEC_BROKEN']);
@@ -150,6 +156,15 @@ describe('DNSSEC', () => {
     // The same silence in an unsigned zone says nothing, and the name server decides.
     dns.remove(APEX, 'DS');
     expect(await inspect(SHOP)).toMatchObject({ leadsHere: true, diagnoses: [] });
+  });
+
+  test('Domains-DNS-81: while signatures are valid, the silence of a resolver is no broken chain, but its failure is', async () => {
+    const { inspect, dns } = await startSlowly('2026-02-01T00:00:00Z');
+    expect(await inspect(SHOP)).toMatchObject({ leadsHere: true, diagnoses: [] });
+    dns.fault({ says: 'SERVFAIL', isBogus: true }, { name: SHOP, type: 'A' });
+    const failed = await inspect(SHOP);
+    expect(failed.leadsHere).toBe(false);
+    expect(codes(failed)).toEqual(['DNSSEC_BROKEN']);
   });
 
   const broken = async (code: number, signedUntil: string | null) => {

@@ -175,3 +175,31 @@ test("Domains-DNS-50: a cache's proof counts only if the inspection had the time
     { numRuns: 20 },
   );
 });
+
+test('Domains-DNS-84: a question that was not asked is no failure of DNSSEC', () => {
+  const server = { address: '127.0.0.1', port: 53 };
+  const about = (name: string, type: RecordType, rcode: string): Answer => ({
+    ...new DnsUnreachable(server, { name, type }, 'timeout', NOON_MS),
+    rcode,
+  });
+  const address = { name: HOST, type: 'A' } as const;
+  const silent = (reason: DnsUnreachable['reason']) => new DnsUnreachable(server, address, reason, NOON_MS);
+  const failed = about(HOST, 'A', 'SERVFAIL');
+  const key = { name: 'customer.test', type: 'DS', ttlSeconds: 60, value: '', caa: null };
+  const ds = { ...about('customer.test', 'DS', 'NOERROR'), records: [key] };
+  fc.assert(
+    fc.property(observation, (any) => {
+      const isBroken = (first: Answer, checked: Answer) => {
+        const validation = { unchecked: about(HOST, 'A', 'NOERROR'), checked, ds };
+        const { diagnoses } = diagnose({ ...any, host: [first], validation });
+        return diagnoses.some(({ code }) => code === 'DNSSEC_BROKEN');
+      };
+      expect(isBroken(failed, silent('not asked'))).toBe(false);
+      expect(isBroken(silent('not asked'), failed)).toBe(false);
+      expect(isBroken(silent('timeout'), silent('timeout'))).toBe(false);
+      expect(isBroken(failed, silent('timeout'))).toBe(true);
+      expect(isBroken(silent('timeout'), failed)).toBe(true);
+    }),
+    { numRuns: 20 },
+  );
+});
