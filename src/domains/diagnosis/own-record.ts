@@ -15,7 +15,7 @@ interface Lacking {
  * the name. Null = it has its own record. D-249.
  */
 export function lackingOwnRecord(seen: Observation): Lacking | null {
-  const { hostname, below, ownership, host, nameServers } = seen;
+  const { hostname, isApex, below, sibling, ownership, host, nameServers } = seen;
   if (ownership === null) return null;
   const record = newRecord(seen);
   const own = nameServers.flatMap(({ lookup, txt }) => [...lookup, ...(txt ? [txt] : [])]);
@@ -31,7 +31,8 @@ export function lackingOwnRecord(seen: Observation): Lacking | null {
       }),
     };
   }
-  if (below === null || !leadsTo([below], seen)) return null;
+  // `*.X` never answers for X, and the apex always exists. Only a wildcard next to the name can stand in for its record.
+  if (isApex || below === null || !leadsTo([below], seen) || !leadsTo(sibling, seen)) return null;
   return {
     first: `add ${record}`,
     finding: noRecord([below], {

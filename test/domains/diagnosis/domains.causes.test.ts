@@ -92,6 +92,25 @@ describe('a proof that must not end the name', () => {
   });
 });
 
+describe('a proof beside wildcards', () => {
+  test('Domains-DNS-82: a wildcard below a name with its own record is not taken for that record', async () => {
+    const { inspect, publish, dns } = await start({ nameServers: 1 });
+    publish(APEX, 'A', OURS);
+    publish('*.customer.test', 'CNAME', PLATFORM_HOST);
+    const apex = await inspect(APEX, { ownership: { ...PROOF, name: `_petstore-verify.${APEX}` } });
+    expect(apex).toMatchObject({ leadsHere: true, isApex: true, isOwnershipProved: false });
+    expect(codes(apex)).toEqual(['OWNERSHIP_TXT_MISSING', 'WILDCARD_DNS']);
+    expect(apex.diagnoses[0]?.remedy).toMatch(/^Add exactly this TXT record/);
+    dns.remove('*.customer.test');
+    publish(SHOP, 'CNAME', PLATFORM_HOST);
+    publish(`*.${SHOP}`, 'CNAME', PLATFORM_HOST);
+    const shop = await inspect(SHOP, { ownership: PROOF });
+    expect(shop).toMatchObject({ leadsHere: true, isOwnershipProved: false });
+    expect(codes(shop)).toEqual(['OWNERSHIP_TXT_MISSING']);
+    expect(shop.diagnoses[0]?.remedy).toMatch(/^Add exactly this TXT record/);
+  });
+});
+
 describe('DNSSEC', () => {
   test.each([1, 2])(
     'Domains-DNS-64: %d SERVFAIL for a question that is answered later are no finding',
