@@ -119,8 +119,13 @@ export async function observe(
   const askOwner = async () => {
     if (!ownership) return null;
     const askText = (name: string) => ask({ name, type: 'TXT' });
-    const [txt, atHost] = await Promise.all([askText(ownership.name), askText(hostname)]);
-    return { ...ownership, txt, atHost };
+    const parent = ownership.name.slice(ownership.name.indexOf('.') + 1);
+    const [txt, atHost, beside] = await Promise.all([
+      askText(ownership.name),
+      askText(hostname),
+      askText(nameBelow(parent)),
+    ]);
+    return { ...ownership, txt, atHost, beside };
   };
 
   /** A record below the name: a wildcard record answers only if the name has no record of its own (RFC 4592 §2.2.2). */
@@ -153,7 +158,7 @@ export async function observe(
     nameServers: askServers(),
     /** Null = unknown, or the zone of a registry. */
     delegation: askParent(),
-    /** `atHost`: the TXT records of the host name itself. */
+    /** `atHost`: the TXT records of the host name itself. `beside`: of a random name next to the proof. */
     ownership: askOwner(),
   });
   // Cut short = the time ended before all questions were asked and answered.

@@ -20,7 +20,7 @@ export function ownershipVerdict(
 } {
   const { hostname, ownership, atMs } = seen;
   if (ownership === null) return { isProved: null, findings: [] };
-  const { name, value, txt, atHost, isAssumed = false } = ownership;
+  const { name, value, txt, atHost, beside, isAssumed = false } = ownership;
   const replies = repliesThatCount(seen, txt);
   const texts = [...new Set(replies.flatMap(textsOf))];
   if (texts.includes(value)) return { isProved: true, findings: [] };
@@ -43,15 +43,18 @@ export function ownershipVerdict(
   const lacking = lackingOwnRecord(seen);
   const inTurn = (what: string) =>
     lacking ? `First ${lacking.first}. Then ${what}` : `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
-  if (texts.length > 0) {
-    const others = texts.slice(0, MAX_TEXTS).map((text) => JSON.stringify(shown(text)));
+  const wild = textsOf(beside);
+  const own = lacking ? [] : texts.filter((text) => !wild.includes(text));
+  if (own.length > 0) {
+    const others = own.slice(0, MAX_TEXTS).map((text) => JSON.stringify(shown(text)));
     const cause = `The TXT record at ${name} has another value: ${others.join(', ')}.`;
     const remedy = inTurn(`replace its value with ${value}.`);
     return { isProved: false, findings: [finding('OWNERSHIP_TXT_MISMATCH', replies, { cause, remedy })] };
   }
   const isAtHost = textsOf(atHost).includes(value);
+  const instead = texts.length > 0 ? ': a wildcard or DNAME record answers for it' : '';
   const missing = finding('OWNERSHIP_TXT_MISSING', isAtHost ? [...replies, atHost] : replies, {
-    cause: `There is no TXT record at ${name}${isAtHost ? `: it is on ${hostname} itself` : ''}.`,
+    cause: `There is no TXT record at ${name}${isAtHost ? `: it is on ${hostname} itself` : instead}.`,
     remedy: inTurn(`add exactly this TXT record: name ${name} (not ${hostname}), value ${value}.`),
   });
   return { isProved: false, findings: [missing] };

@@ -109,6 +109,33 @@ describe('a proof beside wildcards', () => {
     expect(codes(shop)).toEqual(['OWNERSHIP_TXT_MISSING']);
     expect(shop.diagnoses[0]?.remedy).toMatch(/^Add exactly this TXT record/);
   });
+
+  test.each([0, 1])(
+    'Domains-DNS-83: a TXT record that only a wildcard gives is not there to be replaced (%d name servers)',
+    async (nameServers) => {
+      const { inspect, publish, dns } = await start({ nameServers });
+      const expectMissing = async (hostname: string) => {
+        const ownership = { name: `_petstore-verify.${hostname}`, value: PROOF.value };
+        const missing = found(await inspect(hostname, { ownership }), 'OWNERSHIP_TXT_MISSING');
+        const cause = `There is no TXT record at ${ownership.name}: a wildcard or DNAME record answers for it.`;
+        expect(missing).toMatchObject({ cause, remedy: expect.stringMatching(/dd exactly this TXT record/) });
+      };
+      dns.set(PLATFORM_HOST, 'TXT', 'v=spf1 -all');
+      publish('*.customer.test', 'CNAME', PLATFORM_HOST);
+      await expectMissing(SHOP);
+      for (const wild of ['*.customer.test', `*.${SHOP}`]) publish(wild, 'TXT', 'v=spf1 -all');
+      publish('*.customer.test', 'CNAME', []);
+      await expectMissing(APEX);
+      await expectMissing(SHOP);
+      publish(SHOP, 'CNAME', PLATFORM_HOST);
+      await expectMissing(SHOP);
+      publish(PROOF.name, 'TXT', 'old');
+      expect(found(await inspect(SHOP, { ownership: PROOF }), 'OWNERSHIP_TXT_MISMATCH')).toMatchObject({
+        cause: `The TXT record at ${PROOF.name} has another value: "old".`,
+        remedy: `Replace its value with ${PROOF.value}.`,
+      });
+    },
+  );
 });
 
 describe('DNSSEC', () => {

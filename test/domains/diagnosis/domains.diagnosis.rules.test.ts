@@ -105,6 +105,7 @@ const observation: fc.Arbitrary<Observation> = fc.record({
       value: fc.constant('x'),
       txt: reply(`_verify.${HOST}`, 'TXT'),
       atHost: reply(HOST, 'TXT'),
+      beside: reply(`probe-4.${HOST}`, 'TXT'),
     }),
   ),
   isCutShort: fc.boolean(),
@@ -159,7 +160,7 @@ test("Domains-DNS-50: a cache's proof counts only if the inspection had the time
   const zone = { name: 'customer.test', nameServers: ['ns1.customer.test'] };
   fc.assert(
     fc.property(observation, (any) => {
-      const ownership = { name: question.name, value: 'petstore-verify=abc', txt, atHost: txt };
+      const ownership = { name: question.name, value: 'petstore-verify=abc', txt, atHost: txt, beside: txt };
       const reached = { ...any, ownership, zone, isOrphan: false, isCutShort: false, isZoneReferred: false };
       const after = (txt: Answer, more: Partial<Observation> = {}) =>
         diagnose({ ...reached, nameServers: [{ name: 'ns1.customer.test', lookup: [], txt }], ...more })
