@@ -1,8 +1,9 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { Inspection } from '../../src/domains/diagnosis/diagnose.js';
 import { type Diagnosis, type DiagnosisCode, fitForStorage } from '../../src/domains/diagnosis/diagnosis.js';
 import { HEALTH_CHECK_MS, nextCheckAtMs, nextOrderAtMs } from '../../src/domains/lifecycle/back-off.js';
 import { outcomeOf } from '../../src/domains/lifecycle/check-outcome.js';
+import { DomainCheck } from '../../src/domains/lifecycle/domain-check.js';
 import { failedOrder, issuedOrder } from '../../src/domains/lifecycle/order-outcome.js';
 import { Domain, SERVED_COLUMNS } from '../../src/domains/store/domain.entity.js';
 import type { Revision } from '../../src/domains/store/domain.store.js';
@@ -266,6 +267,21 @@ describe('the outcome of a DNS check', () => {
     expect(back.changes).toMatchObject({ dns: 'MATCHES', mismatchSinceMs: null });
     expect(back.happenings?.map(({ name }) => name)).toEqual(['domain.recovered']);
   });
+});
+
+test('Domains-Rules-4: an owner’s check that waits for its turn ends while the request may still write', async () => {
+  jest.useFakeTimers();
+  const inspect = () => new Promise<Inspection>(() => {});
+  const check = new DomainCheck({ store: {} as never, inspect, onDue() {} }, () => T0);
+  const subject = { projectId: 7n, hostname: 'shop.customer.test', isApex: false, ownership: null };
+  const refused: string[] = [];
+  for (let turns = 0; turns < 9; turns += 1) {
+    check.inspectForOwner(subject).catch(({ code }) => refused.push(code));
+  }
+  // A write begins before 3.5 s, and a check takes up to 1.3 s.
+  await jest.advanceTimersByTimeAsync(3_500 - 1_300 - 100);
+  expect(refused).toEqual(['unavailable']);
+  jest.useRealTimers();
 });
 
 describe('stored findings', () => {
