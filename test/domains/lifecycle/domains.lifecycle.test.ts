@@ -185,12 +185,14 @@ describe.each(databaseKinds())('a custom domain on %s', (kind) => {
     const tenants: Tenant[] = [];
     // Created one by one: only the calls below race.
     while (tenants.length < 50) tenants.push(await publishedTenant(rig));
-    const outcomes = await Promise.allSettled(
-      tenants.map((tenant) => ownerOf(rig, tenant).add('race.customer.test')),
-    );
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
-    expect(new Set(refused.map(({ reason }) => reason.code))).toEqual(new Set(['CONFLICT']));
+    // A request that finds no free check in time is repeated, as its client does.
+    const add = async (tenant: Tenant): Promise<string> => {
+      const adding = ownerOf(rig, tenant).add('race.customer.test');
+      const outcome = await adding.then(() => 'added').catch(({ code }) => code);
+      return outcome === 'UNAVAILABLE' ? add(tenant) : outcome;
+    };
+    const outcomes = await Promise.all(tenants.map(add));
+    expect(outcomes.sort()).toEqual([...Array(49).fill('CONFLICT'), 'added']);
   });
 
   test('a name moves to the project whose TXT record is in DNS, and to no other', async () => {
