@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Domain } from '../../src/domains/store/domain.entity.js';
+import { connectRedis } from '../../src/ground/redis/redis-connection.js';
+import { StreamSlots } from '../../src/request/streams/stream-slots.js';
 import { openLog } from '../support/changes/changes.js';
 import { FOLLOW, type OpenedStream, openStream } from '../support/changes/stream-client.js';
 import { domainRow } from '../support/domains/served-domain.js';
@@ -196,5 +198,18 @@ describe('with Redis', () => {
     const seen = stream.events.length;
     expect(await sample()).toEqual(idle);
     expect(stream.events.length).toBe(seen);
+  });
+
+  test('Streams-37: after the clock of Redis was a day ahead, the streams of a dead process take no slots', async () => {
+    const connection = await connectRedis(redis.url);
+    const slots = new StreamSlots(Promise.resolve(connection));
+    const key = 'petstore:streams:{7}';
+    const aDayAhead = Date.now() + 86_400_000;
+    await connection.zadd(key, aDayAhead * 1000, 'dead');
+    await connection.zadd(`${key}:leases`, aDayAhead + 30_000, 'dead');
+    expect(await slots.keep(7n, ['first', 'second'], 2)).toEqual([]);
+    expect(await slots.keep(7n, ['third'], 2)).toEqual(['third']);
+    expect(await connection.zrange(key, 0, -1)).toEqual(['first', 'second', 'third']);
+    await connection.quit();
   });
 });
