@@ -166,7 +166,7 @@ test('Dashboard-21: a plan without domains is told what is missing', async () =>
   expect(visitor.complaints).toEqual([]);
 });
 
-test('Dashboard-83: the first domain publishes a project that was never published', async () => {
+test('Dashboard-83: the first domain publishes a project that was never published; a name that is refused does not', async () => {
   const owner = await rig.tenant({ plan: 'PRO' });
   visitor = await visit();
   const { page } = visitor;
@@ -176,11 +176,17 @@ test('Dashboard-83: the first domain publishes a project that was never publishe
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Its first domain publishes it').waitFor();
   await takePicture(page, 'domains-publish');
-  await dialog.getByLabel('Domain or subdomain').fill('first.customer.test');
-  await dialog.getByRole('button', { name: 'Publish and add domain' }).click();
+  const publishedAtMs = async () => (await rig.app.services.projects.get(owner.projectId)).publishedAtMs;
+  const field = dialog.getByLabel('Domain or subdomain');
+  const publish = dialog.getByRole('button', { name: 'Publish and add domain' });
+  await field.fill('my_shop.customer.test');
+  await publish.click();
+  await dialog.getByRole('alert').getByText('underscore').waitFor();
+  expect(await publishedAtMs()).toBeNull();
+  await field.fill('first.customer.test');
+  await publish.click();
   await page.getByRole('heading', { level: 1, name: 'first.customer.test' }).waitFor();
-  const project = await rig.app.services.projects.get(owner.projectId);
-  expect(project.publishedAtMs).not.toBeNull();
+  expect(await publishedAtMs()).not.toBeNull();
   await page.getByRole('link', { name: 'All domains' }).click();
   await press('Add domain');
   await dialog.getByRole('button', { name: 'Add domain', exact: true }).waitFor();

@@ -5,6 +5,7 @@ import { Field } from '../elements/field.js';
 import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { fieldProblem } from '../errors/in-words.js';
+import { refusalOf } from '../errors/refusal.js';
 import {
   AddDomainDocument,
   DomainDocument,
@@ -39,18 +40,27 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
   const error = publishing.error ?? adding.error;
   const refused = fieldProblem(error, 'hostname');
 
+  const addOnce = () => add({ variables: { hostname } });
+  /** Asks before it publishes: nothing takes that back, so a name that the gateway refuses must not cause it. */
+  const addOrPublish = async () => {
+    try {
+      return await addOnce();
+    } catch (refused) {
+      if (isPublished || refusalOf(refused)?.code !== 'NOT_PUBLISHED') throw refused;
+      adding.reset();
+      await publish();
+      return addOnce();
+    }
+  };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (hostname === '') return setProblem('Enter a domain or a subdomain that is yours.');
     setProblem(null);
-    if (!isPublished) {
-      const published = await publish().catch(() => ({ data: null }));
-      if (!published.data) return;
-    }
-    const { data } = await add({ variables: { hostname } }).catch(() => ({ data: null }));
-    if (!data) return;
+    publishing.reset();
+    const answer = await addOrPublish().catch(() => null);
+    if (!answer?.data) return;
     onClose();
-    go(`/settings/domains/${data.addDomain.id}`);
+    go(`/settings/domains/${answer.data.addDomain.id}`);
   };
 
   return (
