@@ -39,9 +39,11 @@ export function SignInPage() {
       await client.query({ query: SessionDocument, fetchPolicy: 'network-only', context: { headers } });
       begin(token);
     } catch (refused) {
-      const why = refusalOf(refused)?.code === 'UNAUTHORIZED' ? whyRefused(token) : null;
+      const isOfKey = refusalOf(refused)?.code === 'UNAUTHORIZED';
+      // A known key is known by its first characters: the others may be wrong.
+      const why = isOfKey ? whyRefused(token, ', or it was not copied exactly') : null;
       if (why === null) setError(refused);
-      else setProblem(`This API key is no longer accepted: ${why}.`);
+      else setProblem(`This API key is not accepted: ${why}.`);
       setBusy(false);
       input.current?.select();
     }
