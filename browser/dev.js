@@ -13,12 +13,10 @@ import { BUILDS } from './vite.config.js';
 const SERVER = ['src', 'schema'].map((name) => join(import.meta.dirname, '..', name, sep));
 const gatewayUrl = `http://127.0.0.1:${process.env.PORT || 4000}`;
 
-const gateway = spawn(process.execPath, ['--watch', '--watch-preserve-output', 'dist/src/main.js'], {
-  stdio: 'inherit',
-  // In its own process group: Ctrl-C would reach the gateway twice, and the second signal ends it at once.
-  detached: true,
-  env: { SHUTDOWN_SECONDS: '2', ...process.env },
-});
+if (await health()) {
+  console.error(`A program answers at ${gatewayUrl} already. Stop it, or set PORT to another port.`);
+  process.exit(1);
+}
 await generateTypes();
 const pages = await createServer({
   ...BUILDS.dashboard,
@@ -32,24 +30,39 @@ pages.watcher.on('all', (_, file) => {
   if (SERVER.some((folder) => file.startsWith(folder))) void buildServer();
   if (file.endsWith('.graphql')) generateTypes().catch((error) => console.error(error.message));
 });
-await pages.listen();
 
+const gateway = spawn(process.execPath, ['--watch', '--watch-preserve-output', 'dist/src/main.js'], {
+  stdio: 'inherit',
+  // In its own process group: Ctrl-C would reach the gateway twice, and the second signal ends it at once.
+  detached: true,
+  env: { SHUTDOWN_SECONDS: '2', ...process.env },
+});
+const gatewayEnd = once(gateway, 'exit');
 let isEnding = false;
 const end = async () => {
   if (isEnding) return;
   isEnding = true;
   gateway.kill('SIGINT');
-  await Promise.all([once(gateway, 'exit'), pages.close()]);
+  await Promise.all([gatewayEnd, pages.close()]);
   process.exit(0);
 };
-process.on('SIGINT', end);
-process.on('SIGTERM', end);
-gateway.on('exit', end);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, end);
+void gatewayEnd.then(end);
+// Nothing else ends it after an error here.
+process.on('exit', () => gateway.kill('SIGINT'));
 
-while ((await fetch(`${gatewayUrl}/healthz`).catch(() => null))?.ok !== true) await sleep(200);
-console.log(
-  `Dashboard ${pages.resolvedUrls.local[0]}   Gateway ${gatewayUrl}   Both follow your changes. Ctrl-C ends them.`,
-);
+await pages.listen();
+while (!isEnding && !(await health())?.ok) await sleep(200);
+if (!isEnding) {
+  console.log(
+    `Dashboard ${pages.resolvedUrls.local[0]}   Gateway ${gatewayUrl}   Both follow your changes. Ctrl-C ends them.`,
+  );
+}
+
+/** Null = nothing answers. */
+function health() {
+  return fetch(`${gatewayUrl}/healthz`, { signal: AbortSignal.timeout(2_000) }).catch(() => null);
+}
 
 async function buildServer() {
   isStale = true;
