@@ -223,6 +223,59 @@ test('PetFiles-15: an import is one act in Activity, also after a reload; a canc
   expect(visitor.complaints).toEqual([]);
 });
 
+test('PetFiles-16: the card of an import says when Activity shows it late, and not that it is missing when only the list of Activity fails', async () => {
+  const tenant = await app.tenant();
+  visitor = await visit();
+  const { page } = visitor;
+  const refuse = async (text: string, code: string, more = {}) => {
+    const json = { data: null, errors: [{ message: code, extensions: { code, ...more } }] };
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes(text) ? route.fulfill({ json }) : route.continue(),
+    );
+  };
+  const importOne = async () => {
+    await chooseFile('name,categoryId\nRex,1');
+    await dialog().getByRole('button', { name: 'Import 1 pet' }).click();
+  };
+  await openPets(tenant.token);
+  await page.getByText('No pet yet').waitFor();
+  // The gateway accepts a hundred imports of a key in a day.
+  await refuse('recordImport', 'FIELD_RATE_LIMITED', { retryAfterSeconds: 86_000 });
+  await importOne();
+  const late = card().getByText('Activity does not show this import yet. The gateway asked to wait: 23 h');
+  await late.waitFor();
+  expect(await violationsOn(page)).toEqual([]);
+  await page.unroute('**/graphql');
+  await page.reload();
+  await card().getByText('Imported 1 pet.').waitFor();
+  await eventually('an act', async () => (await importsOf(tenant)).length === 1);
+  expect(await late.count()).toBe(0);
+  await dismiss();
+
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.getByText('imported pets from').waitFor();
+  await page.goBack();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/graphql', async (route) => {
+    if (route.request().postData()?.includes('createPets')) await held;
+    await route.fallback();
+  });
+  await importOne();
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.getByText('imported pets from').waitFor();
+  await refuse('auditEvents', 'INTERNAL');
+  const refused = page.waitForResponse(async (answer) => (await answer.text()).includes('INTERNAL'));
+  release();
+  await refused;
+  await eventually('two acts', async () => (await importsOf(tenant)).length === 2);
+  await card().getByText('Imported 1 pet.').waitFor();
+  expect(await card().getByText('Activity').count()).toBe(0);
+  expect(visitor.complaints).toEqual([]);
+});
+
 test('PetFiles-3: a file that is no list of pets is refused in words, and another one can be chosen', async () => {
   const { token } = await app.tenant();
   visitor = await visit();

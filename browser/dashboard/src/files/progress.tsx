@@ -26,10 +26,19 @@ export function Progress({ label, share, text, wait }: Props) {
         <span role="status">{text}</span>
         {wait && (
           <span className="muted">
-            {REASONS[wait.reason]}: <Countdown untilMs={wait.untilMs} />
+            <Waiting wait={wait} />
           </span>
         )}
       </p>
     </div>
+  );
+}
+
+/** Why a task waits, and how long. */
+export function Waiting({ wait }: { wait: Wait }) {
+  return (
+    <>
+      {REASONS[wait.reason]}: <Countdown untilMs={wait.untilMs} />
+    </>
   );
 }

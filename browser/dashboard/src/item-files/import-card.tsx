@@ -3,7 +3,7 @@ import { Download } from 'lucide-react';
 import { useEffect, useReducer, useRef, useState } from 'react';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { useBlock } from '../errors/use-block.js';
-import { Progress } from '../files/progress.js';
+import { Progress, Waiting } from '../files/progress.js';
 import { TaskCard } from '../files/task-card.js';
 import { useTask } from '../files/use-task.js';
 import { counted } from '../items/item.js';
@@ -137,6 +137,11 @@ function Ended({ job }: { job: ImportJob }) {
             </button>
           </div>
         </>
+      )}
+      {recording.wait && (
+        <p className="muted">
+          Activity does not show this import yet. <Waiting wait={recording.wait} />
+        </p>
       )}
       {recording.error ? (
         <>

@@ -51,7 +51,8 @@ export async function recordImport(
   await paced(send, { ...tools, of: 'management', units: 1 });
   job.isRecorded = true;
   await saveProgress(job);
-  await client.refetchQueries({ include: [ActivityDocument] });
+  // Not awaited: a list that cannot be read says nothing about the act.
+  void client.refetchQueries({ include: [ActivityDocument] });
 }
 
 /** How many items the next request has: whole units that the plan can pay, in a body of an allowed size. */
