@@ -58,6 +58,20 @@ for (const kind of databaseKinds()) {
     const full = onStatement('full');
     underFault('Durable-3: a lost answer doubles and loses nothing', kind, lost, COMMAND_WRITES);
     underFault('Durable-4: a late answer doubles and loses nothing', kind, late, COMMAND_WRITES);
+    const lostCommit = onStatement('lost', true);
+    const lateCommit = onStatement('late', true);
+    underFault(
+      'Durable-17: a lost answer to COMMIT doubles and loses nothing',
+      kind,
+      lostCommit,
+      COMMAND_WRITES,
+    );
+    underFault(
+      'Durable-18: a late answer to COMMIT doubles and loses nothing',
+      kind,
+      lateCommit,
+      COMMAND_WRITES,
+    );
     underFault('Durable-5: a full server loses and does nothing', kind, full, COMMAND_WRITES);
   }
   underFault('Durable-7: a write that a lock refused is never done', kind, locked(), COMMAND_WRITES);

@@ -17,7 +17,7 @@ export const DURABILITY: readonly Mutant[] = [
     find: 'writes.length === 1 || unavailableIfDatabaseAway(error)',
     replace: 'writes.length === 1',
     breaks: 'After an error of COMMIT nothing runs again.',
-    tests: ['Durable-3'],
+    tests: ['Durable-17'],
     process: { database: 'mysql', round: 'createPet with the change log, without a key' },
   },
   {

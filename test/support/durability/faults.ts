@@ -10,10 +10,10 @@ const DAY_MS = 86_400_000;
 const CLOCKS_MS = [DAY_MS, 0, -DAY_MS, 0];
 
 /** MySQL: a statement is executed or refused, and its answer is lost, late or an error. */
-export const onStatement = (fault: StatementFault): Fault => ({
+export const onStatement = (fault: StatementFault, isForCommits = false): Fault => ({
   isNeverDone: fault === 'full',
   async arm({ trap }, place) {
-    trap?.set(fault, place);
+    trap?.set(fault, place, isForCommits);
   },
   async lift(gateway) {
     const isMet = gateway.trap?.release() ?? false;

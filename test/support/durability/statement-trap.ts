@@ -17,7 +17,7 @@ const ER_RECORD_FILE_FULL = 1_114;
  */
 export type StatementFault = 'lost' | 'late' | 'slow' | 'full';
 
-/** Catches one statement to MySQL, the `at`-th from `set` on. */
+/** Catches one statement to MySQL, the `at`-th from `set` on; or the `at`-th COMMIT. */
 export class StatementTrap {
   readonly distortion: Distortion = {
     ofRequest: (bytes, ends) => this.ofRequest(bytes, ends),
@@ -25,12 +25,14 @@ export class StatementTrap {
   };
   private fault: StatementFault | (() => void) | null = null;
   private left = 0;
+  private isForCommits = false;
   private readonly caught = new Map<Ends, StatementFault | (() => void)>();
   hasCaught = false;
 
   /** A function is called when the statement has been executed, and its answer is lost. */
-  set(fault: StatementFault | (() => void), at: number): void {
+  set(fault: StatementFault | (() => void), at: number, isForCommits = false): void {
     this.fault = fault;
+    this.isForCommits = isForCommits;
     this.left = at;
     this.hasCaught = false;
   }
@@ -42,7 +44,7 @@ export class StatementTrap {
   }
 
   private ofRequest(bytes: Buffer, ends: Ends): void {
-    if (this.fault !== null && isStatement(bytes)) {
+    if (this.fault !== null && isStatement(bytes) && (!this.isForCommits || bytes.includes('COMMIT'))) {
       this.left -= 1;
       if (this.left === 0) {
         this.hasCaught = true;
