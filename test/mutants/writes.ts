@@ -53,10 +53,10 @@ export const WRITES: readonly Mutant[] = [
   {
     id: 'lock-outlives-its-client',
     file: 'ground/database/bounded-mysql.ts',
-    find: 'innodb_lock_wait_timeout = ${lockSeconds}',
-    replace: 'innodb_lock_wait_timeout = 50',
+    find: '`${name} = ${lockSeconds}`',
+    replace: '`${name} = 50`',
     breaks: 'MySQL executes no statement after its client has given up.',
-    tests: ['Outcome-8', 'Outcome-9'],
+    tests: ['Outcome-8', 'Outcome-9', 'Outcome-10'],
   },
   {
     id: 'cursor-behind-an-unseen-change',
