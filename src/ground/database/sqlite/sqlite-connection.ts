@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs';
 import libsql from 'libsql';
-import { createPrivate, IN_USE, identityOf, walBytes } from './sqlite-file.js';
+import { createPrivate, IN_USE, walBytes } from './sqlite-file.js';
 
 /** They change nothing outside the statement. Errors without such a code, such as of a value of a wrong type, are of it too. */
 const OF_STATEMENT = /^(?!SQLITE_)|^SQLITE_(AUTH|CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG)/;
@@ -231,6 +232,12 @@ export class SqliteConnection {
     broken.close();
     return this.fault;
   }
+}
+
+/** Two files with one name differ in it. */
+function identityOf(path: string): string {
+  const file = statSync(path, { throwIfNoEntry: false });
+  return file ? `${file.dev}:${file.ino}` : 'missing';
 }
 
 function movedFile(): Error {

@@ -52,12 +52,6 @@ export function createPrivate(path: string): void {
   openedFiles.add(realPath(path));
 }
 
-/** Two files with one name differ in it. */
-export function identityOf(path: string): string {
-  const file = statSync(path, { throwIfNoEntry: false });
-  return file ? `${file.dev}:${file.ino}` : 'missing';
-}
-
 export function walBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
