@@ -88,6 +88,24 @@ describe('with Redis', () => {
     );
   });
 
+  test('Limits-Redis-18: an admission before a strike of a clock that was ahead forgets it in Redis as in memory', async () => {
+    let now = NOON_MS;
+    const shared = new RedisLimiter(redis, { now: () => now });
+    const local = new MemoryLimiter(() => now);
+    const subject = newSubject();
+    const once = charge({
+      quota: { perMinute: 1, perDay: 30 },
+      keyId: '1',
+      connection: 'a',
+      cost: 1,
+      subject,
+    });
+    for (const byMs of [0, 0, 0, -DAY_MS, DAY_MS + MINUTE_MS, 0]) {
+      now += byMs;
+      expect(await shared.charge(once)).toEqual(local.charge(once));
+    }
+  });
+
   test('Limits-Redis-2: three processes that share Redis admit exactly the quota, twenty times', async () => {
     const processes = await Promise.all(Array.from({ length: 3 }, () => startLimiterProcess(server.url)));
     try {

@@ -77,11 +77,13 @@ end
 local text = hasKey and stored[2] or ''
 if cost < 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text, version} end
 local strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = 0, 0, 0, 0, 0, 0, ''
+local hasBlock = false
 if text ~= '' then
   local pattern = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (.*)$'
   strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = string.match(text, pattern)
   strikes, step, quietSince, untilMs = strikes + 0, step + 0, quietSince + 0, untilMs + 0
   refusedAt, retryAt = refusedAt + 0, retryAt + 0
+  hasBlock = retryAt ~= 0
   if quietSince - now > ${LONGEST_BAN_MS} then
     strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = 0, 0, 0, 0, 0, 0, ''
   end
@@ -108,7 +110,7 @@ elseif fits then
     local windowsEnd = isDaily and (day + 1) * 86400000 or (minute + 1) * 60000
     call('SET', KEYS[1], packed, 'PX', windowsEnd - now + 60000)
   end
-  if retryAt == 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed} end
+  if not hasBlock then return {now, 0, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed} end
 elseif not hasKey or isWithin then
   return {now, 1, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed}
 end
