@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
@@ -15,6 +17,8 @@ const fields: NounField[] = ['name', 'note'].map((name, at) => ({
   isRequired: at === 0,
   example: '',
 }));
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 const LINE_ENDS = ['\n', '\r\n', '\r'];
 
 /** The rows of a file that arrives in pieces of this many bytes. */
@@ -67,7 +71,6 @@ describe.each([1, 2, 3, 65_536])('a file in pieces of %i bytes', (pieceBytes) =>
 });
 
 test('Import-57: a quote that never closes, and a line without end, cost one row and no memory', async () => {
-  const before = process.memoryUsage().arrayBuffers;
   const open = await rowsOf(`name,note\n"Rex,a\r${'Max,b\r'.repeat(50_000)}`);
   expect([open.length, open[0]?.line, open[0]?.problem, open[1]?.input]).toEqual([
     50_001,
@@ -75,9 +78,17 @@ test('Import-57: a quote that never closes, and a line without end, cost one row
     expect.stringMatching(/^has an unclosed quote/),
     { name: 'Max', note: 'b' },
   ]);
+  const before = process.memoryUsage().arrayBuffers;
+  let mostBytes = 0;
   async function* endless() {
     yield Buffer.from('name,note\n');
-    for (let piece = 0; piece < 1_000; piece += 1) yield Buffer.alloc(65_536, 'x');
+    for (let piece = 0; piece < 1_000; piece += 1) {
+      yield Buffer.alloc(65_536, 'x');
+      if (piece % 100 !== 99) continue;
+      // Node frees the pieces when it likes.
+      collectGarbage();
+      mostBytes = Math.max(mostBytes, process.memoryUsage().arrayBuffers - before);
+    }
     yield Buffer.from('\rRex,a\r');
   }
   const file = await openRecordFile('-', Readable.from(endless()), fields);
@@ -87,7 +98,7 @@ test('Import-57: a quote that never closes, and a line without end, cost one row
     [2, 'is longer than 100,000 bytes'],
     [3, { name: 'Rex', note: 'a' }],
   ]);
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40_000_000);
+  expect(mostBytes).toBeLessThan(10_000_000);
 });
 
 test('Import-58: the command line and the dashboard read each valid file as csv-parse does', async () => {
