@@ -25,7 +25,7 @@ export interface Write {
   readonly name: string;
   /** The act in the audit log, which has it once for each effect. */
   readonly act?: string;
-  /** The next write of this name takes the effect back. */
+  /** The next write of this name replaces the effect. */
   readonly isReplaced?: true;
   /** Prepares a new attempt, without a fault. */
   begin(gateway: FaultyGateway, tenant: Tenant): Promise<Attempt>;
@@ -148,15 +148,17 @@ export const MANAGEMENT_WRITES: readonly Write[] = [
   },
   {
     name: 'publishProject',
+    act: 'project.publish',
+    isReplaced: true,
     async begin(gateway, tenant) {
       const [row] = await gateway.query('SELECT published_at_ms AS ms FROM projects WHERE id = ?', [
         tenant.projectId,
       ]);
       return {
-        name: `deploy after ${row?.ms}`,
+        name: `deploy beside ${row?.ms}`,
         send: (headers) => mutate(gateway, tenant, 'mutation { publishProject { slug } }', {}, headers),
         stored: () =>
-          gateway.count('projects WHERE id = ? AND published_at_ms > ?', [tenant.projectId, row?.ms]),
+          gateway.count('projects WHERE id = ? AND published_at_ms <> ?', [tenant.projectId, row?.ms]),
       };
     },
   },
