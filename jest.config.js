@@ -40,7 +40,8 @@ const SERIAL = { ...RETRYING, runner: '<rootDir>/test/support/jest/serial-runner
 /** `npm test` runs the first, `npm run test:full` all but the last, and `npm run test:long` the last. D-199. */
 export default {
   ...RUN,
-  maxWorkers: 2,
+  // For two cores: tests wait for processes and deadlines.
+  maxWorkers: 3,
   testSequencer: '<rootDir>/test/support/jest/longest-first.js',
   projects: [
     {
