@@ -115,13 +115,17 @@ const EVERYWHERE: Record<string, (name: string, parent: string) => Expected> = {
     leadsHere: true,
     codes: ['DNS_NO_RECORD', 'WILDCARD_DNS'],
     actor: 'OWNER',
-    says: ['has no record of its own', 'RFC 4592', `Add ${CNAME(name)}, before you add the TXT record.`],
+    says: [
+      'A wildcard record answers for it',
+      'RFC 4592',
+      `Add ${CNAME(name)}, before you add the TXT record.`,
+    ],
     proof: `First add ${CNAME(name)}. Then add exactly this TXT record`,
   }),
   'foo.addresses': (name) => ({
     leadsHere: true,
     codes: ['DNS_NO_RECORD', 'WILDCARD_DNS', 'FLATTENED'],
-    says: ['has no record of its own', `Add ${CNAME(name)}`],
+    says: ['A wildcard record answers for it', `Add ${CNAME(name)}`],
     proof: `First add ${CNAME(name)}`,
   }),
   'ended.wild': (name) => ({

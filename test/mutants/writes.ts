@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.js';
 
-/** What is acknowledged is stored, what is refused is not done. */
+/** An acknowledged write is stored, and a refused write is not done. */
 export const WRITES: readonly Mutant[] = [
   {
     id: 'batch-of-unknown-outcome-runs-again',

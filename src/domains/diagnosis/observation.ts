@@ -128,7 +128,7 @@ export async function observe(
     return { ...ownership, txt, atHost, beside };
   };
 
-  /** A record below the name: a wildcard record answers only if the name has no record of its own (RFC 4592 §2.2.2). */
+  /** A record below the name: a wildcard record answers only if the name itself has no record (RFC 4592 §2.2.2). */
   const askBelow = async () => (ownership ? ask(addressOf(nameBelow(hostname))) : null);
 
   const seen = await allOf({

@@ -36,7 +36,7 @@ export function lackingOwnRecord(seen: Observation): Lacking | null {
   return {
     first: `add ${record}`,
     finding: noRecord([below], {
-      cause: `${hostname} has no record of its own: a wildcard record leads it here, and no longer does once there is a TXT record at ${ownership.name} (RFC 4592).`,
+      cause: `There is no record for ${hostname} itself. A wildcard record answers for it, and stops once there is a TXT record at ${ownership.name} (RFC 4592).`,
       remedy: `Add ${record}, before you add the TXT record.`,
     }),
   };

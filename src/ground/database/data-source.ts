@@ -1,5 +1,5 @@
 import type libsql from 'libsql';
-import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
+import { DataSource, type DataSourceOptions, type MigrationInterface, type QueryRunner } from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
 
 export interface DataSourceSettings {
@@ -109,4 +109,22 @@ export async function withDataSource<T>(
   } finally {
     await source.destroy();
   }
+}
+
+/** Called around each statement. */
+export type StatementTrace = <T>(sql: string, run: () => Promise<T>) => Promise<T>;
+
+/** From now on `trace` is called around each statement of TypeORM. */
+export function traceRunners(source: DataSource, trace: StatementTrace): void {
+  const createRunner = source.createQueryRunner.bind(source);
+  const traced = new WeakSet<QueryRunner>();
+  source.createQueryRunner = (mode) => {
+    const runner = createRunner(mode);
+    // SQLite has one query runner.
+    if (traced.has(runner)) return runner;
+    traced.add(runner);
+    const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<unknown>;
+    runner.query = ((...args: [string]) => trace(args[0], () => query(...args))) as typeof runner.query;
+    return runner;
+  };
 }

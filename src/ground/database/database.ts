@@ -7,14 +7,19 @@ import {
   type FindOptionsWhere,
   LessThanOrEqual,
   type ObjectLiteral,
-  type QueryRunner,
   type Repository,
 } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { type DatabaseTarget, isInMemory } from '../config/config.js';
 import { ALWAYS, type MayWrite, requireWaiting } from '../kernel/caller.js';
 import { FairSemaphore } from '../scheduling/fair-semaphore.js';
-import { createDataSource, type DatabaseSchema, type DataSourceSettings } from './data-source.js';
+import {
+  createDataSource,
+  type DatabaseSchema,
+  type DataSourceSettings,
+  type StatementTrace,
+  traceRunners,
+} from './data-source.js';
 import { isLocked, isQueueFull, noConnection, outcomeUnknown } from './database-errors.js';
 import { Durability } from './durability.js';
 import { PreparedStatements } from './prepared-statements.js';
@@ -31,8 +36,6 @@ const SQLITE_WAIT_MS = 20;
 const READINESS_FRESH_MS = 250;
 const STEP_ROWS = 500;
 const MAX_STEPS = 400;
-
-type StatementTrace = <T>(sql: string, run: () => Promise<T>) => Promise<T>;
 
 /** The open database: repositories, transactions, and retries after locks. */
 export class Database {
@@ -88,17 +91,7 @@ export class Database {
   /** From now on `trace` is called around each statement. */
   traceStatements(trace: StatementTrace): void {
     const { source, statements } = this;
-    const createRunner = source.createQueryRunner.bind(source);
-    const traced = new WeakSet<QueryRunner>();
-    source.createQueryRunner = (mode) => {
-      const runner = createRunner(mode);
-      // SQLite has one query runner.
-      if (traced.has(runner)) return runner;
-      traced.add(runner);
-      const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<unknown>;
-      runner.query = ((...args: [string]) => trace(args[0], () => query(...args))) as typeof runner.query;
-      return runner;
-    };
+    traceRunners(source, trace);
     if (!statements) return;
     this.statements = Object.assign(Object.create(statements) as typeof statements, {
       execute: (sql, values, mayWrite) => trace(sql, () => statements.execute(sql, values, mayWrite)),

@@ -3,7 +3,7 @@ import type { Inspection } from '../../../src/domains/diagnosis/diagnose.js';
 import { type DnsRig, PLATFORM_HOST, startDnsRig } from '../../support/dns/dns-rig.js';
 import { type DnsServerDouble, startDnsServer } from '../../support/dns/dns-server.js';
 
-// What real servers answered, told again by scripted ones. The servers themselves are in the full tier.
+// Scripted servers give the answers that real servers gave. The servers themselves are in the full tier.
 
 const SHOP = 'shop.customer.test';
 const APEX = 'customer.test';

@@ -44,7 +44,7 @@ test.each(['without a change log', 'with a change log'])(
       await load.settle();
       expect(await load.findings()).toEqual({ missing: [], duplicate: [] });
       const refused = load.answers.filter(({ status }) => status >= 400);
-      // A full disk cannot free the key of a refused request: until its lock ends, a repeat is told that the first one runs.
+      // A full disk cannot free the key of a refused request. Until the lock ends, a repeat gets 409.
       const isHeld = ({ status, habit }: (typeof refused)[number]) => status === 409 && habit.endsWith('key');
       const isRetryable = (answer: (typeof refused)[number]) =>
         (answer.status === 503 || isHeld(answer)) && Number(answer.headers['retry-after']) > 0;

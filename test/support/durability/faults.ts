@@ -26,7 +26,7 @@ export const onStatement = (fault: StatementFault, isForCommits = false): Fault 
 export const fullDisk: Fault = {
   isNeverDone: true,
   async arm(gateway, place) {
-    // The log of writes begins anew, so that a place is the same for each write.
+    // With an empty log of writes, a place is the same for each write.
     await eventually('an empty log', async () => {
       const [row] = await gateway.query('PRAGMA wal_checkpoint(TRUNCATE)');
       return Number(row?.busy) === 0;

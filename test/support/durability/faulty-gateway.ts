@@ -30,7 +30,7 @@ interface TenantOptions {
   isLogged?: boolean;
 }
 
-/** A gateway in a process of its own, whose disk, clock, life and statements can be made to fail. */
+/** A gateway process whose disk, clock, life and statements can be made to fail. */
 export class FaultyGateway {
   /** Null on SQLite. */
   readonly trap: StatementTrap | null;

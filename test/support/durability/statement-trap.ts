@@ -9,7 +9,7 @@ const SLOW_MS = 250;
 const ER_RECORD_FILE_FULL = 1_114;
 
 /**
- * What happens to a statement.
+ * The fault of a statement.
  * `lost`: it is executed, and the connection ends instead of an answer.
  * `late`: it is executed, and its answer arrives after the gateway has given up.
  * `slow`: its answer arrives later, but in time.

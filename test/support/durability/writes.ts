@@ -5,7 +5,7 @@ import { eventually } from '../eventually.js';
 import { graphql, rest } from '../http/client.js';
 import type { FaultyGateway, Tenant } from './faulty-gateway.js';
 
-/** What a client knows after its request: `done` is a promise, `refused` one too, and `unknown` is none. */
+/** The knowledge of a client after its request: `done` and `refused` are promises, `unknown` is none. */
 export interface Outcome {
   readonly kind: 'done' | 'refused' | 'unknown';
   /** The code of the error, or why there was no answer. */
