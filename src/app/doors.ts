@@ -54,7 +54,6 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   const drain = new Drain(http, connections, () => parts.streams.drain(), ended);
   http.decorateRequest('site');
   addServerHooks(http, {
-    connections,
     isAllowedOrigin: originRule(options),
     recordEnd: recordEnds(parts, ended, options.now),
     refuseEarly: earlyRefusals(options, parts),

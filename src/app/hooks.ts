@@ -10,7 +10,6 @@ import {
 import { requirePlatformHost } from '../doors/web/dashboard.door.js';
 import { varyByEncoding } from '../doors/web/pages.door.js';
 import { type Admission, UNADMITTED } from '../request/admission/admission.js';
-import type { OpenConnections } from '../request/http/connections/open-connections.js';
 import type { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
 import { allowNoOrigin, allowOrigins } from '../request/http/cors.js';
 import { labelAnswer, startAnswerTimer, stopAnswerTimer, UNANSWERED } from '../request/http/server.js';
@@ -29,7 +28,6 @@ import {
 // docs/request-path.md follows a request through them. D-105.
 
 interface ServerHooks {
-  connections: OpenConnections;
   isAllowedOrigin: (origin: string) => boolean;
   recordEnd: onRequestHookHandler;
   refuseEarly: onRequestHookHandler;
@@ -39,7 +37,7 @@ interface ServerHooks {
 
 export function addServerHooks(
   server: FastifyInstance,
-  { connections, isAllowedOrigin, recordEnd, refuseEarly, tracing }: ServerHooks,
+  { isAllowedOrigin, recordEnd, refuseEarly, tracing }: ServerHooks,
 ): void {
   const notes: Record<string, unknown> = {
     ...UNADMITTED,
@@ -61,7 +59,7 @@ export function addServerHooks(
     server.addHook('preValidation', followTrace(tracing));
   }
   // Before anything refuses: a refusal has a request id too.
-  server.addHook('onRequest', labelAnswer(connections));
+  server.addHook('onRequest', labelAnswer);
   // Before anything refuses: pages of allowed origins may read refusals.
   server.addHook('onRequest', allowOrigins(isAllowedOrigin));
   // Sets the project of the host, which admission asks for; answers redirects and ACME challenges.

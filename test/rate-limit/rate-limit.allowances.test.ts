@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
 import { type Refused, shownWindow } from '../../src/request/rate-limit/rules/limiter.js';
-import { charge, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
+import { charge, hammer, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 
 const ONE = { name: 'management:1', perMinute: 3, perDay: null, cost: 1 };
 const FREE = { perMinute: 60, perDay: 1_000 };
@@ -17,12 +17,6 @@ function limited() {
   return { clock, limiter, left, planLeft };
 }
 
-/** Bans the key: eleven requests, all but the first sent before Retry-After. */
-function ban(limiter: MemoryLimiter): void {
-  for (let sent = 0; sent < 11; sent += 1) limiter.charge(charge({ quota: NONE }));
-  expect(limiter.peek(charge()).ban?.untilSeconds).not.toBeNull();
-}
-
 test('Limits-Allowances-1: a charge without plan units spends the allowance alone, and the headers show the plan', () => {
   const { limiter, left, planLeft } = limited();
   const decision = limiter.charge(charge({ cost: 0, allowance: ONE }));
@@ -31,10 +25,10 @@ test('Limits-Allowances-1: a charge without plan units spends the allowance alon
   expect([left(), planLeft()]).toEqual([2, 60]);
 });
 
-test('Limits-Allowances-2: neither a spent quota nor a ban refuses a charge without plan units', () => {
-  const { limiter } = limited();
+test('Limits-Allowances-2: neither a spent quota nor a ban refuses a charge without plan units', async () => {
+  const { limiter, clock } = limited();
   expect(limiter.charge(charge({ cost: 0, quota: NONE, allowance: ONE })).admitted).toBe(true);
-  ban(limiter);
+  await hammer(limiter, clock, charge({ quota: NONE }));
   expect(limiter.charge(charge({ cost: 0, allowance: ONE })).admitted).toBe(true);
   expect(limiter.charge(charge({ allowance: ONE }))).toMatchObject({
     code: 'key_banned',
@@ -99,9 +93,11 @@ test('Limits-Allowances-6: after Retry-After the same request is admitted, whate
   );
 });
 
-test('Limits-Bans-1: during a ban X-RateLimit-Reset and Retry-After name the same moment, and nothing remains', () => {
+test('Limits-Bans-1: during a ban X-RateLimit-Reset and Retry-After name the same moment, and nothing remains', async () => {
   const { limiter, clock } = limited();
-  ban(limiter);
+  await hammer(limiter, clock, charge({ quota: NONE }));
+  // Whole seconds, as those that it compares.
+  clock.now = Math.ceil(clock.now / 1000) * 1000;
   const banned = (quota = FREE, cost = 1) => limiter.charge(charge({ quota, cost })) as Refused;
   const retryAtSeconds = ({ atMs, retryAfterSeconds }: Refused) => Math.ceil(atMs / 1000) + retryAfterSeconds;
   for (const [quota, cost] of [
@@ -116,7 +112,7 @@ test('Limits-Bans-1: during a ban X-RateLimit-Reset and Retry-After name the sam
   }
   expect(shownWindow(limiter.peek(charge({ quota: FREE })))).toMatchObject({
     remaining: 0,
-    resetAtSeconds: NOON_MS / 1000 + 60,
+    resetAtSeconds: clock.now / 1000 + 60,
   });
   clock.now = shownWindow(banned()).resetAtSeconds * 1000;
   expect(limiter.charge(charge({ quota: FREE })).admitted).toBe(true);

@@ -28,7 +28,6 @@ const STEP = fc.record({
   keepsQuota: fc.boolean(),
   isBanned: fc.constant(false),
   keyId: fc.constantFrom('1', '2', null),
-  connection: fc.constantFrom('a', 'b', null),
 });
 
 interface Seen {
@@ -135,7 +134,7 @@ describe('for any requests, costs, clocks and plan changes', () => {
             now += step.advanceMs;
             limiter.charge(charge({ ...step, cost: Math.max(1, step.cost), quota }));
           }
-          const request = charge({ cost, quota, keyId, connection: 'a' });
+          const request = charge({ cost, quota, keyId });
           const decision = limiter.charge(request);
           if (decision.admitted || decision.neverFits) return;
           expect(Number.isInteger(decision.retryAfterSeconds)).toBe(true);
@@ -170,7 +169,7 @@ describe('for any requests, costs, clocks and plan changes', () => {
 
 test('Limits-Windows-6: a refused request spends nothing, in no window', () => {
   const limiter = new MemoryLimiter(() => NOON_MS);
-  for (let request = 0; request < 80; request += 1) limiter.charge(charge({ connection: null }));
+  for (let request = 0; request < 80; request += 1) limiter.charge(charge());
   expect(limiter.peek(charge())).toMatchObject({ minute: { remaining: 0 }, day: { remaining: 940 } });
 });
 

@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals';
 import { banName, MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
-import { charge, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
+import { charge, HOUR_MS, hammer, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 
-test('Limits-Memory-6: forgotten strikes and steps free their memory', () => {
-  let now = NOON_MS;
-  const limiter = new MemoryLimiter(() => now);
+test('Limits-Memory-6: forgotten strikes and steps free their memory', async () => {
+  const clock = { now: NOON_MS };
+  const limiter = new MemoryLimiter(() => clock.now);
   const changed = limiter.trackChanges();
   const quota = { perMinute: 0, perDay: null };
   for (let key = 0; key < 1_000; key += 1) {
-    for (let sent = 0; sent < 11; sent += 1) limiter.charge(charge({ quota, keyId: `${key}` }));
+    await hammer(limiter, clock, charge({ quota, keyId: `${key}` }));
   }
-  now += 2 * HOUR_MS;
+  clock.now += 2 * HOUR_MS;
   for (let request = 0; request < 2_000; request += 1) limiter.charge(charge({ keyId: null }));
   const bans = Array.from({ length: 1_000 }, (_, key) => banName(`${key}`));
   expect(bans.filter((name) => !changed.has(name) || limiter.valueNamed(name) !== null)).toEqual([]);

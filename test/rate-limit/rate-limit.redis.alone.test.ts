@@ -9,9 +9,10 @@ import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limite
 import { RedisLimiter } from '../../src/request/rate-limit/redis/redis-limiter.js';
 import { ResilientLimiter } from '../../src/request/rate-limit/redis/resilient-limiter.js';
 import { type BanRecord, banStatus, NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
-import type { Decision } from '../../src/request/rate-limit/rules/limiter.js';
+import type { Charge, Decision, Refused } from '../../src/request/rate-limit/rules/limiter.js';
 import { eventually } from '../support/eventually.js';
-import { charge, DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
+import { charge, DAY_MS, HOUR_MS, hammer, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
+import { backsOff, repeats, run } from '../support/limiter/clients.js';
 import type { ChargeOrder } from '../support/limiter/limiter-process.js';
 import { inOwnTicks } from '../support/own-time.js';
 import { freePort } from '../support/servers/daemon.js';
@@ -62,7 +63,6 @@ describe('with Redis', () => {
       quota: fc.constantFrom(...quotas),
       keyId: fc.constantFrom('1', '1', '1', '2', null),
       allowance: fc.constantFrom(undefined, undefined, ...allowances),
-      connection: fc.constantFrom('a', 'a', 'b', null),
       act: fc.constantFrom('charge', 'charge', 'charge', 'charge', 'charge', 'peek', 'unban'),
     });
     await fc.assert(
@@ -96,13 +96,54 @@ describe('with Redis', () => {
     const once = charge({
       quota: { perMinute: 1, perDay: 30 },
       keyId: '1',
-      connection: 'a',
       cost: 1,
       subject,
     });
     for (const byMs of [0, 0, 0, -DAY_MS, DAY_MS + MINUTE_MS, 0]) {
       now += byMs;
       expect(await shared.charge(once)).toEqual(local.charge(once));
+    }
+  });
+
+  test.each([
+    ['hammers', repeats(90)],
+    ['repeats every two seconds', repeats(1_950)],
+    ['backs off', backsOff({ factor: 1.5, jitter: 'full' })],
+  ] as const)(
+    'Limits-Redis-19: a client that %s gets its strikes in Redis as in memory',
+    async (_, client) => {
+      for (const [instances, perMinute, perDay] of [
+        [1, 20, 0],
+        [8, 20, null],
+      ] as const) {
+        const clock = { now: NOON_MS };
+        const local = new MemoryLimiter(() => clock.now);
+        const shared = new RedisLimiter(redis, { now: () => clock.now });
+        const inBoth = {
+          async charge(request: Charge) {
+            const decision = local.charge(request);
+            expect(await shared.charge(request)).toEqual(decision);
+            return decision;
+          },
+        };
+        const request = charge({ subject: newSubject(), quota: { perMinute, perDay } });
+        const days = { startWithinMs: 3_000, againMs: 500, restartMs: null, lastsMs: 3 * MINUTE_MS, seed: 1 };
+        await run(inBoth, clock, request, { client, instances, ...days });
+      }
+    },
+  );
+
+  test('Limits-Redis-20: a record of the version before this one keeps its strikes and its steps', async () => {
+    const clock = { now: NOON_MS };
+    const limiter = new RedisLimiter(redis, { now: () => clock.now });
+    for (const connection of ['', 'a connection']) {
+      const request = charge({ subject: newSubject(), quota: { perMinute: 60, perDay: 0 } });
+      const [refusedAtMs, retryAtMs] = [clock.now - 5_000, clock.now + DAY_MS / 2];
+      const record = `9 1 ${refusedAtMs} 0 ${refusedAtMs} ${retryAtMs} ${connection}`;
+      await redis.set(`petstore:rate:{${request.subject}}:ban:1`, record);
+      expect((await limiter.peek(request)).ban).toMatchObject({ strikes: 9, nextStepMinutes: 5 });
+      expect(await limiter.charge(request)).toMatchObject({ strike: null, ban: { strikes: 9 } });
+      expect(await hammer(limiter, clock, request)).toMatchObject({ code: 'key_banned', strike: 10 });
     }
   });
 
@@ -152,19 +193,19 @@ describe('with Redis', () => {
   });
 
   describe('expiry, by the clock of Redis', () => {
-    let now = NOON_MS;
+    const clock = { now: NOON_MS };
     const ttlOf = (subject: string, keyId: string | null) =>
       redis.pttl(`petstore:rate:{${subject}}${keyId === null ? '' : `:ban:${keyId}`}`);
 
     test('Limits-Redis-11: a day quota that a project gets later counts what was spent before, until midnight', async () => {
-      now = NOON_MS;
-      const limiter = new RedisLimiter(redis, { now: () => now });
+      clock.now = NOON_MS;
+      const limiter = new RedisLimiter(redis, { now: () => clock.now });
       const subject = newSubject();
       const send = (perDay: number | null) =>
         limiter.charge(charge({ subject, quota: { perMinute: 10, perDay } }));
       await send(null);
       expect(await send(5)).toMatchObject({ day: { remaining: 3 } });
-      now += 2 * MINUTE_MS;
+      clock.now += 2 * MINUTE_MS;
       expect(await send(5)).toMatchObject({ day: { remaining: 2 } });
       const untilMidnightMs = DAY_MS / 2 + MINUTE_MS;
       const ttlMs = await ttlOf(subject, null);
@@ -180,35 +221,33 @@ describe('with Redis', () => {
     });
 
     test('Limits-Redis-13: strikes and ladder steps outlive the ban by an hour each', async () => {
-      now = NOON_MS;
-      const limiter = new RedisLimiter(redis, { now: () => now });
+      clock.now = NOON_MS;
+      const limiter = new RedisLimiter(redis, { now: () => clock.now });
       const subject = newSubject();
-      const refuse = () => limiter.charge(charge({ subject, quota: { perMinute: 0, perDay: null } }));
+      const request = charge({ subject, quota: { perMinute: 0, perDay: null } });
       const ends: number[] = [];
       const recordTtl = async () => Math.round((await ttlOf(subject, '1')) / MINUTE_MS) - 1;
-      for (let sent = 0; sent < 4; sent += 1) await refuse();
+      await hammer(limiter, clock, request, 3);
       expect(await recordTtl()).toBe(60);
       for (const banMinutes of [1, 5, 30]) {
-        let decision = await refuse();
-        while (decision.ban?.untilSeconds === null) decision = await refuse();
+        await hammer(limiter, clock, request);
         ends.push((await recordTtl()) - banMinutes);
-        now += banMinutes * MINUTE_MS;
+        clock.now += banMinutes * MINUTE_MS;
       }
       expect(ends).toEqual([60, 120, 180]);
     });
 
     test('Limits-Redis-15: each quiet hour forgets one step of the ladder, not all of them', async () => {
-      now = NOON_MS;
-      const limiter = new RedisLimiter(redis, { now: () => now });
+      clock.now = NOON_MS;
+      const limiter = new RedisLimiter(redis, { now: () => clock.now });
       const subject = newSubject();
-      const refuse = () => limiter.charge(charge({ subject, quota: { perMinute: 0, perDay: null } }));
+      const request = charge({ subject, quota: { perMinute: 0, perDay: null } });
       for (const banMinutes of [1, 5, 30]) {
-        let decision = await refuse();
-        while (decision.ban?.untilSeconds === null) decision = await refuse();
-        now += banMinutes * MINUTE_MS;
+        await hammer(limiter, clock, request);
+        clock.now += banMinutes * MINUTE_MS;
       }
-      now += 120 * MINUTE_MS;
-      expect(await refuse()).toMatchObject({ ban: { strikes: 0, nextStepMinutes: 5 } });
+      clock.now += 120 * MINUTE_MS;
+      expect(await limiter.charge(request)).toMatchObject({ ban: { strikes: 0, nextStepMinutes: 5 } });
     });
   });
 
@@ -224,15 +263,15 @@ describe('with Redis', () => {
   });
 
   test('Limits-Redis-17: a ban and a spent day of a clock that was a day ahead block nobody afterwards', async () => {
-    let now = NOON_MS + DAY_MS;
-    const limiter = new RedisLimiter(redis, { now: () => now });
+    const clock = { now: NOON_MS + DAY_MS };
+    const limiter = new RedisLimiter(redis, { now: () => clock.now });
     const request = charge({ subject: newSubject(), quota: { perMinute: 100, perDay: 3 } });
-    for (let sent = 0; sent < 14; sent += 1) await limiter.charge(request);
+    await hammer(limiter, clock, request);
     expect(await limiter.charge(request)).toMatchObject({ code: 'key_banned' });
-    now -= DAY_MS;
+    clock.now -= DAY_MS;
     expect(await limiter.charge(request)).toMatchObject({ admitted: true, ban: { untilSeconds: null } });
     const [ban] = (await limiter.bans(request.subject, ['1'])).values();
-    expect(banStatus(ban as BanRecord, now)).toEqual(banStatus(NO_RECORD, now));
+    expect(banStatus(ban as BanRecord, clock.now)).toEqual(banStatus(NO_RECORD, clock.now));
   });
 
   test("Limits-Redis-5: a bare limiter rejects with SharedCountersAway, never with the connection's error", async () => {
@@ -311,7 +350,8 @@ describe('when Redis goes away', () => {
       const request = charge({ subject, quota });
       for (let sent = 0; sent < 30; sent += 1) await limiter.charge(request);
       const banned = charge({ subject: newSubject(), keyId: 'banned', quota: { perMinute: 0, perDay: 0 } });
-      for (let sent = 0; sent < 11; sent += 1) await limiter.charge(banned);
+      const refuse = async () => (await limiter.charge(banned)) as Refused;
+      await eventually('the key is banned', async () => (await refuse()).code === 'key_banned');
       await server.kill('SIGKILL');
       const decisions: Decision[] = [];
       for (let sent = 0; sent < 20; sent += 1) decisions.push(await limiter.charge(request));

@@ -14,7 +14,7 @@ import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limite
 import { banStatus, NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
 import type { Usage } from '../../src/request/rate-limit/rules/windows.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
-import { charge, DAY_MS, HOUR_MS, NOON_MS } from '../support/limiter/charges.js';
+import { charge, DAY_MS, HOUR_MS, hammer, NOON_MS } from '../support/limiter/charges.js';
 
 const NONE = { perMinute: 0, perDay: 0 };
 
@@ -22,7 +22,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   let database: TestDatabase;
   let target: DatabaseTarget;
   let db: Database;
-  let now: number;
+  const clock = { now: NOON_MS };
   beforeAll(async () => {
     database = await createTestDatabase(kind);
     target = loadConfig({ DATABASE_URL: database.url }).database;
@@ -32,21 +32,19 @@ describe.each(databaseKinds())('on %s', (kind) => {
   beforeEach(async () => {
     db = await Database.open(target, DATABASE_SCHEMA);
     await db.repository(RateCounter).clear();
-    now = NOON_MS;
+    clock.now = NOON_MS;
   });
   afterEach(() => db.close());
 
   /** Starts a process's limiter, with its counters read from the database. */
   async function startProcess() {
-    const limiter = new MemoryLimiter(() => now);
-    const store = new CounterStore(db, limiter, () => now);
+    const limiter = new MemoryLimiter(() => clock.now);
+    const store = new CounterStore(db, limiter, () => clock.now);
     await store.restore();
     return { limiter, store };
   }
 
-  function ban(limiter: MemoryLimiter, keyId = '1') {
-    for (let sent = 0; sent < 11; sent += 1) limiter.charge(charge({ quota: NONE, keyId }));
-  }
+  const ban = (limiter: MemoryLimiter, keyId = '1') => hammer(limiter, clock, charge({ quota: NONE, keyId }));
 
   test('Limits-Stored-1: a restart keeps the spent units of 1,700 projects', async () => {
     const before = await startProcess();
@@ -66,13 +64,14 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
   test('Limits-Stored-2: bans, strikes and steps survive a restart', async () => {
     const before = await startProcess();
-    ban(before.limiter);
+    await ban(before.limiter);
     await before.store.flush();
-    for (let sent = 0; sent < 5; sent += 1) before.limiter.charge(charge({ quota: NONE, keyId: '2' }));
+    // Takes five seconds.
+    await hammer(before.limiter, clock, charge({ quota: NONE, keyId: '2' }), 5);
     await before.store.flush();
-    now += 1_000;
+    clock.now += 1_000;
     const after = await startProcess();
-    expect(after.limiter.charge(charge())).toMatchObject({ code: 'key_banned', retryAfterSeconds: 59 });
+    expect(after.limiter.charge(charge())).toMatchObject({ code: 'key_banned', retryAfterSeconds: 55 });
     for (const keyId of ['1', '2']) {
       expect(after.limiter.peek(charge({ keyId }))).toEqual(before.limiter.peek(charge({ keyId })));
     }
@@ -80,9 +79,9 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
   test('Limits-Stored-12: a lifted ban does not return after a crash, whatever the process was writing', async () => {
     const { limiter, store } = await startProcess();
-    const bans = bansInMemory(db, limiter, () => now);
+    const bans = bansInMemory(db, limiter, () => clock.now);
     const key = { subject: 'project:1', keyId: '1' };
-    ban(limiter);
+    await ban(limiter);
     await store.flush();
     expect(await bans.isBanned(key)).toBe(true);
     limiter.charge(charge({ quota: NONE, keyId: '2' }));
@@ -95,26 +94,26 @@ describe.each(databaseKinds())('on %s', (kind) => {
   });
 
   test('Limits-Stored-11: a stored ban of a clock that was ahead is none after a restart, and none for the command line', async () => {
-    now += DAY_MS;
+    clock.now += DAY_MS;
     const before = await startProcess();
-    ban(before.limiter);
+    await ban(before.limiter);
     await before.store.flush();
-    now -= DAY_MS;
+    clock.now -= DAY_MS;
     const after = await startProcess();
     expect(after.limiter.charge(charge()).admitted).toBe(true);
-    const bans = await readBans({ redisUrl: null, db }, { subject: 'project:1', keyIds: ['1'] }, now);
-    expect(bans.get('1')).toEqual(banStatus(NO_RECORD, now));
+    const bans = await readBans({ redisUrl: null, db }, { subject: 'project:1', keyIds: ['1'] }, clock.now);
+    expect(bans.get('1')).toEqual(banStatus(NO_RECORD, clock.now));
   });
 
   test('Limits-Stored-3: expired windows are not restored, and forgotten bans leave the database', async () => {
     const before = await startProcess();
     before.limiter.charge(charge());
-    ban(before.limiter);
+    await ban(before.limiter);
     await before.store.flush();
-    now += DAY_MS;
+    clock.now += DAY_MS;
     const after = await startProcess();
     expect(after.limiter.subjectCount).toBe(0);
-    expect(after.limiter.peek(charge()).ban).toEqual(banStatus(NO_RECORD, now));
+    expect(after.limiter.peek(charge()).ban).toEqual(banStatus(NO_RECORD, clock.now));
     expect(await db.repository(RateCounter).count()).toBe(0);
   });
 
@@ -142,7 +141,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     'Limits-Stored-6: a ban lifted by another process, %s, is forgotten by the process that counts',
     async (when) => {
       const { limiter, store } = await startProcess();
-      ban(limiter);
+      await ban(limiter);
       if (when === 'stored already') await store.flush();
       await liftStoredBan(db, '1');
       await liftStoredBan(db, 'unknown');
@@ -151,15 +150,15 @@ describe.each(databaseKinds())('on %s', (kind) => {
       expect(await db.repository(RateCounter).count()).toBe(0);
       await store.flush();
       const after = await startProcess();
-      expect(after.limiter.peek(charge()).ban).toEqual(banStatus(NO_RECORD, now));
+      expect(after.limiter.peek(charge()).ban).toEqual(banStatus(NO_RECORD, clock.now));
     },
   );
 
   test('Limits-Stored-7: a key whose ban is forgotten leaves no row', async () => {
     const { limiter, store } = await startProcess();
-    ban(limiter);
+    await ban(limiter);
     await store.flush();
-    now += 5 * HOUR_MS;
+    clock.now += 5 * HOUR_MS;
     for (let request = 0; request < 2_000; request += 1) limiter.charge(charge({ keyId: null }));
     await store.flush();
     expect(await db.repository(RateCounter).countBy({ name: Like('ban:%') })).toBe(0);
@@ -172,11 +171,11 @@ describe.each(databaseKinds())('on %s', (kind) => {
       for (let index = 0; index < 600; index += 1) {
         expect(limiter.charge(charge({ subject: `project:${index}` })).admitted).toBe(true);
       }
-      ban(limiter, '9');
+      await ban(limiter, '9');
       await expect(store.flush()).rejects.toThrow();
     }
     db = await Database.open(target, DATABASE_SCHEMA);
-    await new CounterStore(db, limiter, () => now).flush();
+    await new CounterStore(db, limiter, () => clock.now).flush();
     const rows = await db.repository(RateCounter).findBy({ name: Like('project:%') });
     expect(rows).toHaveLength(600);
     expect(rows.every(({ value }) => (value as Usage).dayUsed === 3)).toBe(true);
@@ -186,7 +185,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
   test('Limits-Stored-9: a count whose write failed is written later, also without another request', async () => {
     const { limiter, store } = await startProcess();
     limiter.charge(charge());
-    ban(limiter, '9');
+    await ban(limiter, '9');
     const { manager } = db.repository(RateCounter);
     // Reads do not name this column, so exactly the write fails.
     await manager.query('ALTER TABLE rate_counters RENAME COLUMN end_ms TO away');

@@ -58,6 +58,8 @@ interface AppErrorDetails {
   retryAfterSeconds?: number;
   /** How many uses the field's rate limit allows. */
   limit?: number;
+  /** The strikes of the key, with this one. */
+  strikes?: number;
   /** For programs: what to do instead. */
   advice?: string;
   /** The content coding that a body may have. */
@@ -70,6 +72,7 @@ export class AppError extends Error {
   readonly errors: FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly limit: number | undefined;
+  readonly strikes: number | undefined;
   readonly advice: string | undefined;
   readonly acceptEncoding: string | undefined;
 

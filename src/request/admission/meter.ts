@@ -57,9 +57,8 @@ export class Meter {
     const { subject, keyId, quota } = this.accountOf(caller, request.ip);
     const kind = cost.schema > 0 ? 'schema' : cost.management > 0 ? 'management' : null;
     const allowance = caller && kind ? allowanceOf(kind, caller, cost[kind]) : undefined;
-    const connection = connectionOf(request);
     const { dataOf } = request;
-    const charge = { subject, keyId, quota, cost: cost.plan, connection, allowance, dataOf };
+    const charge = { subject, keyId, quota, cost: cost.plan, allowance, dataOf };
     const decision = this.decide(request, charge);
     if (decision instanceof Promise) return decision.then((known) => this.settle(request, reply, known));
     this.settle(request, reply, decision);
@@ -104,8 +103,8 @@ export class Meter {
     const account = this.accountOf(caller, ip);
     // The plan is only checked: an allowance of zero refuses what the plan would admit.
     const charge: Charge = mayManage
-      ? { ...account, cost: 0, connection: null, allowance: allowanceOf('documents', caller, 1) }
-      : { ...account, cost: 1, connection: connectionOf(request), allowance: NOTHING };
+      ? { ...account, cost: 0, allowance: allowanceOf('documents', caller, 1) }
+      : { ...account, cost: 1, allowance: NOTHING };
     const decision = await this.decide(request, charge);
     if (!mayManage && (decision.admitted || decision.isOfAllowance))
       return this.refusedKeys.forgetPlan(caller.keyId);
@@ -121,7 +120,7 @@ export class Meter {
    */
   chargeVisit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const account = { subject: visitSubject(request.ip), keyId: null, quota: VISIT_QUOTA };
-    const decision = this.decide(request, { ...account, cost: 1, connection: null });
+    const decision = this.decide(request, { ...account, cost: 1 });
     if (decision instanceof Promise) return decision.then((known) => settleVisit(reply, known));
     settleVisit(reply, decision);
     return undefined;
@@ -167,15 +166,6 @@ export class Meter {
     this.accounts.set(caller, account);
     return account;
   }
-}
-
-/**
- * Null when the connection may carry concurrent requests. Pipelined requests were sent before the responses to earlier
- * ones. A proxy's connection carries the requests of many clients, and one client's requests may use several connections.
- * D-27.
- */
-function connectionOf({ ips, connection }: FastifyRequest): string | null {
-  return ips && ips.length > 1 ? null : connection;
 }
 
 function settleVisit(reply: FastifyReply, decision: Decision): void {

@@ -1,7 +1,7 @@
 import { durationInWords, MINUTE_MS } from '../../ground/kernel/duration.js';
 import { AppError, invalidField } from '../../ground/kernel/errors.js';
 import { got } from '../../ground/kernel/got.js';
-import { LADDER_MINUTES } from '../rate-limit/rules/bans.js';
+import { LADDER_MINUTES, STRIKES_TO_BAN } from '../rate-limit/rules/bans.js';
 import type { Refused, Standing } from '../rate-limit/rules/limiter.js';
 import { allowanceMessage } from './cost.js';
 
@@ -15,7 +15,7 @@ export function unauthorized(): AppError {
 
 /** The 429 for a refusal by the limiter. Spec: Limits 2 and 3. */
 export function rateLimited(refused: Refused): AppError {
-  const { code, retryAfterSeconds, neverFits, allowance, isOfAllowance } = refused;
+  const { code, retryAfterSeconds, neverFits, allowance, isOfAllowance, strike } = refused;
   if (isOfAllowance && allowance) {
     const message = `${allowanceMessage(allowance)}; try again in ${durationInWords(retryAfterSeconds)}.`;
     return new AppError(code, message, { retryAfterSeconds, limit: allowance.limit });
@@ -25,9 +25,15 @@ export function rateLimited(refused: Refused): AppError {
     rate_limited_day: 'The quota of this day (UTC) is spent.',
     key_banned: 'This API key is temporarily banned, because it continued to send requests after a 429.',
   }[code];
+  const left = durationInWords(retryAfterSeconds);
+  if (strike !== null) {
+    const early = code === 'key_banned' ? 'This request was' : `This request came ${left} early:`;
+    const message = `${reason} ${early} strike ${strike} of ${STRIKES_TO_BAN}. Wait for Retry-After.`;
+    return new AppError(code, message, { retryAfterSeconds, strikes: strike });
+  }
   const advice = neverFits
     ? 'The operation costs more than a whole window allows: split it, or upgrade the plan.'
-    : `Try again in ${durationInWords(retryAfterSeconds)}, and back off exponentially.`;
+    : `Try again in ${left}, and back off exponentially.`;
   return new AppError(code, `${reason} ${advice}`, { retryAfterSeconds });
 }
 
@@ -61,6 +67,7 @@ export function rehearsed(rehearsal: Rehearsal, standing: Standing): Refused | A
     admitted: false,
     isOfAllowance: false,
     neverFits: false,
+    strike: null,
     startsBan: false,
   });
   if (rehearsal === '429 minute')

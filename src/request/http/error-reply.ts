@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unavailableIfDatabaseAway } from '../../ground/database/database-errors.js';
 import { AppError, type ErrorCode } from '../../ground/kernel/errors.js';
+import { STRIKES } from './headers.js';
 
 /** By Fastify, and by Node. */
 const REFUSALS: Record<string, [ErrorCode, string]> = {
@@ -26,6 +27,7 @@ export function errorHeaders(error: AppError): Record<string, string> {
     'cache-control': 'no-store',
     ...(error.code === 'unauthorized' ? { 'www-authenticate': 'Bearer realm="petstore"' } : {}),
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
+    ...(error.strikes === undefined ? {} : { [STRIKES]: String(error.strikes) }),
     // Only if the coding is the reason. RFC 9110 §12.5.3.
     ...(error.acceptEncoding === undefined ? {} : { 'accept-encoding': error.acceptEncoding }),
   };

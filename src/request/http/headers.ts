@@ -7,6 +7,9 @@ export const IGNORED_PARAMETERS = 'Petstore-Ignored-Parameters';
 /** From which changes of a list can be followed. */
 export const CHANGES_CURSOR = 'Petstore-Changes-Cursor';
 
+/** The strikes of a key, in the answer to the request that made the last one. */
+export const STRIKES = 'Petstore-Strikes';
+
 /** Response headers that a browser on another origin may read. */
 export const EXPOSED_HEADERS = [
   'Allow',
@@ -18,6 +21,7 @@ export const EXPOSED_HEADERS = [
   CHANGES_CURSOR,
   IGNORED_PARAMETERS,
   'Petstore-Rehearse',
+  STRIKES,
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',

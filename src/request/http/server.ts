@@ -11,7 +11,6 @@ import Fastify, {
 } from 'fastify';
 import type { MayWrite } from '../../ground/kernel/caller.js';
 import { AppError, MAY_BE_STORED } from '../../ground/kernel/errors.js';
-import type { OpenConnections } from './connections/open-connections.js';
 import { routable } from './early-refusals.js';
 import { logFault, replyWithError, toAppError } from './error-reply.js';
 import { HTTP_LIMITS, type Reception } from './reception.js';
@@ -31,8 +30,6 @@ declare module 'fastify' {
     /** The code of the answer's first error, as the client reads it; null = none. */
     errorCode: string | null;
     answerTimer: NodeJS.Timeout | undefined;
-    /** The name of its connection; null = the client sent it before the response to its previous request. */
-    connection: string | null;
     /** The project whose host received the request: only its keys are accepted there. Null = a platform host, which accepts every key. */
     site: {
       readonly projectId: bigint | null;
@@ -51,7 +48,6 @@ export const UNANSWERED = {
   operation: null,
   operationType: null,
   errorCode: null,
-  connection: null,
   answerTimer: undefined,
 };
 
@@ -112,15 +108,11 @@ export function mayWriteOf(reply: FastifyReply): MayWrite {
   return () => !raw.writableEnded && !raw.destroyed && reply.elapsedTime < ANSWER_MS - WRITE_MS;
 }
 
-/** Sets the headers of every response, and notes the connection. */
-export function labelAnswer(connections: OpenConnections): onRequestHookHandler {
-  return (request, reply, done) => {
-    const connection = connections.of(request.raw.socket);
-    request.connection = connection === null || connection.isPipelined ? null : connection.name;
-    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
-    done();
-  };
-}
+/** Sets the headers of every response. */
+export const labelAnswer: onRequestHookHandler = (request, reply, done) => {
+  reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
+  done();
+};
 
 /** Calls `done` once: when a stream is live, or at the end of any other answer. Most requests need no second listener. */
 export function onWorkDone(

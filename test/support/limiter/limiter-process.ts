@@ -15,7 +15,7 @@ const limiter = new RedisLimiter(await connectRedis(process.argv[2] ?? ''));
 
 process.on('message', async ({ subject, requests, perMinute }: ChargeOrder) => {
   const quota = { perMinute, perDay: 1_000_000 };
-  const charge = { subject, keyId: 'key', quota, cost: 1, connection: null };
+  const charge = { subject, keyId: 'key', quota, cost: 1 };
   const decisions = Promise.all(Array.from({ length: requests }, () => limiter.charge(charge)));
   const admitted = decisions.then((all) => all.filter((decision) => decision.admitted).length);
   process.send?.(await admitted.catch(() => -1));

@@ -44,9 +44,9 @@ export function clientCode({ code }: AppError): string {
 
 /** `extensions` of an error: its code, REST's status, and the details. */
 function errorExtensions(error: AppError) {
-  const { status, errors, retryAfterSeconds, limit, advice } = error;
+  const { status, errors, retryAfterSeconds, limit, strikes, advice } = error;
   // Undefined ones are not written.
-  return { code: clientCode(error), status, errors, retryAfterSeconds, limit, advice };
+  return { code: clientCode(error), status, errors, retryAfterSeconds, limit, strikes, advice };
 }
 
 /** The error as a client sees it: ours in full, Apollo's with a status, anything else masked. */

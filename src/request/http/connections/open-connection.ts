@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Discarding } from './discarding.js';
@@ -37,12 +36,8 @@ type Held = [handler: RequestListener, request: IncomingMessage, response: Serve
  * response has left the process. While a request waits, the connection is not read. D-25.
  */
 export class OpenConnection {
-  /** Unique across all processes. */
-  readonly name = randomUUID();
   /** The response that is being produced or sent. */
   current: ServerResponse | null = null;
-  /** The current request was sent before the response to its previous one. */
-  isPipelined = false;
   /** The response to the last parsed request; null = both are complete. An idle connection keeps neither in memory. */
   latest: ServerResponse | null = null;
   /** When the connection was accepted or became idle, as `performance.now()`. */
@@ -175,7 +170,6 @@ export class OpenConnection {
     if (this.socket.destroyed) return;
     const next = this.held.shift();
     this.current = next?.[2] ?? null;
-    this.isPipelined = next !== undefined;
     this.sinceMs = performance.now();
     this.patience.renew();
     if (this.countedBytes > 0) this.totals.countUnread(this);

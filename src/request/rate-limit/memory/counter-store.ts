@@ -36,7 +36,8 @@ export class CounterStore {
     const rows = await this.rows.find({ where, order: { name: 'ASC' }, take: RESTORE_ROWS });
     for (const { name, value, isLifted } of rows) {
       if ('day' in value) this.limiter.adoptUsage(name, value);
-      else if (!isLifted) this.limiter.adoptRecord(keyIdIn(name), value);
+      // A version before this one stored no refused requests.
+      else if (!isLifted) this.limiter.adoptRecord(keyIdIn(name), { ...NO_RECORD, ...value });
     }
     return rows.length < RESTORE_ROWS ? null : (rows.at(-1)?.name ?? null);
   }
@@ -87,11 +88,11 @@ export class CounterStore {
   }
 }
 
-/** None for what is evicted or forgotten. The connection is not stored, as it ends with the process. */
+/** None for what is evicted or forgotten. */
 function rowsOf(name: string, value: Usage | BanRecord | null): RateCounter[] {
   if (value === null) return [];
   if ('day' in value) return [{ name, value, endMs: (value.day + 1) * DAY_MS, isLifted: false }];
-  return [{ name, value: { ...value, connection: null }, endMs: meaninglessAtMs(value), isLifted: false }];
+  return [{ name, value, endMs: meaninglessAtMs(value), isLifted: false }];
 }
 
 /** Removes at most `count` names from the set, and returns them. */

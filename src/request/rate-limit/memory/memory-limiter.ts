@@ -55,7 +55,7 @@ export class MemoryLimiter implements Limiter {
     this.addresses = new ShardedMap(maxSubjects);
   }
 
-  charge({ subject, keyId, quota, cost, connection, allowance: wanted, dataOf = null }: Charge): Decision {
+  charge({ subject, keyId, quota, cost, allowance: wanted, dataOf = null }: Charge): Decision {
     const nowMs = this.now();
     this.evictExpiredShard(nowMs);
     const counter = this.mapOf(subject).get(subject);
@@ -66,7 +66,7 @@ export class MemoryLimiter implements Limiter {
     const dataVersion = isRead ? (this.versions?.current(subject, dataOf) ?? null) : null;
     const decided = { usage, record: known, quota, cost, nowMs, dataVersion, allowance };
 
-    if (cost > 0 && known !== null && isBanned(known, nowMs)) return refused(decided, false);
+    if (cost > 0 && known !== null && isBanned(known, nowMs)) return refused(decided, null);
     const isAllowed = allowance === null || fits(allowance.usage, allowance, allowance.cost);
     if (isAllowed && (cost === 0 || spend(usage, quota, cost))) {
       if (allowance !== null) {
@@ -82,10 +82,11 @@ export class MemoryLimiter implements Limiter {
       return admitted(decided);
     }
     const isOfAllowance = !isAllowed && (cost === 0 || fits(usage, quota, cost));
-    if (known === null || isOfAllowance) return refused(decided, false);
-    decided.record = afterRefusal(known, { nowMs, retryAtMs: retryAtMs(usage, quota, cost), connection });
-    this.keepRecord(keyId as string, decided.record, nowMs);
-    return refused(decided, isBanned(decided.record, nowMs));
+    if (known === null || isOfAllowance) return refused(decided, null);
+    const { record, strike } = afterRefusal(known, { nowMs, retryAtMs: retryAtMs(usage, quota, cost) });
+    decided.record = record;
+    this.keepRecord(keyId as string, record, nowMs);
+    return refused(decided, strike);
   }
 
   peek({ subject, keyId, quota }: Account): Standing {

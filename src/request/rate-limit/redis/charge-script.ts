@@ -1,24 +1,26 @@
 import { VERSION_MS } from '../../../ground/kernel/data-versions.js';
-import { BURST_MS, LADDER_MINUTES, LONGEST_BAN_MS, QUIET_MS, STRIKES_TO_BAN } from '../rules/bans.js';
+import { LADDER_MINUTES, LONGEST_BAN_MS, QUIET_MS, STRIKES_TO_BAN } from '../rules/bans.js';
+import { BURST_MS, PACES, type Pace } from '../rules/strikes.js';
 import { SET_BACK_MS } from '../rules/windows.js';
 
 /** The data version during a write: no process may serve from its cache. */
 export const WRITING = 'writing';
 
 /**
- * The decision of `MemoryLimiter.charge` as one atomic step inside Redis, by Redis's clock. D-36. `windows.ts` and `bans.ts`
- * give the reasons; a test runs the same requests through both.
+ * The decision of `MemoryLimiter.charge` as one atomic step inside Redis, by Redis's clock. D-36. `windows.ts`, `bans.ts` and
+ * `strikes.ts` give the reasons; a test runs the same requests through both.
  *
  * KEYS[1] the subject's windows, four packed integers.
  * KEYS[2] the key's ban record. Absent without a key.
  * KEYS[3] with an allowance its minute, two packed integers; otherwise the version of the project's data, created here
  * when missing. Absent when not requested.
  * ARGV[1] cost, -1 = peek. ARGV[2] units per minute. ARGV[3] units per day, -1 = none.
- * ARGV[4] connection, empty = null. ARGV[5] milliseconds since 1970 instead of Redis's clock, for tests; empty = none.
- * ARGV[6] units of the allowance. ARGV[7] its units per minute. Both absent without one.
+ * ARGV[4] milliseconds since 1970 instead of Redis's clock, for tests; empty = none.
+ * ARGV[5] units of the allowance. ARGV[6] its units per minute. Both absent without one.
  *
  * Replies with a flat array, which may grow at its end.
- * REPLY[1] the clock in milliseconds. REPLY[2] outcome: 0 admitted or peeked, 1 refused, 2 refused and now banned.
+ * REPLY[1] the clock in milliseconds. REPLY[2] outcome: 0 admitted or peeked, 1 refused, 2 refused and now banned,
+ * 3 refused with a strike.
  * REPLY[3] minute. REPLY[4] minuteUsed. REPLY[5] day. REPLY[6] dayUsed.
  * REPLY[7] the ban record as text, empty = none. REPLY[8] the version of the data, empty = not requested, or being
  * written.
@@ -30,7 +32,7 @@ export const WRITING = 'writing';
  */
 export const CHARGE_SCRIPT = `
 local call = redis.call
-local now = ARGV[5]
+local now = ARGV[4]
 local micros = now
 if now and now ~= '' then
   now = now + 0
@@ -42,7 +44,7 @@ end
 local cost, perMinute, perDay = ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0
 local hasKey = KEYS[2] ~= nil
 local stored = call('MGET', KEYS[1], KEYS[2] or KEYS[1], KEYS[3] or KEYS[1])
-local allowed = ARGV[6] and ARGV[6] + 0
+local allowed = ARGV[5] and ARGV[5] + 0
 local version = KEYS[3] and not allowed and stored[3] or ''
 if KEYS[3] and not allowed and version == '' then
   version = micros
@@ -61,7 +63,7 @@ if allowed then
     local m, mUsed = struct.unpack('<I4I4', stored[3])
     if m == minute or m == minute + 1 then own, ownUsed = m, mUsed end
   end
-  isAllowed = ownUsed + allowed <= ARGV[7] + 0
+  isAllowed = ownUsed + allowed <= ARGV[6] + 0
 end
 if stored[1] then
   local m, mUsed, d, dUsed = struct.unpack('<I4I4I4I4', stored[1])
@@ -76,16 +78,19 @@ end
 
 local text = hasKey and stored[2] or ''
 if cost < 0 then return {now, 0, minute, minuteUsed, day, dayUsed, text, version} end
-local strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = 0, 0, 0, 0, 0, 0, ''
+local strikes, step, quietSince, untilMs, refusedAt, retryAt = 0, 0, 0, 0, 0, 0
+local last, fast, slow, slowAt = 0, 0, 0, 0
 local hasBlock = false
 if text ~= '' then
-  local pattern = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (.*)$'
-  strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = string.match(text, pattern)
+  local counts
+  strikes, step, quietSince, untilMs, refusedAt, retryAt, counts = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
   strikes, step, quietSince, untilMs = strikes + 0, step + 0, quietSince + 0, untilMs + 0
   refusedAt, retryAt = refusedAt + 0, retryAt + 0
   hasBlock = retryAt ~= 0
+  local l, f, s, a = string.match(counts, '^(%d+) (%d+) (%d+) (%d+)$')
+  if l then last, fast, slow, slowAt = l + 0, f + 0, s + 0, a + 0 end
   if quietSince - now > ${LONGEST_BAN_MS} then
-    strikes, step, quietSince, untilMs, refusedAt, retryAt, connection = 0, 0, 0, 0, 0, 0, ''
+    strikes, step, quietSince, untilMs, refusedAt, retryAt, last, fast, slow, slowAt = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
   end
   if cost > 0 and now < untilMs then
     return {now, 1, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed}
@@ -119,26 +124,41 @@ local quiet = math.floor((now - quietSince) / ${QUIET_MS})
 if quiet >= 1 and (strikes > 0 or step > 0) then
   strikes, step, quietSince = 0, math.max(0, step - quiet), quietSince + quiet * ${QUIET_MS}
 end
-local outcome, isKnown = 1, ARGV[4] ~= '' and ARGV[4] == connection
-connection = ARGV[4]
+local outcome = 1
 if fits then
-  outcome, refusedAt, retryAt, connection = 0, 0, 0, ''
+  outcome, refusedAt, retryAt, last, fast, slow, slowAt = 0, 0, 0, 0, 0, 0, 0
 elseif now >= retryAt or now < refusedAt then
   refusedAt, retryAt = now, dayOver and (day + 1) * 86400000 or (minute + 1) * 60000
-elseif isKnown or now - refusedAt > ${BURST_MS} then
-  strikes, quietSince = strikes + 1, now
+  last, fast, slow, slowAt = now, 0, 0, 0
+else
+  local pause = now - last
+  last = now
+  if now - refusedAt > ${BURST_MS} then
+    fast = ${luaCount(PACES.fast, 'fast')} + 1
+    slow = ${luaCount(PACES.slow, 'slow')}
+    if now - slowAt >= ${PACES.slow.apartMs} then slow, slowAt = slow + 1, now end
+    if fast > ${PACES.fast.most} or slow > ${PACES.slow.most} then
+      strikes, quietSince, outcome = strikes + 1, now, 3
+      fast, slow = math.min(fast, ${PACES.fast.most}), math.min(slow, ${PACES.slow.most})
+    end
+  end
 end
 if strikes >= ${STRIKES_TO_BAN} then
   local ladder = {${LADDER_MINUTES.join(', ')}}
   untilMs = now + ladder[step + 1] * 60000
   strikes, step, quietSince, refusedAt, retryAt = 0, math.min(step + 1, #ladder - 1), untilMs, 0, 0
-  outcome, connection = 2, ''
+  outcome, last, fast, slow, slowAt = 2, 0, 0, 0, 0
 end
 
-local format = '%.0f %.0f %.0f %.0f %.0f %.0f %s'
-text = string.format(format, strikes, step, quietSince, untilMs, refusedAt, retryAt, connection)
+local format = '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f'
+text = string.format(format, strikes, step, quietSince, untilMs, refusedAt, retryAt, last, fast, slow, slowAt)
 local quietHours = step > 0 and step or (strikes > 0 and 1 or 0)
 local forgottenAt = math.max(untilMs, retryAt, quietHours > 0 and quietSince + quietHours * ${QUIET_MS} or 0)
 call('SET', KEYS[2], text, 'PX', math.max(0, forgottenAt - now) + 60000)
 return {now, outcome, minute, minuteUsed, day, dayUsed, text, version, own, ownUsed}
 `;
+
+/** `counted` of `strikes.ts`, without the request itself. */
+function luaCount({ pauseMs, forgivingMs }: Pace, count: string): string {
+  return `math.max(0, ${count} - math.max(0, math.floor((pause - ${pauseMs}) / ${forgivingMs})))`;
+}

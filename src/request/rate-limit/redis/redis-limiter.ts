@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { VERSION_MS } from '../../../ground/kernel/data-versions.js';
 import { type RedisConnection, reasonOf, sendTogether } from '../../../ground/redis/redis-connection.js';
 import type { MemoryLimiter } from '../memory/memory-limiter.js';
-import { type BanRecord, NO_RECORD } from '../rules/bans.js';
+import { type BanRecord, NO_RECORD, STRIKES_TO_BAN } from '../rules/bans.js';
 import {
   type Account,
   admitted,
@@ -69,12 +69,12 @@ export class RedisLimiter implements Limiter {
 
   charge(request: Charge): Promise<Decision> {
     return this.run(request).then((decided) =>
-      decided.outcome === ADMITTED ? admitted(decided) : refused(decided, decided.outcome === BANNED),
+      decided.outcome === ADMITTED ? admitted(decided) : refused(decided, strikeOf(decided)),
     );
   }
 
   async peek({ subject, keyId, quota }: Account): Promise<Standing> {
-    return standing(await this.run({ subject, keyId, quota, cost: PEEK, connection: null }));
+    return standing(await this.run({ subject, keyId, quota, cost: PEEK }));
   }
 
   /** Ends the key's ban, and clears its strikes and ladder steps. */
@@ -117,7 +117,7 @@ export class RedisLimiter implements Limiter {
   }
 
   private run(charge: Charge): Promise<State> {
-    const { subject, keyId, quota, cost, connection, allowance, dataOf } = charge;
+    const { subject, keyId, quota, cost, allowance, dataOf } = charge;
     const keys = [keyIn(subject)];
     if (keyId !== null) {
       keys.push(banKey(subject, keyId));
@@ -125,7 +125,7 @@ export class RedisLimiter implements Limiter {
       // Only these requests may be served from the cache.
       else if (dataOf) keys.push(versionKey(subject, dataOf));
     }
-    const values = [cost, quota.perMinute, quota.perDay ?? -1, connection ?? ''];
+    const values: (string | number)[] = [cost, quota.perMinute, quota.perDay ?? -1];
     if (this.options.now || allowance) values.push(this.options.now?.() ?? '');
     if (allowance) values.push(allowance.cost, allowance.perMinute);
     return this.within(() => this.evaluate(keys, values)).then((reply) => {
@@ -200,12 +200,12 @@ const PROBE: Charge = {
   keyId: null,
   quota: { perMinute: 1_000_000, perDay: null },
   cost: 1,
-  connection: null,
 };
 
 const PEEK = -1;
 const ADMITTED = 0;
 const BANNED = 2;
+const STRUCK = 3;
 
 /** As `CHARGE_SCRIPT` documents it. */
 type ScriptReply = [
@@ -230,10 +230,16 @@ function keyIn(subject: string, part = ''): string {
 const banKey = (subject: string, keyId: string) => keyIn(subject, `:ban:${keyId}`);
 const versionKey = (subject: string, noun: string) => keyIn(subject, `:version:${noun}`);
 
+function strikeOf({ outcome, record }: State): number | null {
+  if (outcome === BANNED) return STRIKES_TO_BAN;
+  return outcome === STRUCK ? (record?.strikes ?? null) : null;
+}
+
+/** As `CHARGE_SCRIPT` writes it. A version before this one had a connection in place of the refused requests. */
 function decodeRecord(text: string): BanRecord {
-  const parts = text.split(' ');
-  const [strikes = 0, step = 0, quietSinceMs = 0, untilMs = 0, refusedAtMs = 0, retryAtMs = 0] =
-    parts.map(Number);
-  const connection = parts[6] || null;
-  return { strikes, step, quietSinceMs, untilMs, refusedAtMs, retryAtMs, connection };
+  const [strikes = 0, step = 0, quietSinceMs = 0, untilMs = 0, refusedAtMs = 0, retryAtMs = 0, ...counts] =
+    text.split(' ').map(Number);
+  const [lastAtMs = 0, fast = 0, slow = 0, slowAtMs = 0] = counts.length === 4 ? counts : [];
+  const refused = { lastAtMs, fast, slow, slowAtMs };
+  return { strikes, step, quietSinceMs, untilMs, refusedAtMs, retryAtMs, refused };
 }

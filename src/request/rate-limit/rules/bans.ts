@@ -1,12 +1,12 @@
 import { HOUR_MS, MINUTE_MS } from '../../../ground/kernel/duration.js';
+import { afterFurther, type RefusedRequests } from './strikes.js';
+
 /** Number of strikes that cause a ban. */
 export const STRIKES_TO_BAN = 10;
 /** Length of the first, second, … ban; the last value repeats. */
 export const LADDER_MINUTES = [1, 5, 30, 60] as const;
 /** Each period of this length without a strike removes one ladder step and all strikes. */
 export const QUIET_MS = HOUR_MS;
-/** Concurrent requests that exceed the quota together arrive within this time. */
-export const BURST_MS = 1_000;
 
 const LAST_STEP = LADDER_MINUTES.length - 1;
 /** A record with a later time was written while the clock was ahead: it means nothing. D-240. */
@@ -21,12 +21,12 @@ export interface BanRecord {
   readonly quietSinceMs: number;
   /** 0 = not banned. */
   readonly untilMs: number;
-  /** The refusal that opened the block: the time in which further requests are strikes. */
+  /** The refusal that opened the block: the time in which further requests may be strikes. */
   readonly refusedAtMs: number;
   /** The end of the block; 0 = no block. */
   readonly retryAtMs: number;
-  /** The connection of the last refusal; null = unknown, or shared by several requests. */
-  readonly connection: string | null;
+  /** The refused requests of the block. */
+  readonly refused: RefusedRequests;
 }
 
 /** A key's ban state as its owner sees it. */
@@ -38,6 +38,7 @@ export interface BanStatus {
   readonly nextStepMinutes: number;
 }
 
+const NONE_REFUSED: RefusedRequests = Object.freeze({ lastAtMs: 0, fast: 0, slow: 0, slowAtMs: 0 });
 export const NO_RECORD: BanRecord = Object.freeze({
   strikes: 0,
   step: 0,
@@ -45,7 +46,7 @@ export const NO_RECORD: BanRecord = Object.freeze({
   untilMs: 0,
   refusedAtMs: 0,
   retryAtMs: 0,
-  connection: null,
+  refused: NONE_REFUSED,
 });
 
 export function isBanned(record: BanRecord, nowMs: number): boolean {
@@ -53,41 +54,35 @@ export function isBanned(record: BanRecord, nowMs: number): boolean {
 }
 
 /**
- * The record after a request that exceeded the quota. Requests during a ban do not come here: they neither count nor
- * extend it.
+ * The record after a request that exceeded the quota, and its strike: which one it is, or null. Requests during a ban do
+ * not come here: they neither count nor extend it.
  *
- * The first refusal opens a block that lasts until its Retry-After. A request refused within the block is a strike if its
- * sender can have seen the 429. The parallel requests of a burst cannot: they were sent, or queued in the client's
- * connection pool, before the first 429 arrived. A client that sends one request after the other can.
- *
- * The connection tells the two apart: an HTTP/1.1 connection carries one request at a time. If two consecutive refusals
- * use the same connection, the second request was sent after the first 429. A burst uses many connections in turn. An
- * older 429 on the connection proves nothing, because pools queue requests. So a refusal is a strike in two cases.
- *   - The key's previous refusal used the same connection.
- *   - The block opened 1 s ago or earlier (`BURST_MS`). The connection does not matter then, because no burst lasts
- *     longer. A client that opens a connection per request gains only that second.
+ * The first refusal opens a block that lasts until its Retry-After, or until a request is admitted. `strikes.ts` says which
+ * requests of the block are strikes.
  */
 export function afterRefusal(
   known: BanRecord,
-  refusal: { nowMs: number; retryAtMs: number; connection: string | null },
-): BanRecord {
-  const { nowMs, retryAtMs, connection } = refusal;
+  { nowMs, retryAtMs }: { nowMs: number; retryAtMs: number },
+): { record: BanRecord; strike: number | null } {
   const record = forgotten(known, nowMs);
   const isOpen = record.refusedAtMs <= nowMs && nowMs < record.retryAtMs;
-  if (!isOpen) return { ...record, refusedAtMs: nowMs, retryAtMs, connection };
-
-  const inSequence = connection !== null && connection === record.connection;
-  if (!inSequence && nowMs - record.refusedAtMs <= BURST_MS) return { ...record, connection };
-
-  const strikes = record.strikes + 1;
-  if (strikes < STRIKES_TO_BAN) return { ...record, strikes, quietSinceMs: nowMs, connection };
+  if (!isOpen) {
+    const refused = { ...NONE_REFUSED, lastAtMs: nowMs };
+    return { record: { ...record, refusedAtMs: nowMs, retryAtMs, refused }, strike: null };
+  }
+  const { isStrike, ...refused } = afterFurther(record.refused, nowMs, nowMs - record.refusedAtMs);
+  if (!isStrike) return { record: { ...record, refused }, strike: null };
+  const strike = record.strikes + 1;
+  if (strike < STRIKES_TO_BAN)
+    return { record: { ...record, strikes: strike, quietSinceMs: nowMs, refused }, strike };
   const untilMs = nowMs + stepMinutes(record.step) * MINUTE_MS;
-  return { ...NO_RECORD, step: Math.min(record.step + 1, LAST_STEP), quietSinceMs: untilMs, untilMs };
+  const step = Math.min(record.step + 1, LAST_STEP);
+  return { record: { ...NO_RECORD, step, quietSinceMs: untilMs, untilMs }, strike };
 }
 
 /** The record after an admitted request: the client no longer waits for a Retry-After, so the block ends. */
 export function afterAdmission(record: BanRecord): BanRecord {
-  return record.retryAtMs === 0 ? record : { ...record, refusedAtMs: 0, retryAtMs: 0, connection: null };
+  return record.retryAtMs === 0 ? record : { ...record, refusedAtMs: 0, retryAtMs: 0, refused: NONE_REFUSED };
 }
 
 /** The record without the strikes and ladder steps that quiet hours have removed. */

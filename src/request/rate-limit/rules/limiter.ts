@@ -1,5 +1,5 @@
 import type { Quota } from '../../../ground/kernel/caller.js';
-import { type BanRecord, type BanStatus, banStatus, isBanned } from './bans.js';
+import { type BanRecord, type BanStatus, banStatus, isBanned, STRIKES_TO_BAN } from './bans.js';
 import {
   type Allowance,
   dayStanding,
@@ -27,12 +27,6 @@ export interface Charge extends Account {
    * refusal by the allowance is no strike.
    */
   allowance?: Allowance | undefined;
-  /**
-   * Identifies the HTTP/1.1 connection uniquely across processes. Null when it may carry concurrent requests (HTTP/2,
-   * pipelining) or those of several clients (a trusted proxy). Then only time separates a burst from a client that
-   * ignores its 429; see `bans.ts`.
-   */
-  connection: string | null;
   /** The noun whose data version the decision shall have; it has none for a request that also spends an allowance. */
   dataOf?: string | null | undefined;
 }
@@ -99,6 +93,8 @@ export interface Refused extends Standing {
   readonly retryAfterSeconds: number;
   /** The request costs more than a whole window allows: it must become smaller, waiting does not help. */
   readonly neverFits: boolean;
+  /** Which strike of the key this refusal is; null = it is none. */
+  readonly strike: number | null;
   /** This refusal banned the key: the only one to audit. */
   readonly startsBan: boolean;
 }
@@ -126,7 +122,7 @@ export function admitted(decided: Decided): Admitted {
   return { admitted: true, dataVersion: decided.dataVersion, ...standing(decided) };
 }
 
-export function refused(decided: Decided, startsBan: boolean): Refused {
+export function refused(decided: Decided, strike: number | null): Refused {
   const { usage, record, quota, cost, nowMs, allowance } = decided;
   const seen = standing(decided, true);
   const banned = cost > 0 && record !== null && isBanned(record, nowMs);
@@ -140,7 +136,8 @@ export function refused(decided: Decided, startsBan: boolean): Refused {
     isOfAllowance: !banned && quotaFreeAtMs === 0,
     retryAfterSeconds: Math.max(1, Math.ceil((admittedAtMs - nowMs) / 1000)),
     neverFits: cost > quota.perMinute || (quota.perDay !== null && cost > quota.perDay),
-    startsBan,
+    strike,
+    startsBan: strike === STRIKES_TO_BAN,
     ...seen,
   };
 }
