@@ -46,12 +46,8 @@ test('Streams-27: a heartbeat never names a cursor behind changes that still wai
     schema: buildSchema('type Query { text: String } type Subscription { text: String }'),
     document: parse('subscription { text }'),
   };
-  const live = new LiveStream(
-    { projectId: 1n } as Caller,
-    SERVER_SENT_EVENTS,
-    { args, asked: 'asked' },
-    new StreamResults(),
-  );
+  const live = new LiveStream({ projectId: 1n } as Caller, SERVER_SENT_EVENTS, new StreamResults());
+  live.operation = { args, asked: 'asked' };
   live.source = new StreamSource<StreamEvent>(stream, () => ({ text: 'x'.repeat(40_000) }));
   const raw = new Connection();
   const reply = { raw, hijack: () => {}, getHeaders: () => ({}), removeHeader: () => {} };

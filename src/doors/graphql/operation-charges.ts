@@ -81,14 +81,23 @@ export class OperationCharges {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> | undefined {
-    request.operation = measured?.name ?? null;
-    request.operationType = measured?.type ?? null;
+    label(request, measured);
     if (!measured) return this.spend(ONE_UNIT, request, reply);
     const { cost } = measured;
     const problem = measured.problem ?? (request.caller && costProblem(cost, request.caller.quota));
     const charging = this.spend(problem ? unitOf(cost) : cost, request, reply);
     if (!problem) return charging;
     return Promise.resolve(charging).then(() => Promise.reject(problem));
+  }
+
+  /** Charges nothing for a refused operation, and shows the quota. */
+  async waive(
+    measured: MeasuredOperation | null,
+    { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  ): Promise<void> {
+    label(request, measured);
+    request.paidBy = 'plan';
+    await this.meter.showStanding(request, reply);
   }
 
   /**
@@ -103,9 +112,11 @@ export class OperationCharges {
   ): Promise<boolean> {
     const operation = getOperationAST(document, operationName as string | undefined);
     if (!operation) return false;
-    const { cost, name, type } = this.measure({ document, operation }, () => undefined);
-    request.operation = name;
-    request.operationType = type;
+    const measured = this.measure({ document, operation }, () => undefined);
+    label(request, measured);
+    const { cost, type } = measured;
+    // A place for a stream comes first: if there is none, the refusal costs nothing.
+    if (type === 'subscription') return false;
     if (type === 'mutation' && cost.plan > 0) return false;
     await this.spend(cost, request, reply);
     return true;
@@ -129,6 +140,11 @@ export class OperationCharges {
   private spend(cost: Cost, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     return request.paidBy ? undefined : this.meter.charge(request, reply, cost);
   }
+}
+
+function label(request: FastifyRequest, measured: MeasuredOperation | null): void {
+  request.operation = measured?.name ?? null;
+  request.operationType = measured?.type ?? null;
 }
 
 /**

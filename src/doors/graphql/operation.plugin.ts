@@ -30,7 +30,7 @@ import { variablesIn } from './operations/operation-size.js';
 import type { NullVariables } from './operations/selections.js';
 import { documentProblem } from './operations/selections.js';
 import { presentRateLimit } from './schema/rate-limit.resolver.js';
-import type { Subscriptions } from './streams/subscriptions.js';
+import type { LiveStream, Subscriptions } from './streams/subscriptions.js';
 
 /** Each error repeats the variable: graphql's own limit of 50 errors takes 350 ms for a large variable. */
 const MAX_VARIABLE_ERRORS = 3;
@@ -115,8 +115,8 @@ export function operationPlugin(options: OperationPluginOptions): ApolloServerPl
 
 /** Returns what is wrong with a charged operation; null = it may be executed. Throws a refusal. */
 async function admit(resolved: Resolved, options: OperationPluginOptions): Promise<Problems | null> {
-  const { schema, charges, documents, nullVariables, turns, subscriptions } = options;
-  const { document, operation, request, contextValue, queryHash, source, metrics } = resolved;
+  const { charges, documents, subscriptions } = options;
+  const { document, operation, request, contextValue, queryHash } = resolved;
   const isValid = documents.of(queryHash) === document;
   const problem = isValid ? null : documentProblem(document);
   if (problem) throw refusal(problem);
@@ -125,16 +125,33 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
     ? charges.measure({ document, operation }, variablesIn(request.variables ?? {}))
     : null;
   contextValue.operation = measured;
+  let stream: LiveStream | null = null;
   try {
+    if (measured?.type === 'subscription') stream = await subscriptions.reserve(contextValue);
     await charges.charge(measured, contextValue.request, contextValue.reply);
+    const problems = await check(resolved, isValid, options);
+    if (stream && !problems) await subscriptions.start(stream, resolved);
+    else stream?.close();
+    return problems;
   } catch (error) {
-    throw refusal(toAppError(error));
+    stream?.close();
+    const reason = toAppError(causeOf(error));
+    if (reason.code === 'too_many_streams') await charges.waive(measured, contextValue);
+    throw refusal(reason);
   }
-  if (measured?.type === 'subscription') subscriptions.requireAsked(contextValue);
-  if (measured?.type === 'mutation' && contextValue.request.method === 'GET') {
+}
+
+/** Validates a paid operation and its variables. Returns what is wrong; null = nothing. Throws a refusal. */
+async function check(
+  resolved: Resolved,
+  isKnown: boolean,
+  { schema, documents, nullVariables, turns }: OperationPluginOptions,
+): Promise<Problems | null> {
+  const { document, operation, request, contextValue, queryHash, source, metrics } = resolved;
+  if (operation?.operation === 'mutation' && contextValue.request.method === 'GET') {
     throw refusal(new AppError('method_not_allowed', 'A mutation needs POST.'));
   }
-  if (!isValid) {
+  if (!isKnown) {
     await turns.next(contextValue.caller.projectId);
     const errors = validate(schema, document, [...specifiedRules, nullVariables.rule]);
     if (errors.length > 0) {
@@ -150,7 +167,6 @@ async function admit(resolved: Resolved, options: OperationPluginOptions): Promi
     getVariableValues(schema, definitions, variables, { maxErrors: MAX_VARIABLE_ERRORS });
   if (errors.length > 0) return { code: 'BAD_USER_INPUT', errors };
   measureIntrospection(schema, resolved, coerced);
-  if (measured?.type === 'subscription') await subscriptions.open(resolved);
   return null;
 }
 

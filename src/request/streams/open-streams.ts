@@ -11,6 +11,8 @@ const TICK_MS = 500;
 const RENEW_EVERY_MS = 10_000;
 const BEAT_EVERY_MS = 15_000;
 const LONGEST_MS = DAY_MS;
+/** A refusal is free, and may be repeated at once: a key's further ones of a second need no look-up. */
+const REFUSALS_A_SECOND = 5;
 /** Nobody knows when a stream ends, but those of a process that died are free then. */
 const RETRY_AFTER_SECONDS = 30;
 
@@ -49,6 +51,8 @@ interface ProjectStreams {
 /** The open streams of this process: how many a project may have, and when they end. */
 export class OpenStreams {
   private readonly projects = new Map<bigint, ProjectStreams>();
+  /** The refusals of a second, of the keys that were refused. */
+  private readonly refused = new WeakMap<Caller, { readonly sinceMs: number; readonly errors: AppError[] }>();
   private timer: NodeJS.Timeout | null = null;
   private checkedAtMs = 0;
   private renewedAtMs = 0;
@@ -73,6 +77,10 @@ export class OpenStreams {
   async open(stream: Stream): Promise<void> {
     if (this.isDraining) throw ended('This process ends.');
     const { projectId, keyId } = stream.caller;
+    const atMs = performance.now();
+    const known = this.refused.get(stream.caller);
+    const refusals = known && atMs - known.sinceMs < 1_000 ? known : { sinceMs: atMs, errors: [] };
+    if (refusals.errors.length >= REFUSALS_A_SECOND) throw refusals.errors.at(-1);
     const project = this.projects.get(projectId) ?? this.add(projectId);
     const entry: Entry = { project, stream, openedAtMs: this.now(), expiresAtMs: null };
     // First, so that a key that is revoked from now on ends the stream.
@@ -84,12 +92,21 @@ export class OpenStreams {
       const beyond = await this.beyond(project, [stream.id]);
       if (beyond.includes(stream.id)) throw tooMany(project);
     } catch (error) {
-      this.close(stream);
+      this.leave(stream);
+      if (error instanceof AppError && error.code === 'too_many_streams') {
+        refusals.errors.push(error);
+        this.refused.set(stream.caller, refusals);
+      }
       throw error;
     }
   }
 
-  close({ id, caller: { projectId } }: Stream): void {
+  close(stream: Stream): void {
+    this.refused.delete(stream.caller);
+    this.leave(stream);
+  }
+
+  private leave({ id, caller: { projectId } }: Stream): void {
     const project = this.projects.get(projectId);
     if (!project?.entries.delete(id)) return;
     this.slots?.release(projectId, id);

@@ -50,31 +50,34 @@ export class Subscriptions {
     return asked;
   }
 
-  /** Opens the stream of a valid subscription. Throws a refusal. */
-  async open(resolved: Resolved): Promise<void> {
+  /**
+   * Takes a place for the stream of a subscription, before it is charged: a refusal costs nothing. D-262.
+   * `close` gives it back. Throws a refusal.
+   */
+  async reserve(context: Context): Promise<LiveStream> {
+    const { format } = this.requireAsked(context);
+    const stream = new LiveStream(context.caller, format, this.results);
+    // Of management nothing is in the change log.
+    stream.needsLog = context.operation?.cost.plan !== 0;
+    stream.isServed = context.request.site.isServed;
+    stream.onClose = () => this.streams.close(stream);
+    await this.streams.open(stream);
+    return stream;
+  }
+
+  /** Starts the stream of a valid subscription. Throws a refusal. */
+  async start(stream: LiveStream, resolved: Resolved): Promise<void> {
     const { contextValue, source: document } = resolved;
-    const asked = this.requireAsked(contextValue);
     const selections = contextValue.operation?.size.selections ?? 0;
     if (document.length > MOST_CHARACTERS || selections > MOST_SELECTIONS) {
       const message = `A subscription may have ${MOST_SELECTIONS} selections, its document ${MOST_CHARACTERS} characters.`;
       throw refusal(new AppError('invalid_request', message));
     }
     const operation = operationOf(this.schema, resolved);
-    const stream = new LiveStream(contextValue.caller, asked.format, operation, this.results);
-    // Of management nothing is in the change log.
-    stream.needsLog = contextValue.operation?.cost.plan !== 0;
-    stream.isServed = contextValue.request.site.isServed;
-    stream.onClose = () => this.streams.close(stream);
-    try {
-      await this.streams.open(stream);
-      const source = await createSourceEventStream(operation.args);
-      if ('errors' in source) throw source.errors?.[0];
-      stream.source = source as unknown as StreamSource;
-    } catch (error) {
-      stream.close();
-      throw refusal(toAppError(causeOf(error)));
-    }
-    asked.opened = stream;
+    const source = await createSourceEventStream(operation.args);
+    if ('errors' in source) throw refusal(toAppError(causeOf(source.errors?.[0])));
+    Object.assign(stream, { operation, source });
+    this.requireAsked(contextValue).opened = stream;
   }
 }
 
@@ -107,6 +110,8 @@ export class LiveStream implements Stream {
   needsLog = true;
   isServed: Stream['isServed'] = null;
   source: StreamSource | null = null;
+  /** With its source. */
+  operation: StreamOperation | null = null;
   onClose: () => void = () => {};
   private raw: ServerResponse | null = null;
   private isAwake = false;
@@ -118,7 +123,6 @@ export class LiveStream implements Stream {
   constructor(
     readonly caller: Caller,
     private readonly format: StreamFormat,
-    private readonly operation: StreamOperation,
     private readonly results: StreamResults,
   ) {}
 
@@ -185,17 +189,17 @@ export class LiveStream implements Stream {
     this.isSending = true;
     while (this.source && this.isAwake) {
       this.isAwake = false;
-      await this.sendEvents(this.source);
+      await this.sendEvents(this.source, this.operation as StreamOperation);
     }
     this.isSending = false;
   }
 
-  private async sendEvents({ stream, present }: StreamSource): Promise<void> {
+  private async sendEvents({ stream, present }: StreamSource, operation: StreamOperation): Promise<void> {
     const events = await stream.take();
     this.isBehind = events.length > 0;
     let text = '';
     for (const event of events) {
-      const result = await this.results.of(event, this.operation, {
+      const result = await this.results.of(event, operation, {
         projectId: this.caller.projectId,
         present,
       });
