@@ -3,6 +3,7 @@ import { letGo } from '../test/support/domains/domain-rig.js';
 import { eventually } from '../test/support/eventually.js';
 import { rest } from '../test/support/http/client.js';
 import { startApp, TEST_ACTOR, type TestApp } from '../test/support/start-app.js';
+import { violationsOn } from './support/accessibility.js';
 import { takePicture } from './support/pictures.js';
 import { type Visitor, visits } from './support/visitor.js';
 
@@ -161,11 +162,12 @@ test('Dashboard-32: the list tells why a key stops: it expires soon, was replace
   const leaked = await make('leaked');
   await projects.change(TEST_ACTOR, slug, { plan: 'ENTERPRISE', perMinute: 60, perDay: 1 });
   await eventually('the day is spent', async () => (await statusWith(leaked.token)) === 429);
-  ahead.aheadMs += 1_500;
+  ahead.aheadMs += 120;
   for (const { token: banned } of [leaked, old]) {
-    for (let sent = 0; sent < 12; sent += 1) await statusWith(banned);
-    ahead.aheadMs += 1_500;
-    for (let sent = 0; sent < 12; sent += 1) await statusWith(banned);
+    for (let sent = 0; sent < 60; sent += 1) {
+      ahead.aheadMs += 120;
+      await statusWith(banned);
+    }
   }
 
   visitor = await visit();
@@ -178,7 +180,9 @@ test('Dashboard-32: the list tells why a key stops: it expires soon, was replace
   await page.getByRole('link', { name: 'API keys' }).click();
   const textOf = (name: string, at = 0) => rowOf(name).nth(at).innerText();
   await rowOf('leaked').getByText('Banned').waitFor();
-  expect(await textOf('leaked')).toMatch(/pets:read\s+domains[\s\S]*Banned\s+Ends in (1 min )?\d+ s\s*$/);
+  expect(await textOf('leaked')).toMatch(
+    /pets:read\s+domains[\s\S]*Banned\s+Ends in (1 min )?\d+ s\s+10 strikes by node, .*\s+It did not wait: how to wait\s*$/,
+  );
   expect(await textOf('long lived')).toMatch(/Valid\s+Expires \d+ \w+ 20\d\d/);
   expect(await textOf('short lived')).toMatch(/Expires soon\s+in 3 days/);
   expect(await textOf(old.key.prefix)).toMatch(
@@ -204,10 +208,10 @@ test('Dashboard-82: the ban of a key is lifted in the list, also that of the ses
   const codeWith = async (key: string) => (await rest(app.url, '/v1/pets', { token: key })).body.code;
   await projects.change(TEST_ACTOR, slug, { plan: 'ENTERPRISE', perMinute: 60, perDay: 1 });
   await eventually('the day is spent', async () => (await codeWith(token)) === 'rate_limited_day');
-  ahead.aheadMs += 1_500;
+  ahead.aheadMs += 120;
   for (const banned of [token, mended.token]) {
     await eventually('the key is banned', async () => {
-      ahead.aheadMs += 1_500;
+      ahead.aheadMs += 120;
       return (await codeWith(banned)) === 'key_banned';
     });
   }
@@ -236,6 +240,42 @@ test('Dashboard-82: the ban of a key is lifted in the list, also that of the ses
   await page.getByText('No pet yet').waitFor();
   await page.getByRole('link', { name: 'Activity' }).click();
   await page.getByText('lifted the ban of the key').first().waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('Dashboard-90: a key shows which client makes its strikes, and leads to the recipe for it', async () => {
+  const { token, slug } = await app.tenant();
+  const { projects, requestWriter } = app.app.services;
+  await projects.change(TEST_ACTOR, slug, { plan: 'ENTERPRISE', perMinute: 60, perDay: 1 });
+  const agents = [
+    'python-requests/2.32.3',
+    'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0',
+  ];
+  for (const [at, agent] of agents.entries()) {
+    await eventually('strikes', async () => {
+      ahead.aheadMs += 120;
+      const { headers } = await rest(app.url, '/v1/pets', { token, headers: { 'user-agent': agent } });
+      return Number(headers.get('petstore-strikes')) === [3, 10][at];
+    });
+  }
+  await requestWriter.flush(true);
+  visitor = await visit({ provokes: [429] });
+  const { page } = visitor;
+  await visitor.signIn(token);
+  await page.getByRole('link', { name: 'API keys' }).click();
+  const clients = rowOf('test').getByRole('list', { name: 'Clients with strikes' }).getByRole('listitem');
+  await clients.first().waitFor();
+  expect(await clients.allInnerTexts()).toEqual([
+    expect.stringMatching(/^7 strikes by Firefox 128, /),
+    expect.stringMatching(/^3 strikes by python-requests\/2\.32\.3/),
+  ]);
+  await takePicture(page, 'keys-strikes');
+  expect(await violationsOn(page)).toEqual([]);
+  for (const link of await clients.getByRole('link').all()) {
+    const [path = '', anchor] = ((await link.getAttribute('href')) ?? '').split('#');
+    const text = await (await fetch(`${app.url}${path}`)).text();
+    expect(text).toContain(`id="${anchor}"`);
+  }
   expect(visitor.complaints).toEqual([]);
 });
 

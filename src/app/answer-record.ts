@@ -15,6 +15,8 @@ const UNKNOWN_ROUTE = 'unknown';
 /** Apollo's name of a client, as its tools send it. */
 const CLIENT_HEADER = 'apollographql-client-name';
 const DASHBOARD = 'dashboard';
+/** Of a `User-Agent` in the request log. */
+const MOST_CHARACTERS = 100;
 /** No answer: the client disconnected before, or its body was refused in the middle. nginx's number for it. */
 const DISCONNECTED = 499;
 
@@ -95,6 +97,7 @@ export function doorOf(url: string): AnsweredRequest['door'] {
 function answeredRequest(request: FastifyRequest, reply: FastifyReply, atMs: number): AnsweredRequest {
   const { caller, standing, errorCode } = request;
   const isAdmitted = standing !== null && 'admitted' in standing && standing.admitted;
+  const isStrike = standing !== null && 'strike' in standing && standing.strike !== null;
   const status = statusOf(reply);
   const outcome = outcomeOf(request, isAdmitted, status);
   return {
@@ -114,6 +117,7 @@ function answeredRequest(request: FastifyRequest, reply: FastifyReply, atMs: num
     isDashboardRead:
       outcome === 'ok' && request.paidBy === 'management' && request.headers[CLIENT_HEADER] === DASHBOARD,
     units: isAdmitted ? request.units : 0,
+    strikeBy: isStrike ? (request.headers['user-agent'] ?? 'unknown').slice(0, MOST_CHARACTERS) : null,
   };
 }
 

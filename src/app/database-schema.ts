@@ -11,6 +11,7 @@ import { Domains1780000003000 } from '../ground/migrations/1780000003000-domains
 import { Usage1780000004000 } from '../ground/migrations/1780000004000-usage.js';
 import { Imports1780000005000 } from '../ground/migrations/1780000005000-imports.js';
 import { Changes1780000006000 } from '../ground/migrations/1780000006000-changes.js';
+import { Strikes1780000007000 } from '../ground/migrations/1780000007000-strikes.js';
 import { ChangeLogRow, ChangeRow } from '../ground/records/change-log.entity.js';
 import { RateCounter } from '../request/rate-limit/memory/counter-store.js';
 import { ApiKey } from '../tenants/api-keys/api-key.entity.js';
@@ -52,6 +53,7 @@ export const DATABASE_SCHEMA: DatabaseSchema = {
     Usage1780000004000,
     Imports1780000005000,
     Changes1780000006000,
+    Strikes1780000007000,
   ]),
 };
 

@@ -4,7 +4,7 @@ import { ApiKey } from '../../src/tenants/api-keys/api-key.entity.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { graphql, rest } from '../support/http/client.js';
-import { HOUR_MS } from '../support/limiter/charges.js';
+import { HAMMERING_MS, HOUR_MS } from '../support/limiter/charges.js';
 import { onAnyDatabase } from '../support/on-databases.js';
 import { TEST_ACTOR, type Tenant } from '../support/start-app.js';
 
@@ -226,9 +226,10 @@ onAnyDatabase((app) => {
       perDay: 1,
     });
     app().clock.now += 1_000;
-    for (let sent = 0; sent < 3; sent += 1) await restStatus(leaked);
-    app().clock.now += 1_500;
-    for (let sent = 0; sent < 12; sent += 1) await restStatus(leaked);
+    for (let sent = 0; sent < 60; sent += 1) {
+      app().clock.now += HAMMERING_MS;
+      await restStatus(leaked);
+    }
     const { [key.id]: until, ...others } = await bans();
     expect(Date.parse(until)).toBeGreaterThan(app().clock.now);
     expect(Object.values(others)).toEqual([null]);

@@ -78,6 +78,7 @@ const FIELDS: Record<string, FieldReads> = {
     select: (at) =>
       `requests(first: ${at + 1}${at % 5 === 0 ? ', filter: {status: 200}' : ''}) { nodes { id keyName } leftOut }`,
   },
+  'Project.strikingClients': { statements: 1, select: () => 'strikingClients { client }' },
   'Project.usage': {
     statements: 4,
     select: (at) =>

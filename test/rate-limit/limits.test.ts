@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
 import { hammered } from '../support/limiter/hammered.js';
 import { onAnyDatabase } from '../support/on-databases.js';
-import { startApp, type TestApp } from '../support/start-app.js';
+import { startApp, TEST_ACTOR, type TestApp } from '../support/start-app.js';
 
 /** Ten seconds and a fraction into a UTC minute, in the middle of a day: seconds that remain are rounded up. */
 const NOON_MS = Date.UTC(2026, 5, 15, 12, 0, 10, 700);
@@ -268,6 +268,35 @@ onAnyDatabase(
       } finally {
         clock.now = now;
       }
+    });
+
+    test('Limits-41: a project tells which clients made strikes with which key, most first, each as it names itself', async () => {
+      const { token, keyId, projectId, slug } = await app().tenant();
+      const { apiKeys, projects, requestWriter } = app().app.services;
+      await projects.change(TEST_ACTOR, slug, { plan: 'ENTERPRISE', perMinute: 60, perDay: 1 });
+      const { clock } = app();
+      const { now } = clock;
+      clock.now += 1_000;
+      await list(token);
+      const as = (agent: string) => () =>
+        rest(app().url, '/v1/pets', { token, headers: { 'user-agent': agent } });
+      const strikes = ({ headers }: { headers: Headers }) => Number(headers.get('petstore-strikes'));
+      await hammered(clock, as('impatient/1.0'), (answer) => strikes(answer) === 3);
+      await hammered(clock, as(`long/${'x'.repeat(200)}`), (answer) => strikes(answer) === 10);
+      clock.now = now;
+      await requestWriter.flush(true);
+      const query = '{ project { strikingClients { keyId client strikes lastAt } } }';
+      const { body } = await graphql(app().url, query, { token });
+      const shared = { keyId: String(keyId), lastAt: expect.stringMatching(/Z$/) };
+      expect(body.data.project.strikingClients).toEqual([
+        { ...shared, client: `long/${'x'.repeat(95)}`, strikes: 7 },
+        { ...shared, client: 'impatient/1.0', strikes: 3 },
+      ]);
+      const wanted = { projectId, name: 'reader', scopes: ['pets:read'] as const, expiresAtMs: null };
+      const { token: reader } = await apiKeys.create(TEST_ACTOR, wanted);
+      expect((await graphql(app().url, query, { token: reader })).body.errors[0].extensions.code).toBe(
+        'FORBIDDEN',
+      );
     });
 
     test('Limits-22: a burst that is pipelined over one connection is one offence', async () => {

@@ -122,6 +122,18 @@ describe.each(databaseKinds())('on %s', (kind) => {
     }
   });
 
+  test('RequestWriter-13: a full second keeps every strike, in place of other refusals', async () => {
+    const { note, flush, leftOutOf } = writerOn(db, clock);
+    const projectId = newProject();
+    note(projectId, 60, ERROR);
+    note(projectId, 10, { ...ERROR, strikeBy: 'curl/7.88.1' });
+    note(projectId, 10, ERROR);
+    await flush(true);
+    const rows = await rowsOf(projectId);
+    expect([rows.length, rows.filter(({ strikeBy }) => strikeBy === 'curl/7.88.1').length]).toEqual([50, 10]);
+    expect(await leftOutOf(projectId)).toBe(30);
+  });
+
   test('RequestWriter-3: ids follow the time of the answer, also of rows that are stored late and by another process', async () => {
     const [mine, theirs] = [writerOn(db, clock), writerOn(otherDb, clock)];
     const projectId = newProject();

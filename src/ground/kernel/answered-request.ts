@@ -31,6 +31,8 @@ export interface AnsweredRequest {
   readonly isDashboardRead: boolean;
   /** Units of the plan that the request spent. D-122. */
   readonly units: number;
+  /** At most 100 characters of the `User-Agent` of a request that was a strike; null = it was none. */
+  readonly strikeBy: string | null;
 }
 
 /** A request that a project's usage and request log have: its key is valid, and the limiter decided about it or it failed. */

@@ -43,6 +43,10 @@ export class LoggedRequest extends ProjectOwned {
 
   @Column({ ...text(64), name: 'request_id' })
   requestId!: string;
+
+  /** The `User-Agent` of a request that was a strike; null = it was none. */
+  @Column({ ...text(100), name: 'strike_by', nullable: true })
+  strikeBy!: string | null;
 }
 
 /** The log of a project has its last 10,000 requests of the last 48 hours. */

@@ -21,7 +21,7 @@ export interface WantedRequests extends WantedPage {
   filter: RequestFilter;
 }
 
-interface ShownRequest extends Omit<LoggedRequest, 'projectId' | 'keyId' | 'durationUs'> {
+interface ShownRequest extends Omit<LoggedRequest, 'projectId' | 'keyId' | 'durationUs' | 'strikeBy'> {
   /** Digits, as in the response. */
   keyId: string;
   keyName: string;
@@ -29,10 +29,23 @@ interface ShownRequest extends Omit<LoggedRequest, 'projectId' | 'keyId' | 'dura
   durationMs: number;
 }
 
+/** A client that made strikes with a key. */
+export interface StrikingClient {
+  /** Digits, as in the response. */
+  keyId: string;
+  /** Its `User-Agent`, of at most 100 characters. */
+  client: string;
+  strikes: number;
+  lastAtMs: number;
+}
+
 export interface RequestPage extends NewestPage<ShownRequest> {
   /** Requests of the last 48 UTC hours that the log does not have, this hour included. */
   leftOut: number;
 }
+
+/** A client can change its name with each request. */
+export const MAX_STRIKING_CLIENTS = 20;
 
 const NO_KEY: KeyName = { name: '', prefix: '' };
 
@@ -67,6 +80,25 @@ export class ProjectRequests {
       hasNextPage,
       leftOut,
     }));
+  }
+
+  /** The clients that made strikes in the last 48 hours, most strikes first. One statement. Throws `AppError forbidden`. */
+  async strikingClients({ caller }: ServiceCall): Promise<StrikingClient[]> {
+    requireScope(caller, 'keys');
+    type Row = { key_id: string | bigint; client: string; strikes: string | bigint; at_ms: string | bigint };
+    const rows = await this.db.union<Row>([
+      {
+        sql: `SELECT key_id, strike_by AS client, COUNT(*) AS strikes, MAX(at_ms) AS at_ms FROM logged_requests WHERE project_id = ? AND id >= ? AND strike_by IS NOT NULL GROUP BY key_id, strike_by ORDER BY strikes DESC, at_ms DESC LIMIT ${MAX_STRIKING_CLIENTS}`,
+        values: [caller.projectId, firstIdAt(this.now() - KEPT_MS)],
+      },
+    ]);
+    const clients = rows.map(({ key_id, client, strikes, at_ms }) => ({
+      keyId: String(key_id),
+      client,
+      strikes: Number(strikes),
+      lastAtMs: Number(at_ms),
+    }));
+    return clients.sort((a, b) => b.strikes - a.strikes || b.lastAtMs - a.lastAtMs);
   }
 
   /** The oldest row that is shown: rows that are too many, but not yet deleted, are not. */
@@ -111,7 +143,7 @@ export class ProjectRequests {
 }
 
 function shown(
-  { projectId: _, keyId, durationUs, ...request }: LoggedRequest,
+  { projectId: _, strikeBy: __, keyId, durationUs, ...request }: LoggedRequest,
   keys: ReadonlyMap<bigint, KeyName>,
 ): ShownRequest {
   const { name: keyName, prefix: keyPrefix } = keys.get(keyId) ?? NO_KEY;

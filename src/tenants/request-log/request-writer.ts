@@ -142,7 +142,9 @@ export class UnstoredRequests {
     const project = this.rowsOf(projectId);
     const [rows, share] = outcome === 'ok' ? [project.others, 1] : [project.errors, 2];
     const hasRoom = project.held < share * MAX_OF_PROJECT && this.heldInAll < share * MAX_IN_ALL;
-    if (rows.length >= MAX_PER_SECOND || !hasRoom) return;
+    const isFull = rows.length >= MAX_PER_SECOND;
+    if (isFull) keepStrike(rows, request);
+    if (isFull || !hasRoom) return;
     rows.push(rowOf(request));
     if (project.held === 0) this.projects.set(projectId, project);
     project.held += 1;
@@ -183,6 +185,12 @@ export class UnstoredRequests {
   }
 }
 
+/** A full second still gets its strikes, in place of other refusals: they tell the owner which client to mend. */
+function keepStrike(rows: NewRow[], request: CountedRequest): void {
+  const at = request.strikeBy === null ? -1 : rows.findLastIndex(({ strikeBy }) => strikeBy === null);
+  if (at >= 0) rows[at] = rowOf(request);
+}
+
 function rowOf(request: CountedRequest): NewRow {
   const { projectId, keyId, atMs, door, operation, status, code, outcome, durationMs, units } = request;
   return {
@@ -199,6 +207,7 @@ function rowOf(request: CountedRequest): NewRow {
     durationUs: Math.min(Math.round(durationMs * 1_000), INT32_MAX),
     units,
     requestId: request.requestId,
+    strikeBy: request.strikeBy,
     isDashboardRead: request.isDashboardRead,
   };
 }

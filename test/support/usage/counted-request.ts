@@ -21,6 +21,7 @@ export function countedRequest(facts: Partial<CountedRequest> = {}): CountedRequ
     paidBy: 'plan',
     isDashboardRead: false,
     units: 1,
+    strikeBy: null,
     ...facts,
   };
 }

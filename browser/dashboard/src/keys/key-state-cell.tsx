@@ -1,13 +1,15 @@
 import { Countdown } from '../elements/countdown.js';
 import { Moment } from '../elements/moment.js';
 import { useNow } from '../elements/now.js';
-import type { KeyPartsFragment } from '../graphql/generated.js';
+import type { KeyPartsFragment, StrikingClientPartsFragment } from '../graphql/generated.js';
 import { banEndOf, hasEnded, stateOf } from './key-state.js';
+import { KeyStrikes } from './key-strikes.js';
 
 interface Props {
   apiKey: KeyPartsFragment;
   /** All keys, to name the successor and the replaced key. */
   keys: readonly KeyPartsFragment[];
+  strikingClients: readonly StrikingClientPartsFragment[];
 }
 
 const BADGES = {
@@ -18,7 +20,7 @@ const BADGES = {
   expired: { word: 'Expired', tone: 'idle' },
 } as const;
 
-export function KeyStateCell({ apiKey, keys }: Props) {
+export function KeyStateCell({ apiKey, keys, strikingClients }: Props) {
   const nowMs = useNow();
   const state = stateOf(apiKey, nowMs);
   const { word, tone } = BADGES[state.kind];
@@ -58,6 +60,7 @@ export function KeyStateCell({ apiKey, keys }: Props) {
           </span>
         </>
       )}
+      {!isOver && <KeyStrikes clients={strikingClients} />}
       {replaced && (
         <span className="muted">
           replaces <code>{replaced.prefix}…</code>

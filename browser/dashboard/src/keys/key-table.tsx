@@ -23,6 +23,7 @@ export function KeyTable({ keys }: { keys: readonly KeyPartsFragment[] }) {
   const [act, setAct] = useState<Act | null>(null);
   const close = () => setAct(null);
   const { data: used } = useQuery(KeyUseDocument, { fetchPolicy: 'cache-and-network' });
+  const strikesOf = (id: string) => used?.project.strikingClients.filter(({ keyId }) => keyId === id) ?? [];
   // Renders again when a key or a ban ends.
   useAtNow((nowMs) => keys.filter((key) => hasEnded(key, nowMs)).length);
   useAtNow((nowMs) => keys.filter((key) => banEndOf(key, nowMs) !== null).length);
@@ -64,7 +65,7 @@ export function KeyTable({ keys }: { keys: readonly KeyPartsFragment[] }) {
               </td>
               <td data-head="Last used">{key.lastUsedAt ? <Moment at={key.lastUsedAt} /> : 'never'}</td>
               <td data-head="State">
-                <KeyStateCell apiKey={key} keys={keys} />
+                <KeyStateCell apiKey={key} keys={keys} strikingClients={strikesOf(key.id)} />
               </td>
               <td className="row-acts">
                 <KeyMenu

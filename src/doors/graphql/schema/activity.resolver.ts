@@ -5,16 +5,23 @@ import {
   type ProjectAudit,
   type WantedEvents,
 } from '../../../tenants/audit/project-audit.js';
-import type {
-  ProjectRequests,
-  RequestFilter,
-  RequestPage,
-  WantedRequests,
+import {
+  MAX_STRIKING_CLIENTS,
+  type ProjectRequests,
+  type RequestFilter,
+  type RequestPage,
+  type StrikingClient,
+  type WantedRequests,
 } from '../../../tenants/request-log/project-requests.js';
 import { Batch } from '../execution/batch.js';
 import { type Context, serviceCallOf } from '../execution/context.js';
+import { Entries } from '../operations/type-options.js';
 import { AuditEventConnectionType, AuditEventFilterInput, auditFilter } from './lists/audit-event.type.js';
-import { RequestConnectionType, RequestFilterInput } from './lists/logged-request.type.js';
+import {
+  RequestConnectionType,
+  RequestFilterInput,
+  StrikingClientType,
+} from './lists/logged-request.type.js';
 import {
   ACTIVITY_PAGE_SIZE,
   connection,
@@ -34,6 +41,10 @@ export class ActivityResolver {
   private readonly requestLists = new Batch<WantedRequests, RequestPage>((context, wanted) =>
     this.log.requests.read(serviceCallOf(context), wanted),
   );
+
+  private readonly strikes = new Batch<null, StrikingClient[]>(async (context) => [
+    await this.log.requests.strikingClients(serviceCallOf(context)),
+  ]);
 
   constructor(
     private readonly audit: ProjectAudit,
@@ -69,6 +80,14 @@ export class ActivityResolver {
     const wanted = { ...requestedPage(cursors, { first, after }), filter };
     const page = await this.requestLists.join(context, wanted);
     return { ...connection(cursors, page, wanted), leftOut: page.leftOut, isOn: this.log.isOn };
+  }
+
+  @Entries(MAX_STRIKING_CLIENTS)
+  @FieldResolver(() => [StrikingClientType], {
+    description: `The clients that made strikes in the last 48 hours: at most ${MAX_STRIKING_CLIENTS}, most strikes first. Empty without a request log. Needs the scope \`keys\`.`,
+  })
+  strikingClients(@Ctx() context: Context): Promise<StrikingClient[]> {
+    return this.strikes.join(context, null);
   }
 
   @FieldResolver(() => AuditEventConnectionType, {

@@ -161,3 +161,18 @@ export class RequestConnectionType {
   })
   isOn!: boolean;
 }
+
+@PlainType('StrikingClient', 'A client that made strikes: it did not pause after a `429`.')
+export class StrikingClientType {
+  @Field(() => ID, { description: 'The key that it used.' })
+  keyId!: string;
+
+  @Field(() => String, { description: 'Its `User-Agent`: at most 100 characters.' })
+  client!: string;
+
+  @Field(() => Int, { description: 'Its strikes with this key in the last 48 hours.' })
+  strikes!: number;
+
+  @TimeField('When it made the last one.')
+  lastAtMs!: number;
+}
