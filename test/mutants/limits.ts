@@ -93,7 +93,7 @@ export const LIMITS: readonly Mutant[] = [
   {
     id: 'burst-is-many-strikes',
     file: 'request/rate-limit/rules/strikes.ts',
-    find: 'if (sinceFirstMs <= BURST_MS) return { ...known, lastAtMs: nowMs, isStrike: false };',
+    find: 'if (sinceFirstMs <= BURST_MS) return { refused: { ...known, lastAtMs: nowMs }, isStrike: false };',
     replace: '',
     breaks: 'A parallel burst is one offence.',
     tests: ['Limits-Bans-7'],

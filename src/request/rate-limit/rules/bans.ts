@@ -70,7 +70,7 @@ export function afterRefusal(
     const refused = { ...NONE_REFUSED, lastAtMs: nowMs };
     return { record: { ...record, refusedAtMs: nowMs, retryAtMs, refused }, strike: null };
   }
-  const { isStrike, ...refused } = afterFurther(record.refused, nowMs, nowMs - record.refusedAtMs);
+  const { refused, isStrike } = afterFurther(record.refused, nowMs, nowMs - record.refusedAtMs);
   if (!isStrike) return { record: { ...record, refused }, strike: null };
   const strike = record.strikes + 1;
   if (strike < STRIKES_TO_BAN)

@@ -34,22 +34,25 @@ export interface RefusedRequests {
   readonly slowAtMs: number;
 }
 
-/** The counts after a further request, which was refused `sinceFirstMs` after the first. `isStrike` says what it is. */
+/** The counts after a further request, `sinceFirstMs` after the first; and whether it is a strike. */
 export function afterFurther(
   known: RefusedRequests,
   nowMs: number,
   sinceFirstMs: number,
-): RefusedRequests & { isStrike: boolean } {
-  if (sinceFirstMs <= BURST_MS) return { ...known, lastAtMs: nowMs, isStrike: false };
-  const pauseMs = nowMs - known.lastAtMs;
-  const isApart = nowMs - known.slowAtMs >= PACES.slow.apartMs;
+): { refused: RefusedRequests; isStrike: boolean } {
+  const { lastAtMs, slowAtMs } = known;
+  if (sinceFirstMs <= BURST_MS) return { refused: { ...known, lastAtMs: nowMs }, isStrike: false };
+  const pauseMs = nowMs - lastAtMs;
+  const isApart = nowMs - slowAtMs >= PACES.slow.apartMs;
   const fast = counted(PACES.fast, known.fast, pauseMs, 1);
   const slow = counted(PACES.slow, known.slow, pauseMs, isApart ? 1 : 0);
   return {
-    lastAtMs: nowMs,
-    fast: Math.min(fast, PACES.fast.most),
-    slow: Math.min(slow, PACES.slow.most),
-    slowAtMs: isApart ? nowMs : known.slowAtMs,
+    refused: {
+      lastAtMs: nowMs,
+      fast: Math.min(fast, PACES.fast.most),
+      slow: Math.min(slow, PACES.slow.most),
+      slowAtMs: isApart ? nowMs : slowAtMs,
+    },
     isStrike: fast > PACES.fast.most || slow > PACES.slow.most,
   };
 }
