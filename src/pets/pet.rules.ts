@@ -9,7 +9,7 @@ export type PetChanges = Partial<NewPet>;
 
 const name = {
   ...NAME,
-  description: "The pet's name. It must not be only blanks.",
+  description: "The pet's name. It must not be only blanks, nor contain NUL or a lone surrogate.",
   examples: ['Rex'],
 } as const;
 
@@ -34,7 +34,6 @@ export const namePrefixSchema = {
   type: 'string',
   minLength: 1,
   maxLength: NAME.maxLength,
-  pattern: '^[^\\u0000\\uD800-\\uDFFF]*$',
   rule: `must be text of 1 to ${NAME.maxLength} characters`,
 } as const;
 

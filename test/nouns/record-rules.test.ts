@@ -87,3 +87,15 @@ test('NounRules-3: a keyword about the whole record is refused when the rules ar
   const schema = { type: 'object', properties: { weightGrams: INT64 }, additionalProperties: false } as const;
   expect(() => new RecordRules(schema)).toThrow('the keyword additionalProperties, which is not enforced');
 });
+
+test('NounRules-5: no text is accepted that a database or UTF-8 cannot store, with or without a pattern', () => {
+  for (const more of [{}, { pattern: '\\S' }]) {
+    const text = { type: 'string', ...more, rule: 'is wrong' };
+    const rules = new RecordRules<{ title: string }>({ type: 'object', properties: { title: text } });
+    for (const title of ['Rex', '😀', '𠮷', 'a\ufffd']) expect(rules.parse({ title })).toEqual({ title });
+    for (const title of ['a\u0000', '\ud800', '\udc08x', '😀\ud83d']) {
+      expect(() => rules.parse({ title })).toThrow('title is wrong');
+      expect(() => rules.parseChanges({ title })).toThrow('title is wrong');
+    }
+  }
+});

@@ -121,3 +121,20 @@ test('Compatible-5: a schema that contains itself is compared once', () => {
 test('Compatible-6: without a release there is nothing to compare with', async () => {
   expect(await readContract('schema/nowhere')).toBeNull();
 });
+
+test('Compatible-7: a pattern may become the reviewed portable one, which allows the same storable texts, and no other', () => {
+  const [old, portable] = ['^(?=[\\s\\S]*\\S)[^\\u0000\\uD800-\\uDFFF]*$', '\\S'];
+  const named =
+    (pattern: string) =>
+    ({ components: { schemas } }: Document) => {
+      for (const { properties } of [schemas.NewPet, schemas.Pet]) Object.assign(properties.name, { pattern });
+    };
+  expect(breaksAfter(named(portable), named(old))).toEqual([]);
+  expect(breaksAfter(named(old), named(portable))).toContainEqual(
+    expect.stringContaining('name: pattern was'),
+  );
+  expect(breaksAfter(named('\\w'), named(old))).toContainEqual(expect.stringContaining('name: pattern was'));
+  for (const text of ['', ' ', '\t\n', '\u3000', ' x ', 'Rex\n', '😀', '\u00a0é']) {
+    expect([text, new RegExp(portable, 'u').test(text)]).toEqual([text, new RegExp(old, 'u').test(text)]);
+  }
+});

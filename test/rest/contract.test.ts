@@ -136,6 +136,20 @@ describe('the OpenAPI document', () => {
   });
 });
 
+test('Contract-12: each pattern of the document means the same in every language of generated clients', async () => {
+  const patterns = [...(await readFile('schema/openapi.json', 'utf8')).matchAll(/"pattern": (".*")/g)];
+  expect(patterns.length).toBeGreaterThanOrEqual(2);
+  for (const [, pattern = ''] of patterns.map(([, text = '']) => [text, JSON.parse(text) as string])) {
+    // RE2 has no look-ahead, Python no `\\p{…}` and no `\\u{…}`, and without `u` ECMAScript counts halves of characters.
+    expect(pattern).toMatch(/^\^?(\\S|\[[!-Z_a-z~]+-?[!-Z_a-z~]*\])[+*]?\$?$/);
+    for (const flags of ['', 'u']) {
+      const matches = (text: string) => new RegExp(pattern, flags).test(text);
+      expect([' ', 'Rex', '7b1f'].map(matches)).toEqual([false, true, true]);
+      if (pattern === '\\S') expect(['😀', '\u3000', '𠮷野'].map(matches)).toEqual([true, false, true]);
+    }
+  }
+});
+
 test('Contract-9: the document names a staging server only if one is configured', async () => {
   const app = await startApp();
   const { body } = await rest(app.url, '/v1/openapi.json');

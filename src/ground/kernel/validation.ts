@@ -38,10 +38,13 @@ export const NAME = {
   type: 'string',
   minLength: 1,
   maxLength: NAME_LENGTH,
-  // Refused: NUL, which ends a text in some databases; a lone surrogate, which UTF-8 cannot encode; only blanks.
-  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000\\uD800-\\uDFFF]*$',
+  // Not only blanks. Generators copy it into validators of any language, with or without the flag `u`. D-270.
+  pattern: '\\S',
   rule: `must be text of 1 to ${NAME_LENGTH} characters, not only blanks`,
 } as const;
+
+/** No text may have NUL, which ends a text in some databases, or a lone surrogate, which UTF-8 cannot encode. D-270. */
+const UNSTORABLE = { pattern: '[\\u0000\\uD800-\\uDFFF]' };
 
 // Reports all problems at once.
 const ajv = new Ajv({ allErrors: true, ownProperties: true, keywords: ['rule'] });
@@ -82,10 +85,7 @@ function isInt64(value: unknown): value is bigint | number {
 
 /** Returns a function that lists a value's problems, at most one per field; empty = valid. Unknown fields are ignored. */
 export function validator(schema: ObjectSchema): (value: unknown) => FieldProblem[] {
-  const properties = Object.entries(schema.properties).map(([field, property]) => [
-    field,
-    property.format === 'int64' ? { int64: property } : property,
-  ]);
+  const properties = Object.entries(schema.properties).map(([field, property]) => [field, checked(property)]);
   const validate = ajv.compile({ ...schema, properties: Object.fromEntries(properties) });
   return (value) => {
     if (validate(value)) return [];
@@ -96,6 +96,11 @@ export function validator(schema: ObjectSchema): (value: unknown) => FieldProble
       return { field, message: got(rule ?? 'must be a JSON object', sent) };
     });
   };
+}
+
+function checked(property: ObjectSchema['properties'][string]): object {
+  if (property.format === 'int64') return { int64: property };
+  return property.type === 'string' ? { ...property, not: UNSTORABLE } : property;
 }
 
 function fieldOf(error: ErrorObject): string {

@@ -41,7 +41,7 @@ export const newBookSchema = {
     title: {
       ...NAME,
       maxLength: MAX_TITLE,
-      description: "The book's title. It must not be only blanks.",
+      description: "The book's title. It must not be only blanks, nor contain NUL or a lone surrogate.",
       examples: ['Emma'],
       rule: `must be text of 1 to ${MAX_TITLE} characters, not only blanks`,
     },

@@ -28,7 +28,7 @@ export const newWidgetSchema = {
     name: {
       ...NAME,
       maxLength: MAX_NAME,
-      description: 'The name of the widget. It must not be only blanks.',
+      description: 'The name of the widget. It must not be only blanks, nor contain NUL or a lone surrogate.',
       examples: ['First widget'],
       rule: `must be text of 1 to ${MAX_NAME} characters, not only blanks`,
     },
