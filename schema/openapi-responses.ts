@@ -49,13 +49,18 @@ export const HEADERS = {
     'The position in the change log at which the page was read; absent while the log is off.',
     CHANGE_CURSOR,
   ),
+  'Petstore-Strikes': {
+    description:
+      'On a refusal that made a strike: the strikes of the key, with this one. 10 ban it. Any other 429 lacks this header.',
+    schema: { type: 'integer', minimum: 1, examples: [3] },
+  },
   'Retry-After': {
     description: 'Seconds to wait before a new attempt.',
-    schema: { type: 'integer', minimum: 1 },
+    schema: { type: 'integer', minimum: 1, examples: [1] },
   },
   RateLimit: textHeader(
     'IETF draft: the remaining quota of both windows.',
-    '"minute";r=59;t=31, "day";r=999;t=5000',
+    '"minute";r=59;t=31, "day";r=999;t=86371',
   ),
   'RateLimit-Policy': textHeader(
     'IETF draft: the limits of both windows.',
@@ -73,6 +78,25 @@ export const HEADERS = {
 } as const;
 
 type HeaderName = keyof typeof HEADERS;
+
+/** The headers of a 429, as the gateway sends them beside the first example of its body: "Try again in 42 s". */
+const REFUSED: Partial<Record<HeaderName, string | number>> = {
+  'Retry-After': 42,
+  'X-RateLimit-Remaining': 0,
+  'X-RateLimit-Reset': 1767713820,
+  RateLimit: '"minute";r=0;t=42, "day";r=940;t=30222',
+};
+/** The refusals of an address, which has no day. */
+const REFUSED_ADDRESS: typeof REFUSED = {
+  ...REFUSED,
+  'RateLimit-Policy': '"minute";q=60;w=60',
+  RateLimit: '"minute";r=0;t=42',
+};
+/** By operation. */
+const REFUSED_VISITS: Readonly<Record<string, typeof REFUSED>> = {
+  getRateLimit: REFUSED_ADDRESS,
+  getOpenApi: { ...REFUSED_ADDRESS, 'X-RateLimit-Limit': 600, 'RateLimit-Policy': '"minute";q=600;w=60' },
+};
 
 export const errorSchema = {
   type: 'object',
@@ -142,7 +166,10 @@ export class Responses {
           status,
           {
             description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
-            headers: headers([...names, ...errorHeaderNames(status)]),
+            headers: {
+              ...headers([...names, ...errorHeaderNames(status, codes)]),
+              ...(status === 429 ? withExamples(REFUSED_VISITS[operationId] ?? REFUSED) : {}),
+            },
             content: { 'application/json': { schema: reference('Error'), examples } },
           },
         ];
@@ -159,8 +186,21 @@ function headers(names: readonly string[]): object {
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function errorHeaderNames(status: number): HeaderName[] {
+/** Headers of their own, because a reference has no place for another example. */
+function withExamples(examples: typeof REFUSED): object {
+  const entries = Object.entries(examples) as [HeaderName, string | number][];
+  return Object.fromEntries(
+    entries.map(([name, example]) => {
+      const { description, schema } = HEADERS[name];
+      return [name, { description, schema: { ...schema, examples: [example] } }];
+    }),
+  );
+}
+
+function errorHeaderNames(status: number, codes: readonly ErrorCode[]): HeaderName[] {
   if (status === 401) return ['WWW-Authenticate'];
+  // Only a refusal that can lead to a ban makes a strike.
+  if (status === 429 && codes.includes('key_banned')) return ['Retry-After', 'Petstore-Strikes'];
   return status === 409 || status === 429 || status === 503 ? ['Retry-After'] : [];
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type AppError, ERRORS, type ErrorCode } from '../../src/ground/kernel/errors.js';
 import { errorBody, toAppError } from '../../src/request/http/error-reply.js';
 import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
@@ -9,10 +10,14 @@ import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/star
 interface Media {
   examples: Record<string, { summary: string; value: unknown }>;
 }
+type Header = { $ref?: string; schema?: { examples?: unknown[] } };
 interface Operation {
   operationId: string;
   requestBody?: { content: { 'application/json': Media } };
-  responses: Record<string, { content?: { 'application/json': Partial<Media> } }>;
+  responses: Record<
+    string,
+    { headers?: Record<string, Header>; content?: { 'application/json': Partial<Media> } }
+  >;
 }
 
 // 42 s before the end of a UTC minute, and 30,222 s before the end of a UTC day.
@@ -175,3 +180,65 @@ test('Examples-3: the example of the remaining quota has the fields and the numb
     day: { ...body.day, resetAtSeconds },
   });
 });
+
+test('Examples-4: each example of a body and of a header fits its schema, and every header has one', async () => {
+  const { body: document } = await rest(app.url, '/v1/openapi.json');
+  const ajv = new Ajv2020({ strict: false, formats: { int64: true, 'date-time': true } });
+  ajv.addSchema({ $id: 'openapi', ...document });
+  const unfit: unknown[] = [];
+  const compare = (schema: { $ref?: string }, value: unknown) => {
+    const validates = ajv.compile(schema.$ref ? { $ref: `openapi${schema.$ref}` } : schema);
+    if (!validates(value)) unfit.push([value, validates.errors]);
+  };
+  let compared = 0;
+  JSON.stringify(document, (_key, part) => {
+    for (const value of part?.type && Array.isArray(part.examples) ? part.examples : []) {
+      compare(part, value);
+      compared += 1;
+    }
+    for (const { value } of part?.schema && part.examples
+      ? Object.values<{ value: unknown }>(part.examples)
+      : []) {
+      compare(part.schema, value);
+      compared += 1;
+    }
+    return part;
+  });
+  const lacking = operations.flatMap(({ operationId, responses }) =>
+    Object.entries(responses).flatMap(([status, { headers = {} }]) =>
+      Object.entries(headers)
+        .filter(
+          ([name, header]) =>
+            !(header.$ref ? document.components.headers[name] : header).schema.examples?.length,
+        )
+        .map(([name]) => `${operationId} ${status} ${name}`),
+    ),
+  );
+  expect({ unfit, lacking }).toEqual({ unfit: [], lacking: [] });
+  expect(compared).toBeGreaterThan(100);
+});
+
+test.each(['listPets', 'getRateLimit', 'getOpenApi'])(
+  'Examples-5: the headers of the 429 of %s are what the gateway sends beside the first example of its body',
+  async (operationId) => {
+    const { responses } = operations.find((one) => one.operationId === operationId) as Operation;
+    const { headers = {}, content } = responses[429] as Operation['responses'][string];
+    const { body: document } = await rest(app.url, '/v1/openapi.json');
+    const limited = await startApp({ now: NOW });
+    const { token } = await limited.tenant({ plan: 'FREE' });
+    const how = operationId === 'listPets' ? { token } : {};
+    const { path } = REQUESTS[operationId] as { path: string };
+    const [quota, spent] = operationId === 'getOpenApi' ? [600, '/nothing'] : [60, path];
+    await Promise.all(Array.from({ length: quota }, () => rest(limited.url, spent, how)));
+    const refused = await rest(limited.url, path, how);
+    await limited.stop();
+    const { 'X-Request-Id': _, 'Petstore-Strikes': __, ...declared } = headers;
+    const shown = Object.entries(declared).map(([name, header]) => {
+      const { schema } = (header.$ref ? document.components.headers[name] : header) as Required<Header>;
+      return [name, String(schema.examples?.[0])];
+    });
+    expect(shown.map(([name = '']) => [name, refused.headers.get(name)])).toEqual(shown);
+    const [first] = Object.values(content?.['application/json'].examples ?? {});
+    expect(refused.body).toEqual(first?.value);
+  },
+);

@@ -50,6 +50,7 @@ beforeAll(async () => {
     const problems = Object.keys(response.headers ?? {})
       // The last page of a list has no next link, but always a first link.
       .filter((name) => !answer.headers.has(name) && !(name === 'Retry-After' && answer.status === 409))
+      .filter((name) => name !== 'Petstore-Strikes')
       .filter((name) => !isAbsent(name, request))
       .map((name) => `${answer.status} lacks the header ${name}`);
     const schema = response.content?.['application/json']?.schema;

@@ -37,7 +37,7 @@ interface Body {
 
 export interface Response extends Body {
   description: string;
-  headers: Record<string, { $ref: string }>;
+  headers: Record<string, object>;
 }
 
 export interface Operation {
