@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
+import { BatchHttpLink } from '@apollo/client/link/batch-http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { graphql, rest } from '../support/http/client.js';
 import { onAnyDatabase } from '../support/on-databases.js';
@@ -204,11 +206,48 @@ describe('the GraphQL door', () => {
     expect((await ask(undefined, invalid)).body.errors[0].extensions.code).toBe('PERSISTED_QUERY_NOT_FOUND');
   });
 
-  test('Batching-1: an array of operations is refused', async () => {
+  test('Batching-1: an array of operations is refused with the reason once for each of up to 100, and costs one unit', async () => {
+    const { token } = await app.tenant({ plan: 'FREE' });
+    const send = (operations: number) =>
+      rest(app.url, '/graphql', {
+        method: 'POST',
+        token,
+        body: Array.from({ length: operations }, () => ({ query: '{__typename}' })),
+      });
+    const message = 'body must be one operation: send each in a request of its own';
+    const errors = [
+      { message, extensions: expect.objectContaining({ code: 'INVALID_REQUEST', status: 400 }) },
+    ];
+    for (const operations of [1, 2, 100]) {
+      const { status, body } = await send(operations);
+      expect([status, body]).toEqual([400, Array.from({ length: operations }, () => ({ errors }))]);
+    }
+    for (const operations of [0, 101, 1_000]) {
+      expect([operations, (await send(operations)).body]).toEqual([operations, { errors }]);
+    }
+    expect((await send(2)).headers.get('x-ratelimit-remaining')).toBe('53');
+  });
+
+  test("Batching-2: Apollo's BatchHttpLink shows each operation the reason", async () => {
     const { token } = await app.tenant();
-    const body = [{ query: '{__typename}' }, { query: '{__typename}' }];
-    const refused = await rest(app.url, '/graphql', { method: 'POST', token, body });
-    expect([refused.status, refused.body.data]).toEqual([400, undefined]);
+    const headers = { authorization: `Bearer ${token}` };
+    const link = new BatchHttpLink({ uri: `${app.url}/graphql`, headers });
+    const client = new ApolloClient({ cache: new InMemoryCache(), link });
+    const asked = ['{ pets { nodes { id } } }', '{ project { slug } }'].map((query) =>
+      client.query({ query: gql(query) }),
+    );
+    const reason = new Error('body must be one operation: send each in a request of its own');
+    for (const settled of await Promise.allSettled(asked)) {
+      expect(settled).toMatchObject({ status: 'rejected', reason });
+    }
+    client.stop();
+  });
+
+  test('Batching-3: a batch of a caller whose quota is spent is not parsed', async () => {
+    const { token } = await app.tenant({ plan: 'FREE' });
+    for (let sent = 0; sent < 61; sent += 1) await graphql(app.url, '{ pets { nodes { id } } }', { token });
+    const { status, body } = await rest(app.url, '/graphql', { method: 'POST', token, body: [{}, '{'] });
+    expect([status, body.errors[0].extensions.code]).toEqual([429, 'RATE_LIMITED_MINUTE']);
   });
 
   test('Errors-3: a caller with a valid key, who may read the schema, gets suggestions for a misspelled name', async () => {

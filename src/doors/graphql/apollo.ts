@@ -10,7 +10,7 @@ import type { JsonBody } from '../../request/http/content/json-body.js';
 import { type Context, contextOf } from './execution/context.js';
 import { formatError, refusal } from './execution/errors.js';
 import type { PersistedQueries } from './known-documents.js';
-import { answerType } from './negotiation.js';
+import { answerType, refuseBatch } from './negotiation.js';
 import { type OperationPluginOptions, operationPlugin } from './operation.plugin.js';
 import { givenName } from './operations/measured-operation.js';
 import { dropEmptyParameters, parametersOf, persistedQueryProblem } from './request-parameters.js';
@@ -63,6 +63,7 @@ export async function startApollo(
     }
     // Apollo refuses the other methods.
     request.body = body?.parse();
+    if (Array.isArray(request.body)) return refuseBatch(request.body, request, reply);
     dropEmptyParameters(request);
     request.operation ??= givenName(parametersOf(request).operationName);
     const response: unknown = await executeRequest.call(request.server, request, reply);

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
+import { invalidField } from '../../ground/kernel/errors.js';
 import { errorHeaders, logFault, toAppError } from '../../request/http/error-reply.js';
 import { clientCode, refusalBody } from './execution/errors.js';
 import { MULTIPART, SERVER_SENT_EVENTS, type StreamFormat } from './streams/stream-format.js';
@@ -46,4 +47,21 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
     .headers(errorHeaders(appError))
     .type(answerType(request) ?? String(TYPES[0]));
   return refusalBody(appError);
+}
+
+/** A longer batch gets the refusal once. */
+const MAX_ANSWERED = 100;
+
+/**
+ * As `refuse`, for an array of operations: one refusal for each. Apollo's BatchHttpLink shows no reason if the answer has
+ * another length.
+ */
+export function refuseBatch(
+  { length }: readonly unknown[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string {
+  const problem = invalidField('body', 'must be one operation: send each in a request of its own');
+  const body = refuse(problem, request, reply);
+  return length >= 1 && length <= MAX_ANSWERED ? `[${Array(length).fill(body).join()}]` : body;
 }
