@@ -24,8 +24,11 @@ const SHARED = [
   '../src/csv.ts',
   '../src/nouns.ts',
 ];
-/** The contract that a build is made from. */
-const CONTRACTS = { pages: 'schema/openapi.json', dashboard: 'schema/schema.graphql' };
+/** The files of `schema/` that a build is made from. */
+const CONTRACTS = {
+  pages: ['schema/openapi.json', 'schema/postman.json'],
+  dashboard: ['schema/schema.graphql'],
+};
 /** What `src/nouns.ts` reads. */
 const DESCRIPTION = /\.description\.ts$/;
 const GUIDES = join(HERE, 'pages/reference/guides');
@@ -69,9 +72,11 @@ async function writePages(folder) {
   const read = (file) => readFile(file, 'utf8');
   const guides = (await filesBelow(GUIDES)).map(async (file) => [basename(file, '.md'), await read(file)]);
   const { module } = await runnerImport(join(HERE, 'pages/render/pages.ts'), { configFile: false });
+  const [contract, postman] = await Promise.all(CONTRACTS.pages.map((path) => read(join(ROOT, path))));
   const pages = module.renderPages({
     manifest: JSON.parse(await read(join(folder, 'manifest.json'))),
-    contract: await read(join(ROOT, CONTRACTS.pages)),
+    contract,
+    postman,
     guides: Object.fromEntries(await Promise.all(guides)),
   });
   for (const [path, text] of Object.entries(pages)) {
@@ -103,7 +108,9 @@ async function compress(folder) {
 async function inputsOf(name) {
   const own = (await filesBelow(join(HERE, name))).filter((file) => !file.endsWith('generated.ts'));
   const descriptions = (await filesBelow(join(ROOT, 'src'))).filter((file) => DESCRIPTION.test(file));
-  const shared = [...SHARED, join('..', CONTRACTS[name])].map((path) => join(HERE, path));
+  const shared = [...SHARED, ...CONTRACTS[name].map((path) => join('..', path))].map((path) =>
+    join(HERE, path),
+  );
   return digestOf([...own, ...(await filesBelow(join(HERE, 'design'))), ...descriptions, ...shared]);
 }
 

@@ -28,12 +28,11 @@ const EXAMPLES: Partial<Record<ErrorCode, ErrorExample>> = {
 };
 
 /** The examples of the gateway's own operations that differ from those of others. */
-const OWN: RestDocument['refusals'] = {
-  getOpenApi: {
-    rate_limited_minute:
-      'An address may send 600 requests a minute (UTC) that need no API key. Try again in 42 s.',
-  },
+const OF_FILES = {
+  rate_limited_minute:
+    'An address may send 600 requests a minute (UTC) that need no API key. Try again in 42 s.',
 };
+const OWN: RestDocument['refusals'] = { getOpenApi: OF_FILES, getPostman: OF_FILES };
 
 /** The Error body of a code as the operation sends it, with a summary for readers. `refusals` are those of the nouns. */
 export function errorExample(refusals: RestDocument['refusals'], operationId: string, code: ErrorCode) {

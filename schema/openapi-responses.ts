@@ -92,10 +92,15 @@ const REFUSED_ADDRESS: typeof REFUSED = {
   'RateLimit-Policy': '"minute";q=60;w=60',
   RateLimit: '"minute";r=0;t=42',
 };
-/** By operation. */
-const REFUSED_VISITS: Readonly<Record<string, typeof REFUSED>> = {
+const REFUSED_VISIT = {
+  ...REFUSED_ADDRESS,
+  'X-RateLimit-Limit': 600,
+  'RateLimit-Policy': '"minute";q=600;w=60',
+};
+const REFUSED_BY_ADDRESS: Readonly<Record<string, typeof REFUSED>> = {
   getRateLimit: REFUSED_ADDRESS,
-  getOpenApi: { ...REFUSED_ADDRESS, 'X-RateLimit-Limit': 600, 'RateLimit-Policy': '"minute";q=600;w=60' },
+  getOpenApi: REFUSED_VISIT,
+  getPostman: REFUSED_VISIT,
 };
 
 export const errorSchema = {
@@ -168,7 +173,7 @@ export class Responses {
             description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
             headers: {
               ...headers([...names, ...errorHeaderNames(status, codes)]),
-              ...(status === 429 ? withExamples(REFUSED_VISITS[operationId] ?? REFUSED) : {}),
+              ...(status === 429 ? withExamples(REFUSED_BY_ADDRESS[operationId] ?? REFUSED) : {}),
             },
             content: { 'application/json': { schema: reference('Error'), examples } },
           },

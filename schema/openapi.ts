@@ -40,6 +40,26 @@ const OWN_EXAMPLES: RestDocument['examples'] = {
   },
 };
 
+interface FileWords {
+  summary: string;
+  description: string;
+  name: string;
+  known: string;
+}
+const OPENAPI_FILE: FileWords = {
+  summary: 'Get this document',
+  description: 'The OpenAPI 3.1 document of this API, for generators of clients and for other tools.',
+  name: 'The OpenAPI document',
+  known: 'this document',
+};
+const POSTMAN_FILE: FileWords = {
+  summary: 'Get the Postman collection',
+  description:
+    'Every request of this document as a Postman collection (v2.1). Import it by its URL, and enter an API key as its variable `apiKey`. Each send of a write has a new `Idempotency-Key`.',
+  name: 'The collection',
+  known: 'this collection',
+};
+
 /** The OpenAPI 3.1 description of `/v1`, built from the error table and from the schemas that validate and serialize. */
 export function openApiDocument(servers: readonly object[], nouns: readonly RestDocument[]): object {
   const [first] = nouns;
@@ -63,7 +83,8 @@ export function openApiDocument(servers: readonly object[], nouns: readonly Rest
     paths: {
       ...Object.assign({}, ...nouns.map((noun) => pathsOf(noun, responses))),
       '/rate_limit': { get: getRateLimit(own, responses) },
-      '/openapi.json': { get: getOpenApi(own, responses) },
+      '/openapi.json': { get: getFile('getOpenApi', OPENAPI_FILE, own, responses) },
+      '/postman.json': { get: getFile('getPostman', POSTMAN_FILE, own, responses) },
     },
     components: {
       securitySchemes: {
@@ -160,21 +181,22 @@ function getRateLimit(tag: string, responses: Responses): object {
   };
 }
 
-function getOpenApi(tag: string, responses: Responses): object {
+/** A file for tools, which needs no key. */
+function getFile(operationId: string, words: FileWords, tag: string, responses: Responses): object {
   return {
-    operationId: 'getOpenApi',
-    summary: 'Get this document',
-    description: 'The OpenAPI 3.1 document of this API, for generators of clients and for other tools.',
+    operationId,
+    summary: words.summary,
+    description: words.description,
     'x-stability': 'beta',
     tags: [tag],
     security: [],
     responses: {
       200: {
-        ...responses.of('The OpenAPI document.', READ_HEADERS),
+        ...responses.of(`${words.name}.`, READ_HEADERS),
         content: { 'application/json': { schema: { type: 'object' } } },
       },
-      304: responses.of('Not modified: the client has this document.', READ_HEADERS),
-      ...responses.ofErrors('getOpenApi', [
+      304: responses.of(`Not modified: the client has ${words.known}.`, READ_HEADERS),
+      ...responses.ofErrors(operationId, [
         'invalid_request',
         'not_acceptable',
         'misdirected',

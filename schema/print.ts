@@ -10,6 +10,7 @@ import { loadConfig } from '../src/ground/config/config.js';
 import { MemoryLimiter } from '../src/request/rate-limit/memory/memory-limiter.js';
 import { breakingChanges, type Contract, readContract } from './compatibility.js';
 import { openApiDocument } from './openapi.js';
+import { type PostmanSource, postmanCollection } from './postman.js';
 
 /**
  * Writes the contract from the code. With `--check` it compares instead, and fails when a file is stale, or when a client of
@@ -26,9 +27,15 @@ const contract: Contract = {
   'openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
 };
 
+/** Made from the contract, but no part of it. */
+const printed = {
+  ...contract,
+  'postman.json': `${JSON.stringify(postmanCollection(openApi as PostmanSource), null, 2)}\n`,
+};
+
 const isCheck = process.argv.includes('--check');
 
-for (const [name, text] of Object.entries(contract)) {
+for (const [name, text] of Object.entries(printed)) {
   const file = resolve('schema', name);
   if (!isCheck) {
     await writeFile(file, text);

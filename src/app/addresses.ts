@@ -31,7 +31,10 @@ export function addressesOf(config: Config, port: number): Addresses {
 }
 
 /** The entries of `servers` in the OpenAPI document. */
-export function serversOf({ production, staging }: Addresses): readonly object[] {
+export function serversOf({
+  production,
+  staging,
+}: Addresses): readonly { url: string; description: string }[] {
   const servers = [{ url: production, description: 'Production' }];
   return staging === null ? servers : [...servers, { url: staging, description: 'Staging' }];
 }

@@ -180,7 +180,10 @@ async function openRest(
       turns,
       routes: nouns.map(({ routes }) => routes),
       baseUrl: ({ site }) => `${site.origin ?? addresses().base}/v1`,
-      openApiDocument: () => pages.openApiDocument(),
+      files: {
+        'openapi.json': { operationId: 'getOpenApi', body: () => pages.openApiDocument() },
+        'postman.json': { operationId: 'getPostman', body: () => pages.postmanCollection() },
+      },
     });
   };
   await http.register(open, { prefix: '/v1' });

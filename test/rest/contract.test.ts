@@ -10,6 +10,10 @@ import { ERRORS } from '../../src/ground/kernel/errors.js';
 import { rest } from '../support/http/client.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
+interface PostmanItem {
+  request: { method: string; url: { path: string[] } };
+}
+
 describe('the GraphQL schema', () => {
   test('Contract-1: every type, field, argument and value has a description', async () => {
     const schema = buildSchema(await readFile('schema/schema.graphql', 'utf8'));
@@ -134,6 +138,30 @@ describe('the OpenAPI document', () => {
     const contract = JSON.parse(await readFile('schema/openapi.json', 'utf8'));
     expect(text).toBe(JSON.stringify({ ...contract, servers: JSON.parse(text).servers }));
   });
+});
+
+test('Contract-13: the Postman collection is public, has every operation, this base address, and no id that changes', async () => {
+  const base = 'https://api.petstore.test';
+  const app = await startApp({ env: { PUBLIC_BASE_URL: `${base}/$&/` } });
+  const served = await rest(app.url, '/v1/postman.json');
+  const { body: document } = await rest(app.url, '/v1/openapi.json');
+  await app.stop();
+  expect([served.status, served.headers.get('content-type')]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+  ]);
+  const contract = JSON.parse(await readFile('schema/postman.json', 'utf8'));
+  contract.variable[0].value = `${base}/$&/v1`;
+  expect(served.text).toBe(JSON.stringify(contract));
+  const sent = served.body.item.map(
+    ({ request: { method, url } }: PostmanItem) => `${method} /${url.path.join('/')}`,
+  );
+  const operations = Object.entries<object>(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/, ':$1')}`),
+  );
+  expect(sent).toEqual(operations);
+  const [idempotencyKey] = served.body.item[1].request.header.slice(-1);
+  expect(idempotencyKey).toMatchObject({ key: 'Idempotency-Key', value: '{{$guid}}' });
 });
 
 test('Contract-12: each pattern of the document means the same in every language of generated clients', async () => {

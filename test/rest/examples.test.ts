@@ -41,7 +41,11 @@ const REQUESTS: Record<string, { path: string; method?: string; body?: unknown }
   getPet: { path: '/v1/pets/4711' },
   getRateLimit: { path: '/v1/rate_limit' },
   getOpenApi: { path: '/v1/openapi.json' },
+  getPostman: { path: '/v1/postman.json' },
 };
+
+/** Their limit is the one of all paths that need no key. */
+const FILES = ['getOpenApi', 'getPostman'];
 
 const examplesOf = ({ responses }: Operation) =>
   Object.values(responses).flatMap(({ content }) =>
@@ -107,10 +111,9 @@ async function provoke(operationId: string, code: ErrorCode): Promise<unknown> {
       return answer;
     }
     case 'rate_limited_minute': {
-      if (operationId !== 'getRateLimit' && operationId !== 'getOpenApi') return rehearse('429 minute');
+      if (![...FILES, 'getRateLimit'].includes(operationId)) return rehearse('429 minute');
       const limited = await startApp({ now: NOW });
-      // The OpenAPI document shares its limit with all paths that need no key.
-      const [perMinute, spent] = operationId === 'getOpenApi' ? [600, '/nothing'] : [60, path];
+      const [perMinute, spent] = FILES.includes(operationId) ? [600, '/nothing'] : [60, path];
       await Promise.all(Array.from({ length: perMinute }, () => rest(limited.url, spent)));
       const { body } = await rest(limited.url, path);
       await limited.stop();
@@ -218,7 +221,7 @@ test('Examples-4: each example of a body and of a header fits its schema, and ev
   expect(compared).toBeGreaterThan(100);
 });
 
-test.each(['listPets', 'getRateLimit', 'getOpenApi'])(
+test.each(['listPets', 'getRateLimit', ...FILES])(
   'Examples-5: the headers of the 429 of %s are what the gateway sends beside the first example of its body',
   async (operationId) => {
     const { responses } = operations.find((one) => one.operationId === operationId) as Operation;
@@ -228,7 +231,7 @@ test.each(['listPets', 'getRateLimit', 'getOpenApi'])(
     const { token } = await limited.tenant({ plan: 'FREE' });
     const how = operationId === 'listPets' ? { token } : {};
     const { path } = REQUESTS[operationId] as { path: string };
-    const [quota, spent] = operationId === 'getOpenApi' ? [600, '/nothing'] : [60, path];
+    const [quota, spent] = FILES.includes(operationId) ? [600, '/nothing'] : [60, path];
     await Promise.all(Array.from({ length: quota }, () => rest(limited.url, spent, how)));
     const refused = await rest(limited.url, path, how);
     await limited.stop();

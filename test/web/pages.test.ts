@@ -144,7 +144,7 @@ test.each(PAGES.filter((path) => path !== '/graphql'))(
   },
 );
 
-test.each([...PAGES, '/v1/openapi.json'])(
+test.each([...PAGES, '/v1/openapi.json', '/v1/postman.json'])(
   'Pages-8: %s is sent compressed, and each encoding has its own ETag',
   async (path) => {
     const get = async (encoding: string, ifNoneMatch?: string) => {
@@ -156,7 +156,7 @@ test.each([...PAGES, '/v1/openapi.json'])(
         status,
         headers: got,
         text,
-      } = await (path === '/v1/openapi.json' ? rest(app.url, path, { headers }) : page(path, headers));
+      } = await (path.endsWith('.json') ? rest(app.url, path, { headers }) : page(path, headers));
       expect(got.get('vary')).toContain('Accept-Encoding');
       expect(got.get('cache-control')).toBe(path === '/graphql' ? 'no-store' : 'private, no-cache');
       return { status, encoding: got.get('content-encoding'), etag: got.get('etag') ?? '', text };

@@ -29,6 +29,7 @@ const WAYS: readonly Way[] = [
     links: [
       ['/v1/docs', 'Read the reference'],
       ['/v1/openapi.json', 'OpenAPI document'],
+      ['/v1/postman.json', 'Postman collection'],
     ],
   },
   {

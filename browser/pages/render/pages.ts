@@ -1,5 +1,5 @@
 import { capitalized, NOUN_WORDS } from '../../nouns.js';
-import { withoutServers } from '../reference/render/openapi.js';
+import { withoutAddress, withoutServers } from '../reference/render/openapi.js';
 import { referenceOf } from '../reference/render/reference.js';
 import { homePage } from './home-page.js';
 import type { Manifest, Site } from './layout.js';
@@ -9,15 +9,17 @@ interface Sources {
   manifest: Manifest;
   /** The text of `schema/openapi.json`. */
   contract: string;
+  /** The text of `schema/postman.json`. */
+  postman: string;
   /** The texts of `reference/guides/*.md`, by name. */
   guides: Readonly<Record<string, string>>;
 }
 
 /**
- * The text of each HTML page by its path, the index of the search, and the OpenAPI document. Most pages exist twice: for
+ * The text of each HTML page by its path, the index of the search, and the files for tools. Most pages exist twice: for
  * the hosts of the platform, and for those of all projects.
  */
-export function renderPages({ manifest, contract, guides }: Sources): Record<string, string> {
+export function renderPages({ manifest, contract, postman, guides }: Sources): Record<string, string> {
   const reference = referenceOf(contract, guides);
   const pagesFor = (folder: string, site: Site) => {
     const ofReference = reference.pages.map((page) => [
@@ -39,5 +41,6 @@ export function renderPages({ manifest, contract, guides }: Sources): Record<str
     ...pagesFor('project', { manifest, isProject: true, name: `${capitalized(NOUN_WORDS)} API` }),
     'search.json': JSON.stringify(reference.searchIndex()),
     'openapi.json': withoutServers(contract),
+    'postman.json': withoutAddress(postman),
   };
 }

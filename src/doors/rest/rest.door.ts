@@ -13,20 +13,23 @@ interface RestDoorOptions {
   turns: EventLoopTurns;
   /** The address of `/v1` as the client sees it. */
   baseUrl: BaseUrl;
-  openApiDocument: () => Promise<KeptBody>;
+  /** Files for tools, such as `openapi.json`, and the ids of their operations. */
+  files: Readonly<Record<string, { operationId: string; body: () => Promise<KeptBody> }>>;
 }
 
 /** DOOR 2: SPEC's interface, to the byte. Mounted at `/v1`. */
 export function restDoor(app: FastifyInstance, options: RestDoorOptions): void {
   acceptJson(app, (body, request) => parseInTurn(body, request, options.turns), withBigInts);
   for (const addTo of options.routes) addTo(app, options.baseUrl);
-  const config = { operationId: 'getOpenApi', admission: 'public' } as const;
-  app.get('/openapi.json', { config }, async (request, reply) => {
-    varyBy(reply, 'Accept-Encoding');
-    reply.header('cache-control', 'private, no-cache');
-    return (await options.openApiDocument()).sendNegotiated(request, reply);
-  });
-  restrictMethods(app, '/openapi.json', ['GET']);
+  for (const [name, { operationId, body }] of Object.entries(options.files)) {
+    const config = { operationId, admission: 'public' } as const;
+    app.get(`/${name}`, { config }, async (request, reply) => {
+      varyBy(reply, 'Accept-Encoding');
+      reply.header('cache-control', 'private, no-cache');
+      return (await body()).sendNegotiated(request, reply);
+    });
+    restrictMethods(app, `/${name}`, ['GET']);
+  }
   // Works also while the key is banned.
   const free = { operationId: 'getRateLimit', admission: 'free' } as const;
   const rateLimit = { config: free, schema: { response: { 200: rateLimitSchema } } };

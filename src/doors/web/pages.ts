@@ -14,13 +14,15 @@ const NAME_KNOWN_MS = 10_000;
 const TEXT = 'text/plain; charset=utf-8';
 /** The place of the servers in the OpenAPI document of the build, which names none. */
 const NO_SERVERS = '"servers":[]';
+/** The place of the base address in the Postman collection of the build. */
+const NO_BASE_URL = '"key":"baseUrl","value":""';
 /** The place of the API key in the settings of Apollo Sandbox, as the build escapes it. */
 const KEY_PLACE = String.raw`\u003cAPI_KEY\u003e`;
 
 interface PagesSettings {
   projects: Pick<ProjectService, 'get'>;
   /** The platform's base addresses, as the OpenAPI document names them. */
-  servers: () => readonly object[];
+  servers: () => readonly { url: string }[];
   /** The GraphQL schema as a text, with its directives. */
   schemaText: () => string;
 }
@@ -33,6 +35,7 @@ export class Pages {
   private readonly names: LRUCache<bigint, string>;
   private schemaBody: Promise<KeptBody> | undefined;
   private openApiBody: Promise<KeptBody> | undefined;
+  private postmanBody: Promise<KeptBody> | undefined;
 
   private constructor(
     /** The pages and the files that they load. */
@@ -91,14 +94,22 @@ export class Pages {
 
   /** The OpenAPI document of the build, with the base addresses of this installation. */
   openApiDocument(): Promise<KeptBody> {
-    if (!this.openApiBody) {
-      const { type, text } = this.file('openapi.json').body;
-      const servers = `"servers":${JSON.stringify(this.settings.servers())}`;
-      // By a function: in a text `$&` has a meaning, and an address may contain it.
-      const document = text.replace(NO_SERVERS, () => servers);
-      this.openApiBody = KeptBody.of(type, document);
-    }
+    const servers = () => `"servers":${JSON.stringify(this.settings.servers())}`;
+    this.openApiBody ??= this.filledIn('openapi.json', NO_SERVERS, servers);
     return this.openApiBody;
+  }
+
+  /** The Postman collection of the build, with this installation's address. */
+  postmanCollection(): Promise<KeptBody> {
+    const baseUrl = () => `"key":"baseUrl","value":${JSON.stringify(this.settings.servers()[0]?.url)}`;
+    this.postmanBody ??= this.filledIn('postman.json', NO_BASE_URL, baseUrl);
+    return this.postmanBody;
+  }
+
+  /** `text` is a function: in a text `$&` has a meaning, and an address may contain it. */
+  private filledIn(name: string, place: string, text: () => string): Promise<KeptBody> {
+    const { body } = this.file(name);
+    return KeptBody.of(body.type, body.text.replace(place, text));
   }
 
   graphiql(request: FastifyRequest, reply: FastifyReply): FastifyReply {

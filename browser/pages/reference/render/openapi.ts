@@ -88,6 +88,15 @@ export function withoutServers(text: string): string {
   return stringify({ ...document, servers: [] }) ?? '';
 }
 
+/** The Postman collection as the gateway serves it, but without its base address. */
+export function withoutAddress(text: string): string {
+  const collection = JSON.parse(text) as { variable: { key: string; value: string }[] };
+  const variable = collection.variable.map((each) =>
+    each.key === 'baseUrl' ? { ...each, value: '' } : each,
+  );
+  return JSON.stringify({ ...collection, variable });
+}
+
 /** A value as indented JSON. */
 export const laidOut = (value: unknown) => stringify(value, null, 2) ?? '';
 

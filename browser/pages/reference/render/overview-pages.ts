@@ -20,7 +20,7 @@ export function introductionBody({ info, operations }: Contract, name: string, o
 <h1><bdi>${name}</bdi></h1>
 <p class="lead">REST API reference, version ${info.version}. ${info.summary}</p>
 <dl class="needs" id="addresses"><div><dt>Base address</dt><dd><code>${origin}/v1</code></dd></div></dl>
-<p>For programs: <a href="/v1/openapi.json">OpenAPI 3.1 document</a></p>
+<p>For programs: <a href="/v1/openapi.json">OpenAPI 3.1 document</a>, <a href="/v1/postman.json">Postman collection</a></p>
 <h2 id="first">First request</h2>
 <p>Put an <a href="/v1/docs/authentication">API key</a> into the environment, then run the request beside this text.</p>
 <h2 id="operations">Operations</h2>
