@@ -72,7 +72,7 @@ const GENERATORS = {
         generates: {
           [`${join(OUT, 'codegen')}/`]: {
             preset,
-            config: { useTypeImports: true },
+            config: { useTypeImports: true, scalars: { ID: 'string' } },
           },
         },
       },

@@ -7,7 +7,7 @@ import { fieldsOf, typeOf } from './schema-fields.js';
 
 const CONVENTIONS = `
 - Requests and answers are \`application/json\` in UTF-8. Times in headers are Unix times in seconds, or HTTP dates.
-- An integer of the format \`int64\` may have 19 digits. \`JSON.parse\` in JavaScript rounds it above 2^53: use a parser that keeps every digit, such as \`lossless-json\`. Python and Java read it exactly.
+- An integer of the format \`int64\` may have 19 digits. \`JSON.parse\` in JavaScript rounds it above 2^53: [what keeps every digit](/v1/docs/numbers) depends on the tool. Python and Java read it exactly.
 - Lists come in [pages](/v1/docs/pagination). Writes can be [repeated safely](/v1/docs/idempotency). Every answer shows the remaining [quota](/v1/docs/limits).
 - Unknown fields and query parameters are ignored; \`Petstore-Ignored-Parameters\` names the parameters. \`HEAD\` works wherever \`GET\` does.
 `;
