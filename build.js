@@ -17,23 +17,43 @@ if (!existsSync(join(ROOT, 'node_modules'))) end('The packages are not installed
 // Only now: an older Node cannot load it.
 const { BROWSER_PARTS, digestOf, filesBelow } = await import('./browser/build.js');
 
-const SERVER = {
-  stamp: join(ROOT, 'dist/src/built-from'),
-  async inputs() {
-    const folders = await Promise.all(['src', 'schema'].map((name) => filesBelow(join(ROOT, name))));
-    const single = ['build.js', 'ormconfig.ts', 'tsconfig.json', 'package-lock.json'];
-    return digestOf([...folders.flat(), ...single.map((name) => join(ROOT, name))]);
-  },
-  async build(inputs) {
-    const { status, error } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), { cwd: ROOT, stdio: 'inherit' });
-    if (error) end('A build needs the packages of development too. Run: npm ci');
-    if (status !== 0) process.exit(status ?? 1);
-    chmodSync(join(ROOT, bin.petstore), 0o755);
-    writeFileSync(this.stamp, inputs);
-  },
-};
+/** A part that the compiler makes of a folder with a `tsconfig.json`. */
+function compiled({ project, stamp, folders, files, finish = () => {} }) {
+  const at = (name) => join(ROOT, name);
+  return {
+    stamp: at(stamp),
+    async inputs() {
+      const found = await Promise.all(folders.map((name) => filesBelow(at(name))));
+      return digestOf([...found.flat(), ...files.map(at)]);
+    },
+    async build(inputs) {
+      const options = { cwd: ROOT, stdio: 'inherit' };
+      const { status, error } = spawnSync(at('node_modules/.bin/tsc'), ['-p', project], options);
+      if (error) end('A build needs the packages of development too. Run: npm ci');
+      if (status !== 0) process.exit(status ?? 1);
+      finish();
+      writeFileSync(at(stamp), inputs);
+    },
+  };
+}
 
-const parts = { server: SERVER, ...BROWSER_PARTS };
+const COMMON = ['build.js', 'tsconfig.json', 'package-lock.json'];
+const SERVER = compiled({
+  project: '.',
+  stamp: 'dist/src/built-from',
+  folders: ['src', 'schema'],
+  files: [...COMMON, 'ormconfig.ts'],
+  finish: () => chmodSync(join(ROOT, bin.petstore), 0o755),
+});
+/** For the programs of users: `petstore-gateway/client`. */
+const CLIENT = compiled({
+  project: 'client',
+  stamp: 'dist/client/built-from',
+  folders: ['client'],
+  files: COMMON,
+});
+
+const parts = { server: SERVER, client: CLIENT, ...BROWSER_PARTS };
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
 let isAnnounced = false;
 for (const name of wanted) {

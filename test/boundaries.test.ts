@@ -212,7 +212,7 @@ for (const noun of NOUNS) {
 }
 
 /** The composition root and the processes may import every room. */
-const MAY_IMPORT_ALL = ['app', 'cli', 'cli/files', 'main'];
+const MAY_IMPORT_ALL = ['app', 'cli', 'cli/files', 'cli/types', 'main'];
 const GROUND = ['ground/kernel', 'ground/config', 'nouns', 'csv'];
 /** Without imports, so every wing may read them: plain data, through `nouns.ts`, and the reader of CSV. */
 const DESCRIPTIONS = /^(csv\.ts|nouns\.ts|\w+\/\w+\.description\.ts)$/;
@@ -323,6 +323,24 @@ test('House-20: browser/ imports nothing of src but the descriptions of nouns an
     }),
   );
   expect([...new Set(found.flat())].sort()).toEqual(['src/csv.ts', 'src/nouns.ts']);
+});
+
+test('House-21: client/ imports only its own files, and src/ and browser/ import nothing of it', async () => {
+  const own = await readdir('client');
+  for (const file of own.filter((name) => name.endsWith('.ts'))) {
+    const source = await readFile(join('client', file), 'utf8');
+    const names = [...source.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, name = '']) => name);
+    const foreign = names.filter((name) => !own.includes(name.replace(/^\.\/(.*)\.js$/, '$1.ts')));
+    expect([file, foreign]).toEqual([file, []]);
+  }
+  for (const root of ['src', 'browser']) {
+    const files = (await readdir(root, { recursive: true })).filter((file) => /\.(ts|tsx|js)$/.test(file));
+    for (const file of files) {
+      const source = await readFile(join(root, file), 'utf8');
+      const imported = /\bfrom\s*'(?:(?:\.\.\/)+client\/|petstore-gateway)/.exec(source);
+      expect([file, imported]).toEqual([file, null]);
+    }
+  }
 });
 
 test('House-5: a room imports only rooms listed before it, so rooms form no circle', () => {

@@ -14,6 +14,7 @@ import { migrateCommand } from './migrate.command.js';
 import { EXIT, type Output } from './output.js';
 import { projectsCommands } from './projects.command.js';
 import { databaseProblem } from './session.js';
+import { typesCommand } from './types/types.command.js';
 
 /** Runs the command of `args`, the words after `petstore`, and returns its exit code. */
 export async function runProgram(
@@ -63,6 +64,7 @@ Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
   copyCommand(program, output);
   migrateCommand(program, output);
   doctorCommand(program, output);
+  typesCommand(program, output);
   try {
     await program.parseAsync(args, { from: 'user' });
     return output.exitCode;

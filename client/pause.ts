@@ -1,0 +1,41 @@
+/** The time of a client. Tests have their own. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Runs `work` once, later. Returns what cancels it. */
+  after(ms: number, work: () => void): () => void;
+}
+
+/** Longer timers fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export const SYSTEM_CLOCK: Clock = {
+  // A clock that is set back would stop every wait.
+  now: () => performance.timeOrigin + performance.now(),
+  after(ms, work) {
+    const timer = setTimeout(work, Math.min(ms, LONGEST_MS));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Rejects with the reason of the signal when it aborts. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => {
+      unwatch();
+      resolve();
+    });
+    const unwatch = onAbort(signal, (reason) => {
+      cancel();
+      reject(reason);
+    });
+  });
+}
+
+/** Calls `work` at once if the signal is aborted already. Returns what ends the watch: a signal can outlive many calls. */
+export function onAbort(signal: AbortSignal | undefined, work: (reason: unknown) => void): () => void {
+  const abort = () => work(signal?.reason);
+  if (signal?.aborted) abort();
+  else signal?.addEventListener('abort', abort);
+  return () => signal?.removeEventListener('abort', abort);
+}
