@@ -47,7 +47,7 @@ export function answerOf(
   try {
     return parseJson(text, operation.answer, shapes);
   } catch (cause) {
-    throw badAnswer(response, `${(cause as Error).message} ${startOf(text)}`, cause);
+    throw badAnswer(response, `not what the document says: ${startOf(text)}`, cause);
   }
 }
 

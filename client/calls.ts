@@ -1,7 +1,7 @@
 import { answerOf, refusedBy, textOf } from './answer.js';
 import type { Shapes } from './description.js';
 import { ApiError, WaitTooLong } from './errors.js';
-import { Gate, type Patience } from './gate.js';
+import { type Gate, gateOf, type Patience } from './gate.js';
 import { type Clock, onAbort, pause } from './pause.js';
 import type { Request } from './request.js';
 
@@ -47,7 +47,7 @@ export class Calls {
     private readonly settings: Settings,
     readonly shapes: Shapes,
   ) {
-    this.gate = new Gate(settings.clock);
+    this.gate = gateOf(settings.clock, `${settings.baseUrl} ${settings.apiKey}`);
   }
 
   get clock(): Clock {
@@ -103,7 +103,7 @@ export class Calls {
     const nowMs = this.clock.now();
     patience.untilMs ??= nowMs + patience.forMs;
     if (nowMs + waitMs > patience.untilMs) {
-      throw retryAfterSeconds === undefined ? error : new WaitTooLong(error, new Date(nowMs + waitMs));
+      throw retryAfterSeconds === undefined ? error : new WaitTooLong(error, new Date(nowMs + waitMs), nowMs);
     }
     // Other clients wait for the same time.
     const jitterMs = Math.min(Math.random() * 500, patience.untilMs - nowMs - waitMs);
@@ -176,5 +176,6 @@ function newKey(): string {
 /** Node says only in the cause what happened. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
-  return cause instanceof Error ? `${message} (${cause.message})` : message;
+  const detail = (cause as Error | undefined)?.message;
+  return detail ? `${message} (${detail})` : message;
 }

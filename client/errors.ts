@@ -44,14 +44,21 @@ export class Gone extends ApiError {
   override name = 'Gone';
 }
 
-/** The call would have to wait longer than `waitAtMostSeconds`. Nothing was done; `until` is when it can succeed. */
+/** The call would have to wait longer than `waitAtMostSeconds`: until `until`. */
 export class WaitTooLong extends ApiError {
   override name = 'WaitTooLong';
 
   constructor(
     error: ApiError,
     readonly until: Date,
+    nowMs: number,
   ) {
-    super({ ...error, message: `${error.message} (waiting until ${until.toISOString()})`, cause: error });
+    const retryAfterSeconds = Math.ceil((until.getTime() - nowMs) / 1000);
+    super({
+      ...error,
+      message: `${error.message} Wait until ${until.toISOString()}.`,
+      retryAfterSeconds,
+      cause: error,
+    });
   }
 }

@@ -1,4 +1,4 @@
-import { type ApiError, WaitTooLong } from './errors.js';
+import { ApiError, WaitTooLong } from './errors.js';
 import { type Clock, onAbort } from './pause.js';
 
 /** How long a call may wait in all. The time counts from its first wait. */
@@ -16,6 +16,21 @@ interface Waiter {
 /** More at once would only queue in front of the gateway, which then refuses some. */
 const MOST_AT_ONCE = 32;
 
+const MOST_GATES = 1_000;
+const GATES = new WeakMap<Clock, Map<string, Gate>>();
+
+/** The gate of this address and key. A page may make many clients, and they share one quota. */
+export function gateOf(clock: Clock, name: string): Gate {
+  const gates = GATES.get(clock) ?? new Map<string, Gate>();
+  GATES.set(clock, gates);
+  const gate = gates.get(name) ?? new Gate(clock);
+  // The oldest is forgotten: its clients keep it, and a new client gets another one.
+  const [oldest = name] = gates.keys();
+  if (gates.size >= MOST_GATES && !gates.has(name)) gates.delete(oldest);
+  gates.set(name, gate);
+  return gate;
+}
+
 /**
  * Lets the calls of a client through as fast as the quota allows, in the order in which they came. Each answer says what
  * remains; what would exceed it waits for the next window, as everything does between a 429 and its Retry-After. So a
@@ -28,7 +43,7 @@ export class Gate {
   private remaining: number | undefined;
   /** When the quota is free again, while nothing remains. */
   private freeAtMs = 0;
-  /** The 429 that closed the gate. */
+  /** Why nothing remains: the 429, or what it would have been. */
   private refusal: ApiError | undefined;
   /** Counts answers. A request that was sent after an answer knows more than it. */
   private answers = 0;
@@ -81,11 +96,9 @@ export class Gate {
     const isNewest = ticket === this.answers;
     this.remaining = isNewest ? left : Math.min(this.remaining ?? left, left);
     this.answers += 1;
-    if (left === 0) {
-      const seconds = refusal ? (refusal.retryAfterSeconds ?? 1) : spentFor(headers.get('ratelimit') ?? '');
-      this.freeAtMs = Math.max(this.freeAtMs, nowMs + seconds * 1000);
-      this.refusal = refusal ?? this.refusal;
-    }
+    if (left > 0) return;
+    this.refusal = refusal ?? spent(headers);
+    this.freeAtMs = Math.max(this.freeAtMs, nowMs + (this.refusal.retryAfterSeconds ?? 1) * 1000);
   }
 
   /** The ticket of a request that does not wait here. */
@@ -97,16 +110,13 @@ export class Gate {
   private move(): void {
     const nowMs = this.clock.now();
     if (this.remaining === 0 && nowMs >= this.freeAtMs) this.remaining = undefined;
-    if (this.remaining !== 0) this.refusal = undefined;
     while (this.waiting[0] && this.hasRoom()) this.admit(this.waiting[0]);
     this.cancelTimer();
-    if (this.remaining !== 0 || this.waiting.length === 0) return;
+    if (this.remaining !== 0 || this.waiting.length === 0 || !this.refusal) return;
+    const until = new Date(this.freeAtMs);
     for (const waiter of [...this.waiting]) {
       waiter.patience.untilMs ??= nowMs + waiter.patience.forMs;
-      if (waiter.patience.untilMs >= this.freeAtMs) continue;
-      if (this.refusal) waiter.fail(new WaitTooLong(this.refusal, new Date(this.freeAtMs)));
-      // Only the gateway knows the reason: its refusal of this one request says it to all.
-      else if (this.inFlight === 0) this.admit(waiter);
+      if (waiter.patience.untilMs < this.freeAtMs) waiter.fail(new WaitTooLong(this.refusal, until, nowMs));
     }
     this.cancelTimer = this.clock.after(this.freeAtMs - nowMs, () => this.move());
   }
@@ -123,8 +133,20 @@ export class Gate {
   }
 }
 
-/** The seconds until no window is spent. Counted by the gateway: the clock of this machine may differ from its. */
-function spentFor(rateLimit: string): number {
-  const resets = [...rateLimit.matchAll(/;r=0;t=(\d+)/g)].map(([, seconds]) => Number(seconds));
-  return Math.max(0, ...resets);
+/** Seconds, counted by the gateway: the clock of this machine may differ from its. Both windows may be spent. */
+function spentWindows(headers: Headers): { name: string; seconds: number }[] {
+  return [...(headers.get('ratelimit') ?? '').matchAll(/"(\w+)";r=0;t=(\d+)/g)]
+    .map(([, name = '', seconds]) => ({ name, seconds: Number(seconds) }))
+    .sort((one, other) => other.seconds - one.seconds);
+}
+
+/** What the gateway would answer to the next request. */
+function spent(headers: Headers): ApiError {
+  const [{ name, seconds } = { name: 'minute', seconds: 0 }] = spentWindows(headers);
+  return new ApiError({
+    code: `rate_limited_${name}`,
+    status: 429,
+    message: `The quota of the ${name} is spent.`,
+    retryAfterSeconds: seconds,
+  });
 }

@@ -16,7 +16,7 @@ export function parseJson(text: string, shape: Shape | undefined, shapes: Shapes
 function unmarked(value: unknown, shape: Shape | undefined, shapes: Shapes): unknown {
   const place = named(shape, shapes);
   if (place === 'int64' && value !== null) {
-    const digits = /^n(-?\d+)$/.exec(String(value))?.[1];
+    const digits = /^n(-?(?:0|[1-9]\d*))$/.exec(String(value))?.[1];
     if (digits === undefined) throw new SyntaxError('An int64 of the document is no integer.');
     return BigInt(digits);
   }
@@ -24,6 +24,7 @@ function unmarked(value: unknown, shape: Shape | undefined, shapes: Shapes): unk
   if (Array.isArray(value)) return value.map((item) => unmarked(item, itemOf(place), shapes));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([key, item]) => {
+    if (key[0] !== 's') throw new SyntaxError('A name is a number.');
     const name = key.slice(1);
     return [name, unmarked(item, propertyOf(place, name), shapes)];
   });

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { WaitTooLong } from '../../client/client.js';
+import { petsClient } from '../support/client/pets-client.js';
+import { SimulatedTime } from '../support/client/simulated-time.js';
+import { rest } from '../support/http/client.js';
+import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
+
+const MINUTE_MS = 60_000;
+const MINUTES = 10;
+const PER_MINUTE = 60;
+
+let app: TestApp;
+let tenant: Tenant;
+let time: SimulatedTime;
+beforeAll(async () => {
+  app = await startApp({ now: Date.UTC(2026, 10, 28, 12) });
+});
+afterAll(() => app.stop());
+
+/** A project at the start of a minute. */
+async function newTenant(perDay = 1_000_000): Promise<void> {
+  app.clock.now = Math.ceil((app.clock.now + 1) / MINUTE_MS) * MINUTE_MS;
+  tenant = await app.tenant();
+  await app.app.services.projects.change(TEST_ACTOR, tenant.slug, { perMinute: PER_MINUTE, perDay });
+  time = new SimulatedTime(app.clock);
+}
+
+/** Counts what the gateway answers. */
+function countedFetch(statuses: Record<number, number>) {
+  return async (url: string, init: RequestInit) => {
+    const response = await time.fetch(url, init);
+    statuses[response.status] = (statuses[response.status] ?? 0) + 1;
+    return response;
+  };
+}
+
+const client = (options: Parameters<typeof petsClient>[2] = {}) =>
+  petsClient(app.url, tenant.token, { clock: time, fetch: time.fetch, ...options });
+
+async function expectNoStrike(): Promise<void> {
+  const { ban } = await time.run(client().getRateLimit());
+  expect(ban).toMatchObject({ strikes: 0, untilSeconds: null });
+}
+
+test('Client-1: ten minutes at three times the quota use all of it, nothing is refused, and what would wait too long says until when', async () => {
+  await newTenant();
+  const statuses: Record<number, number> = {};
+  const api = client({ fetch: countedFetch(statuses) });
+  const endMs = app.clock.now + MINUTES * MINUTE_MS;
+  const calls: Promise<unknown>[] = [];
+  const tooLong: WaitTooLong[] = [];
+  const demand = async () => {
+    while (app.clock.now < endMs) {
+      const call = api.pets.list({ limit: 1 }).catch((error) => {
+        if (!(error instanceof WaitTooLong)) throw error;
+        tooLong.push(error);
+      });
+      calls.push(call);
+      await time.sleep(MINUTE_MS / (3 * PER_MINUTE));
+    }
+  };
+  await time.run(demand());
+  const used = { ...statuses };
+  await time.run(Promise.all(calls));
+  expect(calls.length).toBeGreaterThan(2.9 * PER_MINUTE * MINUTES);
+  expect(used).toEqual({ 200: PER_MINUTE * MINUTES });
+  expect(tooLong.length).toBeGreaterThan(PER_MINUTE * MINUTES);
+  for (const { until, code } of tooLong) {
+    // Its seconds are whole.
+    expect([code, until.getTime() % MINUTE_MS < 1_000]).toEqual(['rate_limited_minute', true]);
+  }
+  await expectNoStrike();
+});
+
+test('Client-2: eight clients of one process with one key use the whole quota, and nothing is refused', async () => {
+  await newTenant();
+  const statuses: Record<number, number> = {};
+  const endMs = app.clock.now + 3 * MINUTE_MS;
+  const ask = async () => {
+    const api = client({ fetch: countedFetch(statuses), waitAtMostSeconds: 3600 });
+    while (app.clock.now < endMs) await api.pets.list({ limit: 1 });
+  };
+  await time.run(Promise.all(Array.from({ length: 8 }, ask)));
+  // Those that waited for the last minute's end were sent behind it.
+  expect(statuses).toEqual({ 200: PER_MINUTE * 3 + 8 });
+  await expectNoStrike();
+});
+
+test('Client-3: once the day is spent each call fails at once, unsent, with the end of the day; a free operation that sees a larger quota opens the way', async () => {
+  const perDay = 70;
+  await newTenant(perDay);
+  const statuses: Record<number, number> = {};
+  const patient = client({ fetch: countedFetch(statuses), waitAtMostSeconds: 3600 });
+  await time.run(Promise.all(Array.from({ length: perDay }, () => patient.pets.list({ limit: 1 }))));
+  const api = client({ fetch: countedFetch(statuses) });
+  const burst = await time.run(
+    Promise.all(Array.from({ length: 50 }, () => api.pets.list().catch((error) => error))),
+  );
+  for (const error of burst) {
+    expect(error).toBeInstanceOf(WaitTooLong);
+    const until = new Date(Date.UTC(2026, 10, 29));
+    expect(error).toMatchObject({ code: 'rate_limited_day', status: 429, until });
+    expect(error.retryAfterSeconds).toBe((until.getTime() - app.clock.now) / 1000);
+  }
+  expect(statuses).toEqual({ 200: perDay });
+  await app.app.services.projects.change(TEST_ACTOR, tenant.slug, { perMinute: PER_MINUTE, perDay: 200 });
+  app.clock.now += MINUTE_MS;
+  await time.run(api.getRateLimit());
+  expect(await time.run(api.pets.list())).toEqual([]);
+  await expectNoStrike();
+});
+
+test('Client-4: a program that finds the quota spent by another one waits out Retry-After, with all its calls', async () => {
+  await newTenant();
+  for (let at = 0; at < PER_MINUTE; at += 1) await rest(app.url, '/v1/pets', { token: tenant.token });
+  const startMs = app.clock.now;
+  const statuses: Record<number, number> = {};
+  const api = client({ fetch: countedFetch(statuses) });
+  await time.run(Promise.all(Array.from({ length: 20 }, () => api.pets.list())));
+  expect(statuses).toEqual({ 200: 20, 429: 1 });
+  expect(app.clock.now - startMs).toBe(MINUTE_MS);
+  await expectNoStrike();
+});
