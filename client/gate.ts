@@ -58,6 +58,8 @@ export class Gate {
         unwatch();
         const at = this.waiting.indexOf(waiter);
         if (at >= 0) this.waiting.splice(at, 1);
+        // A timer keeps a program alive.
+        if (this.waiting.length === 0) this.cancelTimer();
         end();
       };
       const waiter: Waiter = {
@@ -123,7 +125,7 @@ export class Gate {
 
   private hasRoom(): boolean {
     // Others may use the same quota: near its end fewer at once, so that few are refused.
-    const most = this.remaining === undefined ? 1 : Math.ceil(this.remaining / 2);
+    const most = this.remaining === undefined ? 1 : Math.ceil(this.remaining / 4);
     return this.inFlight < Math.min(most, MOST_AT_ONCE);
   }
 

@@ -32,10 +32,18 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined)
   });
 }
 
+/** One listener for all calls with a signal: Node warns of more than ten. */
+const WATCHES = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>();
+
 /** Calls `work` at once if the signal is aborted already. Returns what ends the watch: a signal can outlive many calls. */
 export function onAbort(signal: AbortSignal | undefined, work: (reason: unknown) => void): () => void {
-  const abort = () => work(signal?.reason);
-  if (signal?.aborted) abort();
-  else signal?.addEventListener('abort', abort);
-  return () => signal?.removeEventListener('abort', abort);
+  if (!signal) return () => {};
+  if (signal.aborted) work(signal.reason);
+  const works = WATCHES.get(signal) ?? new Set();
+  if (!WATCHES.has(signal)) {
+    WATCHES.set(signal, works);
+    signal.addEventListener('abort', () => works.forEach((each) => void each(signal.reason)), { once: true });
+  }
+  works.add(work);
+  return () => works.delete(work);
 }

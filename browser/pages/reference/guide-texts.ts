@@ -5,6 +5,7 @@ import {
   FIRST_NOUN,
   NOUN_WORDS,
   NOUNS,
+  type NounField,
   sampleIdempotencyKey,
 } from '../../nouns.js';
 import type { Contract, LocatedOperation } from './render/openapi.js';
@@ -36,6 +37,8 @@ function valuesOf({ operations }: Contract): Record<string, string> {
     anItem: withArticle,
     /** A request body with the required fields. */
     newItem: stringify(Object.fromEntries(required.map((each) => [each.name, exampleValueOf(each)]))) ?? '',
+    /** The same in JavaScript. */
+    newItemCode: `{ ${required.map((each) => `${each.name}: ${codeOf(each)}`).join(', ')} }`,
     idempotencyKey: sampleIdempotencyKey(FIRST_NOUN),
     cursor: btoa(`${singular}:4712`).replaceAll('=', ''),
     /** A link to the list. */
@@ -57,6 +60,11 @@ function valuesOf({ operations }: Contract): Record<string, string> {
       .map((operation) => `- ${link(operation)}`)
       .join('\n'),
   };
+}
+
+function codeOf({ kind, example }: NounField): string {
+  if (kind === 'int64') return `${example}n`;
+  return kind === 'integer' ? example : `'${example.replaceAll("'", "\\'")}'`;
 }
 
 function deprecatedIn(operations: readonly LocatedOperation[]): string {

@@ -16,7 +16,16 @@ export interface ReferencePage {
   body: (siteName: string) => Html;
 }
 
-const GUIDES = ['authentication', 'pagination', 'idempotency', 'limits', 'errors', 'numbers', 'versions'];
+const GUIDES = [
+  'authentication',
+  'pagination',
+  'idempotency',
+  'limits',
+  'errors',
+  'numbers',
+  'typescript',
+  'versions',
+];
 
 /** The REST reference, from the texts of the OpenAPI document and of the guides. Pages are in reading order. D-207. */
 export function referenceOf(contractText: string, guideTexts: Readonly<Record<string, string>>) {
