@@ -43,7 +43,7 @@ export function answerOf(
   operation: Operation,
   shapes: Shapes,
 ): unknown {
-  if (response.status === 204 || operation.method === 'HEAD') return undefined;
+  if (response.status === 204 || operation.isEmpty) return undefined;
   try {
     return parseJson(text, operation.answer, shapes);
   } catch (cause) {

@@ -19,6 +19,8 @@ export interface Operation {
   readonly query?: true;
   /** The shape of its answer; absent = the answer has no 64-bit integer. */
   readonly answer?: Shape;
+  /** Its answer has no body. */
+  readonly isEmpty?: true;
   /** `free`: it needs a key and costs no quota. `public`: it needs no key. */
   readonly access?: 'free' | 'public';
 }

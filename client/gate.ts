@@ -80,8 +80,8 @@ export class Gate {
   leave(ticket: number, headers: Headers | undefined, refusal: ApiError | undefined): void {
     this.inFlight -= 1;
     if (headers) this.note(ticket, headers, refusal);
-    // It may have been charged.
-    else if (this.remaining) this.remaining -= 1;
+    // It may have been charged. Without any answer the others must not wait behind a dead connection.
+    else this.remaining = Math.max(0, (this.remaining ?? Number.POSITIVE_INFINITY) - 1);
     this.move();
   }
 
@@ -93,7 +93,7 @@ export class Gate {
 
   private note(ticket: number, headers: Headers, refusal: ApiError | undefined): void {
     const nowMs = this.clock.now();
-    const left = refusal ? 0 : Number(headers.get('x-ratelimit-remaining') ?? Number.POSITIVE_INFINITY);
+    const left = refusal ? 0 : remainingIn(headers);
     // Answers of parallel requests overtake each other, and within a window what remains only falls.
     const isNewest = ticket === this.answers;
     this.remaining = isNewest ? left : Math.min(this.remaining ?? left, left);
@@ -133,6 +133,11 @@ export class Gate {
     this.inFlight += 1;
     waiter.enter();
   }
+}
+
+function remainingIn(headers: Headers): number {
+  const left = headers.get('x-ratelimit-remaining') ?? '';
+  return /^\d+$/.test(left) ? Number(left) : Number.POSITIVE_INFINITY;
 }
 
 /** Seconds, counted by the gateway: the clock of this machine may differ from its. Both windows may be spent. */

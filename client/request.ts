@@ -17,7 +17,7 @@ export function requestOf(
   values: readonly unknown[],
 ): { request: Request; options: CallOptions | undefined } {
   const rest = [...values];
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => pathValue(name, rest.shift()));
+  const path = operation.path.replace(/\{([^}]+)\}/g, (_, name: string) => pathValue(name, rest.shift()));
   const body = operation.body === undefined ? undefined : toJson(rest.shift() ?? {}, operation.body, shapes);
   const search = operation.query ? searchOf(rest.shift() as object | undefined) : '';
   return { request: { operation, path, search, body }, options: rest[0] as CallOptions | undefined };

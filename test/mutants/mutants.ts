@@ -1,5 +1,6 @@
 import { API_KEYS } from './api-keys.js';
 import { CACHE } from './cache.js';
+import { CLIENT } from './client.js';
 import { DOMAINS } from './domains.js';
 import { DURABILITY } from './durability.js';
 import { GRAPHQL_COST } from './graphql-cost.js';
@@ -13,6 +14,7 @@ import { WRITES } from './writes.js';
 export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   'api-keys': API_KEYS,
   cache: CACHE,
+  client: CLIENT,
   domains: DOMAINS,
   durability: DURABILITY,
   'graphql-cost': GRAPHQL_COST,

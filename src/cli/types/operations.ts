@@ -9,6 +9,7 @@ interface Described {
   readonly body?: Shape;
   readonly query?: true;
   readonly answer?: Shape;
+  readonly isEmpty?: true;
   readonly access?: 'free' | 'public';
 }
 
@@ -102,6 +103,7 @@ function operation(root: Node, place: Place): OperationTypes {
       ...(body ? { body: body.typed.shape ?? {} } : {}),
       ...(inQuery.length > 0 ? { query: true as const } : {}),
       ...(answer.typed?.shape === undefined ? {} : { answer: answer.typed.shape }),
+      ...(answer.typed ? {} : { isEmpty: true as const }),
       ...(access ? { access } : {}),
     },
   };

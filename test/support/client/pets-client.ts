@@ -10,17 +10,17 @@ import {
 import type { Description } from '../../../client/description.js';
 import { generated } from '../../../src/cli/types/generated-file.js';
 
-export interface NewPet {
+interface NewPet {
   name: string;
   categoryId: bigint;
   status?: 'available' | 'pending' | 'sold';
 }
 
-export interface Pet extends NewPet {
+interface Pet extends NewPet {
   id: bigint;
 }
 
-export interface PetChange {
+interface PetChange {
   cursor: string;
   kind: 'created' | 'updated' | 'deleted';
   pet: Pet;
