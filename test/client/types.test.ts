@@ -1,161 +1,18 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openApiDocument } from '../../schema/openapi.js';
 import { generated } from '../../src/cli/types/generated-file.js';
-import { usualDocument } from '../../src/doors/rest/rest-document.js';
 import { petstoreHere } from '../support/command-line.js';
-
-const run = promisify(execFile);
-const MOST_BYTES = 5 * 1024;
-
-/** A second noun, described as an author of one does. */
-const BOOK = {
-  ...{ singular: 'book', plural: 'books', type: 'Book', withArticle: 'a book', headline: 'Books.' },
-  fields: [
-    { name: 'title', label: 'Title', kind: 'text', isRequired: true, example: 'Middlemarch' },
-    { name: 'priceCents', label: 'Price', kind: 'int64', isRequired: false, example: '799' },
-  ],
-  ...{ filters: [], hasCount: false },
-} as const;
-const title = { type: 'string', minLength: 1, description: 'The title.', rule: 'must be text' } as const;
-const priceCents = {
-  ...{ type: 'integer', format: 'int64', description: 'The price in cents.', rule: 'must be an integer' },
-} as const;
-const NEW_BOOK = { type: 'object', required: ['title'], properties: { title, priceCents } } as const;
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petstore-types-'));
-  // As `npm install` puts it there.
-  const installed = join(folder, 'node_modules/petstore-gateway');
-  await mkdir(installed, { recursive: true });
-  await run(resolve('node_modules/.bin/tsc'), [
-    '-p',
-    'client',
-    '--outDir',
-    join(installed, 'dist/client'),
-    '--incremental',
-    'false',
-  ]);
-  await cp('package.json', join(installed, 'package.json'));
-  await mkdir(join(folder, 'node_modules/@types'));
-  for (const name of ['@types/node', 'undici-types'])
-    await symlink(resolve('node_modules', name), join(folder, 'node_modules', name));
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const petstore = (...args: string[]) =>
   petstoreHere(args, { env: { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' } });
-
-/** What the compiler says about the user's files; empty = nothing. */
-async function compiled(files: readonly string[], options: object = {}): Promise<string> {
-  const compilerOptions = {
-    ...{
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noUncheckedIndexedAccess: true,
-      skipLibCheck: false,
-    },
-    ...{ module: 'NodeNext', target: 'ES2022', outDir: 'out', types: ['node'], ...options },
-  };
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-  return run(resolve('node_modules/.bin/tsc'), ['-p', folder]).then(
-    ({ stdout }) => stdout,
-    ({ stdout }) => stdout,
-  );
-}
-
-const USE_OF_PETS = `
-import { ApiError, createClient, Gone, WaitTooLong } from 'petstore-gateway/client';
-import { description, type Pet } from './petstore.js';
-const api = createClient(description, { apiKey: 'key', waitAtMostSeconds: 5 });
-export async function use(signal: AbortSignal): Promise<void> {
-  const made: Pet = await api.pets.create({ name: 'Rex', categoryId: 9223372036854775807n }, { idempotencyKey: 'a', signal });
-  const { id }: { id: bigint } = await api.getPet(made.id);
-  const all = api.pets.all({ status: 'available' });
-  for await (const { categoryId } of all) console.log(categoryId + id);
-  const changes = api.pets.changes({ after: all.changesCursor }, { everySeconds: 60, signal });
-  for await (const { kind, pet } of changes) console.log(kind, pet.status ?? 'none', changes.cursor);
-  const limit: number = (await api.getRateLimit()).minute.limit;
-  try {
-    await api.pets.list({ limit });
-  } catch (error) {
-    if (error instanceof WaitTooLong) console.log(error.until.getTime());
-    else if (error instanceof Gone || error instanceof ApiError) console.log(error.code, error.errors[0]?.field);
-  }
-}
-`;
-
-test('Types-1: the types of pets compile under strict, with the types of Node and with those of browsers', async () => {
-  const out = join(folder, 'petstore.ts');
-  const { code, stdout, json } = await petstore('types', 'schema/openapi.json', '-o', out, '--json');
-  expect([code, stdout, json.files]).toEqual([0, expect.any(String), [out]]);
-  await writeFile(join(folder, 'pets.ts'), USE_OF_PETS);
-  expect(await compiled(['pets.ts'])).toBe('');
-  expect(
-    await compiled(['pets.ts'], {
-      types: [],
-      lib: ['ES2022', 'DOM'],
-      moduleResolution: 'bundler',
-      module: 'ESNext',
-    }),
-  ).toBe('');
-  const wrong = [
-    ["api.pets.create({ name: 'Rex', categoryId: 3 })", "Type 'number' is not assignable to type 'bigint'"],
-    ["api.pets.list({ status: 'lost' })", '\'"lost"\' is not assignable'],
-    ['api.pets.remove(1n)', "Property 'remove' does not exist"],
-    ['api.pets.get(4711)', "'number' is not assignable to parameter of type 'bigint'"],
-  ] as const;
-  const text = `import { createClient } from 'petstore-gateway/client';\nimport { description } from './petstore.js';\nconst api = createClient(description, { apiKey: '' });\n`;
-  await writeFile(join(folder, 'wrong.ts'), `${text}${wrong.map(([line]) => `${line};`).join('\n')}\n`);
-  const problems = await compiled(['wrong.ts']);
-  for (const [, problem] of wrong) expect(problems).toContain(problem);
-  expect(problems.match(/error TS/g)).toHaveLength(wrong.length);
-});
-
-test('Types-2: another resource has its types too, and a program in JavaScript gets a .js and a .d.ts', async () => {
-  const book = {
-    ...{ type: 'object', description: 'A book.', required: ['id', 'title'] },
-    properties: { id: { type: 'integer', format: 'int64' }, ...NEW_BOOK.properties },
-  };
-  const rest = usualDocument({
-    noun: BOOK,
-    listQuery: { type: 'object', properties: {} },
-    newSchema: NEW_BOOK,
-    schema: book,
-  });
-  const servers = [{ url: 'https://books.example.com/v1' }];
-  const text = JSON.stringify(openApiDocument(servers, [{ ...rest, examples: {}, refusals: {} }]));
-  await writeFile(join(folder, 'books.json'), text);
-  const out = join(folder, 'bookstore.js');
-  expect(await petstore('types', join(folder, 'books.json'), '-o', out)).toMatchObject({ code: 0 });
-  await writeFile(
-    join(folder, 'books.ts'),
-    `
-import { createClient } from 'petstore-gateway/client';
-import { type Book, description } from './bookstore.js';
-const api = createClient(description, { apiKey: '' });
-export const made: Promise<Book> = api.books.create({ title: 'Middlemarch', priceCents: 9223372036854775807n });
-export const cents: Promise<bigint | undefined> = api.getBook(1n).then(({ priceCents }) => priceCents);
-export const all: AsyncIterable<Book> = api.books.all();
-`,
-  );
-  expect(await compiled(['books.ts'])).toBe('');
-  const [, json = ''] = /^export const description = (.*);$/ms.exec(await readFile(out, 'utf8')) ?? [];
-  expect(JSON.parse(json)).toMatchObject({
-    baseUrl: 'https://books.example.com/v1',
-    shapes: { Book: { id: 'int64', priceCents: 'int64' }, NewBook: { priceCents: 'int64' }, Books: ['Book'] },
-    operations: {
-      createBook: { method: 'POST', path: '/books', as: 'books.create', body: 'NewBook', answer: 'Book' },
-    },
-  });
-});
 
 const documentWith = (schema: object, more: object = {}) => ({
   ...{ openapi: '3.1.0', servers: [{ url: 'http://localhost/v1' }] },
@@ -256,21 +113,4 @@ test('Types-6: the command opens no database, and says in one line what it canno
     expect(ended.json.error.message).toContain(message);
   }
   expect(await readFile(own, 'utf8')).toBe('export const mine = 1;\n');
-});
-
-test(`Client-16: a bundle for browsers has at most ${MOST_BYTES} bytes compressed, and imports nothing`, async () => {
-  await writeFile(join(folder, 'entry.js'), "export * from 'petstore-gateway/client';");
-  const rolldownOptions = {
-    ...{ input: 'entry.js', preserveEntrySignatures: 'strict', output: { entryFileNames: 'bundle.js' } },
-  };
-  const config = {
-    build: { outDir: 'bundle', minify: true, modulePreload: { polyfill: false }, rolldownOptions },
-  };
-  await writeFile(join(folder, 'vite.config.js'), `export default ${JSON.stringify(config)};`);
-  await run(resolve('node_modules/.bin/vite'), ['build', '--logLevel', 'error'], { cwd: folder });
-  expect(await readdir(join(folder, 'bundle'))).toEqual(['bundle.js']);
-  const code = await readFile(join(folder, 'bundle/bundle.js'), 'utf8');
-  expect(code).not.toMatch(/\bimport\b/);
-  expect(code).not.toMatch(/node:|\brequire\(|\bBuffer\b|\bprocess\b/);
-  expect(gzipSync(code).length).toBeLessThanOrEqual(MOST_BYTES);
 });
