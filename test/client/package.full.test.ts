@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,7 +10,9 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openApiDocument } from '../../schema/openapi.js';
 import { usualDocument } from '../../src/doors/rest/rest-document.js';
+import { startBrowser } from '../support/browser.js';
 import { petstoreHere } from '../support/command-line.js';
+import { startApp } from '../support/start-app.js';
 
 const run = promisify(execFile);
 const MOST_BYTES = 5 * 1024;
@@ -156,19 +161,60 @@ export const all: AsyncIterable<Book> = api.books.all();
   });
 });
 
-test(`Client-16: a bundle for browsers has at most ${MOST_BYTES} bytes compressed, and imports nothing`, async () => {
-  await writeFile(join(folder, 'entry.js'), "export * from 'petstore-gateway/client';");
-  const rolldownOptions = {
-    ...{ input: 'entry.js', preserveEntrySignatures: 'strict', output: { entryFileNames: 'bundle.js' } },
-  };
-  const config = {
-    build: { outDir: 'bundle', minify: true, modulePreload: { polyfill: false }, rolldownOptions },
-  };
-  await writeFile(join(folder, 'vite.config.js'), `export default ${JSON.stringify(config)};`);
+/** The bundle that Vite makes of a module of the user; `b.js` in the folder of this name. */
+async function bundled(name: string, source: string): Promise<string> {
+  await writeFile(join(folder, `${name}.js`), source);
+  const output = { entryFileNames: 'b.js' };
+  const rolldownOptions = { input: `${name}.js`, preserveEntrySignatures: 'strict', output };
+  const build = { outDir: name, minify: true, modulePreload: { polyfill: false }, rolldownOptions };
+  await writeFile(join(folder, 'vite.config.js'), `export default ${JSON.stringify({ build })};`);
   await run(resolve('node_modules/.bin/vite'), ['build', '--logLevel', 'error'], { cwd: folder });
-  expect(await readdir(join(folder, 'bundle'))).toEqual(['bundle.js']);
-  const code = await readFile(join(folder, 'bundle/bundle.js'), 'utf8');
-  expect(code).not.toMatch(/\bimport\b/);
-  expect(code).not.toMatch(/node:|\brequire\(|\bBuffer\b|\bprocess\b/);
+  expect(await readdir(join(folder, name))).toEqual(['b.js']);
+  return readFile(join(folder, name, 'b.js'), 'utf8');
+}
+
+test(`Client-16: a bundle for browsers has at most ${MOST_BYTES} bytes compressed, and imports nothing`, async () => {
+  const code = await bundled('all', "export * from 'petstore-gateway/client';");
+  expect(code).not.toMatch(/\bimport\b|node:|\brequire\(|\bBuffer\b|\bprocess\b/);
   expect(gzipSync(code).length).toBeLessThanOrEqual(MOST_BYTES);
+});
+
+const PAGE = `
+import { createClient } from 'petstore-gateway/client';
+import { description } from './in-page.mjs';
+window.run = async (baseUrl, apiKey) => {
+  const api = createClient(description, { baseUrl, apiKey });
+  const { id, categoryId } = await api.pets.create({ name: 'Rex', categoryId: 9223372036854775807n });
+  const ids = [];
+  for await (const pet of api.pets.all()) ids.push(pet.id);
+  const error = await api.pets.list({ limit: 500 }).catch((each) => each);
+  return [String(categoryId), ids.length === 1 && ids[0] === id, error.name, error.code, error.requestId.length];
+};
+`;
+
+test('Client-20: the client works on a page of another origin, in a real browser', async () => {
+  await petstore('types', 'schema/openapi.json', '-o', join(folder, 'in-page.mjs'));
+  const code = await bundled('page', PAGE);
+  const site = createServer(({ url }, response) => {
+    const isScript = url === '/b.js';
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
+    response.end(isScript ? code : '<script type="module" src="/b.js"></script>');
+  });
+  site.listen(0, '127.0.0.1');
+  await once(site, 'listening');
+  const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const app = await startApp({ env: { CORS_ORIGINS: origin } });
+  const browser = await startBrowser();
+  try {
+    const page = await browser.newPage();
+    await page.goto(origin);
+    await page.waitForFunction('window.run');
+    const { token } = await app.tenant();
+    const result = await page.evaluate(`window.run('${app.url}/v1', '${token}')`);
+    expect(result).toEqual(['9223372036854775807', true, 'ApiError', 'invalid_request', 36]);
+  } finally {
+    await browser.close();
+    site.close();
+    await app.stop();
+  }
 });
