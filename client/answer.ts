@@ -2,7 +2,7 @@ import type { Operation, Shapes } from './description.js';
 import { ApiError, type ErrorDetails, type FieldProblem, Gone } from './errors.js';
 import { parseJson } from './json.js';
 
-/** Far above the largest page. What is longer comes from elsewhere. */
+/** Far above the largest page: a longer answer is not of the API. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 const SHOWN_CHARACTERS = 80;
 
@@ -62,8 +62,8 @@ function about({ status, headers }: Response): Omit<ErrorDetails, 'code' | 'mess
   return {
     status,
     requestId: headers.get('x-request-id') ?? undefined,
-    // A date, as some proxies send it, is read as none.
-    retryAfterSeconds: seconds >= 0 ? seconds : undefined,
+    // A date, as some proxies send it, is read as none. 0 would repeat without an end.
+    retryAfterSeconds: seconds >= 0 ? Math.max(1, seconds) : undefined,
   };
 }
 

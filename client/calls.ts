@@ -31,12 +31,12 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** What one attempt gave. */
+/** The result of one attempt. */
 type Outcome = { response: Response; text: string } | ApiError;
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 8_000;
-/** A fault of the gateway rarely goes by itself. */
+/** A fault of the gateway usually stays. */
 const MOST_REPEATS_OF_500 = 3;
 
 /** Sends the requests of a client, and repeats those that can be repeated. */

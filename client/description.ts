@@ -1,4 +1,4 @@
-/** What `petstore types` knows of an API. The types of its calls are in `Api`, which exists only for the compiler. */
+/** The description of an API, made by `petstore types`. The types of its calls are in `Api`, which exists only for the compiler. */
 export interface Description<Api> {
   readonly baseUrl: string;
   readonly shapes: Shapes;

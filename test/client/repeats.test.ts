@@ -119,6 +119,19 @@ test('Client-11: a wait beyond the bound fails at once and says until when, and 
   expect(await busy.failed(busy.api.pets.list())).toMatchObject({ name: 'WaitTooLong', code: 'unavailable' });
 });
 
+test('Client-21: a server that refuses for ever, and says Retry-After 0, gets no more than a request each second until the bound', async () => {
+  for (const [status, code] of [
+    [429, 'rate_limited_minute'],
+    [503, 'unavailable'],
+  ] as const) {
+    const { api, failed, waitedSeconds } = await against(refusal(status, code, { 'retry-after': '0' }));
+    expect(await failed(api.pets.list())).toMatchObject({ name: 'WaitTooLong', code });
+    expect(server.requests.length).toBeLessThanOrEqual(61);
+    expect(waitedSeconds()).toBeLessThanOrEqual(60);
+    if (status === 429) await server.stop();
+  }
+});
+
 test('Client-12: an answer that is not of the API is a clear error: a page of HTML, a redirect, a page that never ends', async () => {
   const { api, failed } = await against({
     status: 200,

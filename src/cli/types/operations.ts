@@ -1,7 +1,7 @@
 import { child, children, DocumentProblem, items, type Node, resolved, textAt } from './document.js';
 import { comment, propertyName, type Shape, type Typed, typeOf } from './schema-types.js';
 
-/** What the client knows of an operation. As `Operation` of the client. */
+/** The operation for the client. As `Operation` of the client. */
 interface Described {
   readonly method: string;
   readonly path: string;
