@@ -9,6 +9,7 @@ const LONGEST = [
   'test/rest/rest-fuzz.test.ts',
   'test/own-noun/books.full.test.ts',
   'test/own-noun/new-noun.full.test.ts',
+  'test/clients/refusals.full.test.ts',
   'test/changes/proof.full.test.ts',
   'test/deploy/image.full.test.ts',
   'test/cli/import.full.test.ts',
