@@ -32,6 +32,9 @@ const CONTRACTS = {
 /** What `src/nouns.ts` reads. */
 const DESCRIPTION = /\.description\.ts$/;
 const GUIDES = join(HERE, 'pages/reference/guides');
+/** The recipes of the page about clients: a document, and the files beside its examples. */
+const RECIPES = join(ROOT, 'docs/clients.md');
+const FILES = join(ROOT, 'docs/clients');
 const TEXTS = /\.(js|css|svg|html|json)$/;
 /** The highest quality, 11, takes more than twice as long, and saves 2 % of the bytes. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
@@ -71,6 +74,7 @@ async function writePages(folder) {
   const { runnerImport } = await import('vite');
   const read = (file) => readFile(file, 'utf8');
   const guides = (await filesBelow(GUIDES)).map(async (file) => [basename(file, '.md'), await read(file)]);
+  const files = (await filesBelow(FILES)).map(async (file) => [basename(file), await read(file)]);
   const { module } = await runnerImport(join(HERE, 'pages/render/pages.ts'), { configFile: false });
   const [contract, postman] = await Promise.all(CONTRACTS.pages.map((path) => read(join(ROOT, path))));
   const pages = module.renderPages({
@@ -78,6 +82,7 @@ async function writePages(folder) {
     contract,
     postman,
     guides: Object.fromEntries(await Promise.all(guides)),
+    recipes: { document: await read(RECIPES), files: Object.fromEntries(await Promise.all(files)) },
   });
   for (const [path, text] of Object.entries(pages)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -108,10 +113,17 @@ async function compress(folder) {
 async function inputsOf(name) {
   const own = (await filesBelow(join(HERE, name))).filter((file) => !file.endsWith('generated.ts'));
   const descriptions = (await filesBelow(join(ROOT, 'src'))).filter((file) => DESCRIPTION.test(file));
+  const recipes = name === 'pages' ? [RECIPES, ...(await filesBelow(FILES))] : [];
   const shared = [...SHARED, ...CONTRACTS[name].map((path) => join('..', path))].map((path) =>
     join(HERE, path),
   );
-  return digestOf([...own, ...(await filesBelow(join(HERE, 'design'))), ...descriptions, ...shared]);
+  return digestOf([
+    ...own,
+    ...(await filesBelow(join(HERE, 'design'))),
+    ...descriptions,
+    ...shared,
+    ...recipes,
+  ]);
 }
 
 export async function digestOf(files) {

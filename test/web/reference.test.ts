@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { samplesOf } from '../../browser/pages/reference/samples.js';
@@ -81,6 +82,20 @@ test('Reference-6: every schema, header, server and error code of the document i
     expect([code, shown, meaning.replace(/<\/?code>/g, '`')]).toEqual([code, `${status}`, when]);
   }
   expect((await rest(app.url, '/v1/docs/site.json')).body.servers).toEqual(document.servers);
+});
+
+test('Recipes-7: the page about clients has each recipe of docs/clients.md with an anchor, and each file beside them', async () => {
+  const text = await read('/v1/docs/clients');
+  const recipes = await readFile('docs/clients.md', 'utf8');
+  const titles = [...recipes.matchAll(/^#+ (.*)$/gm)].slice(1).map(([, title = '']) => title);
+  expect(titles.length).toBeGreaterThan(14);
+  const [list = ''] = /aria-label="On this page"[\s\S]*?<\/nav>/.exec(text) ?? [];
+  const links = [...list.matchAll(/<a href="#(.+?)">(.+?)<\/a>/g)];
+  expect(links.map(([, , title]) => title)).toEqual(expect.arrayContaining(titles));
+  for (const [, anchor] of links) expect(text).toContain(`<h2 id="${anchor}">`);
+  for (const name of await readdir('docs/clients')) expect(text).toContain(`value="${name}"`);
+  const [, origin] = /data-origin="(.+?)"/.exec(text) ?? [];
+  expect(text).toContain(`${origin}/v1/pets`);
 });
 
 test('Reference-15: the guides name the plans, the bans, the scopes and the deprecated operations of the code', async () => {

@@ -11,8 +11,8 @@ import {
 import type { Contract, LocatedOperation } from './render/openapi.js';
 
 /** A guide with its placeholders filled in. Throws if it has an unknown one. */
-export function filledGuide(text: string, contract: Contract): string {
-  const values = valuesOf(contract);
+export function filledGuide(text: string, contract: Contract, recipes: string): string {
+  const values: Record<string, string> = { ...valuesOf(contract), recipes };
   return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`a guide has an unknown placeholder: {{${name}}}`);
@@ -32,6 +32,8 @@ function valuesOf({ operations }: Contract): Record<string, string> {
     /** `books`, also as the path. */
     items: plural,
     item: singular,
+    /** Its type in GraphQL, such as `Book`. */
+    Item: FIRST_NOUN.type,
     /** `A book`. */
     AnItem: capitalized(withArticle),
     anItem: withArticle,

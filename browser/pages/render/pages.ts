@@ -1,4 +1,5 @@
 import { capitalized, NOUN_WORDS } from '../../nouns.js';
+import type { Recipes } from '../reference/recipes.js';
 import { withoutAddress, withoutServers } from '../reference/render/openapi.js';
 import { referenceOf } from '../reference/render/reference.js';
 import { homePage } from './home-page.js';
@@ -13,14 +14,21 @@ interface Sources {
   postman: string;
   /** The texts of `reference/guides/*.md`, by name. */
   guides: Readonly<Record<string, string>>;
+  recipes: Recipes;
 }
 
 /**
  * The text of each HTML page by its path, the index of the search, and the files for tools. Most pages exist twice: for
  * the hosts of the platform, and for those of all projects.
  */
-export function renderPages({ manifest, contract, postman, guides }: Sources): Record<string, string> {
-  const reference = referenceOf(contract, guides);
+export function renderPages({
+  manifest,
+  contract,
+  postman,
+  guides,
+  recipes,
+}: Sources): Record<string, string> {
+  const reference = referenceOf(contract, guides, recipes);
   const pagesFor = (folder: string, site: Site) => {
     const ofReference = reference.pages.map((page) => [
       `${folder}${page.path}.html`,

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../render/html.js';
 import { pageText, type Site } from '../../render/layout.js';
 import { filledGuide } from '../guide-texts.js';
+import { type Recipes, recipesOf } from '../recipes.js';
 import { guide } from './markdown.js';
 import { type LocatedOperation, readContract } from './openapi.js';
 import { operationBody } from './operation-page.js';
@@ -21,6 +22,7 @@ const GUIDES = [
   'pagination',
   'idempotency',
   'limits',
+  'clients',
   'errors',
   'numbers',
   'typescript',
@@ -28,7 +30,11 @@ const GUIDES = [
 ];
 
 /** The REST reference, from the texts of the OpenAPI document and of the guides. Pages are in reading order. D-207. */
-export function referenceOf(contractText: string, guideTexts: Readonly<Record<string, string>>) {
+export function referenceOf(
+  contractText: string,
+  guideTexts: Readonly<Record<string, string>>,
+  recipes: Recipes,
+) {
   const contract = readContract(contractText);
   const { origin } = new URL(contract.servers[0].url);
   const pages: ReferencePage[] = [
@@ -38,7 +44,9 @@ export function referenceOf(contractText: string, guideTexts: Readonly<Record<st
       group: 'Get started',
       body: (siteName) => introductionBody(contract, siteName, origin),
     },
-    ...GUIDES.map((name) => guidePage(name, filledGuide(guideTexts[name] ?? '', contract))),
+    ...GUIDES.map((name) =>
+      guidePage(name, filledGuide(guideTexts[name] ?? '', contract, recipesOf(recipes, origin))),
+    ),
     ...contract.operations.map((operation) => ({
       path: `/v1/docs/${operation.operationId}`,
       title: operation.summary,
