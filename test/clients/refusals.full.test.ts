@@ -18,7 +18,7 @@ const RECOVERY_MS = 100_000;
 const QUOTA = 120;
 const PET = 'Minka';
 
-/** An example with a key of its own. */
+/** An example and its key, which no other example has. */
 interface Case {
   run: ExampleRun;
   key: string;

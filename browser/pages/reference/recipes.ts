@@ -38,7 +38,7 @@ export function recipesOf({ document, files }: Recipes, origin: string): string 
 
 const blockStart = (language: string, name: string) => `\`\`\`${LANGUAGES[language]} ${name}`;
 
-/** One block follows the other: the page shows one with a choice. */
+/** Nothing is between the blocks, so the page shows them as one block with a choice. */
 const fileBlock = ([name, code]: [string, string]) =>
   `${blockStart(name.split('.').at(-1) ?? '', `Beside the recipes: ${name}`)}\n${code.trimEnd()}\n\`\`\`\n`;
 

@@ -34,7 +34,7 @@ export class Examples {
   private constructor(
     readonly folder: string,
     readonly all: readonly Example[],
-    /** What the compiler says; empty if the types are right. */
+    /** The compiler's output; empty if the types are right. */
     readonly problems: string,
   ) {}
 
@@ -68,7 +68,7 @@ export class Examples {
     return new Examples(folder, all, stdout);
   }
 
-  /** The example in a folder of its own, with a proxy before the gateway. */
+  /** Copies the example into a new folder, and starts a proxy before the gateway for it. */
   async prepare(
     client: string,
     options: { name: string; port: number; cuts?: string[] },
@@ -96,7 +96,7 @@ export class Examples {
   }
 }
 
-/** One run of an example, of its whole life or of several processes after each other. */
+/** An example that runs: once, or several times after each other. */
 export class ExampleRun {
   /** Of both streams. */
   output = '';
