@@ -523,6 +523,7 @@ describe('usage', () => {
     [['pets', 'export']],
     [['migrate']],
     [['doctor']],
+    [['types']],
   ])('CLI-15: %j --help shows an example', async (command: string[]) => {
     const { code, stdout } = await run([...command, '--help']);
     expect(code).toBe(0);
