@@ -112,7 +112,7 @@ test('Record-4: GraphQL errors make a request failed, also with status 200', asy
     'graphql other 400 GRAPHQL_PARSE_FAILED failed plan 1',
     'graphql other 400 OPERATION_RESOLUTION_FAILURE failed plan 1',
     'graphql other 400 INVALID_REQUEST failed plan 1',
-    'graphql other 400 BAD_REQUEST failed plan 1',
+    'graphql other 400 INVALID_REQUEST failed plan 1',
     'graphql Stored 200 PERSISTED_QUERY_NOT_FOUND failed plan 1',
     'graphql Read 400 BAD_REQUEST failed plan 1',
   ]);

@@ -123,7 +123,7 @@ test('Reference-15: the guides name the plans, the bans, the scopes and the depr
 
 test('Reference-7: every link inside the reference leads to a page and a place that exist', async () => {
   const paths = await allPages();
-  expect(paths.length).toBe(operations.length + 9);
+  expect(paths.length).toBe(operations.length + 11);
   const texts = new Map(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
   for (const [from, text] of texts) {
     expect([from, text.match(/<h1>/g)?.length]).toEqual([from, 1]);
