@@ -71,7 +71,7 @@ test('Recipes-1: in a spent minute each example says why nothing comes and until
   }
   await start(minute.filter((each) => !isFollower(each)));
   const refused = each(minute, 'says why', ({ run }) =>
-    /quota of this minute.*Try again in \d+ s/s.test(run.output),
+    /quota of this minute.*Try again in \d+ (s|min)/s.test(run.output),
   );
   await refused.finally(() => {
     isSpending = false;
