@@ -2,7 +2,8 @@ import type { RestDocument } from '../src/doors/rest/rest-document.js';
 import { ERRORS, type ErrorCode } from '../src/ground/kernel/errors.js';
 import { cursorOf } from '../src/ground/records/position.js';
 import { FIRST_NOUN } from '../src/nouns.js';
-import { CHANGES_CURSOR, IGNORED_PARAMETERS, REPLAYED } from '../src/request/http/headers.js';
+import { CHANGES_CURSOR, IGNORED_PARAMETERS, REPLAYED, STRIKES } from '../src/request/http/headers.js';
+import { STRIKES_TO_BAN } from '../src/request/rate-limit/rules/bans.js';
 import { errorExample } from './openapi-refusals.js';
 
 const { singular, plural } = FIRST_NOUN;
@@ -49,9 +50,8 @@ export const HEADERS = {
     'The position in the change log at which the page was read; absent while the log is off.',
     CHANGE_CURSOR,
   ),
-  'Petstore-Strikes': {
-    description:
-      'On a refusal that made a strike: the strikes of the key, with this one. 10 ban it. Any other 429 lacks this header.',
+  [STRIKES]: {
+    description: `On a refusal that made a strike: the strikes of the key, with this one. ${STRIKES_TO_BAN} ban it. Any other 429 lacks this header.`,
     schema: { type: 'integer', minimum: 1, examples: [3] },
   },
   'Retry-After': {
@@ -205,7 +205,7 @@ function withExamples(examples: typeof REFUSED): object {
 function errorHeaderNames(status: number, codes: readonly ErrorCode[]): HeaderName[] {
   if (status === 401) return ['WWW-Authenticate'];
   // Only a refusal that can lead to a ban makes a strike.
-  if (status === 429 && codes.includes('key_banned')) return ['Retry-After', 'Petstore-Strikes'];
+  if (status === 429 && codes.includes('key_banned')) return ['Retry-After', STRIKES];
   return status === 409 || status === 429 || status === 503 ? ['Retry-After'] : [];
 }
 

@@ -8,18 +8,19 @@ const PAGE = '/v1/docs/clients';
 /** By the start of the `User-Agent`. */
 const RECIPES: readonly (readonly [agent: RegExp, name: string, anchor: string])[] = [
   [/^curl\//, 'recipe for curl', '#curl'],
-  [/^Wget\//i, 'clients and 429', '#clients-and-429'],
+  [/^Wget\//i, 'what wget does after a 429', '#behaviour'],
   [/^python-requests\//, 'recipe for Python', '#python'],
   [/^axios\//, 'recipe for axios', '#axios'],
-  [/^got /, 'recipe for got', '#got'],
+  [/^got /, 'settings for got', '#settings'],
   [/^Mozilla\//, 'recipes for React', '#react'],
 ];
 
 /** The page of the reference that shows how this client waits. */
 export function recipeOf(userAgent: string): Recipe {
   const [, name, anchor] = RECIPES.find(([agent]) => agent.test(userAgent)) ?? [];
-  if (name && anchor) return { name, href: `${PAGE}${anchor}` };
-  return { name: 'how to wait', href: '/v1/docs/limits#retry' };
+  return name && anchor
+    ? { name, href: `${PAGE}${anchor}` }
+    : { name: 'how to wait', href: '/v1/docs/limits#retry' };
 }
 
 /** A browser by its name and version; any other client as it names itself. */
