@@ -86,6 +86,21 @@ test('Client-2: eight clients of one process with one key use the whole quota, a
   await expectNoStrike();
 });
 
+test('Client-22: eight programs with one key, which know nothing of one another, use the quota and make no strike in ten minutes', async () => {
+  await newTenant();
+  const statuses: Record<number, number> = {};
+  const endMs = app.clock.now + MINUTES * MINUTE_MS;
+  const ask = async () => {
+    // A clock of its own stands for a process: clients of one clock share a gate.
+    const clock = { now: () => time.now(), after: (ms: number, work: () => void) => time.after(ms, work) };
+    const api = client({ clock, fetch: countedFetch(statuses), waitAtMostSeconds: 3600 });
+    while (app.clock.now < endMs) await api.pets.list({ limit: 1 });
+  };
+  await time.run(Promise.all(Array.from({ length: 8 }, ask)));
+  expect(statuses[200]).toBeGreaterThanOrEqual(0.99 * PER_MINUTE * MINUTES);
+  await expectNoStrike();
+});
+
 test('Client-3: once the day is spent each call fails at once, unsent, with the end of the day; a free operation that sees a larger quota opens the way', async () => {
   const perDay = 70;
   await newTenant(perDay);
