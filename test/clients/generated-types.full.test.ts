@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { cachedFolder } from '../support/servers/programs/cached-folder.js';
 
 const execute = promisify(execFile);
 const GUIDE = 'browser/pages/reference/guides/clients.md';
-const PACKAGES = 'test/support/clients/generators';
+const PACKAGES = 'schema/generators';
 /** What a caller may and may not write; each `@ts-expect-error` is an error if the line below is allowed. */
 const USES = {
   'use-apollo.ts': `
@@ -46,14 +45,10 @@ export const other: Variables = { id: '1', input: { categoryId: 1 } };`,
 
 let folder: string;
 beforeAll(async () => {
-  const lock = await readFile(join(PACKAGES, 'package-lock.json'));
-  const digest = createHash('sha256').update(lock).digest('hex').slice(0, 12);
-  const packages = await cachedFolder(`graphql-generators-${digest}`, async (draft) => {
-    await cp(PACKAGES, draft, { recursive: true });
-    await execute('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: draft });
-  });
+  if (!existsSync(join(PACKAGES, 'node_modules/.bin/tsc')))
+    await execute('npm', ['--prefix', PACKAGES, 'ci', '--ignore-scripts', '--no-audit', '--no-fund']);
   folder = await mkdtemp(join(tmpdir(), 'petstore-types-'));
-  await symlink(join(packages, 'node_modules'), join(folder, 'node_modules'));
+  await symlink(resolve(PACKAGES, 'node_modules'), join(folder, 'node_modules'));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   await cp(resolve('schema/schema.graphql'), join(folder, 'schema.graphql'));
   const guide = (await readFile(GUIDE, 'utf8')).replaceAll('{{Item}}', 'Pet');
