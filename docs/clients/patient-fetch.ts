@@ -14,7 +14,8 @@ export const patientFetch =
       }
       const response = await fetch(request.clone());
       const seconds = Number(response.headers.get('retry-after'));
-      if (!seconds) return response;
+      // With data it was executed, though a field was refused.
+      if (response.ok || !seconds) return response;
       until = Date.now() + seconds * 1000;
       reason = `Until ${new Date(until).toLocaleString()}: ${await response.text()}`;
       console.warn(reason);

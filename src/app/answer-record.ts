@@ -16,7 +16,7 @@ const UNKNOWN_ROUTE = 'unknown';
 const CLIENT_HEADER = 'apollographql-client-name';
 const DASHBOARD = 'dashboard';
 /** Of a `User-Agent` in the request log. */
-const MOST_CHARACTERS = 100;
+const MOST_CHARACTERS = 200;
 /** No answer: the client disconnected before, or its body was refused in the middle. nginx's number for it. */
 const DISCONNECTED = 499;
 
@@ -117,7 +117,7 @@ function answeredRequest(request: FastifyRequest, reply: FastifyReply, atMs: num
     isDashboardRead:
       outcome === 'ok' && request.paidBy === 'management' && request.headers[CLIENT_HEADER] === DASHBOARD,
     units: isAdmitted ? request.units : 0,
-    strikeBy: isStrike ? (request.headers['user-agent'] ?? 'unknown').slice(0, MOST_CHARACTERS) : null,
+    strikeBy: isStrike ? (request.headers['user-agent'] || 'unknown').slice(0, MOST_CHARACTERS) : null,
   };
 }
 

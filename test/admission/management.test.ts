@@ -217,6 +217,27 @@ onAnyDatabase(
       expect((await graphql(app().url, PROJECT, { token })).status).toBe(200);
     });
 
+    test('Management-16: a key that is refused for pets still opens the stream of updates', async () => {
+      nextHour();
+      const { token } = await app().tenant({ plan: 'FREE' });
+      const open = async () => {
+        const ending = new AbortController();
+        const headers = {
+          authorization: `Bearer ${token}`,
+          accept: 'text/event-stream',
+          'content-type': 'application/json',
+        };
+        const body = JSON.stringify({ query: 'subscription { updates(of: [REQUESTS]) }' });
+        const sent = { method: 'POST', headers, body, signal: ending.signal };
+        const { status } = await fetch(`${app().url}/graphql`, sent);
+        ending.abort();
+        return status;
+      };
+      expect(await open()).toBe(200);
+      await ban(app(), token);
+      expect(await open()).toBe(200);
+    });
+
     test('Management-10: a refused key may send 120 new documents a minute that name management, and known documents without limit', async () => {
       nextHour();
       const { token } = await app().tenant({ plan: 'FREE' });

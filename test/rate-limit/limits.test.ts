@@ -282,14 +282,14 @@ onAnyDatabase(
         rest(app().url, '/v1/pets', { token, headers: { 'user-agent': agent } });
       const strikes = ({ headers }: { headers: Headers }) => Number(headers.get('petstore-strikes'));
       await hammered(clock, as('impatient/1.0'), (answer) => strikes(answer) === 3);
-      await hammered(clock, as(`long/${'x'.repeat(200)}`), (answer) => strikes(answer) === 10);
+      await hammered(clock, as(`long/${'x'.repeat(300)}`), (answer) => strikes(answer) === 10);
       clock.now = now;
       await requestWriter.flush(true);
       const query = '{ project { strikingClients { keyId client strikes lastAt } } }';
       const { body } = await graphql(app().url, query, { token });
       const shared = { keyId: String(keyId), lastAt: expect.stringMatching(/Z$/) };
       expect(body.data.project.strikingClients).toEqual([
-        { ...shared, client: `long/${'x'.repeat(95)}`, strikes: 7 },
+        { ...shared, client: `long/${'x'.repeat(195)}`, strikes: 7 },
         { ...shared, client: 'impatient/1.0', strikes: 3 },
       ]);
       const wanted = { projectId, name: 'reader', scopes: ['pets:read'] as const, expiresAtMs: null };

@@ -55,6 +55,7 @@ function writerOn(db: Database, clock: { now: number }) {
 }
 
 const ERROR = { outcome: 'failed', status: 404, code: 'not_found' } as const;
+const REFUSED = { outcome: 'refused', status: 429, code: 'rate_limited_day' } as const;
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let database: TestDatabase;
@@ -122,15 +123,18 @@ describe.each(databaseKinds())('on %s', (kind) => {
     }
   });
 
-  test('RequestWriter-13: a full second keeps every strike, in place of other refusals', async () => {
+  test('RequestWriter-13: a full second keeps every strike, in place of other refusals and of no other error', async () => {
     const { note, flush, leftOutOf } = writerOn(db, clock);
     const projectId = newProject();
-    note(projectId, 60, ERROR);
-    note(projectId, 10, { ...ERROR, strikeBy: 'curl/7.88.1' });
+    note(projectId, 5, ERROR);
+    note(projectId, 55, REFUSED);
+    note(projectId, 10, { ...REFUSED, strikeBy: 'curl/7.88.1' });
     note(projectId, 10, ERROR);
     await flush(true);
     const rows = await rowsOf(projectId);
-    expect([rows.length, rows.filter(({ strikeBy }) => strikeBy === 'curl/7.88.1').length]).toEqual([50, 10]);
+    const strikes = rows.filter(({ strikeBy }) => strikeBy === 'curl/7.88.1');
+    const failed = rows.filter(({ outcome }) => outcome === 'failed');
+    expect([rows.length, strikes.length, failed.length]).toEqual([50, 10, 5]);
     expect(await leftOutOf(projectId)).toBe(30);
   });
 

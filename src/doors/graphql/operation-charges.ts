@@ -96,7 +96,7 @@ export class OperationCharges {
     { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   ): Promise<void> {
     label(request, measured);
-    request.paidBy = 'plan';
+    request.paidBy = measured?.cost.plan === 0 ? 'management' : 'plan';
     await this.meter.showStanding(request, reply);
   }
 
@@ -116,7 +116,7 @@ export class OperationCharges {
     label(request, measured);
     const { cost, type } = measured;
     // A place for a stream comes first: if there is none, the refusal costs nothing.
-    if (type === 'subscription') return false;
+    if (type === 'subscription' && cost.plan > 0) return false;
     if (type === 'mutation' && cost.plan > 0) return false;
     await this.spend(cost, request, reply);
     return true;

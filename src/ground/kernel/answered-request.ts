@@ -31,7 +31,7 @@ export interface AnsweredRequest {
   readonly isDashboardRead: boolean;
   /** Units of the plan that the request spent. D-122. */
   readonly units: number;
-  /** At most 100 characters of the `User-Agent` of a request that was a strike; null = it was none. */
+  /** At most 200 characters of the `User-Agent` of a request that was a strike; null = it was none. */
   readonly strikeBy: string | null;
 }
 

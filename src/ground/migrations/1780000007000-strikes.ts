@@ -5,7 +5,7 @@ export class Strikes1780000007000 implements MigrationInterface {
   readonly locks = { mysql: null, sqlite: null };
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE logged_requests ADD COLUMN strike_by varchar(100) NULL');
+    await runner.query('ALTER TABLE logged_requests ADD COLUMN strike_by varchar(200) NULL');
   }
 
   async down(runner: QueryRunner): Promise<void> {

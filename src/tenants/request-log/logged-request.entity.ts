@@ -45,7 +45,7 @@ export class LoggedRequest extends ProjectOwned {
   requestId!: string;
 
   /** The `User-Agent` of a request that was a strike; null = it was none. */
-  @Column({ ...text(100), name: 'strike_by', nullable: true })
+  @Column({ ...text(200), name: 'strike_by', nullable: true })
   strikeBy!: string | null;
 }
 

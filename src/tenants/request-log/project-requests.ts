@@ -33,7 +33,7 @@ interface ShownRequest extends Omit<LoggedRequest, 'projectId' | 'keyId' | 'dura
 export interface StrikingClient {
   /** Digits, as in the response. */
   keyId: string;
-  /** Its `User-Agent`, of at most 100 characters. */
+  /** Its `User-Agent`, of at most 200 characters. */
   client: string;
   strikes: number;
   lastAtMs: number;

@@ -187,9 +187,11 @@ export class UnstoredRequests {
 
 /** A full second still gets its strikes, in place of other refusals: they tell the owner which client to mend. */
 function keepStrike(rows: NewRow[], request: CountedRequest): void {
-  const at = request.strikeBy === null ? -1 : rows.findLastIndex(({ strikeBy }) => strikeBy === null);
+  const at = request.strikeBy === null ? -1 : rows.findLastIndex(isOtherRefusal);
   if (at >= 0) rows[at] = rowOf(request);
 }
+
+const isOtherRefusal = ({ strikeBy, outcome }: NewRow) => strikeBy === null && outcome === 'refused';
 
 function rowOf(request: CountedRequest): NewRow {
   const { projectId, keyId, atMs, door, operation, status, code, outcome, durationMs, units } = request;
@@ -207,7 +209,7 @@ function rowOf(request: CountedRequest): NewRow {
     durationUs: Math.min(Math.round(durationMs * 1_000), INT32_MAX),
     units,
     requestId: request.requestId,
-    strikeBy: request.strikeBy,
+    strikeBy: request.strikeBy && copied(request.strikeBy),
     isDashboardRead: request.isDashboardRead,
   };
 }

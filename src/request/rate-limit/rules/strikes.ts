@@ -25,7 +25,7 @@ export interface Pace {
   readonly most: number;
 }
 
-/** A key's refused requests since its first 429, for as long as none is admitted. Immutable. */
+/** A key's refused requests in a block; see `BanRecord`. Immutable. */
 export interface RefusedRequests {
   readonly lastAtMs: number;
   readonly fast: number;

@@ -167,7 +167,7 @@ export class StrikingClientType {
   @Field(() => ID, { description: 'The key that it used.' })
   keyId!: string;
 
-  @Field(() => String, { description: 'Its `User-Agent`: at most 100 characters.' })
+  @Field(() => String, { description: 'Its `User-Agent`: at most 200 characters.' })
   client!: string;
 
   @Field(() => Int, { description: 'Its strikes with this key in the last 48 hours.' })
