@@ -5,6 +5,8 @@ import { parseJson } from './json.js';
 /** Far above the largest page: a longer answer is not of the API. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 const SHOWN_CHARACTERS = 80;
+/** A broken proxy may say anything; a time further ahead has no date. */
+const LONGEST_WAIT_SECONDS = 1e9;
 
 /** The body; throws `ApiError bad_answer` for one that is too long. */
 export async function textOf(response: Response): Promise<string> {
@@ -32,7 +34,7 @@ export function refusedBy(response: Response, text: string): ApiError | undefine
     });
   }
   const body = jsonIn(text);
-  if (typeof body?.code !== 'string') return badAnswer(response, `no error of the API: ${startOf(text)}`);
+  if (typeof body?.code !== 'string') return badAnswer(response, `no error of the API: ${startOf(text)}. Is baseUrl the address of the API?`);
   const details = { ...about(response), code: body.code, message: String(body.message), errors: body.errors };
   return status === 410 ? new Gone(details) : new ApiError(details);
 }
@@ -63,7 +65,7 @@ function about({ status, headers }: Response): Omit<ErrorDetails, 'code' | 'mess
     status,
     requestId: headers.get('x-request-id') ?? undefined,
     // A date, as some proxies send it, is read as none. 0 would repeat without an end.
-    retryAfterSeconds: seconds >= 0 ? Math.max(1, seconds) : undefined,
+    retryAfterSeconds: seconds >= 0 ? Math.min(Math.max(1, seconds), LONGEST_WAIT_SECONDS) : undefined,
   };
 }
 

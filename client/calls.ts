@@ -56,16 +56,32 @@ export class Calls {
 
   /** Throws `ApiError`, or the reason of an aborted signal. */
   async send(request: Request, options: CallOptions = {}): Promise<Answer> {
-    const { signal, waitAtMostSeconds = this.settings.waitAtMostSeconds } = options;
+    const { waitAtMostSeconds = this.settings.waitAtMostSeconds } = options;
+    requireSeconds('waitAtMostSeconds', waitAtMostSeconds);
     const patience: Patience = { forMs: waitAtMostSeconds * 1000 };
     const { method, access } = request.operation;
     const isWrite = !/^(GET|HEAD)$/.test(method);
-    const headers = {
+    const idempotencyKey = isWrite ? (options.idempotencyKey ?? newKey()) : undefined;
+    // Here, so that a value that no header can have is an error and no lost connection.
+    const headers = new Headers({
       accept: 'application/json',
       ...(access === 'public' ? {} : { authorization: `Bearer ${this.settings.apiKey}` }),
-      ...(isWrite ? { 'idempotency-key': options.idempotencyKey ?? newKey() } : {}),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
       ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-    };
+    });
+    return this.repeat(request, headers, patience, options).catch((error) => {
+      if (error instanceof ApiError) error.idempotencyKey = idempotencyKey;
+      throw error;
+    });
+  }
+
+  private async repeat(
+    request: Request,
+    headers: Headers,
+    patience: Patience,
+    options: CallOptions,
+  ): Promise<Answer> {
+    const { signal } = options;
     for (let repeats = 0; ; repeats += 1) {
       const outcome = await this.attempt(request, headers, patience, { signal, isRepeat: repeats > 0 });
       if (!(outcome instanceof ApiError)) {
@@ -112,7 +128,7 @@ export class Calls {
 
   private async attempt(
     request: Request,
-    headers: Record<string, string>,
+    headers: Headers,
     patience: Patience,
     { signal, isRepeat }: { signal: AbortSignal | undefined; isRepeat: boolean },
   ): Promise<Outcome> {
@@ -121,8 +137,12 @@ export class Calls {
     let received: Headers | undefined;
     let refusal: ApiError | undefined;
     try {
-      const { response, text } = await this.fetch(request, headers, signal);
-      received = response.headers;
+      const note = (response: Response) => {
+        received = response.headers;
+        // The gate knows of it, also if its body is cut.
+        if (response.status === 429) refusal = refusedBy(response, '');
+      };
+      const { response, text } = await this.fetch(request, headers, signal, note);
       const error = refusedBy(response, text);
       if (response.status === 429) refusal = error;
       return error ?? { response, text };
@@ -140,8 +160,9 @@ export class Calls {
   /** Ends the attempt when it takes too long, its body included. */
   private async fetch(
     { operation, path, search, body }: Request,
-    headers: Record<string, string>,
+    headers: Headers,
     signal: AbortSignal | undefined,
+    note: (response: Response) => void,
   ): Promise<{ response: Response; text: string }> {
     const { baseUrl, timeoutSeconds } = this.settings;
     const ending = new AbortController();
@@ -158,12 +179,19 @@ export class Calls {
         redirect: 'manual',
         signal: ending.signal,
       });
+      note(response);
       return { response, text: await textOf(response) };
     } finally {
       unwatch();
       cancelTimeout();
     }
   }
+}
+
+/** Throws `TypeError`: `undefined` and NaN would mean no bound. */
+export function requireSeconds(name: string, value: unknown): void {
+  if (typeof value !== 'number' || !(value >= 0))
+    throw new TypeError(`${name} must be a number of seconds, 0 or more; got ${String(value)}.`);
 }
 
 /** Not `randomUUID`: pages on plain http have none. */

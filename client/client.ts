@@ -1,4 +1,4 @@
-import { type CallOptions, Calls, type Settings } from './calls.js';
+import { type CallOptions, Calls, requireSeconds, type Settings } from './calls.js';
 import type { Description, Operation } from './description.js';
 import { type ChangesQuery, follow, pages } from './lists.js';
 import { SYSTEM_CLOCK } from './pause.js';
@@ -10,7 +10,7 @@ export { ApiError, Gone, WaitTooLong } from './errors.js';
 export type { Changes, FollowOptions, Pages } from './lists.js';
 export type { Clock } from './pause.js';
 
-export type ClientOptions = Partial<Settings> & Pick<Settings, 'apiKey'>;
+export type ClientOptions = { [Name in keyof Settings]?: Settings[Name] | undefined } & Pick<Settings, 'apiKey'>;
 
 /**
  * A client of the gateway that a generated file describes: `npx petstore types <url> -o petstore.ts`.
@@ -18,19 +18,22 @@ export type ClientOptions = Partial<Settings> & Pick<Settings, 'apiKey'>;
  */
 export function createClient<Api extends object>(
   description: Description<Api>,
-  { baseUrl = description.baseUrl, ...options }: ClientOptions,
+  {
+    apiKey,
+    baseUrl = description.baseUrl,
+    waitAtMostSeconds = 60,
+    timeoutSeconds = 30,
+    fetch = (...request) => globalThis.fetch(...request),
+    clock = SYSTEM_CLOCK,
+  }: ClientOptions,
 ): Api {
-  const calls = new Calls(
-    {
-      waitAtMostSeconds: 60,
-      timeoutSeconds: 30,
-      fetch: (...request) => globalThis.fetch(...request),
-      clock: SYSTEM_CLOCK,
-      ...options,
-      baseUrl: baseUrl.replace(/\/+$/, ''),
-    },
-    description.shapes,
-  );
+  requireSeconds('timeoutSeconds', timeoutSeconds);
+  // In a page a path is enough.
+  const { location } = globalThis as { location?: { href: string } };
+  if (!URL.canParse(baseUrl, location?.href)) throw new TypeError(`baseUrl is no address: ${baseUrl}`);
+  const address = new URL(baseUrl, location?.href).href.replace(/\/+$/, '');
+  const settings = { apiKey, waitAtMostSeconds, timeoutSeconds, fetch, clock, baseUrl: address };
+  const calls = new Calls(settings, description.shapes);
   const api: Record<string, unknown> = {};
   for (const [id, operation] of Object.entries(description.operations)) {
     const call = methodOf(calls, operation);

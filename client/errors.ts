@@ -28,6 +28,8 @@ export class ApiError extends Error {
   /** Finds the request in the gateway's log. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** That of the write, which may be done: send it again only with this one. Undefined for a read. */
+  idempotencyKey: string | undefined;
 
   constructor({ code, message, status, errors = [], requestId, retryAfterSeconds, cause }: ErrorDetails) {
     super(message, { cause });

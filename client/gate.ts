@@ -98,9 +98,15 @@ export class Gate {
     const isNewest = ticket === this.answers;
     this.remaining = isNewest ? left : Math.min(this.remaining ?? left, left);
     this.answers += 1;
-    if (left > 0) return;
-    this.refusal = refusal ?? spent(headers);
-    this.freeAtMs = Math.max(this.freeAtMs, nowMs + (this.refusal.retryAfterSeconds ?? 1) * 1000);
+    if (left > 0) {
+      if (isNewest) this.freeAtMs = 0;
+      return;
+    }
+    const known = refusal ?? spent(headers);
+    const freeAtMs = nowMs + (known.retryAfterSeconds ?? 1) * 1000;
+    // What ends later says why.
+    if (this.refusal === undefined || freeAtMs >= this.freeAtMs) this.refusal = known;
+    this.freeAtMs = Math.max(this.freeAtMs, freeAtMs);
   }
 
   /** The ticket of a request that does not wait here. */
@@ -120,7 +126,9 @@ export class Gate {
       waiter.patience.untilMs ??= nowMs + waiter.patience.forMs;
       if (waiter.patience.untilMs < this.freeAtMs) waiter.fail(new WaitTooLong(this.refusal, until, nowMs));
     }
-    this.cancelTimer = this.clock.after(this.freeAtMs - nowMs, () => this.move());
+    // All may have failed: a timer keeps a program alive.
+    if (this.waiting.length > 0)
+      this.cancelTimer = this.clock.after(this.freeAtMs - nowMs, () => this.move());
   }
 
   private hasRoom(): boolean {

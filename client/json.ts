@@ -16,7 +16,7 @@ export function parseJson(text: string, shape: Shape | undefined, shapes: Shapes
 function unmarked(value: unknown, shape: Shape | undefined, shapes: Shapes): unknown {
   const place = named(shape, shapes);
   if (place === 'int64' && value !== null) {
-    const digits = /^n(-?(?:0|[1-9]\d*))$/.exec(String(value))?.[1];
+    const digits = typeof value === 'string' ? /^n(-?(?:0|[1-9]\d*))$/.exec(value)?.[1] : undefined;
     if (digits === undefined) throw new SyntaxError('An int64 of the document is no integer.');
     return BigInt(digits);
   }
@@ -38,7 +38,7 @@ export function toJson(value: unknown, shape: Shape | undefined, shapes: Shapes)
   const place = named(shape, shapes);
   if (place === 'int64') requireExact(value);
   if (Array.isArray(value)) {
-    return `[${value.map((item) => toJson(item, itemOf(place), shapes) ?? 'null').join()}]`;
+    return `[${Array.from(value, (item) => toJson(item, itemOf(place), shapes) ?? 'null').join()}]`;
   }
   // A Date, for example, says itself what it is in JSON.
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return JSON.stringify(value);
@@ -51,6 +51,7 @@ export function toJson(value: unknown, shape: Shape | undefined, shapes: Shapes)
 
 /** A number above 2^53 has lost digits before it came here. */
 export function requireExact(value: unknown): void {
+  if (typeof value === 'number' && !Number.isInteger(value)) throw new TypeError(`${value} is no integer.`);
   if (typeof value === 'number' && !Number.isSafeInteger(value))
     throw new TypeError(`${value} is not exact as a number: use a bigint, such as 9223372036854775807n.`);
 }

@@ -38,7 +38,10 @@ const WATCHES = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>();
 /** Calls `work` at once if the signal is aborted already. Returns what ends the watch: a signal can outlive many calls. */
 export function onAbort(signal: AbortSignal | undefined, work: (reason: unknown) => void): () => void {
   if (!signal) return () => {};
-  if (signal.aborted) work(signal.reason);
+  if (signal.aborted) {
+    work(signal.reason);
+    return () => {};
+  }
   const works = WATCHES.get(signal) ?? new Set();
   if (!WATCHES.has(signal)) {
     WATCHES.set(signal, works);

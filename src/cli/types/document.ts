@@ -39,13 +39,14 @@ export function items({ at, value }: Node, name: string): Node[] {
 }
 
 /** The node itself, or the one that its `$ref` names. */
-export function resolved(root: Node, node: Node): Node {
+export function resolved(root: Node, node: Node, seen: readonly unknown[] = []): Node {
   const { $ref: target } = node.value;
   if (target === undefined) return node;
+  if (seen.includes(target)) throw new DocumentProblem(node.at, 'a reference that leads back to itself');
   const parts = /^#\/(.+)$/.exec(String(target))?.[1]?.split('/');
   if (!parts) throw new DocumentProblem(node.at, `a reference to another document, ${String(target)},`);
   const names = parts.map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'));
-  return resolved(root, names.reduce(child, root));
+  return resolved(root, names.reduce(child, root), [...seen, target]);
 }
 
 /** The text at `name`, if it is one. */

@@ -31,6 +31,10 @@ const OWN_HEADER = 'idempotency-key';
 /** The operations of a document, with their types. Throws `DocumentProblem`. */
 export function operationsOf(root: Node, nameOf: NameOf): OperationTypes[] {
   const paths = children(root, 'paths');
+  for (const [path, { at }] of paths) {
+    // Behind an address without a path it could name another host.
+    if (!/^\/(?!\/)/.test(path)) throw new DocumentProblem(at, 'a path that does not begin with one slash');
+  }
   const lists = new Set(paths.filter(([, item]) => isList(root, item)).map(([path]) => path));
   return paths.flatMap(([path, item]) => {
     const other = Object.keys(item.value).find(
