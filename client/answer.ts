@@ -34,7 +34,8 @@ export function refusedBy(response: Response, text: string): ApiError | undefine
     });
   }
   const body = jsonIn(text);
-  if (typeof body?.code !== 'string') return badAnswer(response, `no error of the API: ${startOf(text)}. Is baseUrl the address of the API?`);
+  if (typeof body?.code !== 'string')
+    return badAnswer(response, `no error of the API: ${startOf(text)}. Is baseUrl the address of the API?`);
   const details = { ...about(response), code: body.code, message: String(body.message), errors: body.errors };
   return status === 410 ? new Gone(details) : new ApiError(details);
 }

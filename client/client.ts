@@ -10,7 +10,10 @@ export { ApiError, Gone, WaitTooLong } from './errors.js';
 export type { Changes, FollowOptions, Pages } from './lists.js';
 export type { Clock } from './pause.js';
 
-export type ClientOptions = { [Name in keyof Settings]?: Settings[Name] | undefined } & Pick<Settings, 'apiKey'>;
+export type ClientOptions = { [Name in keyof Settings]?: Settings[Name] | undefined } & Pick<
+  Settings,
+  'apiKey'
+>;
 
 /**
  * A client of the gateway that a generated file describes: `npx petstore types <url> -o petstore.ts`.

@@ -125,6 +125,56 @@ test('Client-3: once the day is spent each call fails at once, unsent, with the 
   await expectNoStrike();
 });
 
+test('Client-23: a call that fails because it would wait too long leaves no timer, which would keep the program alive', async () => {
+  await newTenant(1);
+  let timers = 0;
+  const clock = {
+    now: () => time.now(),
+    after: (ms: number, work: () => void) => {
+      timers += 1;
+      let isOver = false;
+      const end = () => {
+        if (!isOver) timers -= 1;
+        isOver = true;
+      };
+      const cancel = time.after(ms, () => {
+        end();
+        work();
+      });
+      return () => {
+        end();
+        cancel();
+      };
+    },
+  };
+  const api = client({ clock });
+  await time.run(api.pets.list());
+  await expect(time.run(api.pets.list())).rejects.toBeInstanceOf(WaitTooLong);
+  expect(timers).toBe(0);
+});
+
+test('Client-24: a bound that is no number is refused, and undefined is the default', async () => {
+  await newTenant();
+  expect(
+    await time.run(client({ waitAtMostSeconds: undefined, timeoutSeconds: undefined }).pets.list()),
+  ).toEqual([]);
+  const wrong = client({ waitAtMostSeconds: Number.NaN }).pets.list();
+  await expect(wrong).rejects.toThrow('waitAtMostSeconds must be a number of seconds, 0 or more; got NaN.');
+  expect(() => client({ timeoutSeconds: Number.NaN })).toThrow('timeoutSeconds must be');
+});
+
+test('Client-25: a write without an answer fails with its Idempotency-Key', async () => {
+  await newTenant();
+  const fetch = async () => {
+    throw new TypeError('cut');
+  };
+  const lost = time.run(client({ fetch, waitAtMostSeconds: 0 }).pets.create({ name: 'Rex', categoryId: 1n }));
+  await expect(lost).rejects.toMatchObject({
+    code: 'no_answer',
+    idempotencyKey: expect.stringMatching(/^\w{32}$/),
+  });
+});
+
 test('Client-4: a program that finds the quota spent by another one waits out Retry-After, with all its calls', async () => {
   await newTenant();
   for (let at = 0; at < PER_MINUTE; at += 1) await rest(app.url, '/v1/pets', { token: tenant.token });
