@@ -8,7 +8,8 @@ COPY schema ./schema
 COPY src ./src
 COPY browser ./browser
 COPY client ./client
-COPY docs ./docs
+COPY docs/clients.md ./docs/clients.md
+COPY docs/clients ./docs/clients
 RUN npm run build && npm prune --omit=dev
 # Half of the packages never runs: types, source maps, texts, builds for browsers and for another C library.
 RUN find node_modules -type f ! -iname 'licen[cs]e*' \
