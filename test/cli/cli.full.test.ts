@@ -12,7 +12,7 @@ import { Database } from '../../src/ground/database/database.js';
 import { connectRedis } from '../../src/ground/redis/redis-connection.js';
 import { RateCounter } from '../../src/request/rate-limit/memory/counter-store.js';
 import { RedisLimiter } from '../../src/request/rate-limit/redis/redis-limiter.js';
-import { NO_RECORD, STRIKES_TO_BAN } from '../../src/request/rate-limit/rules/bans.js';
+import { NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
 import { projectSubject } from '../../src/request/rate-limit/rules/subjects.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { petstore, petstoreHere } from '../support/command-line.js';
@@ -20,6 +20,7 @@ import { anyDatabase, createTestDatabase, type TestDatabase } from '../support/d
 import { eventually } from '../support/eventually.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { rest } from '../support/http/client.js';
+import { hammer } from '../support/limiter/charges.js';
 import { slowness } from '../support/own-time.js';
 import { type RedisServer, startRedis } from '../support/servers/redis.js';
 
@@ -625,10 +626,11 @@ describe('with Redis', () => {
   test('CLI-35: keys list and unban use the bans that several processes share', async () => {
     const project = (await run('projects', 'create', 'shop')).json;
     const { id } = (await run('keys', 'create', 'shop')).json;
-    const limiter = new RedisLimiter(await connectRedis(server.url));
-    const quota = { perMinute: 1, perDay: null };
-    const request = { subject: projectSubject(project.id), keyId: id, quota, cost: 1, connection: 'a' };
-    for (let at = 0; at < STRIKES_TO_BAN + 2; at += 1) await limiter.charge(request);
+    // The ban is a few seconds old.
+    const clock = { now: Date.now() - 10_000 };
+    const limiter = new RedisLimiter(await connectRedis(server.url), { now: () => clock.now });
+    const quota = { perMinute: 1, perDay: 1 };
+    await hammer(limiter, clock, { subject: projectSubject(project.id), keyId: id, quota, cost: 1 });
     await limiter.close();
     const ban = async () => (await run('keys', 'list', 'shop')).json.keys[0].ban;
     expect(await ban()).toEqual({ until: TIME, strikes: 0 });
