@@ -104,7 +104,7 @@ export class Gate {
     }
     const known = refusal ?? spent(headers);
     const freeAtMs = nowMs + (known.retryAfterSeconds ?? 1) * 1000;
-    // What ends later says why.
+    // The refusal that ends later is the one to show.
     if (this.refusal === undefined || freeAtMs >= this.freeAtMs) this.refusal = known;
     this.freeAtMs = Math.max(this.freeAtMs, freeAtMs);
   }
@@ -132,7 +132,7 @@ export class Gate {
   }
 
   private hasRoom(): boolean {
-    // Others may use the same quota: near its end fewer at once, so that few are refused.
+    // Other programs may use the same quota. Near its end the client sends fewer at once, so that few are refused.
     const most = this.remaining === undefined ? 1 : Math.ceil(this.remaining / 4);
     return this.inFlight < Math.min(most, MOST_AT_ONCE);
   }
@@ -155,7 +155,7 @@ function spentWindows(headers: Headers): { name: string; seconds: number }[] {
     .sort((one, other) => other.seconds - one.seconds);
 }
 
-/** What the gateway would answer to the next request. */
+/** The refusal that the next request would get. */
 function spent(headers: Headers): ApiError {
   const [{ name, seconds } = { name: 'minute', seconds: 0 }] = spentWindows(headers);
   return new ApiError({

@@ -32,7 +32,7 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined)
   });
 }
 
-/** One listener for all calls with a signal: Node warns of more than ten. */
+/** All calls with a signal share one listener: Node warns of more than ten. */
 const WATCHES = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>();
 
 /** Calls `work` at once if the signal is aborted already. Returns what ends the watch: a signal can outlive many calls. */

@@ -41,7 +41,7 @@ async function digestOfInputs() {
   return hash.digest('hex');
 }
 
-/** Calls `use` with the address and the key of a gateway of its own, with an empty project. */
+/** Starts a gateway with an empty project, and calls `use` with its address and key. */
 async function withGateway(use) {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-generators-'));
   const port = await freePort();

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { compare, judge } from '../../bench/significance.js';
+import { seeded } from '../support/limiter/seeded.js';
 
 /** The standard deviation among processes of one build for which the judge promises to find 5 %. Measured: 4 to 14 %. */
 const NOISE = 0.02;
@@ -47,15 +48,4 @@ function verdictsOf(ratios: readonly number[], random: () => number) {
 /** The sum of twelve uniform numbers is nearly normal, with a variance of 1. */
 function normal(random: () => number): number {
   return Array.from({ length: 12 }, random).reduce((sum, one) => sum + one, -6);
-}
-
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,9 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { makeUserProject } from '../support/client/user-project.js';
 import { petstore, petstoreHere } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
@@ -53,20 +54,7 @@ async function blocks(language: string): Promise<string[]> {
 }
 
 test('Client-19: the commands and the code of the guide, as its page shows them, compile under strict and do what it says', async () => {
-  const installed = join(folder, 'node_modules/petstore-gateway');
-  await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
-  await run(resolve('node_modules/.bin/tsc'), [
-    '-p',
-    'client',
-    '--outDir',
-    join(installed, 'dist/client'),
-    '--incremental',
-    'false',
-  ]);
-  await cp('package.json', join(installed, 'package.json'));
-  for (const name of ['@types/node', 'undici-types'])
-    await symlink(resolve('node_modules', name), join(folder, 'node_modules', name));
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await makeUserProject(folder);
   const [commands = ''] = await blocks('shell');
   const [, words = ''] = /npx petstore (.*)/.exec(commands) ?? [];
   const generated = await petstore(words.replace(ADDRESS, gateway.url).split(' '), { cwd: folder });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openApiDocument } from '../../schema/openapi.js';
 import { usualDocument } from '../../src/doors/rest/rest-document.js';
 import { startBrowser } from '../support/browser.js';
+import { makeUserProject } from '../support/client/user-project.js';
 import { petstoreHere } from '../support/command-line.js';
 import { startApp } from '../support/start-app.js';
 
@@ -35,29 +36,14 @@ const NEW_BOOK = { type: 'object', required: ['title'], properties: { title, pri
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petstore-types-'));
-  // As `npm install` puts it there.
-  const installed = join(folder, 'node_modules/petstore-gateway');
-  await mkdir(installed, { recursive: true });
-  await run(resolve('node_modules/.bin/tsc'), [
-    '-p',
-    'client',
-    '--outDir',
-    join(installed, 'dist/client'),
-    '--incremental',
-    'false',
-  ]);
-  await cp('package.json', join(installed, 'package.json'));
-  await mkdir(join(folder, 'node_modules/@types'));
-  for (const name of ['@types/node', 'undici-types'])
-    await symlink(resolve('node_modules', name), join(folder, 'node_modules', name));
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await makeUserProject(folder);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const petstore = (...args: string[]) =>
   petstoreHere(args, { env: { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' } });
 
-/** What the compiler says about the user's files; empty = nothing. */
+/** The compiler's messages about the user's files; empty = there are none. */
 async function compiled(files: readonly string[], options: object = {}): Promise<string> {
   const compilerOptions = {
     ...{

@@ -51,7 +51,7 @@ test('Client-18: in real time, three programs that ask without a pause use 99 % 
   };
   const stop = new AbortController();
   const program = async () => {
-    // A clock of its own, and so a gate of its own.
+    // Each has its own clock, and so its own gate.
     const api = petsClient(gateway.url, key, { fetch: counted, clock: { ...SYSTEM_CLOCK } });
     const ask = async () => {
       while (!stop.signal.aborted) await api.pets.list({ limit: 1 }, { signal: stop.signal }).catch(() => {});

@@ -81,7 +81,7 @@ test('Client-2: eight clients of one process with one key use the whole quota, a
     while (app.clock.now < endMs) await api.pets.list({ limit: 1 });
   };
   await time.run(Promise.all(Array.from({ length: 8 }, ask)));
-  // Those that waited for the last minute's end were sent behind it.
+  // The requests that waited for the end of the last minute were sent after it.
   expect(statuses).toEqual({ 200: PER_MINUTE * 3 + 8 });
   await expectNoStrike();
 });
@@ -91,7 +91,7 @@ test('Client-22: eight programs with one key, which know nothing of one another,
   const statuses: Record<number, number> = {};
   const endMs = app.clock.now + MINUTES * MINUTE_MS;
   const ask = async () => {
-    // A clock of its own stands for a process: clients of one clock share a gate.
+    // Each program has its own clock: clients with the same clock share a gate.
     const clock = { now: () => time.now(), after: (ms: number, work: () => void) => time.after(ms, work) };
     const api = client({ clock, fetch: countedFetch(statuses), waitAtMostSeconds: 3600 });
     while (app.clock.now < endMs) await api.pets.list({ limit: 1 });

@@ -192,7 +192,7 @@ test.each([DAY_MS, 61 * MINUTE_MS])(
     const none = { strikes: 0, untilSeconds: null, nextStepMinutes: 1 };
     for (const keyId of ['1', '2']) {
       expect(status(keyId)).toEqual(none);
-      // The first refusal opens a block of its own.
+      // The first refusal opens a new block.
       expect(ask(keyId)).toMatchObject({ code: 'rate_limited_minute', ban: none });
       await offend(1, keyId);
       expect(status(keyId)?.strikes).toBe(1);

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who made a strike, in the request log. The column is added without a copy of the table. */
+/** Adds the client of a strike to the request log, without a copy of the table. */
 export class Strikes1780000007000 implements MigrationInterface {
   readonly locks = { mysql: null, sqlite: null };
 

@@ -1,18 +1,8 @@
 import type { Charge, Limiter } from '../../../src/request/rate-limit/rules/limiter.js';
+import { seeded } from './seeded.js';
 
 /** Returns a number from 0 up to 1. */
 type Chance = () => number;
-
-/** A repeatable chance, so that a test that passed passes again (mulberry32). */
-function chanceOf(seed: number): Chance {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** The pause in ms before the next request, after a refusal with this Retry-After; null = the call gives up. */
 type Pauses = (retryAfterMs: number) => number | null;
@@ -63,7 +53,7 @@ const WAITS: Client = () => (retryAfterMs) => retryAfterMs;
 /** Repeats at an even pace. */
 export const repeats = (everyMs: number): Client => inSteps(() => everyMs, Number.POSITIVE_INFINITY);
 
-/** What real clients do after our 429, as measured; `findings/` has the measurement. */
+/** How real clients behave after our 429. `findings/clients-and-429.sh` measures it. */
 export const CLIENTS: Readonly<Record<string, Client>> = {
   'got, ky, axios-retry, kiota, urllib3, curl --retry': WAITS,
   'openapi-fetch, axios, requests, urql': () => () => null,
@@ -101,7 +91,7 @@ export async function run(
   request: Charge,
   { client, instances, startWithinMs, againMs, restartMs, lastsMs, seed }: Run,
 ): Promise<{ requests: number; refused: number; strikes: number; bannedAfterMs: number | null }> {
-  const chance = chanceOf(seed);
+  const chance = seeded(seed);
   const startMs = clock.now;
   const senders = Array.from({ length: instances }, () => ({
     atMs: startMs + chance() * startWithinMs,

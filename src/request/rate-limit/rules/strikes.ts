@@ -1,6 +1,6 @@
 /**
- * What a strike is. A key's refused requests are counted at two paces. Each has its own idea of a pause, and a pause takes
- * requests off its count. Beyond `most`, each counted request is a strike.
+ * Decides which refused requests are strikes. A key's refused requests are counted at two paces. Each pace has its own
+ * length of a pause, and a pause takes requests off its count. Beyond `most`, each counted request is a strike.
  *
  * Eight clients that back off send as many requests as one that does not: a number cannot tell them apart. Their pauses
  * can. Pauses that grow soon take off more than is added. D-261.
