@@ -110,7 +110,7 @@ function demoKey(gateway: ReturnType<RepositoryCopy['start']>): Promise<string> 
       if (!found) throw new Error(gateway.output());
       return Promise.resolve(found);
     },
-    120_000,
+    PATIENCE_MS,
   );
 }
 
