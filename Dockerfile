@@ -25,6 +25,9 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+# The texts of the pages, which the gateway renders.
+COPY --from=build /app/browser/pages/reference/guides ./browser/pages/reference/guides
+COPY --from=build /app/docs ./docs
 COPY --from=build --chown=65532:65532 /app/var ./var
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \

@@ -1,10 +1,11 @@
-import { oldestFirst, PetCursors } from '../src/pets/pet-list.js';
+import { KeysetCursors } from '../src/ground/kernel/keyset-cursors.js';
 import { nameOf } from './dataset.js';
 
 /** Lists by id share their cursors. */
-const CURSORS = new PetCursors(oldestFirst(null));
+const PET = { singular: 'pet', plural: 'pets' };
+const CURSORS = new KeysetCursors(PET, null);
 let tokenTurn = 0;
-const cursorsByName = new Map<string, PetCursors>();
+const cursorsByName = new Map<string, KeysetCursors>();
 
 /** The input of the load generator. */
 export interface LoadJob {
@@ -76,7 +77,7 @@ function position({ fromId, toId, asCursor, namePrefix }: Positions): string {
   if (!asCursor) return String(id);
   if (namePrefix === null) return CURSORS.encode({ id: String(id) });
   const cursors =
-    cursorsByName.get(namePrefix) ?? new PetCursors({ ...oldestFirst(null), nameStartsWith: namePrefix });
+    cursorsByName.get(namePrefix) ?? new KeysetCursors(PET, ['OLDEST', null, namePrefix, null], namePrefix);
   cursorsByName.set(namePrefix, cursors);
   return cursors.encode({ id: String(id), text: nameOf(id) });
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { BUILDS } from './vite.config.js';
@@ -14,27 +14,21 @@ const OUT = join(ROOT, 'dist/public');
 const SHARED = [
   'api-key.ts',
   'build.js',
+  'gateway.ts',
   'generate-types.js',
   'nouns.ts',
   'result-stream.ts',
-  'site-links.ts',
   'tsconfig.json',
   'vite.config.js',
   '../package-lock.json',
   '../src/csv.ts',
+  '../src/noun-words.ts',
   '../src/nouns.ts',
 ];
-/** The files of `schema/` that a build is made from. */
-const CONTRACTS = {
-  pages: ['schema/openapi.json', 'schema/postman.json'],
-  dashboard: ['schema/schema.graphql'],
-};
-/** What `src/nouns.ts` reads. */
-const DESCRIPTION = /\.description\.ts$/;
-const GUIDES = join(HERE, 'pages/reference/guides');
-/** The recipes of the page about clients: a document, and the files beside its examples. */
-const RECIPES = join(ROOT, 'docs/clients.md');
-const FILES = join(ROOT, 'docs/clients');
+/** What the server and the scripts of pages show alike. */
+const SHOWN = join(ROOT, 'src/doors/web/shown');
+/** The types of the dashboard are made from it. */
+const SCHEMA = join(ROOT, 'schema/schema.graphql');
 const TEXTS = /\.(js|css|svg|html|json)$/;
 /** The highest quality, 11, takes more than twice as long, and saves 2 % of the bytes. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
@@ -62,32 +56,10 @@ async function build(name, config, inputs) {
     configFile: false,
     build: { ...config.build, outDir: draft, emptyOutDir: true },
   });
-  if (name === 'pages') await writePages(draft);
   await compress(draft);
   await writeFile(join(draft, 'built-from'), inputs);
   await rm(join(OUT, name), { recursive: true, force: true });
   await rename(draft, join(OUT, name));
-}
-
-/** The HTML pages, made from the contract and the guides. */
-async function writePages(folder) {
-  const { runnerImport } = await import('vite');
-  const read = (file) => readFile(file, 'utf8');
-  const guides = (await filesBelow(GUIDES)).map(async (file) => [basename(file, '.md'), await read(file)]);
-  const files = (await filesBelow(FILES)).map(async (file) => [basename(file), await read(file)]);
-  const { module } = await runnerImport(join(HERE, 'pages/render/pages.ts'), { configFile: false });
-  const [contract, postman] = await Promise.all(CONTRACTS.pages.map((path) => read(join(ROOT, path))));
-  const pages = module.renderPages({
-    manifest: JSON.parse(await read(join(folder, 'manifest.json'))),
-    contract,
-    postman,
-    guides: Object.fromEntries(await Promise.all(guides)),
-    recipes: { document: await read(RECIPES), files: Object.fromEntries(await Promise.all(files)) },
-  });
-  for (const [path, text] of Object.entries(pages)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
-  }
 }
 
 /** The types of the dashboard's operations. A type error ends the build. */
@@ -111,19 +83,12 @@ async function compress(folder) {
 }
 
 async function inputsOf(name) {
-  const own = (await filesBelow(join(HERE, name))).filter((file) => !file.endsWith('generated.ts'));
-  const descriptions = (await filesBelow(join(ROOT, 'src'))).filter((file) => DESCRIPTION.test(file));
-  const recipes = name === 'pages' ? [RECIPES, ...(await filesBelow(FILES))] : [];
-  const shared = [...SHARED, ...CONTRACTS[name].map((path) => join('..', path))].map((path) =>
-    join(HERE, path),
-  );
-  return digestOf([
-    ...own,
-    ...(await filesBelow(join(HERE, 'design'))),
-    ...descriptions,
-    ...shared,
-    ...recipes,
-  ]);
+  const folders = [join(HERE, name), join(HERE, 'design'), SHOWN];
+  const files = (await Promise.all(folders.map(filesBelow))).flat();
+  // The server reads the guides, and types are made by the build.
+  const own = files.filter((file) => !/(generated\.ts|\.md)$/.test(file));
+  const shared = SHARED.map((path) => join(HERE, path));
+  return digestOf([...own, ...shared, ...(name === 'dashboard' ? [SCHEMA] : [])]);
 }
 
 export async function digestOf(files) {

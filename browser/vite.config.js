@@ -18,7 +18,7 @@ const SHARED = {
   },
 };
 
-/** The scripts and styles of the pages. `build.js` adds the pages themselves. */
+/** The scripts and styles of the pages, which the server renders. */
 const pages = {
   ...SHARED,
   root: join(HERE, 'pages'),
@@ -50,7 +50,7 @@ const dashboard = {
   root: join(HERE, 'dashboard'),
   base: '/dashboard/',
   cacheDir: join(HERE, '../node_modules/.vite'),
-  plugins: [withTheme()],
+  plugins: [withTheme(), withGateway()],
   // For `npx vite`: the gateway runs separately.
   server: { proxy: { '/graphql': 'http://127.0.0.1:4000' } },
   build: { ...SHARED.build, target: 'es2022' },
@@ -86,6 +86,21 @@ function withTheme() {
     ],
     generateBundle() {
       this.emitFile({ type: 'asset', fileName, source });
+    },
+  };
+}
+
+/** In development the page takes what its gateway serves from the page of the gateway behind it. */
+function withGateway() {
+  return {
+    name: 'with-gateway',
+    apply: 'serve',
+    async transformIndexHtml(html, { server }) {
+      const page = await fetch(`${server.config.server.proxy['/graphql']}/dashboard/`);
+      const [block] =
+        /<title>.*<\/title>\s*<script type="application\/json".*?<\/script>/s.exec(await page.text()) ?? [];
+      if (!block) throw new Error('The gateway has no dashboard. Run: npm run build');
+      return html.replace(/<title>.*<\/title>/, () => block);
     },
   };
 }

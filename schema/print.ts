@@ -1,26 +1,33 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import 'reflect-metadata';
 import { addressesOf, serversOf } from '../src/app/addresses.js';
-import { SERVED_NOUNS } from '../src/app/nouns.js';
+import { describedGateway, loadGateway } from '../src/app/gateway.js';
 import { FieldLimits } from '../src/doors/graphql/execution/field-limits.js';
 import { createSchema } from '../src/doors/graphql/schema/schema.js';
+import { openApiDocument } from '../src/doors/rest/document/openapi.js';
+import { type PostmanSource, postmanCollection } from '../src/doors/rest/document/postman.js';
+import { builtFolder } from '../src/doors/web/built-files.js';
+import { allPages } from '../src/doors/web/pages/all-pages.js';
 import { loadConfig } from '../src/ground/config/config.js';
+import petstore from '../src/petstore.js';
 import { MemoryLimiter } from '../src/request/rate-limit/memory/memory-limiter.js';
 import { breakingChanges, type Contract, readContract } from './compatibility.js';
-import { openApiDocument } from './openapi.js';
-import { type PostmanSource, postmanCollection } from './postman.js';
 
 /**
- * Writes the contract from the code. With `--check` it compares instead, and fails when a file is stale, or when a client of
- * the last release would break.
+ * Writes the contract from the code. With `--check` it compares instead, and fails when a file is stale, when a client of the
+ * last release would break, or when a page of the reference can't be rendered.
  */
 const config = loadConfig({});
-const nouns = await Promise.all(SERVED_NOUNS.map((noun) => noun.contract()));
-const schema = await createSchema(nouns, [], new FieldLimits(new MemoryLimiter(Date.now)));
-const documents = nouns.map(({ rest }) => rest);
-const openApi = openApiDocument(serversOf(addressesOf(config, config.port)), documents);
+const { nouns, ...gateway } = await loadGateway(petstore);
+const served = await Promise.all(
+  nouns.map(async (noun) => ({ ...(await noun.contract()), description: noun.description })),
+);
+const described = describedGateway({ ...gateway, nouns });
+const schema = await createSchema(served, [], new FieldLimits(new MemoryLimiter(Date.now)));
+const documents = served.map(({ rest }) => rest);
+const openApi = openApiDocument(described, serversOf(addressesOf(config, config.port)), documents);
 const contract: Contract = {
   // Not type-graphql's own emitter: it drops directives.
   'schema.graphql': `${printSchemaWithDirectives(schema)}\n`,
@@ -50,4 +57,9 @@ if (isCheck && !released) console.log('schema/released/ has no contract: nothing
 for (const change of released ? breakingChanges(released, contract) : []) {
   console.error(`Breaks clients of the last release (schema/released/): ${change}`);
   process.exitCode = 1;
+}
+
+if (isCheck) {
+  const manifest = JSON.parse(await readFile(join(builtFolder('pages'), 'manifest.json'), 'utf8'));
+  for (const render of (await allPages(described, manifest, JSON.stringify(openApi))).values()) render();
 }

@@ -1,5 +1,3 @@
-import { PET } from './pets/pet.description.js';
-
 /** The words of a noun in texts, files and pages. */
 export interface NounDescription {
   /** As in `createBook`, in messages and in cursors. */
@@ -60,31 +58,4 @@ export interface NounExample {
   readonly task: string;
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-}
-
-/** The nouns behind this gateway. A second noun is a second entry. */
-export const NOUNS: readonly [NounDescription, ...NounDescription[]] = [PET];
-
-/** The noun of examples that need only one. */
-export const FIRST_NOUN = NOUNS[0];
-
-/** The operation of REST that lists the first noun. */
-export const LIST_OPERATION = `list${capitalized(FIRST_NOUN.plural)}`;
-
-/** As in `title, pages and state`. */
-export const listed = (words: readonly string[]) => LIST.format(words);
-
-const LIST = new Intl.ListFormat('en-GB');
-
-/** As in `Requests for books`; several nouns are joined by `and`. */
-export const NOUN_WORDS = new Intl.ListFormat('en').format(NOUNS.map(({ plural }) => plural));
-
-/** `Books` for `books`. */
-export function capitalized(word: string): string {
-  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
-}
-
-/** The field's value in messages to people, such as `a title`. */
-export function valueInWords({ label, withArticle }: NounField): string {
-  return withArticle ?? `a ${label.toLowerCase()}`;
 }

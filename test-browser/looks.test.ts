@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page, ViewportSize } from 'playwright-core';
-import { SCOPES } from '../src/ground/kernel/caller.js';
 import { startBrowser } from '../test/support/browser.js';
 import { type DomainRig, letGo, startDomainRig } from '../test/support/domains/domain-rig.js';
+import { SCOPES } from '../test/support/gateway/tested-gateway.js';
 import { TEST_ACTOR } from '../test/support/start-app.js';
 import { type LivedInProject, livedInProject } from './support/lived-in-project.js';
 import { violationsInThemes } from './support/pictures.js';

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { firstIdAt } from '../src/ground/kernel/ids.js';
-import { PET } from '../src/pets/pet.description.js';
-import { Pet, type PetStatus } from '../src/pets/pet.entity.js';
+import { pets as PETS } from '../src/pets/pets.js';
 import { AuditEvent } from '../src/tenants/audit/audit-event.entity.js';
 import { fileLines } from '../src/tenants/files/file-lines.js';
 import { createTestDatabase } from '../test/support/databases.js';
@@ -10,6 +9,7 @@ import { letGo } from '../test/support/domains/domain-rig.js';
 import { eventually } from '../test/support/eventually.js';
 import { createTenant, startGateway } from '../test/support/gateway-process.js';
 import { graphql, rest } from '../test/support/http/client.js';
+import { Pet, type PetStatus } from '../test/support/nouns/pet.js';
 import { atMachineSpeed } from '../test/support/own-time.js';
 import { freePort } from '../test/support/servers/daemon.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../test/support/start-app.js';
@@ -115,7 +115,7 @@ test('PetFiles-1: an export is the file of `petstore pets export`; an import of 
   await openPets(tenant.token);
   const { name, text } = await saved(exportAll);
   expect(name).toMatch(/^pets-tenant-\d+-\d{4}-\d\d-\d\d-\d{4}\.csv$/);
-  const csv = fileLines(PET.fields, 'csv');
+  const csv = fileLines(PETS.description.fields, 'csv');
   const lines = pets.map(({ id, name, categoryId, status }) =>
     csv.line({ name, status, id: `${id}`, categoryId: `${categoryId}` }),
   );

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { SCOPES } from '../src/ground/kernel/caller.js';
 import { Project } from '../src/tenants/projects/project.entity.js';
 import { type DomainRig, letGo, ownerOf, startDomainRig } from '../test/support/domains/domain-rig.js';
+import { SCOPES } from '../test/support/gateway/tested-gateway.js';
 import { TEST_ACTOR } from '../test/support/start-app.js';
 import { livedInProject } from './support/lived-in-project.js';
 import { takePicture } from './support/pictures.js';

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'lossless-json';
+import { type Language, tokensOf } from '../../src/doors/web/shown/highlight.js';
 import { budgetOf } from './budget.js';
-import { type Language, tokensOf } from './highlight.js';
 
 /** The status of an answer, and what is left of the quota. */
 export function summaryOf(answer: Response): string {

@@ -5,7 +5,7 @@ interface SiteFacts {
   servers: { url: string; description: string }[];
 }
 
-/** Shows in a built page what depends on its host: the address in the code, and the name of the host's project. D-208. */
+/** Shows in a page what depends on its host: the address in the code, and the name of the host's project. D-278. */
 export function showSite(): void {
   showAddress();
   const { dataset } = document.documentElement;

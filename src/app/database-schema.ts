@@ -21,41 +21,48 @@ import { IdempotencyKey } from '../tenants/idempotency/idempotency-key.entity.js
 import { Project } from '../tenants/projects/project.entity.js';
 import { LoggedRequest } from '../tenants/request-log/logged-request.entity.js';
 import { UsageCount } from '../tenants/usage/usage-count.entity.js';
-import { SERVED_NOUNS } from './nouns.js';
+import type { LoadedGateway } from './gateway.js';
 
-/** The tables of every noun. Spec: the database's schema is what its migrations make of it. */
-export const DATABASE_SCHEMA: DatabaseSchema = {
-  entities: [
-    Project,
-    ApiKey,
-    ...SERVED_NOUNS.flatMap(({ entities }) => entities),
-    FileImport,
-    ImportedContent,
-    IdempotencyKey,
-    AuditEvent,
-    RateCounter,
-    ChangeSequence,
-    ChangeLogRow,
-    ChangeRow,
-    Domain,
-    DomainEvent,
-    Certificate,
-    AcmeAccount,
-    AcmeOrder,
-    UsageCount,
-    LoggedRequest,
-  ],
-  migrations: oldestFirst([
-    Projects1780000000000,
-    ...SERVED_NOUNS.flatMap(({ migrations }) => migrations),
-    RateLimits1780000002000,
-    Domains1780000003000,
-    Usage1780000004000,
-    Imports1780000005000,
-    Changes1780000006000,
-    Strikes1780000007000,
-  ]),
-};
+/** The tables of a gateway. Spec: the database's schema is what its migrations make of it. */
+export function databaseSchema({
+  nouns,
+  migrations,
+}: Pick<LoadedGateway, 'nouns' | 'migrations'>): DatabaseSchema {
+  return {
+    entities: [
+      Project,
+      ApiKey,
+      ...nouns.flatMap(({ entities }) => entities),
+      FileImport,
+      ImportedContent,
+      IdempotencyKey,
+      AuditEvent,
+      RateCounter,
+      ChangeSequence,
+      ChangeLogRow,
+      ChangeRow,
+      Domain,
+      DomainEvent,
+      Certificate,
+      AcmeAccount,
+      AcmeOrder,
+      UsageCount,
+      LoggedRequest,
+    ],
+    migrations: oldestFirst([
+      Projects1780000000000,
+      ...nouns.flatMap((noun) => noun.migrations),
+      ...migrations,
+      RateLimits1780000002000,
+      Domains1780000003000,
+      Usage1780000004000,
+      Imports1780000005000,
+      Changes1780000006000,
+      Strikes1780000007000,
+    ]),
+    definitions: nouns.flatMap(({ definitions = [] }) => definitions),
+  };
+}
 
 /** A migration's name ends with its time. */
 function oldestFirst(migrations: DatabaseSchema['migrations']): DatabaseSchema['migrations'] {

@@ -1,17 +1,19 @@
-import { SCOPES } from '../ground/kernel/caller.js';
 import { AppError } from '../ground/kernel/errors.js';
-import { FIRST_NOUN } from '../nouns.js';
+import type { LoadedGateway } from './gateway.js';
 import type { Services } from './services.js';
 
 const DEMO_SLUG = 'demo';
 
 /** Creates the demo project with its records. Returns its key, once; null when the project already exists. */
-export async function seedDemo({ projects, apiKeys, nouns }: Services): Promise<string | null> {
+export async function seedDemo(
+  { nouns: [first], scopes }: LoadedGateway,
+  { projects, apiKeys, nouns }: Services,
+): Promise<string | null> {
   const actor = { name: 'demo', requestId: null };
   try {
     const project = await projects.create(actor, {
       slug: DEMO_SLUG,
-      name: `Demo ${FIRST_NOUN.singular} store`,
+      name: `Demo ${first.description.singular} store`,
       plan: 'PRO',
       perMinute: null,
       perDay: null,
@@ -19,7 +21,7 @@ export async function seedDemo({ projects, apiKeys, nouns }: Services): Promise<
     const { token } = await apiKeys.create(actor, {
       projectId: project.id,
       name: 'demo',
-      scopes: SCOPES,
+      scopes: scopes.all,
       expiresAtMs: null,
     });
     const caller = await apiKeys.identify(token);

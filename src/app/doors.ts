@@ -4,12 +4,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { GraphQLSchema } from 'graphql';
 import { refusalBody } from '../doors/graphql/execution/errors.js';
 import { openGraphQLDoor } from '../doors/graphql/graphql.door.js';
+import type { RestFiles } from '../doors/rest/document/rest-files.js';
 import { restDoor } from '../doors/rest/rest.door.js';
 import { dashboardDoor } from '../doors/web/dashboard.door.js';
 import { notFoundForPeople, pagesDoor } from '../doors/web/pages.door.js';
 import { Pages } from '../doors/web/pages.js';
 import { EventLoopTurns } from '../ground/scheduling/event-loop-turns.js';
-import type { NounDoors } from '../noun.js';
+import type { NounDoors } from '../noun/noun.js';
+import type { GatewayDescription } from '../noun-words.js';
 import { defaultMaxConnections, OpenConnections } from '../request/http/connections/open-connections.js';
 import { BodiesInFlight } from '../request/http/content/bodies-in-flight.js';
 import { isLocalOrigin, originHeaders } from '../request/http/cors.js';
@@ -24,6 +26,7 @@ import { Shedder } from '../request/overload/shedder.js';
 import { ProjectSlugs } from '../tenants/projects/project-slugs.js';
 import { type Addresses, isLocalDemo, platformNames, serversOf } from './addresses.js';
 import { doorOf, recordEnds } from './answer-record.js';
+import { describedGateway, type LoadedGateway } from './gateway.js';
 import { openSchema } from './graphql-schema.js';
 import {
   addDashboardHooks,
@@ -63,16 +66,18 @@ export async function openDoors(options: AppOptions, parts: Parts, addresses: ()
   healthRoutes(http, { isDraining: () => drain.isDraining, databaseProblem: () => db.problem() });
   const nouns = await Promise.all(parts.services.nouns.map((noun) => noun.openDoors()));
   const shared: Shared = {
+    gateway: describedGateway(options.gateway),
     addresses,
     nouns,
     schema: await openSchema(options, parts, { nouns, addresses }),
     turns: new EventLoopTurns(),
     bodies: new BodiesInFlight(),
+    files: restFiles(options.gateway, addresses),
   };
   const pages = await openPages(parts, shared);
   const closeGraphQL = await openGraphQL(http, parts, { ...shared, pages, log: logger });
-  await openKeylessDoors(http, parts, pages);
-  await openRest(http, parts, { ...shared, pages });
+  await openKeylessDoors(http, parts, { ...shared, pages });
+  await openRest(http, parts, shared);
   parts.metrics?.addReadings(readingsOf(options, parts, { drain, connections }));
   return { http, connections, reception, shedder, drain, pages, closeGraphQL };
 }
@@ -119,18 +124,33 @@ function originRule({ config }: AppOptions): (origin: string) => boolean {
 }
 
 interface Shared {
+  gateway: GatewayDescription;
   addresses: () => Addresses;
   nouns: readonly NounDoors[];
   schema: GraphQLSchema;
   /** Of all doors, so that a turn of the event loop has only one piece of long work. */
   turns: EventLoopTurns;
   bodies: BodiesInFlight;
+  files: () => Promise<RestFiles>;
 }
 
-function openPages({ services }: Parts, { schema, addresses }: Shared): Promise<Pages> {
+/** The files are made from code that few processes need: it is loaded with the first request. */
+function restFiles(gateway: LoadedGateway, addresses: () => Addresses): () => Promise<RestFiles> {
+  let files: RestFiles | null = null;
+  const documents = () => Promise.all(gateway.nouns.map(async (noun) => (await noun.contract()).rest));
+  return async () => {
+    const { RestFiles } = await import('../doors/rest/document/rest-files.js');
+    files ??= new RestFiles(describedGateway(gateway), () => serversOf(addresses()), documents);
+    return files;
+  };
+}
+
+function openPages({ services }: Parts, { schema, addresses, files, gateway }: Shared): Promise<Pages> {
   return Pages.open({
     projects: services.projects,
     servers: () => serversOf(addresses()),
+    gateway,
+    openApiText: async () => (await files()).openApiText(),
     // Not graphql's own printer: it drops the directives.
     schemaText: () => printSchemaWithDirectives(schema),
   });
@@ -152,7 +172,11 @@ async function openGraphQL(
   return () => graphql.close();
 }
 
-async function openKeylessDoors(http: FastifyInstance, { admission }: Parts, pages: Pages): Promise<void> {
+async function openKeylessDoors(
+  http: FastifyInstance,
+  { admission }: Parts,
+  { pages, gateway }: Shared & { pages: Pages },
+): Promise<void> {
   await http.register(async (keyless) => {
     addKeylessHooks(keyless, admission);
     refuseUnknownPaths(keyless);
@@ -163,7 +187,7 @@ async function openKeylessDoors(http: FastifyInstance, { admission }: Parts, pag
     });
     const openDashboard = async (door: FastifyInstance) => {
       addDashboardHooks(door);
-      dashboardDoor(door);
+      dashboardDoor(door, gateway);
     };
     await keyless.register(openDashboard, { prefix: '/dashboard' });
   });
@@ -172,7 +196,7 @@ async function openKeylessDoors(http: FastifyInstance, { admission }: Parts, pag
 async function openRest(
   http: FastifyInstance,
   parts: Parts,
-  { turns, bodies, addresses, nouns, pages }: Shared & { pages: Pages },
+  { turns, bodies, addresses, nouns, files }: Shared,
 ): Promise<void> {
   const open = async (door: FastifyInstance) => {
     addRestHooks(door, parts, bodies);
@@ -181,8 +205,8 @@ async function openRest(
       routes: nouns.map(({ routes }) => routes),
       baseUrl: ({ site }) => `${site.origin ?? addresses().base}/v1`,
       files: {
-        'openapi.json': { operationId: 'getOpenApi', body: () => pages.openApiDocument() },
-        'postman.json': { operationId: 'getPostman', body: () => pages.postmanCollection() },
+        'openapi.json': { operationId: 'getOpenApi', body: async () => (await files()).openApi() },
+        'postman.json': { operationId: 'getPostman', body: async () => (await files()).postman() },
       },
     });
   };

@@ -7,7 +7,7 @@ import { ProjectResolver } from '../doors/graphql/schema/project.resolver.js';
 import { RateLimitResolver } from '../doors/graphql/schema/rate-limit.resolver.js';
 import { createSchema, type ResolverClass } from '../doors/graphql/schema/schema.js';
 import { UpdatesResolver } from '../doors/graphql/schema/updates.resolver.js';
-import type { NounDoors } from '../noun.js';
+import type { NounDoors } from '../noun/noun.js';
 import { type Addresses, domainTargetOf } from './addresses.js';
 import type { AppOptions, Parts } from './parts.js';
 
@@ -19,10 +19,13 @@ export function openSchema(
 ): Promise<GraphQLSchema> {
   const fieldLimits = new FieldLimits(limiter);
   return createSchema(
-    nouns.map(({ plural, resolver }) => ({ plural, resolver: resolver.constructor as ResolverClass })),
+    options.gateway.nouns.map(({ description }, at) => ({
+      description,
+      resolvers: (nouns[at]?.resolvers ?? []).map((resolver) => resolver.constructor as ResolverClass),
+    })),
     [
       new DomainResolver(customDomains.ofProject, customDomains.endsTls, options.now),
-      ...nouns.map(({ resolver }) => resolver),
+      ...nouns.flatMap(({ resolvers }) => resolvers),
       new RateLimitResolver(fieldLimits),
       new UpdatesResolver(signals),
       new ActivityResolver(services.projectAudit, {

@@ -8,6 +8,7 @@ import type { Database } from '../ground/database/database.js';
 import { version } from '../ground/kernel/package.js';
 import { ProjectSignals } from '../ground/records/project-signals.js';
 import { RedisSignals } from '../ground/records/redis-signals.js';
+import { joined } from '../noun-words.js';
 import { Admission } from '../request/admission/admission.js';
 import { Meter } from '../request/admission/meter.js';
 import { HostAddresses } from '../request/ingress/ingress.js';
@@ -20,9 +21,11 @@ import { findKnownKeys } from '../tenants/api-keys/caller-cache.js';
 import { httpsPortOf } from './addresses.js';
 import { WORKS, type Work } from './chores.js';
 import { createCustomDomains } from './custom-domains.js';
+import type { LoadedGateway } from './gateway.js';
 import { createServices } from './services.js';
 
 export interface AppOptions {
+  gateway: LoadedGateway;
   config: Config;
   db: Database;
   logger: FastifyBaseLogger;
@@ -35,12 +38,12 @@ export type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /** Everything below the doors: limiter, services, admission, custom domains. Nothing listens yet. */
 export async function createParts(options: AppOptions) {
-  const { config, db, logger, now } = options;
+  const { gateway, config, db, logger, now } = options;
   const running = await startLimiter({ redisUrl: config.redisUrl, db, log: logger, now });
   const { limiter } = running;
   const shared = config.redisUrl === null ? null : new RedisSignals(config.redisUrl);
   const signals = shared ?? new ProjectSignals();
-  const services = createServices(db, now, {
+  const services = createServices(gateway, db, now, {
     versions: running.versions,
     signals,
     isRequestLogOn: config.isRequestLogOn,
@@ -48,13 +51,16 @@ export async function createParts(options: AppOptions) {
   await services.startIds();
   const traced = config.tracing && (await traceParts(config.tracing, options, running));
   const createMeter = traced?.createMeter ?? ((...parts: MeterParts) => new Meter(...parts));
-  const meter = createMeter(limiter, services.apiKeys, config.environment === 'staging', now);
+  const nouns = joined(gateway.nouns.map(({ description }) => description));
+  const isStaging = config.environment === 'staging';
+  const meter = createMeter(limiter, services.apiKeys, { isStaging, nouns }, now);
   const cache = traced?.cache ?? new ResponseCache();
   // The metrics module is loaded only when metrics are switched on.
   const metrics =
     config.metricsPort === 0
       ? null
       : new (await import('../ground/metrics/metrics.js')).Metrics({
+          nouns,
           domainEvents: DOMAIN_EVENTS,
           works: WORKS,
           shedPlans: SHED_PLANS,
@@ -96,7 +102,7 @@ export async function createParts(options: AppOptions) {
     signals,
     streams: new OpenStreams(
       shared && new StreamSlots(shared.connection),
-      (keyIds) => findKnownKeys(db, keyIds),
+      (keyIds) => findKnownKeys(db, gateway.scopes, keyIds),
       signals,
       now,
     ),

@@ -23,12 +23,13 @@ import { ProjectRequests } from '../tenants/request-log/project-requests.js';
 import { RequestWriter } from '../tenants/request-log/request-writer.js';
 import { ProjectUsage } from '../tenants/usage/project-usage.js';
 import { UsageService } from '../tenants/usage/usage.service.js';
-import { SERVED_NOUNS } from './nouns.js';
+import type { LoadedGateway } from './gateway.js';
 
 export type Services = ReturnType<typeof createServices>;
 
 /** Creates every service once. The command line uses the same services. */
 export function createServices(
+  { nouns: served, scopes }: Pick<LoadedGateway, 'nouns' | 'scopes'>,
   db: Database,
   now: () => number,
   { versions = UNANNOUNCED, signals = new ProjectSignals(), isRequestLogOn = true } = {},
@@ -40,9 +41,14 @@ export function createServices(
   const changes = new ChangeFeeds(new ChangeLog(db, signals, now));
   const domains = new DomainStore(db, ids, { onEvent() {}, onChange() {}, async syncHosts() {} }, now);
   const followed: FollowPlan = (manager, project) => followPlan(domains, manager, project, now());
-  const projects = new ProjectService(db, ids, { audit, idempotency, signals, followPlan: followed }, now);
-  const apiKeys = new ApiKeyService(db, ids, { audit, idempotency, signals }, now);
-  const nouns = SERVED_NOUNS.map((noun) =>
+  const projects = new ProjectService(
+    db,
+    ids,
+    { audit, idempotency, signals, followPlan: followed, scopes },
+    now,
+  );
+  const apiKeys = new ApiKeyService(db, ids, { audit, idempotency, signals }, scopes, now);
+  const nouns = served.map((noun) =>
     noun.open({ db, ids, idempotency, versions: versions.of(noun.description.plural), changes, now }),
   );
   const files = new Map(

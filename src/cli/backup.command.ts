@@ -1,16 +1,17 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { Gateway } from '../app/gateway.js';
 import { type DatabaseTarget, databaseTarget } from '../ground/config/config.js';
 import { AppError } from '../ground/kernel/errors.js';
 import { writeNewFile } from './file-target.js';
 import { LongRun } from './long-run.js';
 import { EXIT, grouped, type Output } from './output.js';
-import { sharedDatabase, storedDatabase } from './session.js';
+import { schemaOf, sharedDatabase, storedDatabase } from './session.js';
 
 /** The file has digests of keys and sealed private keys: only its owner may read it. */
 const PRIVATE = 0o600;
 
-export function backupCommand(program: Command, output: Output): void {
+export function backupCommand(program: Command, gateway: Gateway, output: Output): void {
   const backup = program
     .command('backup')
     .argument('<file>', 'where the backup is written')
@@ -45,7 +46,7 @@ Examples:
         output.exitCode = EXIT.refused;
       }
     });
-  verifyCommand(backup, output);
+  verifyCommand(backup, gateway, output);
   program
     .command('restore', { hidden: true })
     .allowUnknownOption()
@@ -79,7 +80,7 @@ async function writeBackup(database: string, path: string, isForced: boolean, ou
   );
 }
 
-function verifyCommand(backup: Command, output: Output): void {
+function verifyCommand(backup: Command, gateway: Gateway, output: Output): void {
   backup
     .command('verify <file>')
     .description('Check a SQLite backup and say which schema it has.')
@@ -94,8 +95,7 @@ Example:
     )
     .action(async (path: string) => {
       const { verifySqlite } = await import('../ground/backup/backup.js');
-      const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
-      const schema = await verifySqlite(path, DATABASE_SCHEMA);
+      const schema = await verifySqlite(path, await schemaOf(gateway));
       output.result({ file: path, schema }, `${path} is complete and undamaged. Its schema is ${schema}.`);
     });
 }
@@ -106,7 +106,7 @@ interface CopyOptions {
   force?: boolean;
 }
 
-export function copyCommand(program: Command, output: Output): void {
+export function copyCommand(program: Command, gateway: Gateway, output: Output): void {
   program
     .command('copy')
     .description('Copy all data from one database into another: from SQLite into MySQL or MariaDB, or back.')
@@ -128,21 +128,23 @@ Example:
     )
     .action(async ({ from, into, force = false }: CopyOptions) => {
       const target = (name: string, url: string) => storedDatabase(name, databaseTarget(name, url));
-      await runCopy(target('--from', from), target('--into', into), force, output);
+      await runCopy(
+        gateway,
+        { from: target('--from', from), into: target('--into', into), isForced: force },
+        output,
+      );
     });
 }
 
 async function runCopy(
-  from: DatabaseTarget,
-  into: DatabaseTarget,
-  isForced: boolean,
+  gateway: Gateway,
+  { from, into, isForced }: { from: DatabaseTarget; into: DatabaseTarget; isForced: boolean },
   output: Output,
 ): Promise<void> {
   const { copyDatabase, shownUrl, sumOf } = await import('../ground/backup/copy.js');
-  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
   const place = shownUrl(into);
   const run = new LongRun(output.showsProgress);
-  const rows = await copyDatabase(DATABASE_SCHEMA, {
+  const rows = await copyDatabase(await schemaOf(gateway), {
     from,
     into,
     isForced,

@@ -1,10 +1,9 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { DATABASE_SCHEMA } from '../app/database-schema.js';
 import { type Config, type DatabaseTarget, isInMemory } from '../ground/config/config.js';
 import { clockAheadMs } from '../ground/database/clock-difference.js';
-import { askEngine, withDataSource } from '../ground/database/data-source.js';
+import { askEngine, type DatabaseSchema, withDataSource } from '../ground/database/data-source.js';
 import { openProblem } from '../ground/database/database-errors.js';
 import { pendingMigrations } from '../ground/database/migration-plan.js';
 import { AppError } from '../ground/kernel/errors.js';
@@ -60,11 +59,14 @@ export async function checkDatabase({ database }: Config): Promise<CheckResult |
   }
 }
 
-export async function checkMigrations({ database }: Config): Promise<CheckResult | null> {
+export async function checkMigrations(
+  { database }: Config,
+  schema: DatabaseSchema,
+): Promise<CheckResult | null> {
   if (isInMemory(database)) return null;
-  const known = DATABASE_SCHEMA.migrations.length;
+  const known = schema.migrations.length;
   try {
-    const pending = await pendingMigrations(database, DATABASE_SCHEMA);
+    const pending = await pendingMigrations(database, schema);
     const found = `${known - pending.length} of ${known} applied`;
     if (pending.length === 0) return ok(found);
     return problem(found, 'Run `petstore migrate`; the gateway also does it when it starts.');
@@ -125,7 +127,7 @@ export async function checkClock({ database }: Config): Promise<CheckResult | nu
 
 function ask<T>(database: DatabaseTarget, question: (source: DataSource) => Promise<T>): Promise<T> {
   const settings = { poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS };
-  return withDataSource(database, DATABASE_SCHEMA, settings, question);
+  return withDataSource(database, { entities: [], migrations: [] }, settings, question);
 }
 
 /** Whether the SQLite file does not exist. Opening it would create it. */

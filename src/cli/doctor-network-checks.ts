@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { listeningUrl } from '../app/addresses.js';
-import { type Listener, listenersOf, listenProblem } from '../app/start-problem.js';
 import { AcmeClient } from '../domains/certificates/acme/acme-client.js';
 import { DnsUnreachable, isDecisive, serverName, valuesOf } from '../domains/dns/dns-message.js';
 import { Resolver } from '../domains/dns/resolver.js';
 import type { Config } from '../ground/config/config.js';
+import { type Listener, listenersOf, listenProblem } from '../process/start-problem.js';
 import { type CheckResult, ok, problem } from './doctor-checks.js';
 
 const HEALTH_TIMEOUT_MS = 2_000;

@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
+import type { Gateway } from '../app/gateway.js';
 import { type Config, ConfigError, loadConfig } from '../ground/config/config.js';
 import type { CheckResult } from './doctor-checks.js';
 import { EXIT, type Output } from './output.js';
+import { schemaOf } from './session.js';
 
 interface Checked extends CheckResult {
   name: string;
 }
 
-export function doctorCommand(program: Command, output: Output): void {
+export function doctorCommand(program: Command, gateway: Gateway, output: Output): void {
   program
     .command('doctor')
     .description('Check whether the gateway can run here, and say what to correct. Changes nothing.')
@@ -23,7 +25,7 @@ Examples:
     .action(async () => {
       let checks: Checked[];
       try {
-        checks = await check(loadConfig(process.env));
+        checks = await check(gateway, loadConfig(process.env));
         if (!checks.every(({ ok }) => ok)) output.exitCode = EXIT.refused;
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
@@ -35,7 +37,7 @@ Examples:
     });
 }
 
-async function check(config: Config): Promise<Checked[]> {
+async function check(gateway: Gateway, config: Config): Promise<Checked[]> {
   // Imported here: the checks load every driver, which no other command should wait for.
   const checks = await import('./doctor-checks.js');
   const network = await import('./doctor-network-checks.js');
@@ -47,7 +49,7 @@ async function check(config: Config): Promise<Checked[]> {
     ports: network.checkPorts,
     disk: checks.checkDisk,
     database: checks.checkDatabase,
-    migrations: checks.checkMigrations,
+    migrations: async () => checks.checkMigrations(config, await schemaOf(gateway)),
     redis: checks.checkRedis,
     tracing: checks.checkTracing,
     clock: checks.checkClock,

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { CustomDomains } from '../app/custom-domains.js';
+import type { Gateway } from '../app/gateway.js';
 import { isBlocking } from '../domains/diagnosis/diagnosis.js';
 import { exampleOf, MAX_FILE_BYTES, readDomainConfig } from '../domains/domain-config.js';
 import { diagnosesOf } from '../domains/lifecycle/order-outcome.js';
@@ -12,7 +13,7 @@ import { AppError } from '../ground/kernel/errors.js';
 import { EXIT, isoTime, type Output, table } from './output.js';
 import { withDomains } from './session.js';
 
-export function domainsCommands(program: Command, output: Output): void {
+export function domainsCommands(program: Command, gateway: Gateway, output: Output): void {
   const domains = program.command('domains').description('Custom domains of a project.');
 
   domains
@@ -20,7 +21,7 @@ export function domainsCommands(program: Command, output: Output): void {
     .description("Show a project's domains and their status.")
     .addHelpText('after', '\nExample:\n  $ petstore domains list shop')
     .action(async (slug: string) => {
-      const all = await withDomains(slug, async (domains, call) =>
+      const all = await withDomains(gateway, slug, async (domains, call) =>
         (await domains.ofProject.list(call)).map((domain) => toJson(domain, domains)),
       );
       const none = `No domain yet. Add one: petstore domains add ${slug} <hostname>`;
@@ -32,7 +33,7 @@ export function domainsCommands(program: Command, output: Output): void {
     .description('Attach a host name, and show the DNS records to create.')
     .addHelpText('after', '\nExample:\n  $ petstore domains add shop shop.example.com')
     .action(async (slug: string, hostname: string) => {
-      const domain = await withDomains(slug, async (domains, call) =>
+      const domain = await withDomains(gateway, slug, async (domains, call) =>
         toJson(await domains.ofProject.add(call, hostname), domains),
       );
       const next = `Create these DNS records, then: petstore domains verify ${slug} ${domain.hostname}`;
@@ -45,7 +46,7 @@ export function domainsCommands(program: Command, output: Output): void {
     .option('--anew', 'also order a new certificate now, without the back-off')
     .addHelpText('after', '\nExample:\n  $ petstore domains verify shop shop.example.com')
     .action(async (slug: string, hostname: string, { anew }: { anew?: boolean }) => {
-      const domain = await withDomains(slug, async (domains, call) => {
+      const domain = await withDomains(gateway, slug, async (domains, call) => {
         const { id } = await domains.ofProject.getByHostname(call, hostname);
         return toJson(await domains.ofProject.verify(call, id, { isOrdering: anew === true }), domains);
       });
@@ -68,7 +69,7 @@ Examples:
     )
     .action(async (slug: string, file: string, { dryRun }: { dryRun?: boolean }) => {
       const wanted = readDomainConfig(await textOf(file));
-      const configured = await withDomains(slug, ({ ofProject }, call) =>
+      const configured = await withDomains(gateway, slug, ({ ofProject }, call) =>
         ofProject.configure(call, { wanted, isDryRun: dryRun === true }),
       );
       output.result(
@@ -82,7 +83,7 @@ Examples:
     .description('Remove a domain. Returns when no process serves it any more.')
     .addHelpText('after', '\nExample:\n  $ petstore domains remove shop shop.example.com')
     .action(async (slug: string, hostname: string) => {
-      const { id, stoppedAtMs } = await withDomains(slug, async ({ ofProject }, call) =>
+      const { id, stoppedAtMs } = await withDomains(gateway, slug, async ({ ofProject }, call) =>
         ofProject.remove(call, (await ofProject.getByHostname(call, hostname)).id),
       );
       const stoppedAt = isoTime(stoppedAtMs);

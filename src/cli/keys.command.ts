@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { NOUN_SCOPES, SCOPES, type Scope } from '../ground/kernel/caller.js';
+import type { Gateway } from '../app/gateway.js';
+import type { Scope, Scopes } from '../ground/kernel/caller.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../ground/kernel/duration.js';
 import { parseInt64 } from '../ground/kernel/int64.js';
 import type { BanStatus } from '../request/rate-limit/rules/bans.js';
@@ -15,14 +16,18 @@ interface CreateOptions {
   rehearse?: boolean;
 }
 
-export function keysCommands(program: Command, output: Output): void {
+export function keysCommands(program: Command, gateway: Gateway, output: Output): void {
+  const { scopes: known } = gateway;
+  const all = known.all.join(',');
   const keys = program.command('keys').description('API keys of a project.');
   const ofKey = (name: string) => keys.command(name).argument('<key-id>', 'from `keys list`', toKeyId);
 
   keys
     .command('create <slug>')
     .description('Create an API key for a project. The key is shown only once.')
-    .option('--scopes <scopes>', `separated by commas: ${SCOPES.join(', ')}`, toScopes, [...NOUN_SCOPES])
+    .option('--scopes <scopes>', `separated by commas: ${known.all.join(', ')}`, toScopes(known), [
+      ...known.ofNouns,
+    ])
     .option('--name <name>', 'a name for the list of keys', 'command line')
     .option('--expires <duration>', 'such as 12h or 90d (default: never)', toLifetimeMs)
     .option('--rehearse', "on staging the key may request refusals, to test a client's back-off")
@@ -31,12 +36,12 @@ export function keysCommands(program: Command, output: Output): void {
       `
 Examples:
   $ petstore keys create shop
-  $ petstore keys create shop --scopes ${SCOPES.join(',')}   # everything in the dashboard
-  $ petstore keys create shop --scopes ${NOUN_SCOPES[0]} --name storefront --expires 90d
+  $ petstore keys create shop --scopes ${all}   # everything in the dashboard
+  $ petstore keys create shop --scopes ${known.ofNouns[0]} --name storefront --expires 90d
   $ API_KEY=$(petstore keys create shop --json | jq -r .key)`,
     )
     .action(async (slug: string, { scopes, name, expires, rehearse: rehearses = false }: CreateOptions) => {
-      const { key, token } = await withServices(async ({ projects, apiKeys }) => {
+      const { key, token } = await withServices(gateway, async ({ projects, apiKeys }) => {
         const { id: projectId } = await projects.getBySlug(slug);
         const expiresAtMs = expires === undefined ? null : Date.now() + expires;
         return apiKeys.create(commandLineActor(), { projectId, name, scopes, expiresAtMs, rehearses });
@@ -49,7 +54,7 @@ Examples:
     .description("Show a project's keys with their bans and strikes. The keys themselves are not stored.")
     .addHelpText('after', '\nExample:\n  $ petstore keys list shop')
     .action(async (slug: string) => {
-      const all = await withServices(async ({ projects, apiKeys }, storage) => {
+      const all = await withServices(gateway, async ({ projects, apiKeys }, storage) => {
         const { id } = await projects.getBySlug(slug);
         const keys = await apiKeys.list(id);
         const { readBans } = await import('../request/rate-limit/key-bans.js');
@@ -69,7 +74,7 @@ Examples:
     .description('Revoke a key. All processes refuse it within a second.')
     .addHelpText('after', '\nExample:\n  $ petstore keys revoke 240518168576')
     .action(async (id: bigint) => {
-      const key = await withServices(({ apiKeys }) => apiKeys.revoke(commandLineActor(), id));
+      const key = await withServices(gateway, ({ apiKeys }) => apiKeys.revoke(commandLineActor(), id));
       output.result(toJson(key), `API key ${id} (${key.prefix}…) is revoked.`);
     });
 
@@ -78,7 +83,7 @@ Examples:
     .description('Give a key another name.')
     .addHelpText('after', '\nExample:\n  $ petstore keys rename 240518168576 storefront')
     .action(async (id: bigint, name: string) => {
-      const key = await withServices(({ apiKeys }) => apiKeys.rename(commandLineActor(), id, name));
+      const key = await withServices(gateway, ({ apiKeys }) => apiKeys.rename(commandLineActor(), id, name));
       output.result(toJson(key), `API key ${id} (${key.prefix}…) is now named ${key.name}.`);
     });
 
@@ -86,7 +91,7 @@ Examples:
     .description('Lift the ban of a key and reset its strikes, within two seconds.')
     .addHelpText('after', '\nExample:\n  $ petstore keys unban 240518168576')
     .action(async (id: bigint) => {
-      const { key, lifted } = await withServices(async ({ apiKeys }, storage) => {
+      const { key, lifted } = await withServices(gateway, async ({ apiKeys }, storage) => {
         const key = await apiKeys.get(id);
         const { projectId } = key;
         const subject = projectSubject(projectId);
@@ -110,7 +115,7 @@ Examples:
     )
     .addHelpText('after', '\nExample:\n  $ petstore keys roll 240518168576 --overlap 7d')
     .action(async (id: bigint, { overlap: overlapMs }: { overlap: number }) => {
-      const { key, token, old } = await withServices(async ({ apiKeys }) => {
+      const { key, token, old } = await withServices(gateway, async ({ apiKeys }) => {
         const issued = await apiKeys.roll(commandLineActor(), id, overlapMs);
         return { ...issued, old: await apiKeys.get(id) };
       });
@@ -149,11 +154,13 @@ function liftedText(ban: Ban): string {
   return strikes ? `was not banned. Its ${strikes} are forgotten.` : 'was not banned, and had no strikes.';
 }
 
-function toScopes(text: string): Scope[] {
-  const wanted = text.split(',').map((scope) => scope.trim());
-  const unknown = wanted.filter((scope) => !SCOPES.some((known) => known === scope));
-  if (unknown.length > 0) throw new InvalidArgumentError(`The scopes are ${SCOPES.join(', ')}.`);
-  return SCOPES.filter((scope) => wanted.includes(scope));
+function toScopes(known: Scopes): (text: string) => Scope[] {
+  return (text) => {
+    const wanted = text.split(',').map((scope) => scope.trim());
+    const isKnown = wanted.every((scope) => known.all.some((each) => each === scope));
+    if (!isKnown) throw new InvalidArgumentError(`The scopes are ${known.all.join(', ')}.`);
+    return known.known(wanted);
+  };
 }
 
 function toLifetimeMs(text: string): number {

@@ -8,7 +8,7 @@ export class LongRun {
   private readonly startedAtMs = performance.now();
   private readonly stopping = new AbortController();
   /** Aborts at the first SIGINT (Ctrl-C) or SIGTERM; a second one ends the process at once. */
-  readonly signal = this.stopping.signal;
+  readonly signal: AbortSignal = this.stopping.signal;
   private drawnAtMs = Number.NEGATIVE_INFINITY;
   private line = '';
 

@@ -1,64 +1,80 @@
 import type { Command } from 'commander';
-import { ConfigError, type DatabaseTarget, databaseTarget } from '../ground/config/config.js';
+import type { Gateway } from '../app/gateway.js';
+import { ConfigError, databaseTarget } from '../ground/config/config.js';
+import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { Output } from './output.js';
-import { sharedDatabase, storedDatabase } from './session.js';
+import { schemaOf, sharedDatabase, storedDatabase } from './session.js';
 
 interface MigrateOptions {
   revert?: boolean;
   plan?: boolean;
   copy?: string;
+  write?: boolean;
+  allowLoss?: boolean;
 }
 
-export function migrateCommand(program: Command, output: Output): void {
+/** Where the authors of nouns have their migrations. */
+const FOLDER = 'migrations';
+
+export function migrateCommand(program: Command, gateway: Gateway, output: Output): void {
   program
     .command('migrate')
     .description('Update the database schema to the state that this version needs.')
     .option('--plan', 'print what would run and what waits for it, and run nothing')
     .option('--copy <url>', 'with --plan: run it on this copy of the database, to tell how long it takes')
     .option('--revert', 'undo the newest migration instead, which deletes its data')
+    .option('--write', `write the migrations that your definitions need into ./${FOLDER}, and run nothing`)
+    .option('--allow-loss', 'with --write: also what deletes values')
     .addHelpText(
       'after',
       `
+--write compares the definitions of your resources with your migrations. Read what it writes before you run it.
 A copy is a backup of the database, as a file or loaded into another database: the same migrations are pending.
 
 Examples:
   $ petstore migrate --plan
   $ petstore migrate --plan --copy mysql://user:password@host:3306/copy
   $ petstore migrate
+  $ petstore migrate --write
   $ petstore migrate --revert`,
     )
-    .action(async ({ revert = false, plan = false, copy }: MigrateOptions, command: Command) => {
-      if (plan && revert) command.error('error: only one of --plan and --revert can be used');
+    .action(async (options: MigrateOptions, command: Command) => {
+      const { revert = false, plan = false, copy, write = false, allowLoss = false } = options;
+      if ([plan, revert, write].filter(Boolean).length > 1) {
+        command.error('error: only one of --plan, --revert and --write can be used');
+      }
       if (copy !== undefined && !plan) command.error('error: --copy needs --plan');
-      if (plan) await printPlan(sharedDatabase(), copy, output);
-      else await change(revert, output);
+      if (allowLoss && !write) command.error('error: --allow-loss needs --write');
+      const schema = await schemaOf(gateway);
+      if (write) await writeFiles(schema, allowLoss, output);
+      else if (plan) await printPlan(schema, copy, output);
+      else await change(schema, revert, output);
     });
 }
 
-async function change(revert: boolean, output: Output): Promise<void> {
+async function change(schema: DatabaseSchema, revert: boolean, output: Output): Promise<void> {
   const database = sharedDatabase();
-  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
   const { migrate, revertLastMigration } = await import('../ground/database/migrate.js');
   if (revert) {
-    const reverted = await revertLastMigration(database, DATABASE_SCHEMA);
+    const reverted = await revertLastMigration(database, schema);
     const text = reverted ? 'The newest migration is undone.' : 'There is no migration to undo.';
     output.result({ reverted }, text);
     return;
   }
-  const applied = await migrate(database, DATABASE_SCHEMA);
+  const applied = await migrate(database, schema);
   const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.';
   output.result({ applied }, text);
 }
 
-async function printPlan(database: DatabaseTarget, copy: string | undefined, output: Output): Promise<void> {
+async function printPlan(schema: DatabaseSchema, copy: string | undefined, output: Output): Promise<void> {
+  const database = sharedDatabase();
   const target = copy === undefined ? null : storedDatabase('--copy', databaseTarget('--copy', copy));
   const plan = await import('../ground/database/migration-plan.js');
-  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
   if (target && (await plan.isSameDatabase(target, database))) {
     throw new ConfigError('--copy must name another database than DATABASE_URL.');
   }
-  const migrations = await plan.pendingMigrations(database, DATABASE_SCHEMA);
-  const seconds = target && (await plan.timeOnCopy(migrations, target, DATABASE_SCHEMA));
+  const migrations = await plan.pendingMigrations(database, schema);
+  const seconds = target && (await plan.timeOnCopy(migrations, target, schema));
   const pending = migrations.map(({ name, locks }) => ({
     name,
     locks,
@@ -74,4 +90,17 @@ async function printPlan(database: DatabaseTarget, copy: string | undefined, out
   const count = pending.length === 1 ? '1 migration is' : `${pending.length} migrations are`;
   const start = pending.length === 0 ? 'The database is up to date.' : `${count} pending. None was run.`;
   output.result({ pending }, [start, ...told].join('\n'));
+}
+
+async function writeFiles(schema: DatabaseSchema, allowsLoss: boolean, output: Output): Promise<void> {
+  const { writeMigrations } = await import('../ground/migrations/files/write.js');
+  const written = await writeMigrations(schema, { folder: FOLDER, allowsLoss, atMs: Date.now() });
+  const told = written.flatMap(({ file, losses }) => [
+    `Wrote ${file}.`,
+    ...losses.map((loss) => `  ${loss}`),
+  ]);
+  const next = 'Read it, then run `petstore migrate`.';
+  const text =
+    told.length > 0 ? [...told, next].join('\n') : 'The migrations make what the definitions need.';
+  output.result({ written }, text);
 }

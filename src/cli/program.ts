@@ -1,30 +1,40 @@
 import type { Readable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
+import type { Gateway } from '../app/gateway.js';
 import { ConfigError } from '../ground/config/config.js';
 import { AppError } from '../ground/kernel/errors.js';
 import { version } from '../ground/kernel/package.js';
-import { capitalized, FIRST_NOUN, NOUNS } from '../nouns.js';
+import { capitalized } from '../noun-words.js';
 import { backupCommand, copyCommand } from './backup.command.js';
 import { doctorCommand } from './doctor.command.js';
 import { domainsCommands } from './domains.command.js';
 import { exportCommand } from './files/export.command.js';
 import { importCommand } from './files/import.command.js';
+import { newCommand } from './folder/new.command.js';
+import { devCommand, startCommand } from './folder/start.command.js';
 import { keysCommands } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
+import { NO_GATEWAY } from './nearest-gateway.js';
 import { EXIT, type Output } from './output.js';
 import { projectsCommands } from './projects.command.js';
 import { databaseProblem } from './session.js';
 import { typesCommand } from './types/types.command.js';
 
-/** Runs the command of `args`, the words after `petstore`, and returns its exit code. */
+/**
+ * Runs the command of `args`, the words after `petstore`, and returns its exit code. Without a gateway there is only the
+ * command for clients of one.
+ */
 export async function runProgram(
+  gateway: Gateway | null,
   args: readonly string[],
   output: Output,
   stdin: Readable = process.stdin,
 ): Promise<number> {
   let usageProblem = '';
   const program = new Command('petstore')
-    .description('Manage a Petstore Gateway: projects, API keys, custom domains, imports and its database.')
+    .description(
+      `Manage ${gateway?.name ?? 'a gateway'}: projects, API keys, custom domains, imports and its database.`,
+    )
     .version(
       output.isJson ? JSON.stringify({ version: version() }) : version(),
       '--version',
@@ -39,31 +49,12 @@ export async function runProgram(
       },
     })
     .exitOverride()
-    .showHelpAfterError('Add --help for the usage and examples.')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ petstore projects create shop --plan pro
-  $ petstore keys create shop
-  $ petstore ${FIRST_NOUN.plural} import shop ${FIRST_NOUN.plural}.csv
-  $ petstore doctor
-
-The database is the one DATABASE_URL names, by default the file ./var/petstore.sqlite.
-Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
-    );
-  projectsCommands(program, output);
-  keysCommands(program, output);
-  for (const noun of NOUNS) {
-    const group = program.command(noun.plural).description(`${capitalized(noun.plural)} of a project.`);
-    importCommand(group, noun, output, stdin);
-    exportCommand(group, noun, output);
-  }
-  domainsCommands(program, output);
-  backupCommand(program, output);
-  copyCommand(program, output);
-  migrateCommand(program, output);
-  doctorCommand(program, output);
+    .showHelpAfterError('Add --help for the usage and examples.');
+  if (gateway) gatewayCommands(program, gateway, output, stdin);
+  else withoutGateway(program);
+  newCommand(program, output);
+  startCommand(program, output);
+  devCommand(program, output);
   typesCommand(program, output);
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -86,4 +77,45 @@ Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
     else output.fail(...databaseProblem(error));
     return EXIT.refused;
   }
+}
+
+function gatewayCommands(program: Command, gateway: Gateway, output: Output, stdin: Readable): void {
+  const [first] = gateway.nouns;
+  const { plural } = first.description;
+  program.addHelpText(
+    'after',
+    `
+Examples:
+  $ petstore projects create shop --plan pro
+  $ petstore keys create shop
+  $ petstore ${plural} import shop ${plural}.csv
+  $ petstore doctor
+
+The database is the one DATABASE_URL names, by default the file ./var/petstore.sqlite.
+Exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration.`,
+  );
+  projectsCommands(program, gateway, output);
+  keysCommands(program, gateway, output);
+  for (const { description: noun } of gateway.nouns) {
+    const group = program.command(noun.plural).description(`${capitalized(noun.plural)} of a project.`);
+    importCommand(group, gateway, noun, output, stdin);
+    exportCommand(group, gateway, noun, output);
+  }
+  domainsCommands(program, gateway, output);
+  backupCommand(program, gateway, output);
+  copyCommand(program, gateway, output);
+  migrateCommand(program, gateway, output);
+  doctorCommand(program, gateway, output);
+}
+
+/** Any other words than those of `types` are answered by what is missing. */
+function withoutGateway(program: Command): void {
+  program
+    .argument('[words...]')
+    .usage('[options] new <folder> | types <source>')
+    .allowUnknownOption()
+    .addHelpText('after', `\n${NO_GATEWAY}`)
+    .action(() => {
+      throw new ConfigError(NO_GATEWAY);
+    });
 }

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Gateway } from '../app/gateway.js';
 import type { Services } from '../app/services.js';
 import { hasOpenLog } from '../ground/kernel/caller.js';
 import type { ChangeLogRow } from '../ground/records/change-log.entity.js';
-import { FIRST_NOUN } from '../nouns.js';
 import { MAX_QUOTA, OPEN_STREAMS, PLAN_NAMES, PLANS, type Plan } from '../tenants/projects/plans.js';
 import type { Project } from '../tenants/projects/project.entity.js';
 import { grouped, isoTime, type Output, table } from './output.js';
@@ -22,10 +22,12 @@ interface SetOptions extends QuotaOptions {
   streams?: number;
 }
 
-export function projectsCommands(program: Command, output: Output): void {
+export function projectsCommands(program: Command, gateway: Gateway, output: Output): void {
   const projects = program.command('projects').description('Projects: the tenants of the gateway.');
   const changeOne = async (said: string, work: (services: Services) => Promise<Project>) => {
-    const [project] = await withServices(async (services) => describe(services, [await work(services)]));
+    const [project] = await withServices(gateway, async (services) =>
+      describe(services, [await work(services)]),
+    );
     if (project) output.result(project, `${said}\n\n${table([toRow(project)])}`);
   };
 
@@ -37,7 +39,7 @@ export function projectsCommands(program: Command, output: Output): void {
       `
 Examples:
   $ petstore projects create shop
-  $ petstore projects create shop --name "${FIRST_NOUN.type} shop" --plan pro
+  $ petstore projects create shop --name "${gateway.nouns[0].description.type} shop" --plan pro
   $ petstore projects create big --plan enterprise --per-minute 5000 --per-day 1000000`,
     )
     .action(async (slug: string, options: QuotaOptions & { name?: string }) => {
@@ -52,7 +54,9 @@ Examples:
     .description('Show every project.')
     .addHelpText('after', '\nExample:\n  $ petstore projects list --json')
     .action(async () => {
-      const all = await withServices(async (services) => describe(services, await services.projects.list()));
+      const all = await withServices(gateway, async (services) =>
+        describe(services, await services.projects.list()),
+      );
       const none = 'No project yet. Make one: petstore projects create <slug>';
       output.result({ projects: all }, table(all.map(toRow), none));
     });

@@ -1,10 +1,12 @@
 import { userInfo } from 'node:os';
 import type { CustomDomains } from '../app/custom-domains.js';
+import { type Gateway, loadGateway } from '../app/gateway.js';
 import type { Services } from '../app/services.js';
 import { ConfigError, type DatabaseTarget, isInMemory, loadConfig } from '../ground/config/config.js';
+import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { Database } from '../ground/database/database.js';
 import { isTableMissing, openProblem } from '../ground/database/database-errors.js';
-import { type Actor, SCOPES, type ServiceCall } from '../ground/kernel/caller.js';
+import type { Actor, ServiceCall } from '../ground/kernel/caller.js';
 import { AppError } from '../ground/kernel/errors.js';
 import { ProjectSignals } from '../ground/records/project-signals.js';
 import { RedisSignals } from '../ground/records/redis-signals.js';
@@ -14,16 +16,21 @@ const QUERY_TIMEOUT_MS = 10_000;
 
 /** Runs a command's work on the services of the configured database. Sets a new database up first. */
 export async function withServices<T>(
+  named: Gateway,
   work: (services: Services, shared: { db: Database; redisUrl: string | null }) => Promise<T>,
 ): Promise<T> {
   const { redisUrl } = loadConfig(process.env);
   const database = sharedDatabase();
   // Imported here: loading the services and TypeORM takes three times as long as everything that `--help` needs.
   const { createServices } = await import('../app/services.js');
-  const { DATABASE_SCHEMA } = await import('../app/database-schema.js');
+  const { databaseSchema } = await import('../app/database-schema.js');
   const { Database: OpenDatabase } = await import('../ground/database/database.js');
+  const gateway = await loadGateway(named);
+  const schema = databaseSchema(gateway);
+  const { requireMigrations } = await import('../ground/migrations/files/migrated-tables.js');
+  await requireMigrations(schema);
   const signals = redisUrl === null ? new ProjectSignals() : new RedisSignals(redisUrl);
-  const db = await OpenDatabase.open(database, DATABASE_SCHEMA, { queryTimeoutMs: QUERY_TIMEOUT_MS });
+  const db = await OpenDatabase.open(database, schema, { queryTimeoutMs: QUERY_TIMEOUT_MS });
   try {
     const isReady = await db.isReady().catch((error) => {
       if (isTableMissing(error)) return null;
@@ -31,7 +38,7 @@ export async function withServices<T>(
     });
     if (isReady === null) {
       const { migrate } = await import('../ground/database/migrate.js');
-      await migrate(database, DATABASE_SCHEMA);
+      await migrate(database, schema);
     }
     // A newer program must not change the schema under a running server without a command.
     if (isReady === false) {
@@ -40,7 +47,7 @@ export async function withServices<T>(
         'The database lacks the newest migrations. Run `petstore migrate` first.',
       );
     }
-    const services = createServices(db, Date.now, { signals });
+    const services = createServices(gateway, db, Date.now, { signals });
     await services.startIds();
     return await work(services, { db, redisUrl });
   } finally {
@@ -49,22 +56,33 @@ export async function withServices<T>(
   }
 }
 
+/** The tables and migrations of the gateway. */
+export async function schemaOf(gateway: Gateway): Promise<DatabaseSchema> {
+  const { databaseSchema } = await import('../app/database-schema.js');
+  return databaseSchema(await loadGateway(gateway));
+}
+
 export function commandLineActor(): Actor {
   return { name: `cli:${userInfo().username}`, requestId: null };
 }
 
 /** As `withServices`, for the work on the domains of a project. */
 export function withDomains<T>(
+  gateway: Gateway,
   slug: string,
   work: (domains: CustomDomains, call: ServiceCall) => Promise<T>,
 ): Promise<T> {
-  return withServices(async (services, { db }) => {
+  return withServices(gateway, async (services, { db }) => {
     const { createCustomDomains } = await import('../app/custom-domains.js');
     // This process serves no hosts.
     const domains = createCustomDomains({ config: loadConfig(process.env), db, services, now: Date.now });
     try {
       const { id: projectId } = await services.projects.getBySlug(slug);
-      const rights = { quota: { perMinute: 0, perDay: 0 }, scopes: new Set(SCOPES), rehearses: false };
+      const rights = {
+        quota: { perMinute: 0, perDay: 0 },
+        scopes: new Set(gateway.scopes.all),
+        rehearses: false,
+      };
       const caller = { keyId: 0n, projectId, ...rights, changesSinceMs: null };
       return await work(domains, { caller, actor: commandLineActor(), idempotencyKey: null });
     } finally {

@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { createServices } from '../../src/app/services.js';
 import { Database } from '../../src/ground/database/database.js';
 import type { Scope } from '../../src/ground/kernel/caller.js';
 import { ApiKey } from '../../src/tenants/api-keys/api-key.entity.js';
 import { isToken, newToken } from '../../src/tenants/api-keys/token.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
+import { createServices, DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onAnyDatabase } from '../support/on-databases.js';
 import { startApp, TEST_ACTOR, type Tenant } from '../support/start-app.js';

@@ -27,7 +27,12 @@ test('RefusedKeys-1: a key is refused until its Retry-After, by the plan or by a
 test('RefusedKeys-2: its documents are counted by the UTC minute, and a later refusal keeps the count', async () => {
   const clock = { now: NOON_MS + 15_000 };
   const now = () => clock.now;
-  const meter = new Meter(new MemoryLimiter(now), {} as ApiKeyService, false, now);
+  const meter = new Meter(
+    new MemoryLimiter(now),
+    {} as ApiKeyService,
+    { isStaging: false, nouns: 'books' },
+    now,
+  );
   const caller = { projectId: 1n, keyId: 1n, quota: { perMinute: 60, perDay: 1_000 } };
   const request = { caller, ip: '127.0.0.1' } as unknown as FastifyRequest;
   const reply = { headers: () => reply } as unknown as FastifyReply;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { SCOPES } from '../../src/ground/kernel/caller.js';
 import { ApiKey } from '../../src/tenants/api-keys/api-key.entity.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
+import { SCOPES } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
 import { HAMMERING_MS, HOUR_MS } from '../support/limiter/charges.js';
 import { onAnyDatabase } from '../support/on-databases.js';

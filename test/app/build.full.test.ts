@@ -1,7 +1,7 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { copyRepository, type RepositoryCopy } from '../support/own-noun/repository-copy.js';
+import { copyRepository, type RepositoryCopy } from '../support/repository/repository-copy.js';
 
 const BUILT = /^Building (.*)\n {2}server… \d+\.\d s\n$/;
 const OLD_NODE = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.9.0' } })`;

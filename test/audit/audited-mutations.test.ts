@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { buildSchema } from 'graphql';
-import { SCOPES, type Scope } from '../../src/ground/kernel/caller.js';
+import type { Scope } from '../../src/ground/kernel/caller.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { databaseKinds } from '../support/databases.js';
 import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
 import { PLATFORM_HOST, publishedTenant } from '../support/domains/domain-rig.js';
 import { attach } from '../support/domains/served-domain.js';
+import { SCOPES } from '../support/gateway/tested-gateway.js';
 import { graphql } from '../support/http/client.js';
 import { startApp, TEST_ACTOR, type Tenant, type TestApp } from '../support/start-app.js';
 

@@ -1,6 +1,5 @@
 import { linkSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { CopyTarget, copyDatabase } from '../../src/ground/backup/copy.js';
 import { withSnapshot } from '../../src/ground/backup/snapshot.js';
 import { loadConfig } from '../../src/ground/config/config.js';
@@ -9,6 +8,7 @@ import { fillEveryTable, onDatabase, readEveryTable } from '../support/backups/e
 import { petstore, petstoreHere } from '../support/command-line.js';
 import { databaseKinds } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 
 const PETS = 16_384;
 /** Enough that a copy is still under way when the signal arrives. */

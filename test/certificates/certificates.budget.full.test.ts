@@ -2,7 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { OrderLog, type PlannedOrder } from '../../src/domains/certificates/orders/order-log.js';
 import { AcmeOrder } from '../../src/domains/certificates/store/acme-order.entity.js';
 import { loadConfig } from '../../src/ground/config/config.js';
@@ -11,6 +10,7 @@ import { migrate } from '../../src/ground/database/migrate.js';
 import { IdGenerator } from '../../src/ground/kernel/ids.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import type { SpendingOrder } from '../support/domains/order-process.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 
 const START_MS = Date.UTC(2026, 0, 5, 12);
 const MINUTE_MS = 60_000;

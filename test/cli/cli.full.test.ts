@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { durationMs } from '../../src/cli/keys.command.js';
 import { grouped, printable, table } from '../../src/cli/output.js';
 import { loadConfig } from '../../src/ground/config/config.js';
@@ -15,9 +14,10 @@ import { RedisLimiter } from '../../src/request/rate-limit/redis/redis-limiter.j
 import { NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
 import { projectSubject } from '../../src/request/rate-limit/rules/subjects.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
-import { petstore, petstoreHere } from '../support/command-line.js';
+import { petstore, petstoreHere, workFolder } from '../support/command-line.js';
 import { anyDatabase, createTestDatabase, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { rest } from '../support/http/client.js';
 import { hammer } from '../support/limiter/charges.js';
@@ -331,9 +331,9 @@ describe.each([anyDatabase()])('on %s', (kind) => {
 describe('usage', () => {
   let folder: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'petstore-test-'));
+    folder = await workFolder();
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => rm(dirname(folder), { recursive: true, force: true }));
   const run = (args: string[], env = {}) =>
     petstoreHere(args, { databaseUrl: `sqlite:${folder}/usage.sqlite`, env });
   const runProcess = (args: string[]) =>

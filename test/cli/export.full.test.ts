@@ -4,15 +4,15 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { createServices, type Services } from '../../src/app/services.js';
+import type { Services } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import type { PetStatus } from '../../src/pets/pet.entity.js';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { MAIN, petstore, petstoreHere } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
+import { createServices, DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
+import type { PetStatus } from '../support/nouns/pet.js';
+import { Pet } from '../support/nouns/pet.js';
 
 const MIN = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;

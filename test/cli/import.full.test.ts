@@ -1,30 +1,17 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import {
-  appendFile,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFile, lstat, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse as parseCsv } from 'csv-parse/sync';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { FileImport } from '../../src/tenants/files/import.entity.js';
-import { petstore, petstoreHere } from '../support/command-line.js';
+import { petstore, petstoreHere, workFolder } from '../support/command-line.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
+import { createServices, DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
+import { Pet } from '../support/nouns/pet.js';
 
 const MIN = '-9223372036854775808';
 const MAX = '9223372036854775807';
@@ -42,12 +29,12 @@ describe.each(databaseKinds())('on %s', (kind) => {
     database = await createTestDatabase(kind);
     await petstoreHere(['migrate'], { databaseUrl: database.url });
     db = await Database.open(loadConfig({ DATABASE_URL: database.url }).database, DATABASE_SCHEMA);
-    folder = await mkdtemp(join(tmpdir(), 'petstore-import-'));
+    folder = await workFolder();
   });
   afterAll(async () => {
     await db.close();
     await database.remove();
-    await rm(folder, { recursive: true, force: true });
+    await rm(dirname(folder), { recursive: true, force: true });
   });
   beforeEach(async () => {
     projects += 1;

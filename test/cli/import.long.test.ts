@@ -2,14 +2,14 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { petstore } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { startGateway } from '../support/gateway-process.js';
 import { rest } from '../support/http/client.js';
+import { Pet } from '../support/nouns/pet.js';
 import { slowness } from '../support/own-time.js';
 
 describe('a large file on SQLite', () => {

@@ -8,8 +8,10 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openApiDocument } from '../../schema/openapi.js';
-import { usualDocument } from '../../src/doors/rest/rest-document.js';
+import { openApiDocument } from '../../src/doors/rest/document/openapi.js';
+import { defineNoun } from '../../src/noun/define-noun.js';
+import { int64 } from '../../src/noun/definition/int64.js';
+import { text } from '../../src/noun/definition/text.js';
 import { startBrowser } from '../support/browser.js';
 import { makeUserProject } from '../support/client/user-project.js';
 import { petstoreHere } from '../support/command-line.js';
@@ -18,20 +20,11 @@ import { startApp } from '../support/start-app.js';
 const run = promisify(execFile);
 const MOST_BYTES = 5 * 1024;
 
-/** A second noun, described as an author of one does. */
-const BOOK = {
-  ...{ singular: 'book', plural: 'books', type: 'Book', withArticle: 'a book', headline: 'Books.' },
-  fields: [
-    { name: 'title', label: 'Title', kind: 'text', isRequired: true, example: 'Middlemarch' },
-    { name: 'priceCents', label: 'Price', kind: 'int64', isRequired: false, example: '799' },
-  ],
-  ...{ filters: [], hasCount: false },
-} as const;
-const title = { type: 'string', minLength: 1, description: 'The title.', rule: 'must be text' } as const;
-const priceCents = {
-  ...{ type: 'integer', format: 'int64', description: 'The price in cents.', rule: 'must be an integer' },
-} as const;
-const NEW_BOOK = { type: 'object', required: ['title'], properties: { title, priceCents } } as const;
+/** A second noun, defined as an author of one does. */
+const books = defineNoun({
+  name: 'book',
+  fields: { title: text({ example: 'Middlemarch' }), priceCents: int64({ optional: true, example: 799n }) },
+});
 
 let folder: string;
 beforeAll(async () => {
@@ -110,18 +103,10 @@ test('Types-1: the types of pets compile under strict, with the types of Node an
 });
 
 test('Types-2: another resource has its types too, and a program in JavaScript gets a .js and a .d.ts', async () => {
-  const book = {
-    ...{ type: 'object', description: 'A book.', required: ['id', 'title'] },
-    properties: { id: { type: 'integer', format: 'int64' }, ...NEW_BOOK.properties },
-  };
-  const rest = usualDocument({
-    noun: BOOK,
-    listQuery: { type: 'object', properties: {} },
-    newSchema: NEW_BOOK,
-    schema: book,
-  });
+  const rest = await (await books.loadDoors()).rest();
   const servers = [{ url: 'https://books.example.com/v1' }];
-  const text = JSON.stringify(openApiDocument(servers, [{ ...rest, examples: {}, refusals: {} }]));
+  const gateway = { name: 'Bookstore', nouns: [books.description] } as const;
+  const text = JSON.stringify(openApiDocument(gateway, servers, [{ ...rest, examples: {}, refusals: {} }]));
   await writeFile(join(folder, 'books.json'), text);
   const out = join(folder, 'bookstore.js');
   expect(await petstore('types', join(folder, 'books.json'), '-o', out)).toMatchObject({ code: 0 });

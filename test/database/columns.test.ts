@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { migrate } from '../../src/ground/database/migrate.js';
@@ -7,6 +6,7 @@ import { RateCounter } from '../../src/request/rate-limit/memory/counter-store.j
 import { NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 
 describe.each(databaseKinds())('on %s', (kind) => {
   let database: TestDatabase;

@@ -1,13 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createServices, type Services } from '../../src/app/services.js';
+import type { Services } from '../../src/app/services.js';
 import { OrderLog } from '../../src/domains/certificates/orders/order-log.js';
 import { IdGenerator } from '../../src/ground/kernel/ids.js';
 import type { RecordFile } from '../../src/tenants/files/record-file.js';
 import type { ReadRow } from '../../src/tenants/files/rows.js';
 import { Project } from '../../src/tenants/projects/project.entity.js';
 import { publishedTenant } from '../support/domains/domain-rig.js';
+import { createServices } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { TEST_ACTOR } from '../support/start-app.js';

@@ -1,13 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { Database } from '../../src/ground/database/database.js';
-import { PET_STATUSES, Pet, type PetStatus } from '../../src/pets/pet.entity.js';
-import { oldestFirst, PetCursors } from '../../src/pets/pet-list.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { rest } from '../support/http/client.js';
 import { startFaultProxy } from '../support/http/fault-proxy.js';
-import { petServiceOf } from '../support/nouns/pet-service.js';
+import {
+  PET_STATUSES,
+  Pet,
+  type PetStatus,
+  petCursors,
+  petList,
+  petServiceOf,
+} from '../support/nouns/pet.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { inOwnTicks } from '../support/own-time.js';
 import { startApp, type Tenant } from '../support/start-app.js';
@@ -43,8 +48,7 @@ onEachDatabase((app, kind) => {
     const answers = await Promise.all(
       wanted.map(({ tenant, limit, status, afterId }) => {
         const filter = status === null ? '' : `&status=${status}`;
-        const position =
-          afterId === null ? '' : `&cursor=${new PetCursors(oldestFirst(status)).encode({ id: afterId })}`;
+        const position = afterId === null ? '' : `&cursor=${petCursors({ status }).encode({ id: afterId })}`;
         return rest(app().url, `/v1/pets?limit=${limit}${filter}${position}`, { token: tenant.token });
       }),
     );
@@ -69,7 +73,7 @@ onEachDatabase((app, kind) => {
         categoryId: 1n,
         status: PET_STATUSES[(index * 7 + (index >> 2)) % 4] ?? null,
       };
-      pets.push(await petServiceOf(app()).create(callAs(tenant), pet));
+      pets.push((await petServiceOf(app()).create(callAs(tenant), pet)) as unknown as Pet);
     }
     return pets.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
@@ -82,9 +86,9 @@ onEachDatabase((app, kind) => {
       .db.repository(Pet)
       .insert(ids.map((id) => ({ ...pet, id })));
     const list = (pageSize: number) =>
-      petServiceOf(app()).list(callAs(tenant), { ...oldestFirst(null), pageSize, after: null });
+      petServiceOf(app()).list(callAs(tenant), { ...petList({}), pageSize, after: null });
     const pages = await Promise.all([6, 6, 3].map(list));
-    expect(pages.map(({ pets }) => pets.map(({ id }) => BigInt(id)))).toEqual([ids, ids, ids.slice(0, 3)]);
+    expect(pages.map(({ rows }) => rows.map(({ id }) => BigInt(id)))).toEqual([ids, ids, ids.slice(0, 3)]);
   });
 
   if (kind === 'sqlite') return;
@@ -99,7 +103,7 @@ onEachDatabase((app, kind) => {
       const tenants = [await running.tenant(), await running.tenant()];
       const pets = petServiceOf(running);
       statements.length = 0;
-      const wanted = { ...oldestFirst(null), pageSize: 20, after: { id: 5n, text: '' } };
+      const wanted = { ...petList({}), pageSize: 20, after: { id: 5n, text: '' } };
       await Promise.all(
         Array.from({ length: AT_ONCE }, (_, index) =>
           pets.list(callAs(tenants[index % 2] as Tenant), wanted),

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { Database } from '../../src/ground/database/database.js';
 import { createTestDatabase } from '../support/databases.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { type Fault, startFaultProxy } from '../support/http/fault-proxy.js';
 import { testOnMysql as test } from '../support/on-databases.js';
 import { inOwnTicks } from '../support/own-time.js';

@@ -1,13 +1,14 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createServices, type Services } from '../../src/app/services.js';
+import type { Services } from '../../src/app/services.js';
 import { checkClock } from '../../src/cli/doctor-checks.js';
 import { firstIdAt, IdGenerator } from '../../src/ground/kernel/ids.js';
 import { INT64_MAX } from '../../src/ground/kernel/int64.js';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { LoggedRequest } from '../../src/tenants/request-log/logged-request.entity.js';
 import { databaseKinds, sharedDatabase } from '../support/databases.js';
+import { createServices } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
+import { Pet } from '../support/nouns/pet.js';
 import { onEachDatabase, testOnMysql } from '../support/on-databases.js';
 import { freePort } from '../support/servers/daemon.js';
 import { startApp, type TestApp } from '../support/start-app.js';

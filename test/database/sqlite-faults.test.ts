@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import libsql from 'libsql';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { Database } from '../../src/ground/database/database.js';
 import { unavailableIfDatabaseAway } from '../../src/ground/database/database-errors.js';
 import { Durability } from '../../src/ground/database/durability.js';
 import { migrate } from '../../src/ground/database/migrate.js';
 import { SqliteDriver } from '../../src/ground/database/sqlite/sqlite-driver.js';
 import { examineSqliteFile } from '../../src/ground/database/sqlite/sqlite-file.js';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { petstore } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
+import { Pet } from '../support/nouns/pet.js';
 
 let folder: string;
 let path: string;

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/ground/kernel/package.js';
 import { createTestDatabase } from '../support/databases.js';
-import { buildImage, type Image, sizeOf } from '../support/image.js';
 import { testOnMysql } from '../support/on-databases.js';
 import { slowness } from '../support/own-time.js';
+import { buildImage, type Image, sizeOf } from '../support/repository/image.js';
 
 /** The base image takes about 150 MB of the 250 MB. */
 const MAX_MB = 100;

@@ -2,16 +2,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { PET } from '../../src/pets/pet.description.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { pets } from '../../src/pets/pets.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { openRecordFile } from '../../src/tenants/files/record-file.js';
 import { anyDatabase, databaseKinds } from '../support/databases.js';
+import { createServices, DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { startFaultProxy } from '../support/http/fault-proxy.js';
+import { Pet } from '../support/nouns/pet.js';
 import { testOnMysql } from '../support/on-databases.js';
 import { startApp, TEST_ACTOR } from '../support/start-app.js';
 
@@ -29,8 +28,8 @@ testOnMysql(
     url.port = String(proxy.port);
     const { database: target } = loadConfig({ DATABASE_URL: url.href });
     const db = await Database.open(target, DATABASE_SCHEMA, { queryTimeoutMs: 300 });
-    const { imports } = createServices(db, Date.now).filesOf(PET.plural);
-    const file = await openRecordFile(path, process.stdin, PET.fields);
+    const { imports } = createServices(db, Date.now).filesOf(pets.description.plural);
+    const file = await openRecordFile(path, process.stdin, pets.description.fields);
     try {
       let waits = 0;
       const onWait = () => {

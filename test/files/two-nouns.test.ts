@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Column, Entity, In, Index, PrimaryColumn } from 'typeorm';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { ID, TIME_MS, text } from '../../src/ground/database/columns.js';
 import { Database } from '../../src/ground/database/database.js';
@@ -13,8 +11,7 @@ import { migrate } from '../../src/ground/database/migrate.js';
 import { RecordRules } from '../../src/ground/kernel/record-rules.js';
 import { NAME } from '../../src/ground/kernel/validation.js';
 import type { NounDescription } from '../../src/nouns.js';
-import { PET } from '../../src/pets/pet.description.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { pets as PETS } from '../../src/pets/pets.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { ExportService } from '../../src/tenants/files/export.service.js';
 import { FileImport } from '../../src/tenants/files/import.entity.js';
@@ -22,6 +19,8 @@ import { type BeginMode, ImportService } from '../../src/tenants/files/import.se
 import type { NounFiles } from '../../src/tenants/files/noun-files.js';
 import { openRecordFile } from '../../src/tenants/files/record-file.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { createServices, DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
+import { Pet } from '../support/nouns/pet.js';
 import { TEST_ACTOR } from '../support/start-app.js';
 
 /** A second noun beside pets: a note with a name, and a code that is unique in its project. */
@@ -48,7 +47,7 @@ const TABLE = `CREATE TABLE notes (project_id bigint NOT NULL, id bigint NOT NUL
   code varchar(16) NULL, created_at_ms bigint NOT NULL, PRIMARY KEY (project_id, id))`;
 
 const NOTE: NounDescription = {
-  ...PET,
+  ...PETS.description,
   singular: 'note',
   plural: 'notes',
   type: 'Note',
@@ -153,7 +152,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
     await writeFile(path, `name,categoryId,code\n${rows.join('\n')}\n`);
     const { pets, notes } = services();
     const ended = await Promise.all([
-      imported(pets, projectId, { path, fields: PET.fields }),
+      imported(pets, projectId, { path, fields: PETS.description.fields }),
       imported(notes, projectId, { path, fields: NOTE.fields }),
     ]);
     expect(ended.map(({ isComplete, progress }) => [isComplete, progress.noun, progress.imported])).toEqual([
@@ -169,7 +168,7 @@ describe.each(databaseKinds())('on %s', (kind) => {
 
     // Each noun imports the next content of the file after the other has ended.
     await writeFile(path, 'name,categoryId\nRex,1\n');
-    await imported(pets, projectId, { path, fields: PET.fields });
+    await imported(pets, projectId, { path, fields: PETS.description.fields });
     await imported(notes, projectId, { path, fields: NOTE.fields });
     const again = imported(notes, projectId, { path, fields: NOTE.fields });
     await expect(again).rejects.toMatchObject({

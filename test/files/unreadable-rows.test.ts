@@ -2,10 +2,11 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { type AppError, invalidRequest } from '../../src/ground/kernel/errors.js';
 import { NAME, validator } from '../../src/ground/kernel/validation.js';
-import { NOUNS, type NounField } from '../../src/nouns.js';
+import type { NounField } from '../../src/nouns.js';
 import { openRecordFile } from '../../src/tenants/files/record-file.js';
 import { RowBatch } from '../../src/tenants/files/row-batch.js';
 import { BEGINNING } from '../../src/tenants/files/rows.js';
+import { GATEWAY } from '../support/gateway/tested-gateway.js';
 
 const text = (name: string, isRequired: boolean) => fieldOf(name, 'text', isRequired);
 const count = fieldOf('count', 'int64', true);
@@ -108,6 +109,6 @@ test('Import-49: a header is refused with the columns of its noun', async () => 
 });
 
 test('Import-50: no field of a noun has a name that files use themselves', () => {
-  const names = NOUNS.flatMap(({ fields }) => fields.map(({ name }) => name));
+  const names = GATEWAY.nouns.flatMap(({ description }) => description.fields.map(({ name }) => name));
   expect(names.filter((name) => ['id', 'problem', 'row', 'unreadable'].includes(name))).toEqual([]);
 });

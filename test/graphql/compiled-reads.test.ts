@@ -6,8 +6,8 @@ import { KnownOperation } from '../../src/doors/graphql/known-operation.js';
 import type { OperationCharges } from '../../src/doors/graphql/operation-charges.js';
 import { isCompilable } from '../../src/doors/graphql/operations/compilable.js';
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
-import { PetResolver } from '../../src/pets/graphql/pet.resolver.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
+import { servedPets } from '../support/gateway/tested-gateway.js';
 import { EVERYTHING } from '../support/graphql/everything.js';
 import { randomOperation } from '../support/graphql/random-operations.js';
 import { isLongRun } from '../support/long-run.js';
@@ -73,7 +73,7 @@ test('Compiled-3: a variable of a oneOf object is checked', async () => {
 
 test('Compiled-4: lists of pets are compiled, with literals and with variables', async () => {
   const limits = new FieldLimits(new MemoryLimiter(Date.now));
-  const schema = await createSchema([{ plural: 'pets', resolver: PetResolver }], [], limits);
+  const schema = await createSchema([await servedPets()], [], limits);
   const page = '{ nodes { id name status createdAt } edges { cursor } pageInfo { endCursor hasNextPage } }';
   const list =
     'query Pets($first: Int, $after: String, $status: PetStatus, $start: String, $ids: [ID!], $order: PetOrder = NEWEST)' +

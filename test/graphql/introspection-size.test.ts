@@ -10,8 +10,8 @@ import {
 import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import { countIntrospection } from '../../src/doors/graphql/operations/introspection-size.js';
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
-import { PetResolver } from '../../src/pets/graphql/pet.resolver.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
+import { servedPets } from '../support/gateway/tested-gateway.js';
 import { graphql } from '../support/http/client.js';
 import { startApp } from '../support/start-app.js';
 
@@ -33,11 +33,7 @@ const HOSTILE = `{ __schema { types { ${Array.from(
 
 let schema: GraphQLSchema;
 beforeAll(async () => {
-  schema = await createSchema(
-    [{ plural: 'pets', resolver: PetResolver }],
-    [],
-    new FieldLimits(new MemoryLimiter(Date.now)),
-  );
+  schema = await createSchema([await servedPets()], [], new FieldLimits(new MemoryLimiter(Date.now)));
 });
 
 function countOf(source: string, variables: Record<string, unknown> = {}): number {

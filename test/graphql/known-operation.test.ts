@@ -4,9 +4,9 @@ import { FieldLimits } from '../../src/doors/graphql/execution/field-limits.js';
 import { KnownOperation } from '../../src/doors/graphql/known-operation.js';
 import { OperationCharges } from '../../src/doors/graphql/operation-charges.js';
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
-import { PetResolver } from '../../src/pets/graphql/pet.resolver.js';
 import type { Meter } from '../../src/request/admission/meter.js';
 import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limiter.js';
+import { servedPets } from '../support/gateway/tested-gateway.js';
 
 const SOURCE =
   'query ($first: Int, $both: Boolean!) { pets(first: $first) { nodes { id } } project @include(if: $both) { slug } }';
@@ -18,11 +18,7 @@ let operation: KnownOperation;
 let measuredNow: () => number;
 
 beforeAll(async () => {
-  schema = await createSchema(
-    [{ plural: 'pets', resolver: PetResolver }],
-    [],
-    new FieldLimits(new MemoryLimiter(Date.now)),
-  );
+  schema = await createSchema([await servedPets()], [], new FieldLimits(new MemoryLimiter(Date.now)));
 });
 beforeEach(() => {
   charges = new OperationCharges(schema, {} as Meter);

@@ -9,13 +9,13 @@ import { DomainResolver } from '../../src/doors/graphql/schema/domains/domain.re
 import { ProjectResolver } from '../../src/doors/graphql/schema/project.resolver.js';
 import { RateLimitResolver } from '../../src/doors/graphql/schema/rate-limit.resolver.js';
 import { createSchema } from '../../src/doors/graphql/schema/schema.js';
-import { PetResolver } from '../../src/pets/graphql/pet.resolver.js';
 import type { Limiter } from '../../src/request/rate-limit/rules/limiter.js';
 import { closeLog, openLog } from '../support/changes/changes.js';
 import { anyDatabase } from '../support/databases.js';
 import { type DnsServerDouble, startDnsServer } from '../support/dns/dns-server.js';
 import { PLATFORM_HOST, publishedTenant } from '../support/domains/domain-rig.js';
 import { attach } from '../support/domains/served-domain.js';
+import { servedPets } from '../support/gateway/tested-gateway.js';
 import { graphql } from '../support/http/client.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
@@ -275,17 +275,18 @@ describe.each([anyDatabase()])('on %s', (kind) => {
 });
 
 /** Builds the schema of the door without services; it is not executed. */
-function bareSchema(): Promise<GraphQLSchema> {
+async function bareSchema(): Promise<GraphQLSchema> {
+  const noun = await servedPets();
   const classes = [
     ActivityResolver,
     ApiKeyResolver,
     DomainResolver,
-    PetResolver,
+    ...noun.resolvers,
     ProjectResolver,
     RateLimitResolver,
   ];
   const resolvers = classes.map(({ prototype }) => Object.create(prototype) as object);
-  return createSchema([{ plural: 'pets', resolver: PetResolver }], resolvers, new FieldLimits({} as Limiter));
+  return createSchema([noun], resolvers, new FieldLimits({} as Limiter));
 }
 
 /** With all fields these lists would be too large. `domain` covers the fields of `domains`, and `usage` reads all series at once. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AppError } from '../../src/ground/kernel/errors.js';
 import { eventually } from '../support/eventually.js';
-import { petServiceOf } from '../support/nouns/pet-service.js';
+import { petServiceOf } from '../support/nouns/pet.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
 let app: TestApp;

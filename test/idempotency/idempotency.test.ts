@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { graphql, rest } from '../support/http/client.js';
+import { Pet } from '../support/nouns/pet.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { ApiKey } from '../../src/tenants/api-keys/api-key.entity.js';
 import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { publishedTenant } from '../support/domains/domain-rig.js';
 import { attach } from '../support/domains/served-domain.js';
 import { graphql } from '../support/http/client.js';
+import { Pet } from '../support/nouns/pet.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 

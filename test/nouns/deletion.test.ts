@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { SCOPES, type Scope } from '../../src/ground/kernel/caller.js';
+import type { Scope } from '../../src/ground/kernel/caller.js';
+import { SCOPES } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
 import { onEachNoun } from '../support/nouns/on-nouns.js';
 import { restBody } from '../support/nouns/test-noun.js';

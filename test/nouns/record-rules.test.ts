@@ -58,7 +58,6 @@ test.each<[keywords: object, accepted: bigint[], refused: bigint[]]>([
 );
 
 test.each<[property: object, told: string]>([
-  [{ default: 1 }, 'weightGrams has a keyword default'],
   [{ readOnly: true }, 'weightGrams has a keyword readOnly'],
   [{ minLength: 1 }, 'weightGrams has a keyword minLength'],
   [{ minimun: 1 }, 'weightGrams has a keyword minimun'],

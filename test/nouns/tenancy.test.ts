@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { SCOPES } from '../../src/ground/kernel/caller.js';
 import { graphql, rest } from '../support/http/client.js';
 import { accepted, doorsOf } from '../support/nouns/noun-doors.js';
 import { onEachNoun } from '../support/nouns/on-nouns.js';
 import { literal, restBody } from '../support/nouns/test-noun.js';
+import { TESTED_GATEWAY } from '../support/nouns/tested-nouns.js';
 import type { Tenant } from '../support/start-app.js';
 
 const UNKNOWN_ID = '4503599627370496';
@@ -113,7 +113,7 @@ onEachNoun((noun, names, app) => {
     const { id } = accepted(await doors.rest.create(mine.token, noun.input(0)));
     const { apiKeys } = app().app.services;
     const keyWithout = async (missing: string) => {
-      const scopes = SCOPES.filter((scope) => scope !== missing);
+      const scopes = TESTED_GATEWAY.scopes.all.filter((scope) => scope !== missing);
       const wanted = { projectId: mine.projectId, name: 'x', scopes, expiresAtMs: null };
       return (await apiKeys.create({ name: 'test', requestId: null }, wanted)).token;
     };

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { IdempotencyKey } from '../../src/tenants/idempotency/idempotency-key.entity.js';
 import { databaseKinds } from '../support/databases.js';
 import { graphql } from '../support/http/client.js';
+import { Pet } from '../support/nouns/pet.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 
 const CREATE =

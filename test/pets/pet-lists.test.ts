@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { Pet, type PetStatus } from '../../src/pets/pet.entity.js';
 import { graphql, rest } from '../support/http/client.js';
+import { Pet, type PetStatus } from '../support/nouns/pet.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { rest } from '../support/http/client.js';
 import { doorsOf } from '../support/nouns/noun-doors.js';
+import { Pet } from '../support/nouns/pet.js';
 import { PETS } from '../support/nouns/pets.js';
 import { namesOf } from '../support/nouns/test-noun.js';
 import { onAnyDatabase } from '../support/on-databases.js';

@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { migrate } from '../../src/ground/database/migrate.js';
-import { type Caller, SCOPES } from '../../src/ground/kernel/caller.js';
+import type { Caller } from '../../src/ground/kernel/caller.js';
 import { connectRedis } from '../../src/ground/redis/redis-connection.js';
 import { projectSubject } from '../../src/request/rate-limit/rules/subjects.js';
 import { AuditEvent } from '../../src/tenants/audit/audit-event.entity.js';
 import { createTestDatabase, sharedDatabase, type TestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
+import { createServices, DATABASE_SCHEMA, SCOPES } from '../support/gateway/tested-gateway.js';
 import { type GatewayProcess, startGateway } from '../support/gateway-process.js';
 import { graphql, rest } from '../support/http/client.js';
 import { countedLimiter } from '../support/limiter/shared-limiter.js';

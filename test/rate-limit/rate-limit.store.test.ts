@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Like } from 'typeorm';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { type DatabaseTarget, loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { migrate } from '../../src/ground/database/migrate.js';
@@ -14,6 +13,7 @@ import { MemoryLimiter } from '../../src/request/rate-limit/memory/memory-limite
 import { banStatus, NO_RECORD } from '../../src/request/rate-limit/rules/bans.js';
 import type { Usage } from '../../src/request/rate-limit/rules/windows.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { charge, DAY_MS, HOUR_MS, hammer, NOON_MS } from '../support/limiter/charges.js';
 
 const NONE = { perMinute: 0, perDay: 0 };

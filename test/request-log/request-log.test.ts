@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { LoggedRequest } from '../../src/tenants/request-log/logged-request.entity.js';
 import { createTestDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { createTenant, startGateway } from '../support/gateway-process.js';
 import { graphql, rest } from '../support/http/client.js';
 import { HOUR_MS, MINUTE_MS } from '../support/limiter/charges.js';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { insertRows } from '../../src/ground/database/insert-rows.js';
@@ -18,6 +17,7 @@ import {
 import { UsageService } from '../../src/tenants/usage/usage.service.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds, type TestDatabase } from '../support/databases.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { type Fault, startFaultProxy } from '../support/http/fault-proxy.js';
 import { NOON_MS } from '../support/limiter/charges.js';
 import { atMachineSpeed } from '../support/own-time.js';

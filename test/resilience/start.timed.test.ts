@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { createDataSource } from '../../src/ground/database/data-source.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { createTenant, ready, spawnGateway, startGateway } from '../support/gateway-process.js';
 import { testOnMysql } from '../support/on-databases.js';
 import { atMachineSpeed } from '../support/own-time.js';

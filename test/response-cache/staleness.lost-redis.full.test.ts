@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { type App, createApp } from '../../src/app/app.js';
+import { GATEWAY } from '../support/gateway/tested-gateway.js';
 import { rest } from '../support/http/client.js';
 import { type FaultProxy, startFaultProxy } from '../support/http/fault-proxy.js';
 import { type RedisServer, startRedis } from '../support/servers/redis.js';
@@ -20,7 +21,13 @@ beforeAll(async () => {
   const { db, clock, config } = reader;
   const redisUrl = `redis://127.0.0.1:${network.port}`;
   const logger = pino({ level: 'silent' });
-  writer = await createApp({ config: { ...config, redisUrl }, db, logger, now: () => clock.now });
+  writer = await createApp({
+    gateway: GATEWAY,
+    config: { ...config, redisUrl },
+    db,
+    logger,
+    now: () => clock.now,
+  });
   await writer.listen();
 });
 afterAll(async () => {

@@ -1,14 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { Database } from '../../src/ground/database/database.js';
 import type { Scope } from '../../src/ground/kernel/caller.js';
 import { VERSION_MS } from '../../src/ground/kernel/data-versions.js';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { callAs } from '../support/call-as.js';
 import { anyDatabase, databaseKinds } from '../support/databases.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
 import { isLongRun } from '../support/long-run.js';
-import { petServiceOf } from '../support/nouns/pet-service.js';
+import { Pet, petServiceOf } from '../support/nouns/pet.js';
 import { StalenessLoad } from '../support/staleness/load.js';
 import { report } from '../support/staleness/report.js';
 import { violationsOf } from '../support/staleness/violations.js';

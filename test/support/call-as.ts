@@ -1,4 +1,5 @@
-import { SCOPES, type ServiceCall, serviceCall } from '../../src/ground/kernel/caller.js';
+import { type ServiceCall, serviceCall } from '../../src/ground/kernel/caller.js';
+import { SCOPES } from './gateway/tested-gateway.js';
 import type { Tenant } from './start-app.js';
 
 /** The call of a service for a project, as a key with every scope makes it. */

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { parse } from 'lossless-json';
 import { Output } from '../../src/cli/output.js';
 import { runProgram } from '../../src/cli/program.js';
+import petstoreGateway from '../../src/petstore.js';
 
 export const MAIN = resolve('dist/src/cli/main.js');
 /** The Node flags of `npm run petstore`. */
@@ -59,6 +62,17 @@ export function petstore(args: string[], options: RunOptions = {}): Promise<Ende
   });
 }
 
+/** A new folder with the gateway's package.json above it: `petstore` finds it from there. */
+export async function workFolder(): Promise<string> {
+  const above = await mkdtemp(join(tmpdir(), 'petstore-test-'));
+  const manifest = { petstore: { gateway: resolve('dist/src/petstore.js') } };
+  await writeFile(join(above, 'package.json'), JSON.stringify(manifest));
+  await chmod(above, 0o755);
+  const folder = join(above, 'work');
+  await mkdir(folder);
+  return folder;
+}
+
 let lastRun: Promise<unknown> = Promise.resolve();
 
 /**
@@ -81,7 +95,11 @@ export function petstoreHere(
     const before = process.env;
     process.env = { ...before, ...settings };
     try {
-      return ended(await runProgram(args, output, Readable.from([Buffer.from(input)])), stdout, stderr);
+      return ended(
+        await runProgram(petstoreGateway, args, output, Readable.from([Buffer.from(input)])),
+        stdout,
+        stderr,
+      );
     } finally {
       process.env = before;
     }

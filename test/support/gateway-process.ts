@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { SCOPES } from '../../src/ground/kernel/caller.js';
 import type { Plan } from '../../src/tenants/projects/plans.js';
 import { eventually } from './eventually.js';
+import { createServices, DATABASE_SCHEMA, SCOPES } from './gateway/tested-gateway.js';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/src/main.js');
 /** A quota that these tests never spend, because they do not test quotas. */

@@ -1,16 +1,18 @@
 import type { AddressInfo } from 'node:net';
 import { AbstractLogger } from 'typeorm';
 import { type App, createApp } from '../../src/app/app.js';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
+import { databaseSchema } from '../../src/app/database-schema.js';
+import type { LoadedGateway } from '../../src/app/gateway.js';
 import { type Config, loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
 import { migrate } from '../../src/ground/database/migrate.js';
-import { SCOPES, type Scope } from '../../src/ground/kernel/caller.js';
+import type { Scope } from '../../src/ground/kernel/caller.js';
 import { createLogger } from '../../src/ground/log/logger.js';
 import { ApiKey } from '../../src/tenants/api-keys/api-key.entity.js';
 import type { Plan } from '../../src/tenants/projects/plans.js';
 import { Project } from '../../src/tenants/projects/project.entity.js';
 import { createTestDatabase, type DatabaseKind } from './databases.js';
+import { GATEWAY } from './gateway/tested-gateway.js';
 
 export const TEST_ACTOR = { name: 'test', requestId: null };
 
@@ -37,6 +39,7 @@ export interface TestApp {
 }
 
 interface StartOptions {
+  gateway?: LoadedGateway;
   kind?: DatabaseKind;
   env?: Record<string, string>;
   now?: number;
@@ -50,6 +53,7 @@ let tenants = 0;
 
 /** Starts the real app on a new database and a free port, with a clock that stands still until the test sets it. */
 export async function startApp({
+  gateway = GATEWAY,
   kind = 'sqlite',
   env = {},
   now,
@@ -65,13 +69,14 @@ export async function startApp({
     OVERLOAD: 'off',
     ...env,
   });
-  await migrate(config.database, DATABASE_SCHEMA);
-  const db = await Database.open(config.database, DATABASE_SCHEMA);
+  const schema = databaseSchema(gateway);
+  await migrate(config.database, schema);
+  const db = await Database.open(config.database, schema);
   if (onQuery) recordQueries(db, onQuery);
   const clock = { now: now ?? Date.now() };
   const format = config.logFormat ?? 'json';
   const logger = createLogger({ level: config.logLevel, format }, { write: (line) => onLog?.(line) });
-  const app = await createApp({ config, db, logger, now: () => clock.now });
+  const app = await createApp({ gateway, config, db, logger, now: () => clock.now });
   await app.listen();
   const { port } = app.http.server.address() as AddressInfo;
 
@@ -81,7 +86,7 @@ export async function startApp({
     db,
     url: `http://127.0.0.1:${port}`,
     clock,
-    async tenant({ plan = 'ENTERPRISE', scopes = SCOPES } = {}) {
+    async tenant({ plan = 'ENTERPRISE', scopes = gateway.scopes.all } = {}) {
       tenants += 1;
       const slug = `tenant-${tenants}`;
       const { projects, apiKeys } = app.services;
@@ -100,7 +105,7 @@ export async function startApp({
     },
     async restarted() {
       await app.http.close();
-      const next = await createApp({ config, db, logger, now: () => clock.now });
+      const next = await createApp({ gateway, config, db, logger, now: () => clock.now });
       await next.listen();
       const address = next.http.server.address() as AddressInfo;
       return { url: `http://127.0.0.1:${address.port}`, close: () => next.http.close() };

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { samplingRule } from '../../src/request/tracing/start-tracing.js';
 import { querySummary } from '../../src/request/tracing/traced-work.js';
 import { anyDatabase } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
 import { graphql, rest } from '../support/http/client.js';
+import { Pet } from '../support/nouns/pet.js';
 import { type RedisServer, startRedis } from '../support/servers/redis.js';
 import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
 import { type CollectedSpan, Collector } from '../support/tracing/collector.js';

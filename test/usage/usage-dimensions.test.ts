@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { createServices } from '../../src/app/services.js';
 import { BUCKET_NAMES, type UsageWindow } from '../../src/tenants/usage/buckets.js';
 import { USAGE_DIMENSIONS, type UsageDimension } from '../../src/tenants/usage/project-usage.js';
 import { UsageCount } from '../../src/tenants/usage/usage-count.entity.js';
 import { latencyBucket, latencyOf, type Outcomes } from '../../src/tenants/usage/usage-counters.js';
+import { createServices } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
 import { onEachDatabase } from '../support/on-databases.js';

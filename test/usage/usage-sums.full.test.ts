@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
-import { createServices } from '../../src/app/services.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { Database } from '../../src/ground/database/database.js';
-import { SCOPES } from '../../src/ground/kernel/caller.js';
 import { LoggedRequest, REQUEST_RETENTION } from '../../src/tenants/request-log/logged-request.entity.js';
 import type { UsageDimension } from '../../src/tenants/usage/project-usage.js';
 import { callAs } from '../support/call-as.js';
 import { createTestDatabase, databaseKinds } from '../support/databases.js';
+import { createServices, DATABASE_SCHEMA, SCOPES } from '../support/gateway/tested-gateway.js';
 import { startGateway } from '../support/gateway-process.js';
 import { TEST_ACTOR } from '../support/start-app.js';
 import { type SeenRequest, sendUsageLoad } from '../support/usage/usage-load.js';

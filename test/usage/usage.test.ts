@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createApp } from '../../src/app/app.js';
-import { DATABASE_SCHEMA } from '../../src/app/database-schema.js';
 import { loadConfig } from '../../src/ground/config/config.js';
 import { ChangeSequence } from '../../src/ground/database/change-sequence.entity.js';
 import { Database } from '../../src/ground/database/database.js';
@@ -11,6 +10,7 @@ import { UsageCount } from '../../src/tenants/usage/usage-count.entity.js';
 import { UsageCounters } from '../../src/tenants/usage/usage-counters.js';
 import { databaseKinds } from '../support/databases.js';
 import { eventually } from '../support/eventually.js';
+import { DATABASE_SCHEMA, GATEWAY } from '../support/gateway/tested-gateway.js';
 import { graphql, rest } from '../support/http/client.js';
 import { startFaultProxy } from '../support/http/fault-proxy.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, NOON_MS } from '../support/limiter/charges.js';
@@ -81,6 +81,7 @@ onEachDatabase(
       const { token, projectId } = await app().tenant();
       const otherDb = await Database.open(app().config.database, DATABASE_SCHEMA);
       const other = await createApp({
+        gateway: GATEWAY,
         config: app().config,
         db: otherDb,
         logger: pino({ level: 'silent' }),

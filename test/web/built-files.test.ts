@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startProblem } from '../../src/app/start-problem.js';
+import { describedGateway } from '../../src/app/gateway.js';
 import { Pages } from '../../src/doors/web/pages.js';
 import { loadConfig } from '../../src/ground/config/config.js';
+import { startProblem } from '../../src/process/start-problem.js';
 import { plain } from '../support/domains/served-domain.js';
+import { GATEWAY } from '../support/gateway/tested-gateway.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 
 let app: TestApp;
@@ -55,7 +57,13 @@ test('Static-2: files that only the build or the server reads are not served', a
 });
 
 test('Static-3: without a build the start says how to make one, and blames no setting', async () => {
-  const settings = { projects: app.app.services.projects, servers: () => [], schemaText: () => '' };
+  const settings = {
+    projects: app.app.services.projects,
+    servers: () => [],
+    gateway: describedGateway(GATEWAY),
+    schemaText: () => '',
+    openApiText: async () => '',
+  };
   const error = await Pages.open(settings, '/no/such/folder').catch((reason) => reason);
   expect(startProblem(error, loadConfig({}))).toBe(
     'The pages for browsers are not built. Run: npm run build',

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from '@jest/globals';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { describedGateway } from '../../src/app/gateway.js';
 import { dashboardDoor } from '../../src/doors/web/dashboard.door.js';
+import { GATEWAY } from '../support/gateway/tested-gateway.js';
 
 let app: FastifyInstance;
 let folder: string;
@@ -21,7 +23,9 @@ async function open(): Promise<string> {
   app.addHook('onRequest', async (request) => {
     request.site = { projectId: null, origin: null, canonicalUrl: null, isServed: null };
   });
-  await app.register(async (door) => dashboardDoor(door, folder), { prefix: '/dashboard' });
+  await app.register(async (door) => dashboardDoor(door, describedGateway(GATEWAY), folder), {
+    prefix: '/dashboard',
+  });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }

@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import { copyRepository, type RepositoryCopy } from '../support/own-noun/repository-copy.js';
+import { copyRepository, type RepositoryCopy } from '../support/repository/repository-copy.js';
 import { freePort } from '../support/servers/daemon.js';
 
 const PATIENCE_MS = 200_000;
@@ -11,7 +11,7 @@ const SAYS_ADDRESSES = /^Dashboard (\S+) {3}Gateway \S+ .*Ctrl-C/m;
 let copy: RepositoryCopy;
 beforeAll(async () => {
   copy = await copyRepository();
-  // The pages of this repository's build are the same.
+  // The browser files of this repository's build are the same.
   await copy.run(`mkdir dist && cp -r ${resolve('dist/public')} dist/`);
 });
 afterAll(() => copy.remove());
@@ -21,7 +21,12 @@ test('Dev-1: npm run dev says both addresses, restarts the gateway after a chang
   const dev = copy.start(`DEMO=0 PORT=${port} npm run dev`);
   try {
     const dashboard = await addressOf(dev);
-    expect(await (await fetch(dashboard)).text()).toContain('/@vite/client');
+    const page = await (await fetch(dashboard)).text();
+    expect(page).toContain('/@vite/client');
+    // What the gateway serves comes from the gateway.
+    expect(page).toMatch(
+      /<script type="application\/json" id="gateway">\{"name":"Petstore Gateway","nouns":\[/,
+    );
     const asked = await fetch(`${new URL(dashboard).origin}/graphql`, { method: 'POST' });
     expect(asked.headers.has('x-request-id')).toBe(true);
     await appendFile(join(copy.folder, 'src/main.ts'), "console.log('changed by a test');\n");

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { samplesOf } from '../../browser/pages/reference/samples.js';
-import { SCOPES } from '../../src/ground/kernel/caller.js';
+import { samplesOf } from '../../src/doors/web/shown/samples.js';
 import { ERRORS } from '../../src/ground/kernel/errors.js';
-import { GET_PET_DEPRECATION } from '../../src/pets/pet.rules.js';
+import { GET_PET_DEPRECATION } from '../../src/pets/get-pet.js';
 import { LADDER_MINUTES, STRIKES_TO_BAN } from '../../src/request/rate-limit/rules/bans.js';
 import { PLANS } from '../../src/tenants/projects/plans.js';
+import { SCOPES } from '../support/gateway/tested-gateway.js';
 import { rest } from '../support/http/client.js';
 import { startApp, type TestApp } from '../support/start-app.js';
 

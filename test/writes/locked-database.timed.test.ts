@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { openLog } from '../support/changes/changes.js';
 import { databaseKinds, lockWrites } from '../support/databases.js';
 import { graphql, rest } from '../support/http/client.js';
+import { Pet } from '../support/nouns/pet.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import { startApp, type Tenant } from '../support/start-app.js';
 

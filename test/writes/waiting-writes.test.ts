@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
-import { Pet } from '../../src/pets/pet.entity.js';
 import { openLog } from '../support/changes/changes.js';
 import { lockWrites } from '../support/databases.js';
 import { rest } from '../support/http/client.js';
+import { Pet } from '../support/nouns/pet.js';
 import { onEachDatabase } from '../support/on-databases.js';
 import type { Tenant } from '../support/start-app.js';
 

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { NOUNS } from '../../nouns.js';
+import { NOUNS } from '../../gateway.js';
 import { ActivityPage } from './activity/activity-page.js';
 import { DomainPage } from './domains/domain-page.js';
 import { DomainsPage } from './domains/domains-page.js';

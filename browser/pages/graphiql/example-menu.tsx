@@ -1,6 +1,9 @@
 import { useEditorContext } from '@graphiql/react';
 import { useEffect, useRef } from 'react';
-import { EXAMPLE_QUERIES, type ExampleQuery } from './example-queries.js';
+import { NOUNS } from '../../gateway.js';
+import { type ExampleQuery, exampleQueries } from './example-queries.js';
+
+export const EXAMPLES = exampleQueries(NOUNS);
 
 /** Opens an example in a new tab, so that it replaces nothing that the user wrote. */
 export function ExampleMenu() {
@@ -23,12 +26,12 @@ export function ExampleMenu() {
       // The editors are loaded after the page. Before that an example would be lost.
       disabled={!queryEditor || !variableEditor}
       onChange={({ target }) => {
-        wanted.current = EXAMPLE_QUERIES.find(({ task }) => task === target.value) ?? null;
+        wanted.current = EXAMPLES.find(({ task }) => task === target.value) ?? null;
         if (wanted.current) addTab();
       }}
     >
       <option value="">Examples…</option>
-      {EXAMPLE_QUERIES.map(({ task }) => (
+      {EXAMPLES.map(({ task }) => (
         <option key={task}>{task}</option>
       ))}
     </select>

@@ -1,10 +1,10 @@
-import { capitalized, FIRST_NOUN, NOUNS, type NounDescription, type NounExample } from '../../nouns.js';
+import { capitalized, type GatewayDescription, type NounDescription, type NounExample } from '../../nouns.js';
 
 export type ExampleQuery = NounExample;
 
 /** An example for each task, in the order in which users need them. A test runs them all against the schema. */
-export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
-  ...NOUNS.flatMap((noun) => noun.examples ?? usualExamples(noun)),
+export const exampleQueries = (nouns: GatewayDescription['nouns']): readonly ExampleQuery[] => [
+  ...nouns.flatMap((noun) => noun.examples ?? usualExamples(noun)),
   {
     task: 'See the remaining quota',
     query: `query RemainingQuota {
@@ -93,7 +93,7 @@ export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
   createApiKey(input: $key) { token key { id prefix scopes } }
 }
 `,
-    variables: { key: { name: 'storefront', scopes: [`${FIRST_NOUN.plural.toUpperCase()}_READ`] } },
+    variables: { key: { name: 'storefront', scopes: [`${nouns[0].plural.toUpperCase()}_READ`] } },
   },
 ];
 

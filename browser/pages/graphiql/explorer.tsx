@@ -4,15 +4,14 @@ import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { apiKey } from '../../api-key.js';
 import { budgetOf } from '../budget.js';
 import { askForKey, replaceKey } from '../sign-in.js';
-import { ExampleMenu } from './example-menu.js';
-import { EXAMPLE_QUERIES } from './example-queries.js';
+import { EXAMPLES, ExampleMenu } from './example-menu.js';
 import { type Following, followed, isSubscription } from './followed.js';
 import { FollowingBadge } from './following-badge.js';
 
 const ENDPOINT = '/graphql';
 const SCHEMA = '/schema.graphql';
 const NOT_SENT = { errors: [{ message: 'Nothing was sent: an operation needs an API key.' }] };
-const [FIRST] = EXAMPLE_QUERIES;
+const [FIRST] = EXAMPLES;
 /** So wide that the documentation leaves the editor and the answer their room. */
 const WIDE = '(min-width: 100rem)';
 

@@ -1,12 +1,4 @@
-/** An entry that a search of the reference can find. */
-export interface Entry {
-  title: string;
-  /** The page of the title. */
-  page: string;
-  url: string;
-  /** Further words that find the entry. */
-  text: string;
-}
+import type { SearchEntry } from '../../../src/doors/web/shown/search-entry.js';
 
 const INDEX = '/v1/docs/search.json';
 const MOST_RESULTS = 12;
@@ -19,7 +11,7 @@ export function startSearch(): void {
   const status = place?.querySelector('[role="status"]');
   if (!place || !field || !list || !status) return;
   place.hidden = false;
-  let entries: Promise<Entry[]> | null = null;
+  let entries: Promise<SearchEntry[]> | null = null;
   const load = () => {
     entries ??= fetch(INDEX).then((answer) => answer.json());
     return entries.catch(() => {
@@ -46,7 +38,7 @@ export function startSearch(): void {
 }
 
 /** Entries that contain every word. Entries with the words in their title come first. */
-function find(entries: readonly Entry[], wanted: string): Entry[] {
+function find(entries: readonly SearchEntry[], wanted: string): SearchEntry[] {
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   const scored = entries.flatMap((entry) => {
     const title = entry.title.toLowerCase();
@@ -63,7 +55,7 @@ function find(entries: readonly Entry[], wanted: string): Entry[] {
     .map(({ entry }) => entry);
 }
 
-function result({ title, page, url }: Entry): HTMLElement {
+function result({ title, page, url }: SearchEntry): HTMLElement {
   const item = document.createElement('li');
   const link = document.createElement('a');
   link.href = url;

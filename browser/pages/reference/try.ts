@@ -1,8 +1,8 @@
+import { addressOf, type SampleRequest, samplesOf } from '../../../src/doors/web/shown/samples.js';
 import { apiKey } from '../../api-key.js';
 import { announce } from '../copy-code.js';
 import { colored, laidOut, summaryOf } from '../shown-answer.js';
 import { askForKey, replaceKey } from '../sign-in.js';
-import { addressOf, type SampleRequest, samplesOf } from './samples.js';
 
 /** Makes the form of an operation change the code above it, and send the request to the host that served the page. */
 export function enableForm(): void {

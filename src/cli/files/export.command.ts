@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
+import type { Gateway } from '../../app/gateway.js';
 import type { Services } from '../../app/services.js';
-import { capitalized, listed, type NounDescription } from '../../nouns.js';
+import { capitalized, listed } from '../../noun-words.js';
+import type { NounDescription } from '../../nouns.js';
 import { fileLines, withoutFormulas } from '../../tenants/files/file-lines.js';
 import { FILE_FORMATS, type FileFormat, formatOfName } from '../../tenants/files/rows.js';
 import { standardOutput, writeNewFile } from '../file-target.js';
@@ -14,7 +16,7 @@ interface ExportOptions {
   safeForSpreadsheets?: boolean;
 }
 
-export function exportCommand(group: Command, noun: NounDescription, output: Output): void {
+export function exportCommand(group: Command, gateway: Gateway, noun: NounDescription, output: Output): void {
   group
     .command('export <slug> [file]')
     .description(
@@ -34,7 +36,7 @@ export function exportCommand(group: Command, noun: NounDescription, output: Out
       if (options.safeForSpreadsheets && format !== 'csv') {
         command.error('error: --safe-for-spreadsheets is for CSV');
       }
-      output.exitCode = await withServices((services) =>
+      output.exitCode = await withServices(gateway, (services) =>
         runExport(services, { noun, slug, path, format, options, output }),
       );
     });

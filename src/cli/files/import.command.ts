@@ -1,8 +1,10 @@
 import { basename, parse, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
+import type { Gateway } from '../../app/gateway.js';
 import type { Services } from '../../app/services.js';
-import { listed, type NounDescription } from '../../nouns.js';
+import { listed } from '../../noun-words.js';
+import type { NounDescription } from '../../nouns.js';
 import type { FileImport } from '../../tenants/files/import.entity.js';
 import type { ImportService } from '../../tenants/files/import.service.js';
 import { openRecordFile, type RecordFile } from '../../tenants/files/record-file.js';
@@ -23,7 +25,13 @@ interface ImportOptions {
   refused?: string;
 }
 
-export function importCommand(group: Command, noun: NounDescription, output: Output, stdin: Readable): void {
+export function importCommand(
+  group: Command,
+  gateway: Gateway,
+  noun: NounDescription,
+  output: Output,
+  stdin: Readable,
+): void {
   const { plural } = noun;
   group
     .command('import <slug> <file>')
@@ -42,7 +50,7 @@ export function importCommand(group: Command, noun: NounDescription, output: Out
       try {
         const unfit = unfitProblem(path, options, file);
         if (unfit) command.error(`error: ${unfit}`);
-        output.exitCode = await withServices((services) =>
+        output.exitCode = await withServices(gateway, (services) =>
           runImport(services, { noun, slug, path, options, file, output, onWait: sayWaiting() }),
         );
       } finally {

@@ -8,10 +8,12 @@ import { rateLimitSchema } from './schemas.js';
 
 type BaseUrl = (request: FastifyRequest) => string;
 
+/** Adds routes below `/v1`. `baseUrl` returns the address of `/v1` as the client sees it. */
+export type AddRoutes = (app: FastifyInstance, baseUrl: BaseUrl) => void;
+
 interface RestDoorOptions {
-  routes: readonly ((app: FastifyInstance, baseUrl: BaseUrl) => void)[];
+  routes: readonly AddRoutes[];
   turns: EventLoopTurns;
-  /** The address of `/v1` as the client sees it. */
   baseUrl: BaseUrl;
   /** Files for tools, such as `openapi.json`, and the ids of their operations. */
   files: Readonly<Record<string, { operationId: string; body: () => Promise<KeptBody> }>>;

@@ -52,7 +52,7 @@ function withoutSlash({ params }: FastifyRequest, reply: FastifyReply): FastifyR
 }
 
 /** Programs that expect an API at `/` get a 404. D-82. */
-function front(request: FastifyRequest, reply: FastifyReply, pages: Pages): FastifyReply {
+async function front(request: FastifyRequest, reply: FastifyReply, pages: Pages): Promise<FastifyReply> {
   reply.header('vary', 'Accept, Accept-Encoding');
   if (new Negotiator(request.raw).mediaType(['text/html']) === undefined) {
     throw new AppError('not_found', 'This path has only a page for browsers.');

@@ -1,5 +1,13 @@
 import type libsql from 'libsql';
-import { DataSource, type DataSourceOptions, type MigrationInterface, type QueryRunner } from 'typeorm';
+import {
+  DataSource,
+  type DataSourceOptions,
+  EntitySchema,
+  type EntitySchemaOptions,
+  type MigrationInterface,
+  type QueryRunner,
+  type TableOptions,
+} from 'typeorm';
 import type { DatabaseTarget } from '../config/config.js';
 
 export interface DataSourceSettings {
@@ -18,9 +26,12 @@ interface Migration extends MigrationInterface {
 
 /** The tables and migrations of all nouns. */
 export interface DatabaseSchema {
-  readonly entities: readonly (new () => object)[];
+  /** A class with decorators, or plain data. */
+  readonly entities: readonly ((new () => object) | EntitySchemaOptions<{ projectId: bigint }>)[];
   /** Oldest first. */
   readonly migrations: readonly (new () => Migration)[];
+  /** The tables that follow from definitions: `petstore migrate --write` keeps the migrations equal to them. */
+  readonly definitions?: readonly TableOptions[];
 }
 
 /** Migrations can take long, but a missing server must be noticed soon. */
@@ -38,7 +49,7 @@ export async function createDataSource(
   settings: DataSourceSettings,
 ): Promise<DataSource> {
   const shared = {
-    entities: [...entities],
+    entities: entities.map((each) => (typeof each === 'function' ? each : new EntitySchema(each))),
     migrations: [...migrations],
     synchronize: false,
     logging: false,

@@ -1,4 +1,3 @@
-import { NOUNS } from '../../nouns.js';
 import { isAhead } from './duration.js';
 import { AppError } from './errors.js';
 
@@ -6,11 +5,24 @@ import { AppError } from './errors.js';
 export type NounScope = `${string}:read` | `${string}:write`;
 export type Scope = NounScope | 'domains' | 'keys';
 
-export const NOUN_SCOPES: readonly NounScope[] = NOUNS.flatMap(({ plural }): NounScope[] => [
-  `${plural}:read`,
-  `${plural}:write`,
-]);
-export const SCOPES: readonly Scope[] = [...NOUN_SCOPES, 'domains', 'keys'];
+/** Of all scopes of a key, joined by commas. */
+export const MAX_SCOPES_LENGTH = 255;
+
+/** The scopes that the keys of a gateway can have. */
+export class Scopes {
+  readonly ofNouns: readonly NounScope[];
+  readonly all: readonly Scope[];
+
+  constructor(plurals: readonly string[]) {
+    this.ofNouns = plurals.flatMap((plural): NounScope[] => [`${plural}:read`, `${plural}:write`]);
+    this.all = [...this.ofNouns, 'domains', 'keys'];
+  }
+
+  /** The scopes among these that the gateway has, each once and in its order. */
+  known(scopes: readonly string[]): Scope[] {
+    return this.all.filter((scope) => scopes.includes(scope));
+  }
+}
 
 /** Units a plan allows per UTC minute and UTC day; `perDay` null = no day window, as for addresses. Spec: Limits. */
 export interface Quota {

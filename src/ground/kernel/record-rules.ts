@@ -7,7 +7,8 @@ type Property = ObjectSchema['properties'][string];
 
 /**
  * The rules of a noun's values, for both doors and its files, from one schema. Fields beside those of the schema are ignored.
- * The fields that are not required are null when they are not stated; 64-bit integers become bigint. D-20.
+ * The fields that are not required have their default, otherwise null, when they are not stated; 64-bit integers become
+ * bigint. D-20.
  */
 export class RecordRules<New extends object> {
   private readonly names: readonly string[];
@@ -17,8 +18,11 @@ export class RecordRules<New extends object> {
   private readonly problemsOfNew: (value: unknown) => FieldProblem[];
   private readonly problemsOfChanges: (value: unknown) => FieldProblem[];
 
-  /** Throws an `Error` for a keyword that is not enforced. */
-  constructor(private readonly schema: ObjectSchema) {
+  /** `check` finds the problems of a record whose fields are valid. Throws an `Error` for a keyword that is not enforced. */
+  constructor(
+    private readonly schema: ObjectSchema,
+    private readonly check: ((record: New) => FieldProblem[]) | null = null,
+  ) {
     requireEnforced(schema);
     this.names = Object.keys(schema.properties);
     const integers = this.names.filter((name) => schema.properties[name]?.type === 'integer');
@@ -61,9 +65,23 @@ export class RecordRules<New extends object> {
       this.problemsOfNew(input).map(({ field, message }) => ({ field: nameOf(field, at), message })),
     );
     if (problems.length > 0) throw invalidRequest(problems);
-    return (readable as Values[]).map(
-      (input) => Object.fromEntries(this.names.map((name) => [name, this.valueOf(name, input[name])])) as New,
+    const records = (readable as Values[]).map(
+      (input) =>
+        Object.fromEntries(
+          this.names.map((name) => [
+            name,
+            this.valueOf(name, input[name] ?? this.schema.properties[name]?.default),
+          ]),
+        ) as New,
     );
+    const { check } = this;
+    if (check) {
+      const contradictions = records.flatMap((record, at) =>
+        check(record).map(({ field, message }) => ({ field: nameOf(field, at), message })),
+      );
+      refuseProblems(contradictions);
+    }
+    return records;
   }
 
   private valueOf(name: string, value: unknown): unknown {
@@ -96,11 +114,11 @@ const WORDS = ['title', 'description', 'examples', 'deprecated', 'rule'];
 const FORMATS: Readonly<Record<string, readonly unknown[]>> = { string: ['date'], integer: ['int64'] };
 /** The keywords that both APIs and files enforce, by the type of the field. */
 const ENFORCED: Readonly<Record<string, readonly string[]>> = {
-  string: ['minLength', 'maxLength', 'pattern', 'const', 'enum'],
-  integer: Object.keys(INT64_KEYWORDS),
+  string: ['minLength', 'maxLength', 'pattern', 'const', 'enum', 'default'],
+  integer: [...Object.keys(INT64_KEYWORDS), 'default'],
 };
 
-/** The contract shows every keyword, so none may be there that nobody enforces, such as `default` or `readOnly`. D-252. */
+/** The contract shows every keyword, so none may be there that nobody enforces, such as `readOnly`. D-252. */
 function requireEnforced({ type: _, required: __, properties, ...others }: ObjectSchema): void {
   const [other] = Object.keys(others).filter((keyword) => !WORDS.includes(keyword));
   if (other) throw new Error(`The rules of a noun have the keyword ${other}, which is not enforced.`);

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { NOUN_WORDS } from '../../nouns.js';
 import type { AnsweredRequest } from '../kernel/answered-request.js';
 
-/** The values of labels that are known from the start. Each series begins at 0, so that an alert sees its first increase. */
-interface LabelValues {
+interface Known {
+  /** The nouns of the gateway in words. */
+  nouns: string;
+  // The values of labels. Each series begins at 0, so that an alert sees its first increase.
   domainEvents: readonly string[];
   works: readonly string[];
   /** Of requests that were refused during an overload. */
@@ -46,7 +47,7 @@ export class Metrics {
   });
   private readonly managementDecisions = this.counter('decision', DECISIONS, {
     name: 'petstore_management_decisions_total',
-    help: `Requests that spend nothing of a plan, by the limiter's decision: everything except ${NOUN_WORDS}, and reading the schema.`,
+    help: `Requests that spend nothing of a plan, by the limiter's decision: everything except ${this.known.nouns}, and reading the schema.`,
   });
   readonly domainEvents = this.counter('event', this.known.domainEvents, {
     name: 'petstore_domain_events_total',
@@ -61,7 +62,7 @@ export class Metrics {
     help: 'Requests refused during an overload, by the plan of their project; unknown = no key, or one this process does not remember.',
   });
 
-  constructor(private readonly known: LabelValues) {
+  constructor(private readonly known: Known) {
     collectDefaultMetrics({ register: this.registry });
   }
 

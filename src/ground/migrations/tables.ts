@@ -13,8 +13,9 @@ export abstract class NewTables implements MigrationInterface {
     for (const table of this.tables) {
       await runner.createTable(table);
       if (isSqlite(runner)) continue;
+      const collation = await this.collation(runner);
       await runner.query(
-        `ALTER TABLE \`${table.name}\` CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+        `ALTER TABLE \`${table.name}\` CONVERT TO CHARACTER SET utf8mb4 COLLATE ${collation}`,
       );
     }
   }
@@ -22,10 +23,31 @@ export abstract class NewTables implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     for (const table of this.tables.toReversed()) await runner.dropTable(table);
   }
+
+  /** Of the texts of each table, on MySQL. */
+  protected async collation(_runner: QueryRunner): Promise<string> {
+    return 'utf8mb4_bin';
+  }
 }
 
 export function isSqlite(runner: QueryRunner): boolean {
   return runner.connection.options.type === 'better-sqlite3';
+}
+
+/**
+ * Collations that compare all bytes, of MySQL and of MariaDB. `utf8mb4_bin` ignores trailing spaces: `Rex` and `Rex ` would
+ * be equal, and `Rex` with a tab would precede `Rex`. SQLite compares all bytes.
+ */
+const EXACT_COLLATIONS = ['utf8mb4_0900_bin', 'utf8mb4_nopad_bin'];
+
+/** Of this server. Throws an `Error` if it has none. */
+export async function exactCollation(runner: QueryRunner): Promise<string> {
+  const known: { name: string }[] = await runner.query(
+    `SELECT collation_name AS name FROM information_schema.collations WHERE collation_name IN ('${EXACT_COLLATIONS.join("', '")}')`,
+  );
+  const [collation] = known;
+  if (!collation) throw new Error(`The database needs one of the collations ${EXACT_COLLATIONS.join(', ')}.`);
+  return collation.name;
 }
 
 export const int64 = (name: string): TableColumnOptions => ({ name, type: 'bigint' });

@@ -59,13 +59,23 @@ export class RecordTable<Row extends ProjectRow> {
     });
   }
 
-  /** Returns the changed record; null = there is none. Throws as `insertAll`. */
-  update(caller: Caller, id: bigint, changes: Partial<Row>, alongside: Alongside<Row>): Promise<Row | null> {
-    return this.write(caller, alongside !== null, async (manager, note) => {
+  /**
+   * Returns the changed record; null = there is none. Throws as `insertAll`, and what `verify` throws for the changed record:
+   * then nothing is changed.
+   */
+  update(
+    caller: Caller,
+    id: bigint,
+    changes: Partial<Row>,
+    alongside: Alongside<Row>,
+    verify: ((row: Row) => void) | null = null,
+  ): Promise<Row | null> {
+    return this.write(caller, alongside !== null || verify !== null, async (manager, note) => {
       const key = keyOf<Row>(caller.projectId, id);
       const before = note && (await this.lock(manager, key));
       await manager.update(this.entity, key, changes as QueryDeepPartialEntity<Row>);
       const after = await manager.findOneBy(this.entity, key);
+      if (after) verify?.(after);
       if (after) await alongside?.(manager, after);
       if (before && after) note?.({ before, after });
       return after;

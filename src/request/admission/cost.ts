@@ -1,5 +1,4 @@
 import type { Caller } from '../../ground/kernel/caller.js';
-import { NOUN_WORDS } from '../../nouns.js';
 import type { Allowance } from '../rate-limit/rules/windows.js';
 
 export interface Cost {
@@ -21,8 +20,8 @@ const ALLOWANCES = {
   /** Operations of a key, in addition to requests for nouns. D-29. */
   management: {
     perMinute: 120,
-    message: (limit: number) =>
-      `An API key may do ${limit} operations a minute (UTC) on everything except ${NOUN_WORDS}. The plan's quota is not charged`,
+    message: (limit: number, nouns: string) =>
+      `An API key may do ${limit} operations a minute (UTC) on everything except ${nouns}. The plan's quota is not charged`,
   },
   /** Introspections of a project. D-37. */
   schema: {
@@ -49,6 +48,7 @@ export function isManagement(allowance: string): boolean {
   return allowance.startsWith('management:');
 }
 
-export function allowanceMessage({ name, limit }: { name: string; limit: number }): string {
-  return ALLOWANCES[name.split(':')[0] as AllowanceKind].message(limit);
+/** `nouns` are those of the gateway in words. */
+export function allowanceMessage({ name, limit }: { name: string; limit: number }, nouns: string): string {
+  return ALLOWANCES[name.split(':')[0] as AllowanceKind].message(limit, nouns);
 }

@@ -34,7 +34,11 @@ export class Meter {
   constructor(
     private readonly limiter: Limiter,
     private readonly apiKeys: ApiKeyService,
-    private readonly isStaging: boolean,
+    private readonly about: {
+      isStaging: boolean;
+      /** The nouns of the gateway in words. */
+      nouns: string;
+    },
     now: () => number,
   ) {
     this.refusedKeys = new RefusedKeys(now);
@@ -79,7 +83,7 @@ export class Meter {
       this.refusedKeys.note(caller.keyId, isOfAllowance ? 'allowance' : 'plan', retryAfterSeconds);
       if (startsBan) this.recordBan(caller, request, decision);
     }
-    throw rateLimited(decision);
+    throw rateLimited(decision, this.about.nouns);
   }
 
   private recordBan(caller: Caller, { id, log }: FastifyRequest, { ban }: Refused): void {
@@ -144,8 +148,9 @@ export class Meter {
 
   /** Responds as if the quota were spent, so that clients can test their back-off. Only for rehearsal keys, on staging. */
   private async rehearse(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (!this.isStaging || !request.caller?.rehearses) {
-      reply.header(REHEARSE, this.isStaging ? 'ignored: not a rehearsal key' : 'ignored: production');
+    const { isStaging } = this.about;
+    if (!isStaging || !request.caller?.rehearses) {
+      reply.header(REHEARSE, isStaging ? 'ignored: not a rehearsal key' : 'ignored: production');
       return;
     }
     const rehearsal = parseRehearsal(String(request.headers[REHEARSE]));
@@ -153,7 +158,7 @@ export class Meter {
     const refusal = rehearsed(rehearsal, await this.showStanding(request, reply));
     if (refusal instanceof AppError) throw refusal;
     tell(request, reply, refusal);
-    throw rateLimited(refusal);
+    throw rateLimited(refusal, this.about.nouns);
   }
 
   /** The account to charge: the caller's project, or without a caller the address. Bans belong to the key. Spec: Limits. */

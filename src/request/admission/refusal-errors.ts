@@ -13,11 +13,11 @@ export function unauthorized(): AppError {
   );
 }
 
-/** The 429 for a refusal by the limiter. Spec: Limits 2 and 3. */
-export function rateLimited(refused: Refused): AppError {
+/** The 429 for a refusal by the limiter. `nouns` are those of the gateway in words. Spec: Limits 2 and 3. */
+export function rateLimited(refused: Refused, nouns: string): AppError {
   const { code, retryAfterSeconds, neverFits, allowance, isOfAllowance, strike } = refused;
   if (isOfAllowance && allowance) {
-    const message = `${allowanceMessage(allowance)}; try again in ${durationInWords(retryAfterSeconds)}.`;
+    const message = `${allowanceMessage(allowance, nouns)}; try again in ${durationInWords(retryAfterSeconds)}.`;
     return new AppError(code, message, { retryAfterSeconds, limit: allowance.limit });
   }
   const reason = {

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { BOOLEAN, ID, TIME_MS, text } from '../../ground/database/columns.js';
-import { SCOPES, type Scope } from '../../ground/kernel/caller.js';
+import { MAX_SCOPES_LENGTH, type Scope, type Scopes } from '../../ground/kernel/caller.js';
 
 /** An API key as stored: without the bearer token itself. */
 @Entity('api_keys')
@@ -27,7 +27,7 @@ export class ApiKey {
   digest!: string;
 
   /** Scopes joined by commas. */
-  @Column(text(255))
+  @Column(text(MAX_SCOPES_LENGTH))
   scopes!: string;
 
   /** Whether it may request simulated refusals on staging. */
@@ -52,8 +52,7 @@ export class ApiKey {
   successorId!: bigint | null;
 }
 
-/** The scopes of a key. A scope that only a newer version knows is left out. */
-export function scopesOf({ scopes }: Pick<ApiKey, 'scopes'>): Scope[] {
-  const known = scopes.split(',');
-  return SCOPES.filter((scope) => known.includes(scope));
+/** The scopes of a key. The list omits a scope of a newer version, or of a noun that is no longer served. */
+export function scopesOf({ scopes }: Pick<ApiKey, 'scopes'>, ofGateway: Scopes): Scope[] {
+  return ofGateway.known(scopes.split(','));
 }

@@ -1,7 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { withDrawnId } from '../../ground/database/drawn-id.js';
-import { type Actor, type Caller, requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
+import {
+  type Actor,
+  type Caller,
+  requireScope,
+  type Scopes,
+  type ServiceCall,
+} from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import type { ProjectSignals } from '../../ground/records/project-signals.js';
@@ -10,7 +16,7 @@ import type { AuditLog } from '../audit/audit-log.js';
 import type { Attempt, Codec, Complete, IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Project } from '../projects/project.entity.js';
 import { ApiKey, scopesOf } from './api-key.entity.js';
-import { CallerCache, findKnownKey, hasPassed } from './caller-cache.js';
+import { CallerCache, earlier, findKnownKey, hasPassed } from './caller-cache.js';
 import { actorOf, callerOf, type KeyChanger } from './key-changer.js';
 import {
   checkedKey,
@@ -22,7 +28,7 @@ import {
   type WantedKey,
 } from './new-key.rules.js';
 import { digestOf, isToken, newToken, prefixOf } from './token.js';
-import { requireRoom, shownKeys } from './valid-keys.js';
+import { refuseUnknown, requireRoom, shownKeys } from './valid-keys.js';
 
 export interface NewApiKey extends WantedKey {
   projectId: bigint;
@@ -44,9 +50,10 @@ export class ApiKeyService {
     private readonly db: Database,
     private readonly ids: IdGenerator,
     private readonly records: { audit: AuditLog; idempotency: IdempotencyService; signals: ProjectSignals },
+    readonly scopes: Scopes,
     private readonly now: () => number,
   ) {
-    this.callers = new CallerCache((digest) => findKnownKey(db, digest), now);
+    this.callers = new CallerCache((digest) => findKnownKey(db, scopes, digest), now);
   }
 
   /** The caller with this bearer token; null for anything that is not a valid key, for whatever reason. */
@@ -75,7 +82,7 @@ export class ApiKeyService {
    */
   async create(by: KeyChanger, wanted: NewApiKey): Promise<IssuedApiKey> {
     const caller = callerOf(by);
-    const checked = checkedKey(wanted, this.now());
+    const checked = checkedKey(wanted, this.scopes, this.now());
     const { name, scopes, expiresAtMs } = checked;
     if (caller) requireAll(caller, scopes);
     const input = [name, scopes.join(','), String(expiresAtMs)];
@@ -100,7 +107,7 @@ export class ApiKeyService {
       const latestEndMs = await this.admit(manager, caller);
       const old = await this.locked(manager, caller, id);
       if (caller) {
-        requireAll(caller, scopesOf(old));
+        requireAll(caller, scopesOf(old, this.scopes));
         // Without an overlap the new key replaces the old one, and the number of valid keys stays the same.
         const added = overlapMs === 0 ? 0 : 1;
         await requireRoom(manager, caller, { added, nowMs: this.now() });
@@ -117,7 +124,7 @@ export class ApiKeyService {
       }
       const endsAtMs = earlier(this.now() + overlapMs, old.expiresAtMs);
       const expiresAtMs = earlier(old.expiresAtMs, latestEndMs);
-      const wanted = { ...old, scopes: scopesOf(old), expiresAtMs };
+      const wanted = { ...old, scopes: scopesOf(old, this.scopes), expiresAtMs };
       const successor = await this.issue(manager, by, wanted);
       await manager.update(ApiKey, { id }, { expiresAtMs: endsAtMs, successorId: successor.key.id });
       const detail = { endsAtMs, successor: String(successor.key.id) };
@@ -288,13 +295,4 @@ export class ApiKeyService {
     const where = caller ? { id, projectId: caller.projectId } : { id };
     return (await manager.findOne(ApiKey, { where, ...this.db.forUpdate })) ?? refuseUnknown(id);
   }
-}
-
-/** Null = never. */
-function earlier(aMs: number | null, bMs: number | null): number | null {
-  return aMs === null || bMs === null ? (aMs ?? bMs) : Math.min(aMs, bMs);
-}
-
-export function refuseUnknown(id: bigint | string): never {
-  throw new AppError('not_found', `There is no API key ${id}.`);
 }

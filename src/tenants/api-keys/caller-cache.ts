@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { booleanFrom, numberFrom } from '../../ground/database/columns.js';
 import type { Database } from '../../ground/database/database.js';
-import type { Caller } from '../../ground/kernel/caller.js';
+import type { Caller, Scopes } from '../../ground/kernel/caller.js';
 import { OPEN_STREAMS, type Plan, quotaOf } from '../projects/plans.js';
 import { ApiKey, scopesOf } from './api-key.entity.js';
 
@@ -111,6 +111,11 @@ export function hasPassed(atMs: number | null, nowMs: number): boolean {
   return atMs !== null && atMs <= nowMs;
 }
 
+/** Null = never. */
+export function earlier(aMs: number | null, bMs: number | null): number | null {
+  return aMs === null || bMs === null ? (aMs ?? bMs) : Math.min(aMs, bMs);
+}
+
 // 64-bit integers are selected as text: mysql2 needs several times as long to read them exactly.
 const KEYS = `SELECT api_keys.digest, api_keys.scopes, api_keys.rehearses, CAST(api_keys.id AS CHAR) AS keyId,
   CAST(api_keys.project_id AS CHAR) AS projectId, CAST(api_keys.expires_at_ms AS CHAR) AS expiresAtMs,
@@ -139,27 +144,27 @@ interface Row {
  * The key with this digest, unless revoked; it may have expired. Uses a prepared statement: with many rarely used keys,
  * most requests wait for this query. D-24.
  */
-export async function findKnownKey(db: Database, digest: string): Promise<KnownKey | null> {
+export async function findKnownKey(db: Database, scopes: Scopes, digest: string): Promise<KnownKey | null> {
   const [row] = await db.execute<Row>(`${KEYS} api_keys.digest = ?`, [digest]);
-  return row && isSame(row.digest, digest) ? knownKey(row) : null;
+  return row && isSame(row.digest, digest) ? knownKey(row, scopes) : null;
 }
 
 /** The keys with these ids, without those that are revoked. */
-export async function findKnownKeys(db: Database, keyIds: readonly bigint[]) {
+export async function findKnownKeys(db: Database, scopes: Scopes, keyIds: readonly bigint[]) {
   if (keyIds.length === 0) return new Map<bigint, KnownKey>();
   const sql = `${KEYS} api_keys.id IN (${keyIds.map(() => '?')})`;
   const rows: Row[] = await db.repository(ApiKey).query(sql, [...keyIds]);
-  return new Map(rows.map(knownKey).map((key) => [key.caller.keyId, key]));
+  return new Map(rows.map((row) => knownKey(row, scopes)).map((key) => [key.caller.keyId, key]));
 }
 
-function knownKey(row: Row): KnownKey {
+function knownKey(row: Row, scopes: Scopes): KnownKey {
   const { plan, perMinute, perDay } = row;
   return {
     caller: {
       keyId: BigInt(row.keyId),
       projectId: BigInt(row.projectId),
       quota: quotaOf({ plan, perMinute: numberFrom(perMinute), perDay: numberFrom(perDay) }),
-      scopes: new Set(scopesOf(row)),
+      scopes: new Set(scopesOf(row, scopes)),
       rehearses: booleanFrom(row.rehearses),
       changesSinceMs: numberFrom(row.changesSinceMs),
     },

@@ -1,4 +1,4 @@
-import { type Caller, SCOPES, type Scope } from '../../ground/kernel/caller.js';
+import type { Caller, Scope, Scopes } from '../../ground/kernel/caller.js';
 import { AppError, invalidField, refuseProblems } from '../../ground/kernel/errors.js';
 import { got } from '../../ground/kernel/got.js';
 import { NAME, validator } from '../../ground/kernel/validation.js';
@@ -35,7 +35,7 @@ export const SHOWN_ONCE: Codec<IssuedApiKey> = {
 const nameProblems = validator({ type: 'object', required: ['name'], properties: { name: NAME } });
 
 /** The requested key without duplicate scopes. Throws `AppError invalid_request` that names every invalid field. */
-export function checkedKey<T extends WantedKey>(wanted: T, nowMs: number): T {
+export function checkedKey<T extends WantedKey>(wanted: T, ofGateway: Scopes, nowMs: number): T {
   const problems = nameProblems({ name: wanted.name });
   if (wanted.scopes.length === 0)
     problems.push({ field: 'scopes', message: 'must contain at least one scope' });
@@ -44,7 +44,7 @@ export function checkedKey<T extends WantedKey>(wanted: T, nowMs: number): T {
     problems.push({ field: 'expiresAt', message: got('must be in the future', at) });
   }
   refuseProblems(problems);
-  return { ...wanted, scopes: SCOPES.filter((scope) => wanted.scopes.includes(scope)) };
+  return { ...wanted, scopes: ofGateway.known(wanted.scopes) };
 }
 
 /** Throws `AppError invalid_request`. */

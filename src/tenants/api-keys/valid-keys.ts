@@ -38,6 +38,10 @@ export async function shownKeys(db: Database, { projectId }: Caller, nowMs: numb
   return [...valid, ...ended].slice(0, MAX_KEYS_SHOWN).sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
+export function refuseUnknown(id: bigint | string): never {
+  throw new AppError('not_found', `There is no API key ${id}.`);
+}
+
 function validAt(nowMs: number) {
   return { revokedAtMs: IsNull(), expiresAtMs: Or(IsNull(), MoreThan(nowMs)) };
 }

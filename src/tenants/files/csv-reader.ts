@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { type CsvLine, type CsvRow, CsvRows, csvFields } from '../../csv.js';
 import { invalidField } from '../../ground/kernel/errors.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
-import { listed, type NounField } from '../../nouns.js';
+import { listed } from '../../noun-words.js';
+import type { NounField } from '../../nouns.js';
 import { RefusedCsv } from './refused-csv.js';
 import { type Line, type ReadRow, TOO_LONG, UNREADABLE_TEXT, unreadableRow } from './rows.js';
 

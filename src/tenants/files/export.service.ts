@@ -49,7 +49,7 @@ export class ExportService {
     const names = new Set(['id', ...this.noun.description.fields.map(({ name }) => name)]);
     const texts = columns
       .filter(({ propertyName }) => names.has(propertyName))
-      .map(({ propertyName, databaseName }) => `CAST(${databaseName} AS CHAR) AS ${propertyName}`);
+      .map(({ propertyName, databaseName }) => `CAST(\`${databaseName}\` AS CHAR) AS \`${propertyName}\``);
     return `SELECT ${texts.join(', ')} FROM ${tableName}
       WHERE project_id = ? AND id > ? AND id <= ? ORDER BY ${tableName}.id LIMIT ?`;
   }

@@ -1,4 +1,4 @@
-import { NOUN_SCOPES, type NounScope } from '../../ground/kernel/caller.js';
+import type { NounScope } from '../../ground/kernel/caller.js';
 import { type FieldProblem, refuseProblems } from '../../ground/kernel/errors.js';
 import { got } from '../../ground/kernel/got.js';
 import { NAME, validator } from '../../ground/kernel/validation.js';
@@ -50,21 +50,26 @@ export interface StatedImport {
   refused: number;
 }
 
-/** The scope that an import needs. Throws `AppError invalid_request` with every invalid field. */
-export function checkImport({ resource, file, imported, refused }: StatedImport): NounScope {
-  const scope = NOUN_SCOPES.find((each) => each === `${resource}:write`);
+/** The scope that an import needs, of those given. Throws `AppError invalid_request` with every invalid field. */
+export function checkImport(
+  { resource, file, imported, refused }: StatedImport,
+  scopes: readonly NounScope[],
+): NounScope {
+  const scope = scopes.find((each) => each === `${resource}:write`);
   const counts = Object.entries({ imported, refused }).filter(([, count]) => count < 0);
   refuseProblems([
-    ...(scope ? [] : [{ field: 'resource', message: got(`must be ${RESOURCES}`, resource) }]),
+    ...(scope ? [] : [{ field: 'resource', message: got(`must be ${resourcesOf(scopes)}`, resource) }]),
     ...fileProblems({ file }),
     ...counts.map(([field, count]) => ({ field, message: got('must be 0 or more', count) })),
   ]);
   return scope as NounScope;
 }
 
-const RESOURCES = new Intl.ListFormat('en', { type: 'disjunction' }).format(
-  NOUN_SCOPES.filter((scope) => scope.endsWith(':write')).map((scope) => scope.replace(':write', '')),
-);
+function resourcesOf(scopes: readonly NounScope[]): string {
+  const changed = scopes.filter((scope) => scope.endsWith(':write'));
+  const resources = changed.map((scope) => scope.replace(':write', ''));
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(resources);
+}
 const fileProblems = validator({ type: 'object', required: ['file'], properties: { file: NAME } });
 
 function quotaProblems({ plan, perMinute, perDay }: AgreedPlan): FieldProblem[] {

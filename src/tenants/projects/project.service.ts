@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Database } from '../../ground/database/database.js';
 import { isDuplicate } from '../../ground/database/database-errors.js';
 import { withDrawnId } from '../../ground/database/drawn-id.js';
-import { type Actor, requireScope, type ServiceCall } from '../../ground/kernel/caller.js';
+import { type Actor, requireScope, type Scopes, type ServiceCall } from '../../ground/kernel/caller.js';
 import { AppError } from '../../ground/kernel/errors.js';
 import type { IdGenerator } from '../../ground/kernel/ids.js';
 import { agreeStreams, switchLog } from '../../ground/records/change-log.js';
@@ -44,6 +44,7 @@ export class ProjectService {
       idempotency: IdempotencyService;
       signals: ProjectSignals;
       followPlan: FollowPlan;
+      scopes: Scopes;
     },
     private readonly now: () => number,
   ) {}
@@ -164,7 +165,7 @@ export class ProjectService {
    * client's. Throws `AppError invalid_request`, `AppError forbidden`. D-257.
    */
   recordImport({ caller, actor, idempotencyKey: key }: ServiceCall, stated: StatedImport): Promise<Project> {
-    requireScope(caller, checkImport(stated));
+    requireScope(caller, checkImport(stated, this.parts.scopes.ofNouns));
     const { resource, file, imported, refused } = stated;
     const { projectId } = caller;
     const input = [resource, file, String(imported), String(refused)];

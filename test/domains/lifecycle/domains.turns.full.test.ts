@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { DomainStore } from '../../../src/domains/store/domain.store.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
@@ -9,6 +8,7 @@ import { IdGenerator } from '../../../src/ground/kernel/ids.js';
 import { databaseKinds } from '../../support/databases.js';
 import { ownerOf, publishedTenant, startDomainRig } from '../../support/domains/domain-rig.js';
 import { eventually } from '../../support/eventually.js';
+import { DATABASE_SCHEMA } from '../../support/gateway/tested-gateway.js';
 import { rest } from '../../support/http/client.js';
 
 const AT_ONCE = 20;

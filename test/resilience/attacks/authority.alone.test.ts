@@ -4,12 +4,9 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { In } from 'typeorm';
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
-import { createServices } from '../../../src/app/services.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
-import { SCOPES } from '../../../src/ground/kernel/caller.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
 import type { Behaviour } from '../../support/attacks/hostile-authority.js';
 import {
@@ -19,6 +16,7 @@ import {
   startSurroundings,
 } from '../../support/domains/domain-rig.js';
 import { eventually } from '../../support/eventually.js';
+import { createServices, DATABASE_SCHEMA, SCOPES } from '../../support/gateway/tested-gateway.js';
 import { KeepAliveClient } from '../../support/http/keep-alive-client.js';
 import { slowness } from '../../support/own-time.js';
 import { freePort } from '../../support/servers/daemon.js';

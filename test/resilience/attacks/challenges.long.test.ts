@@ -1,11 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
-import { createServices } from '../../../src/app/services.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
 import { migrate } from '../../../src/ground/database/migrate.js';
-import { SCOPES } from '../../../src/ground/kernel/caller.js';
 import { RequestFlood } from '../../support/attacks/request-flood.js';
 import { createTestDatabase, sharedDatabase, type TestDatabase } from '../../support/databases.js';
 import {
@@ -15,6 +12,7 @@ import {
   startSurroundings,
 } from '../../support/domains/domain-rig.js';
 import { eventually } from '../../support/eventually.js';
+import { createServices, DATABASE_SCHEMA, SCOPES } from '../../support/gateway/tested-gateway.js';
 import { type GatewayProcess, startGateway } from '../../support/gateway-process.js';
 import { freePort } from '../../support/servers/daemon.js';
 

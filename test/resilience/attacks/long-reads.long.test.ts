@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { type Diagnosis, fitForStorage } from '../../../src/domains/diagnosis/diagnosis.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { DomainEvent } from '../../../src/domains/store/timeline.js';
@@ -10,6 +9,7 @@ import { digestOf, newToken } from '../../../src/tenants/api-keys/token.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
 import { anyDatabase } from '../../support/databases.js';
 import { domainRow } from '../../support/domains/served-domain.js';
+import { DATABASE_SCHEMA } from '../../support/gateway/tested-gateway.js';
 import { graphql } from '../../support/http/client.js';
 import { KeepAliveClient } from '../../support/http/keep-alive-client.js';
 import { processorSlowness, slowness } from '../../support/own-time.js';

@@ -1,15 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
-import { createServices } from '../../../src/app/services.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
 import { migrate } from '../../../src/ground/database/migrate.js';
-import type { Quota } from '../../../src/ground/kernel/caller.js';
-import { SCOPES, type Scope } from '../../../src/ground/kernel/caller.js';
+import type { Quota, Scope } from '../../../src/ground/kernel/caller.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
 import { createTestDatabase, sharedDatabase } from '../../support/databases.js';
 import { eventually } from '../../support/eventually.js';
+import { createServices, DATABASE_SCHEMA, SCOPES } from '../../support/gateway/tested-gateway.js';
 import { type GatewayProcess, startGateway } from '../../support/gateway-process.js';
 import { graphql, rest } from '../../support/http/client.js';
 import { KeepAliveClient } from '../../support/http/keep-alive-client.js';

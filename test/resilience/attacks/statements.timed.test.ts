@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { Domain } from '../../../src/domains/store/domain.entity.js';
 import { DomainEvent } from '../../../src/domains/store/timeline.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
@@ -9,6 +8,7 @@ import { digestOf, newToken } from '../../../src/tenants/api-keys/token.js';
 import { type AttackedGateway, startAttackedGateway } from '../../support/attacks/attacked-gateway.js';
 import { databaseKinds } from '../../support/databases.js';
 import { domainRow } from '../../support/domains/served-domain.js';
+import { DATABASE_SCHEMA } from '../../support/gateway/tested-gateway.js';
 import { KeepAliveClient } from '../../support/http/keep-alive-client.js';
 
 const CLIENTS = 4;

@@ -1,11 +1,9 @@
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
-import { createServices } from '../../../src/app/services.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
-import { SCOPES } from '../../../src/ground/kernel/caller.js';
 import type { DatabaseKind } from '../databases.js';
 import { type DnsServerDouble, startDnsServer } from '../dns/dns-server.js';
 import { ownerOf } from '../domains/domain-rig.js';
+import { createServices, DATABASE_SCHEMA, SCOPES } from '../gateway/tested-gateway.js';
 import { type AttackedGateway, startAttackedGateway } from './attacked-gateway.js';
 
 const PLATFORM_HOST = 'petstore.test';

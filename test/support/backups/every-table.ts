@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { withDataSource } from '../../../src/ground/database/data-source.js';
+import { DATABASE_SCHEMA } from '../gateway/tested-gateway.js';
 
 const TEXTS = [
   '',

@@ -1,8 +1,7 @@
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
-import { createServices } from '../../../src/app/services.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
 import { ChangeLogRow } from '../../../src/ground/records/change-log.entity.js';
+import { createServices, DATABASE_SCHEMA } from '../gateway/tested-gateway.js';
 
 /** Switches on the change log of the project of a token, for gateway processes that have not served it before. */
 export async function openLogOf(databaseUrl: string, token: string): Promise<bigint> {

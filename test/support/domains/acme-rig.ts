@@ -1,4 +1,3 @@
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { AcmeClient } from '../../../src/domains/certificates/acme/acme-client.js';
 import { CertificateAuthority } from '../../../src/domains/certificates/certificate-authority.js';
 import type { OrderRequest } from '../../../src/domains/certificates/orders/order-attempt.js';
@@ -11,6 +10,7 @@ import { Database } from '../../../src/ground/database/database.js';
 import { migrate } from '../../../src/ground/database/migrate.js';
 import { IdGenerator } from '../../../src/ground/kernel/ids.js';
 import { createTestDatabase, type DatabaseKind } from '../databases.js';
+import { DATABASE_SCHEMA } from '../gateway/tested-gateway.js';
 import { startLoopbackNames } from '../loopback-names.js';
 import { type Pebble, type PebbleOptions, startPebble } from '../servers/pebble.js';
 import { type AcmeProxy, startAcmeProxy } from './acme-proxy.js';

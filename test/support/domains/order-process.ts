@@ -1,8 +1,8 @@
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
 import { OrderLog, type PlannedOrder } from '../../../src/domains/certificates/orders/order-log.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
 import { IdGenerator } from '../../../src/ground/kernel/ids.js';
+import { DATABASE_SCHEMA } from '../gateway/tested-gateway.js';
 
 /** A process that shares a database: it places orders at once and answers how many were within the limits. */
 export interface SpendingOrder {

@@ -15,6 +15,7 @@ import type { Config } from '../../../src/ground/config/config.js';
 import { nextChange } from '../../../src/ground/database/change-sequence.entity.js';
 import { IdGenerator } from '../../../src/ground/kernel/ids.js';
 import type { DatabaseKind } from '../databases.js';
+import { GATEWAY } from '../gateway/tested-gateway.js';
 import { freePort } from '../servers/daemon.js';
 import { startApp, type TestApp } from '../start-app.js';
 
@@ -42,7 +43,7 @@ export async function startAnother(
 ): Promise<{ url: string; httpsPort: number; close(): Promise<void> }> {
   const config = { ...app.config, ...changes };
   const logger = pino({ level: 'silent' });
-  const other = await createApp({ config, db: app.db, logger, now: () => app.clock.now });
+  const other = await createApp({ gateway: GATEWAY, config, db: app.db, logger, now: () => app.clock.now });
   await other.listen();
   const { port } = other.http.server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, httpsPort: config.httpsPort, close: () => other.http.close() };

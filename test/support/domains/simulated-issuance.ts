@@ -1,6 +1,4 @@
 import { MoreThan } from 'typeorm';
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
-import { createServices } from '../../../src/app/services.js';
 import { CertificateAuthority } from '../../../src/domains/certificates/certificate-authority.js';
 import { AcmeOrder } from '../../../src/domains/certificates/store/acme-order.entity.js';
 import { CertificateStore } from '../../../src/domains/certificates/store/certificate.store.js';
@@ -11,6 +9,7 @@ import { DomainIssuance } from '../../../src/domains/lifecycle/domain-issuance.j
 import { DomainStore } from '../../../src/domains/store/domain.store.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
+import { createServices, DATABASE_SCHEMA } from '../gateway/tested-gateway.js';
 import { TEST_ACTOR } from '../start-app.js';
 import { attach } from './served-domain.js';
 import { createSimulatedAuthority, PRESENT } from './simulated-authority.js';

@@ -8,7 +8,6 @@ const LONGEST = [
   'test/resilience/processes.full.test.ts',
   'test/rest/rest-fuzz.test.ts',
   'test/own-noun/books.full.test.ts',
-  'test/own-noun/new-noun.full.test.ts',
   'test/clients/refusals.full.test.ts',
   'test/changes/proof.full.test.ts',
   'test/deploy/image.full.test.ts',

@@ -66,8 +66,8 @@ function restDoor(noun: TestNoun, { path }: NounNames, url: () => string): Door 
       return outcome(await rest(url(), path, init), shared);
     },
     get: async (token, id) => outcome(await rest(url(), `${path}/${id}`, { token }), shared),
-    list: async (token, { size, choice, cursor, isNewestFirst = false }) => {
-      const query = new URLSearchParams(isNewestFirst ? (noun.newestOverRest ?? '') : '');
+    list: async (token, { size, choice, cursor }) => {
+      const query = new URLSearchParams();
       if (size !== undefined) query.set('limit', String(size));
       if (choice !== undefined) query.set(noun.filter.field, choice);
       if (cursor !== undefined) query.set('cursor', cursor);

@@ -1,8 +1,8 @@
-import { PET } from '../../../src/pets/pet.description.js';
+import { pets } from '../../../src/pets/pets.js';
 import type { TestNoun } from './test-noun.js';
 
 export const PETS: TestNoun = {
-  description: PET,
+  description: pets.description,
   input: (n) => ({ name: `Pet ${n}`, categoryId: String(n) }),
   change: (n) => ({ name: `Changed ${n}` }),
   invalid: [
@@ -20,6 +20,5 @@ export const PETS: TestNoun = {
     digits: ['9223372036854775807', '-9223372036854775808', '9007199254740993', '0'],
   },
   filter: { field: 'status', values: ['sold', 'pending'] },
-  newestOverRest: null,
   boundLists: (id, { name }) => [`nameStartsWith: ${JSON.stringify(name)}`, `ids: ["${id}"]`],
 };

@@ -16,8 +16,6 @@ export interface TestNoun {
   readonly int64: { readonly field: string; readonly digits: readonly string[] } | null;
   /** An optional field with choices, which null removes; the argument of its name filters the lists of both doors. */
   readonly filter: { readonly field: string; readonly values: readonly [string, string] };
-  /** REST's query for the newest first, such as `order=newest`; null = REST has no such list. */
-  readonly newestOverRest: string | null;
   /** Further arguments of the GraphQL list, such as `ids: ["4711"]`, that find the record and have their own cursors. */
   boundLists(id: string, input: Values): readonly string[];
 }

@@ -1,10 +1,9 @@
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { DATABASE_SCHEMA } from '../../../src/app/database-schema.js';
-import { createServices, type Services } from '../../../src/app/services.js';
+import type { Services } from '../../../src/app/services.js';
 import { loadConfig } from '../../../src/ground/config/config.js';
 import { Database } from '../../../src/ground/database/database.js';
 import { migrate } from '../../../src/ground/database/migrate.js';
-import { SCOPES } from '../../../src/ground/kernel/caller.js';
+import { createServices, DATABASE_SCHEMA, SCOPES } from '../gateway/tested-gateway.js';
 import { type GatewayProcess, startGateway } from '../gateway-process.js';
 import { freePort } from '../servers/daemon.js';
 import { startMysql } from '../servers/mysql.js';

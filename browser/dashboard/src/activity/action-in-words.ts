@@ -1,4 +1,5 @@
-import { capitalized, NOUNS } from '../../../nouns.js';
+import { NOUNS } from '../../../gateway.js';
+import { capitalized } from '../../../nouns.js';
 import type { ActPartsFragment } from '../graphql/generated.js';
 
 /** The kinds of acts, by the first part of their action. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
-import { NOUN_WORDS } from '../../../nouns.js';
+import { NOUN_WORDS } from '../../../gateway.js';
 import { Choice } from '../elements/choice.js';
 import { Loading } from '../elements/loading.js';
 import { ErrorNotice } from '../errors/error-notice.js';

@@ -1,4 +1,5 @@
-import { capitalized, NOUN_WORDS } from '../../../nouns.js';
+import { NOUN_WORDS } from '../../../gateway.js';
+import { capitalized } from '../../../nouns.js';
 import { refusalOf } from './refusal.js';
 
 /** An error for people: what happened, and what to do next. */

@@ -1,7 +1,7 @@
 import { ApolloLink } from '@apollo/client';
 import type { DocumentNode } from 'graphql';
 import { of } from 'rxjs';
-import { NOUN_WORDS, NOUNS } from '../../../nouns.js';
+import { NOUN_WORDS, NOUNS } from '../../../gateway.js';
 import { rootFieldsOf } from '../items/item.js';
 import type { StandingFragment } from './generated.js';
 import { standing } from './standing.js';

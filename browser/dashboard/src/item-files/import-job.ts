@@ -1,4 +1,4 @@
-import { FIRST_NOUN, NOUNS } from '../../../nouns.js';
+import { FIRST_NOUN, NOUNS } from '../../../gateway.js';
 import { createStore } from '../store.js';
 import { readRecord, removeRecords, writeRecord } from './import-records.js';
 import { type ItemFile, itemFileOf, type RefusedRow } from './item-file.js';

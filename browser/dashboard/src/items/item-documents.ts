@@ -1,6 +1,6 @@
 import type { TypedDocumentNode } from '@apollo/client';
 import { parse } from 'graphql';
-import { capitalized, NOUNS, type NounDescription } from '../../../nouns.js';
+import { capitalized, type NounDescription } from '../../../nouns.js';
 import { type Item, rootFieldsOf, selectingArgumentsOf } from './item.js';
 
 export interface ItemPage {
@@ -36,15 +36,14 @@ export interface ItemDocuments {
   remove: TypedDocumentNode<{ removed: { id: string } }, Variables>;
 }
 
-/** The documents of a noun of this gateway. */
+/** The documents of a noun. Apollo knows documents by identity, so each is made once. */
 export function documentsOf(noun: NounDescription): ItemDocuments {
-  const known = DOCUMENTS.get(noun.plural);
-  if (!known) throw new Error(`${noun.plural} are no noun of this gateway`);
-  return known;
+  const documents = DOCUMENTS.get(noun) ?? makeDocuments(noun);
+  DOCUMENTS.set(noun, documents);
+  return documents;
 }
 
-/** As `documentsOf`, for any noun. Apollo knows documents by identity, so each is made once. */
-export function makeDocuments(noun: NounDescription): ItemDocuments {
+function makeDocuments(noun: NounDescription): ItemDocuments {
   const { type, plural } = noun;
   const root = rootFieldsOf(noun);
   const fields = ['id', ...noun.fields.map(({ name }) => name)].join(' ');
@@ -88,4 +87,4 @@ function inBrackets(list: string): string {
   return list === '' ? '' : `(${list.slice(2)})`;
 }
 
-const DOCUMENTS = new Map(NOUNS.map((noun) => [noun.plural, makeDocuments(noun)]));
+const DOCUMENTS = new Map<NounDescription, ItemDocuments>();

@@ -1,10 +1,4 @@
-import {
-  capitalized,
-  filteredFieldsOf,
-  NOUNS,
-  type NounDescription,
-  type NounField,
-} from '../../../nouns.js';
+import { capitalized, filteredFieldsOf, type NounDescription, type NounField } from '../../../nouns.js';
 import type { ApiKeyScope } from '../graphql/generated.js';
 
 /** A record of a noun, such as a book, as GraphQL answers it. */
@@ -36,9 +30,6 @@ export function counted({ singular, plural }: NounDescription, count: number): s
 export function scopeOf({ plural }: NounDescription, act: 'READ' | 'WRITE'): ApiKeyScope {
   return `${plural.toUpperCase()}_${act}` as ApiKeyScope;
 }
-
-/** The scopes that allow to read nouns. */
-export const READ_SCOPES = NOUNS.map((noun) => scopeOf(noun, 'READ'));
 
 /** The root fields of a noun. Each spends units of the plan. */
 export function rootFieldsOf({ singular, plural, type }: NounDescription) {

@@ -1,11 +1,12 @@
 import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
+import { NOUNS } from '../../../gateway.js';
 import { Dialog } from '../elements/dialog.js';
 import { Field } from '../elements/field.js';
 import { FormActions } from '../elements/form-actions.js';
 import { ErrorNotice } from '../errors/error-notice.js';
 import { type ApiKeyScope, ApiKeysDocument, CreateApiKeyDocument } from '../graphql/generated.js';
-import { READ_SCOPES } from '../items/item.js';
+import { scopeOf } from '../items/item.js';
 import { useSession } from '../session/signed-in.js';
 import { NewKeyToken } from './new-key-token.js';
 import { ScopeChoice } from './scope-choice.js';
@@ -22,7 +23,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
   const { scopes: mine } = useSession().apiKey;
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly ApiKeyScope[]>(
-    mine.filter((scope) => READ_SCOPES.includes(scope)),
+    NOUNS.map((noun) => scopeOf(noun, 'READ')).filter((scope) => mine.includes(scope)),
   );
   const [days, setDays] = useState(90);
   const [isStored, setStored] = useState(false);

@@ -1,5 +1,5 @@
 import { useMutation } from '@apollo/client/react';
-import { NOUN_WORDS } from '../../../nouns.js';
+import { NOUN_WORDS } from '../../../gateway.js';
 import { Confirmation } from '../elements/confirmation.js';
 import { tellDone } from '../elements/toaster.js';
 import { type KeyPartsFragment, UnbanApiKeyDocument } from '../graphql/generated.js';

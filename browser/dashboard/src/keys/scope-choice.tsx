@@ -1,4 +1,4 @@
-import { NOUNS } from '../../../nouns.js';
+import { NOUNS } from '../../../gateway.js';
 import type { ApiKeyScope } from '../graphql/generated.js';
 import { scopeOf } from '../items/item.js';
 import { scopeName } from '../session/needs-scope.js';

@@ -1,6 +1,7 @@
 import { Book, Box, Globe, History, KeyRound, LayoutDashboard, PawPrint, ScrollText } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import { capitalized, NOUNS } from '../../../nouns.js';
+import { NOUNS } from '../../../gateway.js';
+import { capitalized } from '../../../nouns.js';
 import { Link } from '../routing/link.js';
 import { usePlace } from '../routing/location.js';
 

@@ -1,4 +1,4 @@
-import { NOUN_WORDS } from '../../../nouns.js';
+import { NOUN_WORDS } from '../../../gateway.js';
 import { Countdown } from '../elements/countdown.js';
 import { Notice } from '../elements/notice.js';
 import { useNow } from '../elements/now.js';

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import { SITE_LINKS } from '../../../site-links.js';
+import { SITE_LINKS } from '../../../../src/doors/web/shown/site-links.js';
+import { GATEWAY_NAME } from '../../../gateway.js';
 import { Logo } from './logo.js';
 
 declare module 'react' {
@@ -11,13 +12,13 @@ declare module 'react' {
   }
 }
 
-/** The bar that all pages of the gateway share; `pages/render` writes the same one for the pages without React. */
+/** The bar that all pages of the gateway share; `src/doors/web/pages` writes the same one for the pages without React. */
 export function SiteHeader({ children }: { children?: ReactNode }) {
   return (
     <header className="site-header">
       <Logo />
       {children && <div className="site-context">{children}</div>}
-      <nav className="site-nav" aria-label="Petstore Gateway">
+      <nav className="site-nav" aria-label={GATEWAY_NAME}>
         <ul>
           {SITE_LINKS.map(({ href, label }) => (
             <li key={href}>

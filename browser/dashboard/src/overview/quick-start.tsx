@@ -1,6 +1,7 @@
 import { CircleCheck, LoaderCircle } from 'lucide-react';
 import { useState } from 'react';
-import { FIRST_NOUN, headOf } from '../../../nouns.js';
+import { FIRST_NOUN } from '../../../gateway.js';
+import { headOf } from '../../../nouns.js';
 import { CopyButton } from '../elements/copy-button.js';
 import { Segments } from '../elements/segments.js';
 import { Link } from '../routing/link.js';

@@ -1,4 +1,4 @@
-import { NOUN_WORDS } from '../../../nouns.js';
+import { NOUN_WORDS } from '../../../gateway.js';
 import { Countdown } from '../elements/countdown.js';
 import { standing } from '../graphql/standing.js';
 

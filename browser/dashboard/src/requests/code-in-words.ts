@@ -1,4 +1,4 @@
-import { NOUN_WORDS } from '../../../nouns.js';
+import { NOUN_WORDS } from '../../../gateway.js';
 
 interface Meaning {
   /** The event, for the owner of the project. */

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
+import { GATEWAY_NAME } from '../../../gateway.js';
 
 interface Props {
   /** Also the title of the browser tab. */
@@ -20,7 +21,7 @@ let isFirst = true;
 export function Page({ title, heading = title, badge, actions, children }: Props) {
   const ref = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Petstore Gateway`;
+    document.title = `${title} · ${GATEWAY_NAME}`;
   }, [title]);
   useEffect(() => {
     if (!isFirst) ref.current?.focus({ preventScroll: true });

@@ -1,7 +1,7 @@
 import { useApolloClient } from '@apollo/client/react';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { formProblem } from '../../../api-key.js';
-import { SCOPES } from '../../../nouns.js';
+import { GATEWAY_NAME, SCOPES } from '../../../gateway.js';
 import { Field } from '../elements/field.js';
 import { Notice } from '../elements/notice.js';
 import { ErrorNotice } from '../errors/error-notice.js';
@@ -22,7 +22,7 @@ export function SignInPage() {
   const { isBlocked, countdown } = useBlock(error);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    document.title = 'Sign in · Petstore Gateway';
+    document.title = `Sign in · ${GATEWAY_NAME}`;
     input.current?.focus();
   }, []);
 

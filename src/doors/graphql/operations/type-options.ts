@@ -1,4 +1,4 @@
-import { type GraphQLField, getNullableType, isListType } from 'graphql';
+import { type GraphQLField, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Extensions, Field, ObjectType, registerEnumType } from 'type-graphql';
 import { MAX_PAGE_SIZE } from '../../../ground/kernel/validation.js';
@@ -25,7 +25,7 @@ export const COUNTED_BY_FIRST = 1;
 /** The two sizes of a list: `usual` is the normal measure of operations, `most` the maximum. */
 export type EntryCount = 'usual' | 'most';
 
-/** Declares how many entries a list has. A list with an argument `first` declares nothing. D-12. */
+/** Declares how many entries a list has. A list with an argument `first`, or of an enum, declares nothing. D-12. */
 export function Entries(usual: number, most = usual) {
   return Extensions({ entries: { usual, most } satisfies Record<EntryCount, number> });
 }
@@ -40,6 +40,8 @@ export function entriesOf(field: GraphQLField<unknown, unknown>): Record<EntryCo
   if (first) return { usual: pageSize, most: pageSize };
   if (!isListType(getNullableType(field.type))) return null;
   const entries = field.extensions.entries as Record<EntryCount, number> | undefined;
+  const type = getNamedType(field.type);
+  if (!entries && isEnumType(type)) return { usual: type.getValues().length, most: type.getValues().length };
   if (!entries) throw new Error(`The list ${field.name} needs @Entries(…), or \`first\`.`);
   return entries;
 }

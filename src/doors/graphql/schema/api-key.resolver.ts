@@ -2,14 +2,13 @@ import { GraphQLDateTime } from 'graphql-scalars';
 import { Arg, Ctx, Directive, FieldResolver, ID, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { ServiceCall } from '../../../ground/kernel/caller.js';
 import { parseInt64 } from '../../../ground/kernel/int64.js';
-import { NOUN_WORDS } from '../../../nouns.js';
 import type { Limiter, ServedBans } from '../../../request/rate-limit/rules/limiter.js';
 import { projectSubject } from '../../../request/rate-limit/rules/subjects.js';
 import { type ApiKey, scopesOf } from '../../../tenants/api-keys/api-key.entity.js';
-import { type ApiKeyService, refuseUnknown } from '../../../tenants/api-keys/api-key.service.js';
+import type { ApiKeyService } from '../../../tenants/api-keys/api-key.service.js';
 import type { KeyUses } from '../../../tenants/api-keys/key-uses.js';
 import { type IssuedApiKey, MAX_OVERLAP_SECONDS } from '../../../tenants/api-keys/new-key.rules.js';
-import { MAX_KEYS_SHOWN, MAX_VALID_KEYS } from '../../../tenants/api-keys/valid-keys.js';
+import { MAX_KEYS_SHOWN, MAX_VALID_KEYS, refuseUnknown } from '../../../tenants/api-keys/valid-keys.js';
 import { Batch } from '../execution/batch.js';
 import { Call, type Context, serviceCallOf } from '../execution/context.js';
 import { Entries } from '../operations/type-options.js';
@@ -137,7 +136,7 @@ export class ApiKeyResolver {
 
   @FieldResolver(() => GraphQLDateTime, {
     nullable: true,
-    description: `When its ban ends; null = not banned. A ban refuses only requests for ${NOUN_WORDS}.`,
+    description: 'When its ban ends; null = not banned. A ban refuses only requests for {{nouns}}.',
   })
   bannedUntil(@Root() key: ApiKeyType, @Ctx() context: Context): Promise<Date | null> {
     return this.bans.join(context, key.id);
@@ -154,7 +153,7 @@ export class ApiKeyResolver {
     return {
       ...key,
       id: String(key.id),
-      scopes: scopesOf(key),
+      scopes: scopesOf(key, this.keys.scopes),
       lastUsedAtMs: this.uses.lastUsedAtMs(key),
       replacedById: key.successorId === null ? null : String(key.successorId),
       isCurrent,

@@ -1,25 +1,39 @@
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
+import { GraphQLEnumType, type GraphQLSchema } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Field, ID, InputType } from 'type-graphql';
-import { SCOPES, type Scope } from '../../../ground/kernel/caller.js';
+import type { Scope } from '../../../ground/kernel/caller.js';
 import { NAME } from '../../../ground/kernel/validation.js';
-import { NOUNS } from '../../../nouns.js';
-import { describedEnum, Entries, inCapitals, PlainType, TimeField } from '../operations/type-options.js';
+import { describedEnum, inCapitals, PlainType, TimeField } from '../operations/type-options.js';
 
+const SCOPE = 'ApiKeyScope';
+
+/** Of the platform. `withNounScopes` adds those of the nouns. */
 const ApiKeyScopeEnum = describedEnum<Scope>(
-  'ApiKeyScope',
+  SCOPE,
   'A permission of an API key.',
   {
-    ...Object.fromEntries(
-      NOUNS.flatMap(({ plural }) => [
-        [`${plural}:read`, `\`${plural}:read\`: read ${plural}.`],
-        [`${plural}:write`, `\`${plural}:write\`: create and change ${plural}.`],
-      ]),
-    ),
     domains: '`domains`: publish the project, see and change its domains.',
     keys: "`keys`: see, create, roll and revoke the project's API keys.",
   },
   inCapitals,
 );
+
+/** The schema with the scopes of the nouns too: gateways in one process share the types of the decorators. */
+export function withNounScopes(schema: GraphQLSchema, plurals: readonly string[]): GraphQLSchema {
+  const added = plurals.flatMap((plural) => [
+    { value: `${plural}:read`, description: `\`${plural}:read\`: read ${plural}.` },
+    { value: `${plural}:write`, description: `\`${plural}:write\`: create and change ${plural}.` },
+  ]);
+  const ofNouns = Object.fromEntries(added.map((scope) => [inCapitals(scope.value), scope]));
+  return mapSchema(schema, {
+    [MapperKind.ENUM_TYPE]: (type) => {
+      if (type.name !== SCOPE) return undefined;
+      const { values, ...config } = type.toConfig();
+      return new GraphQLEnumType({ ...config, values: { ...values, ...ofNouns } });
+    },
+  });
+}
 
 @PlainType('ApiKey', 'An API key, without its token.')
 export class ApiKeyType {
@@ -32,7 +46,6 @@ export class ApiKeyType {
   @Field(() => String, { description: 'The first characters of the token, for recognition.' })
   prefix!: string;
 
-  @Entries(SCOPES.length)
   @Field(() => [ApiKeyScopeEnum], { description: 'The scopes of the key.' })
   scopes!: Scope[];
 

@@ -12,7 +12,6 @@ import {
   Resolver,
 } from 'type-graphql';
 import type { ServiceCall } from '../../../ground/kernel/caller.js';
-import { FIRST_NOUN, NOUN_WORDS } from '../../../nouns.js';
 import type { Plan } from '../../../tenants/projects/plans.js';
 import type { Project } from '../../../tenants/projects/project.entity.js';
 import type { ProjectService } from '../../../tenants/projects/project.service.js';
@@ -40,7 +39,7 @@ const PlanEnum = describedEnum<Plan>(
   },
 );
 
-@PlainType('Project', `The tenant that owns ${NOUN_WORDS}, API keys and domains.`)
+@PlainType('Project', 'The tenant that owns {{nouns}}, API keys and domains.')
 export class ProjectType {
   @Field(() => String, { description: 'Its short name, unique on this platform.' })
   slug!: string;
@@ -98,12 +97,13 @@ export class ProjectResolver {
   // A leaked key must not push the other acts out of the audit log.
   @Directive('@rateLimit(max: 100, perKey: true, window: "1d")')
   @Mutation(() => ProjectType, {
-    description: `Adds an import, which the client has done with its own requests, to \`auditEvents\`, as the dashboard does after its imports. The numbers are what the client says. An \`Idempotency-Key\` header adds it once. Needs the scope to change the resource, such as \`${FIRST_NOUN.plural}:write\`.`,
+    description:
+      'Adds an import, which the client has done with its own requests, to `auditEvents`, as the dashboard does after its imports. The numbers are what the client says. An `Idempotency-Key` header adds it once. Needs the scope to change the resource, such as `{{items}}:write`.',
   })
   async recordImport(
     @Call() call: ServiceCall,
     @Arg('resource', () => String, {
-      description: `The imported resource, in plural, such as \`${FIRST_NOUN.plural}\`.`,
+      description: 'The imported resource, in plural, such as `{{items}}`.',
     })
     resource: string,
     @Arg('file', () => String, { description: 'The name of the file: 1 to 255 characters.' }) file: string,
@@ -114,7 +114,7 @@ export class ProjectResolver {
   }
 
   @FieldResolver(() => Boolean, {
-    description: `Whether changes of ${NOUN_WORDS} are logged, so that clients can follow them.`,
+    description: 'Whether changes of {{nouns}} are logged, so that clients can follow them.',
   })
   changes(@Ctx() { caller }: Context): boolean {
     return caller.changesSinceMs !== null;

@@ -1,6 +1,5 @@
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Ctx, Field, FieldResolver, Int, Query, Resolver } from 'type-graphql';
-import { FIRST_NOUN, NOUN_WORDS } from '../../../nouns.js';
 import { isManagement } from '../../../request/admission/cost.js';
 import type { Standing } from '../../../request/rate-limit/rules/limiter.js';
 import type { WindowStanding } from '../../../request/rate-limit/rules/windows.js';
@@ -47,7 +46,8 @@ export class RateLimitType {
 
   @Field(() => RateLimitWindowType, {
     nullable: true,
-    description: `The UTC minute of the API key for everything except ${NOUN_WORDS}; null if a request is only about ${NOUN_WORDS}.`,
+    description:
+      'The UTC minute of the API key for everything except {{nouns}}; null if a request is only about {{nouns}}.',
   })
   management!: RateLimitWindowType | null;
 }
@@ -61,7 +61,7 @@ const FieldWindowEnum = describedEnum<FieldStanding['window']>(
 
 @PlainType('FieldRateLimit', 'The limit of a field with `@rateLimit`, and what is left of it.')
 export class FieldRateLimitType extends RateLimitWindowType {
-  @Field(() => String, { description: `Its type and name, such as \`Mutation.create${FIRST_NOUN.type}\`.` })
+  @Field(() => String, { description: 'Its type and name, such as `Mutation.create{{Item}}`.' })
   field!: string;
 
   @Field(() => FieldWindowEnum, { description: 'The window in which its uses are counted.' })

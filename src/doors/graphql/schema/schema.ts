@@ -1,9 +1,12 @@
 import { type GraphQLSchema, lexicographicSortSchema } from 'graphql';
 import { buildSchema, getMetadataStorage } from 'type-graphql';
+import type { NounDescription } from '../../../nouns.js';
 import type { FieldLimits } from '../execution/field-limits.js';
 import { NO_PUB_SUB, subscribeByMethod } from '../execution/subscription-fields.js';
 import { ActivityResolver } from './activity.resolver.js';
 import { ApiKeyResolver } from './api-key.resolver.js';
+import { withNounScopes } from './api-key.type.js';
+import { fillDescriptions } from './descriptions.js';
 import { DIRECTIVES } from './directives.js';
 import { DomainResolver } from './domains/domain.resolver.js';
 import { ProjectResolver } from './project.resolver.js';
@@ -32,8 +35,8 @@ export function managementFields(): ReadonlySet<string> {
 export type ResolverClass = new (...parts: never[]) => object;
 
 interface NounFields {
-  readonly plural: string;
-  readonly resolver: ResolverClass;
+  readonly description: NounDescription;
+  readonly resolvers: readonly ResolverClass[];
 }
 
 /**
@@ -47,7 +50,7 @@ export async function createSchema(
 ): Promise<GraphQLSchema> {
   const byClass = new Map<unknown, object>(resolvers.map((resolver) => [resolver.constructor, resolver]));
   const schema = await buildSchema({
-    resolvers: [...MANAGEMENT, ...nouns.map(({ resolver }) => resolver)],
+    resolvers: [...MANAGEMENT, ...nouns.flatMap(({ resolvers }) => resolvers)],
     container: { get: (type: unknown) => byClass.get(type) },
     // Services validate values, for both doors.
     validate: false,
@@ -56,14 +59,18 @@ export async function createSchema(
   });
   for (const noun of nouns) nameNoun(schema, noun);
   subscribeByMethod(schema);
-  return lexicographicSortSchema(limits.enforce(schema));
+  const descriptions = nouns.map(({ description }) => description);
+  fillDescriptions(schema, descriptions);
+  const plurals = descriptions.map(({ plural }) => plural);
+  return lexicographicSortSchema(limits.enforce(withNounScopes(schema, plurals)));
 }
 
 /** Each query of a noun has its plural as the extension `noun`: the response cache asks for the version of its data. */
-function nameNoun(schema: GraphQLSchema, { plural, resolver }: NounFields): void {
+function nameNoun(schema: GraphQLSchema, { description, resolvers }: NounFields): void {
   const fields = schema.getQueryType()?.getFields() ?? {};
   for (const { target, schemaName } of getMetadataStorage().queries) {
     const field = fields[schemaName];
-    if (target === resolver && field) field.extensions = { ...field.extensions, noun: plural };
+    if (resolvers.some((resolver) => resolver === target) && field)
+      field.extensions = { ...field.extensions, noun: description.plural };
   }
 }

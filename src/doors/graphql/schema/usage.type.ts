@@ -1,5 +1,4 @@
 import { Field, Float, Int } from 'type-graphql';
-import { FIRST_NOUN, LIST_OPERATION, NOUN_WORDS } from '../../../nouns.js';
 import { MAX_USAGE_POINTS, type UsageWindow } from '../../../tenants/usage/buckets.js';
 import type { UsageDimension } from '../../../tenants/usage/project-usage.js';
 import { MAX_NAMES } from '../../../tenants/usage/usage-rows.js';
@@ -24,7 +23,7 @@ export const UsageDimensionEnum = describedEnum<UsageDimension>(
   {
     DOOR: '`GRAPHQL` for `/graphql`, `REST` for `/v1`.',
     KEY: 'The id of the API key, with its name as label, also after it was revoked. Needs the scope `keys`.',
-    OPERATION: `At \`/v1\` the operation of the OpenAPI document, such as \`${LIST_OPERATION}\`. At \`/graphql\` the name of the operation, otherwise its root fields in alphabetical order, such as \`${FIRST_NOUN.plural},project\`; at most 100 characters. Requests without any are \`other\`: unknown paths, and documents that were not read. So are all operations beyond the first ${MAX_NAMES} of a UTC day.`,
+    OPERATION: `At \`/v1\` the operation of the OpenAPI document, such as \`{{listOperation}}\`. At \`/graphql\` the name of the operation, otherwise its root fields in alphabetical order, such as \`{{items}},project\`; at most 100 characters. Requests without any are \`other\`: unknown paths, and documents that were not read. So are all operations beyond the first ${MAX_NAMES} of a UTC day.`,
     STATUS: 'The HTTP status of the answer, such as `404`. GraphQL errors often have `200`.',
   },
 );
@@ -49,7 +48,8 @@ export class UsageCountType {
   failed!: number;
 
   @Field(() => Int, {
-    description: `The units of the plan's quota that they spent: one for each request at \`/v1\`, and one for each root field about ${NOUN_WORDS} at \`/graphql\`.`,
+    description:
+      "The units of the plan's quota that they spent: one for each request at `/v1`, and one for each root field about {{nouns}} at `/graphql`.",
   })
   units!: number;
 }
@@ -66,14 +66,15 @@ export class UsagePointType {
   rest!: UsageCountType;
 
   @Field(() => UsageCountType, {
-    description: `The requests at \`/graphql\` that spend nothing of the plan: everything except ${NOUN_WORDS}, and reading the schema.`,
+    description:
+      'The requests at `/graphql` that spend nothing of the plan: everything except {{nouns}}, and reading the schema.',
   })
   management!: UsageCountType;
 }
 
 @PlainType(
   'UsageSeries',
-  `The requests of one key, operation, API or status, for example of the operation \`${LIST_OPERATION}\`.`,
+  'The requests of one key, operation, API or status, for example of the operation `{{listOperation}}`.',
 )
 export class UsageSeriesType {
   @Field(() => String, {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { DATABASE_SCHEMA } from '../../../../src/app/database-schema.js';
 import { loadConfig } from '../../../../src/ground/config/config.js';
 import { Database } from '../../../../src/ground/database/database.js';
 import { Project } from '../../../../src/tenants/projects/project.entity.js';
@@ -10,6 +9,7 @@ import { clientHello, GROUPS } from '../../../support/attacks/client-hello.js';
 import { RawClient } from '../../../support/attacks/raw-client.js';
 import { attach, visit } from '../../../support/domains/served-domain.js';
 import { eventually } from '../../../support/eventually.js';
+import { DATABASE_SCHEMA } from '../../../support/gateway/tested-gateway.js';
 import { freePort } from '../../../support/servers/daemon.js';
 
 const HOST = 'shop.example.com';

@@ -1,6 +1,5 @@
 import { Field, Float, ID, InputType, Int } from 'type-graphql';
 import type { RequestOutcome } from '../../../../ground/kernel/answered-request.js';
-import { FIRST_NOUN, LIST_OPERATION, NOUN_WORDS } from '../../../../nouns.js';
 import type { LoggedDoor } from '../../../../tenants/request-log/logged-request.entity.js';
 import {
   COUNTED_BY_FIRST,
@@ -11,8 +10,6 @@ import {
   TimeField,
 } from '../../operations/type-options.js';
 import { PageInfoType } from './page.js';
-
-const { plural } = FIRST_NOUN;
 
 const DoorEnum = describedEnum<LoggedDoor>(
   'Door',
@@ -54,7 +51,8 @@ export class RequestFilterInput {
 
   @Field(() => String, {
     nullable: true,
-    description: `Its operation, exactly as \`Request.operation\` shows it: \`${LIST_OPERATION}\`, \`Shelf\` or \`${plural},project\`.`,
+    description:
+      'Its operation, exactly as `Request.operation` shows it: `{{listOperation}}`, `Shelf` or `{{items}},project`.',
   })
   operation?: string | null;
 
@@ -104,7 +102,8 @@ export class LoggedRequestType {
   door!: LoggedDoor;
 
   @Field(() => String, {
-    description: `The operation id of REST, such as \`${LIST_OPERATION}\`; the name of a GraphQL operation, or its root fields if it has none; or \`other\`.`,
+    description:
+      'The operation id of REST, such as `{{listOperation}}`; the name of a GraphQL operation, or its root fields if it has none; or `other`.',
   })
   operation!: string;
 
@@ -130,7 +129,8 @@ export class LoggedRequestType {
   durationMs!: number;
 
   @Field(() => Int, {
-    description: `The units of the plan's quota that it spent: 1 for most, more for several fields about ${NOUN_WORDS}, 0 for management and for refused requests.`,
+    description:
+      "The units of the plan's quota that it spent: 1 for most, more for several fields about {{nouns}}, 0 for management and for refused requests.",
   })
   units!: number;
 

@@ -1,0 +1,15 @@
+import { type GatewayDescription, joined, scopesOf } from './nouns.js';
+
+const block = document.getElementById('gateway');
+if (!block) throw new Error('The page does not say what its gateway serves.');
+
+/** The gateway that sent the page: the same files serve every one. D-278. */
+export const { name: GATEWAY_NAME, nouns: NOUNS }: GatewayDescription = JSON.parse(block.textContent ?? '');
+
+/** The noun of examples that need only one. */
+export const [FIRST_NOUN] = NOUNS;
+
+/** As in `Requests for books`; several nouns are joined by `and`. */
+export const NOUN_WORDS = joined(NOUNS);
+
+export const SCOPES = scopesOf(NOUNS);

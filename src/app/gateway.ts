@@ -1,0 +1,90 @@
+import { fileURLToPath } from 'node:url';
+import type { DatabaseSchema } from '../ground/database/data-source.js';
+import { MAX_SCOPES_LENGTH, Scopes } from '../ground/kernel/caller.js';
+import type { Noun, NounSource } from '../noun/noun.js';
+import { capitalized, type GatewayDescription } from '../noun-words.js';
+import type { NounDescription } from '../nouns.js';
+import { isReserved, sameName } from './reserved-names.js';
+
+/** The name of a gateway and the nouns it serves. Everything else is a setting of the environment. */
+interface GatewayOptions {
+  /** The name of the product for people, such as `Acme Books`. */
+  readonly name: string;
+  /** Examples that need only one noun have the first. */
+  readonly nouns: readonly NounSource[];
+  /** A folder, into which `petstore migrate --write` writes: `new URL('./migrations/', import.meta.url)`. Or the migrations. */
+  readonly migrations?: DatabaseSchema['migrations'] | URL;
+}
+
+/** Loads no database library: the command line needs it for its help. */
+export interface Gateway extends Required<GatewayOptions> {
+  readonly nouns: readonly [NounSource, ...NounSource[]];
+  readonly scopes: Scopes;
+}
+
+export interface LoadedGateway extends Omit<Gateway, 'nouns' | 'migrations'> {
+  readonly nouns: readonly [Noun, ...Noun[]];
+  readonly migrations: DatabaseSchema['migrations'];
+}
+
+/** A gateway is a value: several can live in one process. Throws, with one sentence, for what cannot work. D-272. */
+export function createGateway({ name, nouns, migrations = [] }: GatewayOptions): Gateway {
+  if (name.trim() === '') throw new Error('A gateway needs a name, such as "Acme Books".');
+  const [first, ...others] = nouns;
+  if (!first) throw new Error(`The gateway ${name} needs at least one noun.`);
+  requireNames(nouns.map(({ description }) => description));
+  const scopes = new Scopes(nouns.map(({ description }) => description.plural));
+  const { length } = scopes.all.join();
+  if (length > MAX_SCOPES_LENGTH) {
+    const most = `an API key stores at most ${MAX_SCOPES_LENGTH} characters of scopes`;
+    throw new Error(`The gateway ${name} has too many nouns: ${most}, and theirs have ${length}.`);
+  }
+  return { name, nouns: [first, ...others], migrations, scopes };
+}
+
+export async function loadGateway({
+  nouns: [first, ...others],
+  migrations,
+  ...gateway
+}: Gateway): Promise<LoadedGateway> {
+  const nouns = await Promise.all([first.load(), ...others.map((noun) => noun.load())] as const);
+  if (!(migrations instanceof URL)) return { ...gateway, nouns, migrations };
+  const { migrationsIn } = await import('../ground/migrations/files/folder.js');
+  return { ...gateway, nouns, migrations: await migrationsIn(fileURLToPath(migrations)) };
+}
+
+/** The gateway in words. */
+export function describedGateway({ name, nouns: [first, ...others] }: LoadedGateway): GatewayDescription {
+  return { name, nouns: [first.description, ...others.map(({ description }) => description)] };
+}
+
+function requireNames(nouns: readonly NounDescription[]): void {
+  const owners = new Map<string, string>();
+  for (const noun of nouns) {
+    const refuse = (reason: string): never => {
+      throw new Error(`The noun ${JSON.stringify(noun.singular)} can't be served: ${reason}.`);
+    };
+    const { singular, plural, type } = noun;
+    const wrong = [singular, plural, type].find((word) => !/^[A-Za-z][A-Za-z0-9]*$/.test(word));
+    if (wrong !== undefined) refuse(`${JSON.stringify(wrong)} is not only letters and digits`);
+    if (sameName(singular) === sameName(plural)) refuse('its plural must differ from its singular');
+    for (const word of namesOf(noun)) {
+      if (isReserved(word)) refuse(`${word} is a name of the platform`);
+      const owner = owners.get(sameName(word)) ?? singular;
+      if (owner !== singular) refuse(`${word} is a name of the noun ${owner} too`);
+    }
+    if (owners.has(sameName(singular))) refuse('it is there twice');
+    for (const word of namesOf(noun)) owners.set(sameName(word), singular);
+  }
+}
+
+/** The types and root fields of a noun in GraphQL. Its plural is also its path, its command and its table. */
+function namesOf({ singular, plural, type, fields }: NounDescription): readonly string[] {
+  const parts = ['Change', 'Changes', 'ChangeConnection', 'Connection', 'Edge', 'Order'];
+  return [
+    ...[singular, plural, type, `${singular}Count`, `${singular}Changes`],
+    ...[`create${type}`, `create${capitalized(plural)}`, `update${type}`, `delete${type}`],
+    ...[`New${type}`, `Deleted${type}`, ...parts.map((part) => `${type}${part}`)],
+    ...fields.filter(({ kind }) => kind === 'choice').map((field) => `${type}${capitalized(field.name)}`),
+  ];
+}

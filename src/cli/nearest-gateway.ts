@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Gateway } from '../app/gateway.js';
+import { ConfigError } from '../ground/config/config.js';
+import { jsonIn } from '../ground/kernel/json.js';
+
+const USUAL_FILES = ['gateway.ts', 'gateway.js'];
+
+export const NO_GATEWAY =
+  'There is no gateway here: name its file in package.json as "petstore": { "gateway": "<file>" }, or put gateway.ts or gateway.js beside package.json.';
+
+/**
+ * The gateway of the nearest package.json, in this folder or above it; null = there is none. Throws `ConfigError` for a file
+ * that is no gateway.
+ */
+export async function nearestGateway(folder: string): Promise<Gateway | null> {
+  const file = fileOf(resolve(folder));
+  if (file === null) return null;
+  const { default: gateway } = await import(pathToFileURL(file).href).catch((error) => {
+    const isNewer = error.code === 'ERR_UNKNOWN_FILE_EXTENSION';
+    const remedy = isNewer ? ' Compile it to JavaScript, or use Node 22.18 or later.' : '';
+    throw new ConfigError(`The gateway ${file} could not be loaded: ${error.message}.${remedy}`);
+  });
+  if (!Array.isArray(gateway?.nouns)) {
+    throw new ConfigError(
+      `${file} has no gateway. Its last line must be: export default createGateway({ … })`,
+    );
+  }
+  return gateway;
+}
+
+function fileOf(folder: string): string | null {
+  const manifest = join(folder, 'package.json');
+  if (!existsSync(manifest)) return dirname(folder) === folder ? null : fileOf(dirname(folder));
+  const stated = jsonIn(readFileSync(manifest, 'utf8')) as { petstore?: { gateway?: unknown } } | undefined;
+  const named = stated?.petstore?.gateway;
+  if (typeof named === 'string') return resolve(folder, named);
+  const usual = USUAL_FILES.find((name) => existsSync(join(folder, name)));
+  return usual === undefined ? null : join(folder, usual);
+}

@@ -1,0 +1,144 @@
+import type { Table, TableColumn, TableColumnOptions, TableIndexOptions, TableOptions } from 'typeorm';
+import type { TableChange } from '../table-changes.js';
+
+/** The difference between a table and its definition. */
+export interface TableDifference {
+  readonly table: TableOptions;
+  /** null = the table is new. */
+  readonly changes: readonly TableChange[] | null;
+  /** The columns that differ, in the order of the definition. */
+  readonly columns: readonly string[];
+  /** A sentence for each change that deletes values. */
+  readonly losses: readonly string[];
+  /** A sentence for each change that cannot be made. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Compares a table with its definition; null = they agree. A default is no difference: the platform states every value of a
+ * new record. An index that the platform would not name so is somebody's own and stays, such as `report_books`.
+ */
+export function differenceOf(before: Table | undefined, after: TableOptions): TableDifference | null {
+  const wanted = (after.columns ?? []).map(plain);
+  const table = { ...after, columns: wanted, indices: (after.indices ?? []).map(plainIndex) };
+  if (!before) return { table, changes: null, columns: [], losses: [], problems: [] };
+  const had = new Map(before.columns.map((column) => [column.name, plain(column)]));
+  const steps: TableChange[] = [];
+  const losses: string[] = [];
+  const problems: string[] = [];
+  const columns = new Set<string>();
+  const add = (column: TableColumnOptions) => {
+    steps.push({ addColumn: column });
+    if (column.isNullable || column.default !== undefined) return;
+    problems.push(
+      `${fieldOf(after, column)} is required, and records that exist have no value for it. Make it optional, or give it a \`default\`.`,
+    );
+  };
+  for (const column of wanted) {
+    const from = had.get(column.name);
+    had.delete(column.name);
+    if (from && isSame(from, column)) continue;
+    columns.add(column.name);
+    if (from?.isPrimary || column.isPrimary) {
+      problems.push(
+        `${column.name} of ${after.name} is a part of the primary key. Write this migration by hand.`,
+      );
+    } else if (!from) {
+      add(column);
+    } else if (keepsValues(from, column)) {
+      steps.push({ changeColumn: column, from });
+      if (widthOf(column) >= widthOf(from)) continue;
+      losses.push(
+        `${fieldOf(after, column)} gets shorter, from ${from.length} to ${column.length} characters: longer values are cut.`,
+      );
+    } else {
+      steps.push({ dropColumn: from });
+      losses.push(
+        `${fieldOf(after, column)} changes from ${from.type} to ${column.type}: its values are deleted.`,
+      );
+      add(column);
+    }
+  }
+  for (const column of had.values()) {
+    columns.add(column.name);
+    steps.push({ dropColumn: column });
+    losses.push(`${fieldOf(after, column)} is no longer defined: its values are deleted.`);
+  }
+  const gone = new Set(steps.flatMap((step) => ('dropColumn' in step ? [step.dropColumn.name] : [])));
+  const { dropped, created } = changedIndexes(before, after, gone);
+  const changes = [
+    ...dropped.map((dropIndex) => ({ dropIndex })),
+    ...steps,
+    ...created.map((createIndex) => ({ createIndex })),
+  ];
+  return changes.length === 0 && problems.length === 0
+    ? null
+    : { table, changes, columns: [...columns], losses, problems };
+}
+
+/** The options of a column that a migration states. MySQL reads `integer` back as `int`. */
+function plain({
+  name,
+  type,
+  length,
+  isNullable,
+  isPrimary,
+  default: byDefault,
+}: TableColumn | TableColumnOptions) {
+  return {
+    name,
+    type: type === 'int' ? 'integer' : type,
+    ...(length ? { length } : {}),
+    ...(isPrimary ? { isPrimary } : {}),
+    ...(isNullable ? { isNullable } : {}),
+    ...(byDefault === undefined || byDefault === null ? {} : { default: byDefault }),
+  } satisfies TableColumnOptions;
+}
+
+function isSame(one: TableColumnOptions, other: TableColumnOptions): boolean {
+  const keys = ['type', 'length', 'isPrimary', 'isNullable'] as const;
+  return keys.every((key) => one[key] === other[key]);
+}
+
+/** Other pairs of types differ in the values that they can have. */
+function keepsValues(from: TableColumnOptions, to: TableColumnOptions): boolean {
+  const isText = ({ type }: TableColumnOptions) => type === 'varchar' || type === 'text';
+  return (
+    from.type === to.type || (isText(from) && isText(to)) || (from.type === 'integer' && to.type === 'bigint')
+  );
+}
+
+function widthOf({ length }: TableColumnOptions): number {
+  return length === undefined ? Number.POSITIVE_INFINITY : Number(length);
+}
+
+/** `priceCents of books`. */
+function fieldOf(table: TableOptions, { name }: TableColumnOptions): string {
+  return `${fieldName(name)} of ${table.name}`;
+}
+
+/** `priceCents` for the column `price_cents`. */
+export function fieldName(column: string): string {
+  return column.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
+}
+
+function changedIndexes(before: Table, after: TableOptions, gone: ReadonlySet<string>) {
+  const own = before.indices.map(plainIndex).filter(({ name }) => name.startsWith(`${after.name}_`));
+  const wanted = (after.indices ?? []).map(plainIndex);
+  // MySQL takes a column that is dropped out of its indexes, also when one of its name is added.
+  const isKept = (index: ReturnType<typeof plainIndex>) =>
+    [own, wanted].every((list) => list.some((each) => isSameIndex(each, index))) &&
+    !index.columnNames.some((column) => gone.has(column));
+  return {
+    dropped: own.filter((index) => !isKept(index)),
+    created: wanted.filter((index) => !isKept(index)),
+  };
+}
+
+function plainIndex({ name = '', columnNames, isUnique }: TableIndexOptions) {
+  return { name, columnNames: [...columnNames], ...(isUnique ? { isUnique } : {}) };
+}
+
+function isSameIndex(one: TableIndexOptions, other: TableIndexOptions): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,53 @@
+import type { Table } from 'typeorm';
+import { type DatabaseSchema, withDataSource } from '../../database/data-source.js';
+import { AppError } from '../../kernel/errors.js';
+import { differenceOf, fieldName, type TableDifference } from './compare.js';
+
+const SETTINGS = { poolSize: 1, queryTimeoutMs: 10_000 };
+
+/**
+ * Where the definitions of tables and the migrations differ, as the migrations make the tables of an empty SQLite database in
+ * memory. Throws `AppError conflict` that names a migration which cannot run there. D-282.
+ */
+export async function differences(schema: DatabaseSchema): Promise<TableDifference[]> {
+  const { definitions = [] } = schema;
+  if (definitions.length === 0) return [];
+  const names = definitions.map(({ name }) => name);
+  const tables = await migratedTables(schema, names);
+  return definitions.flatMap((definition) => differenceOf(tables.get(definition.name), definition) ?? []);
+}
+
+/** Throws `AppError conflict` that says where a definition and its migrations differ, and which command writes the missing one. */
+export async function requireMigrations(schema: DatabaseSchema): Promise<void> {
+  const [first] = await differences(schema);
+  if (!first) return;
+  const { table, columns, changes } = first;
+  const what =
+    changes === null
+      ? `The table ${table.name} has no migration`
+      : `The definition of ${table.name} and its migrations differ in ${columns.map(fieldName).join(', ') || 'indexes'}`;
+  throw new AppError(
+    'conflict',
+    `${what}. Run \`petstore migrate --write\`, and read the file that it writes.`,
+  );
+}
+
+export async function migratedTables(
+  schema: DatabaseSchema,
+  names: readonly string[],
+): Promise<Map<string, Table>> {
+  const target = { kind: 'sqlite', path: ':memory:' } as const;
+  return withDataSource(target, { entities: [], migrations: [] }, SETTINGS, async (source) => {
+    const runner = source.createQueryRunner();
+    for (const Migration of schema.migrations) {
+      await new Migration().up(runner).catch((error: Error) => {
+        throw new AppError(
+          'conflict',
+          `The migration ${Migration.name} fails on an empty SQLite database: ${error.message}. Let statements for MySQL run only if \`isSqlite(runner)\` is false.`,
+        );
+      });
+    }
+    const tables = await runner.getTables([...names]);
+    return new Map(tables.map((table) => [table.name, table]));
+  });
+}

@@ -1,0 +1,17 @@
+/** What a gateway of one's own is made of. Nothing else of the package can be imported, beside its other `exports`. */
+export { createGateway, type Gateway } from './app/gateway.js';
+export type { AppError, FieldProblem } from './ground/kernel/errors.js';
+export {
+  type DefinedNoun,
+  defineNoun,
+  type NewRecordOf,
+  type NounParts,
+  type OwnDoors,
+  type OwnParts,
+  type RecordOf,
+} from './noun/define-noun.js';
+export { choice } from './noun/definition/choice.js';
+export { date } from './noun/definition/date.js';
+export { int64 } from './noun/definition/int64.js';
+export { integer } from './noun/definition/integer.js';
+export { text } from './noun/definition/text.js';

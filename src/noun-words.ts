@@ -1,0 +1,74 @@
+import type { NounDescription, NounField } from './nouns.js';
+
+/** A gateway in words, for its pages, its documents and its dashboard. */
+export interface GatewayDescription {
+  /** Of the product, such as `Library Gateway`. */
+  readonly name: string;
+  /** The first one is that of examples that need only one. */
+  readonly nouns: readonly [NounDescription, ...NounDescription[]];
+}
+
+/** In samples: an item of the reader has another one. */
+export const SAMPLE_ID = '4711';
+
+/** As in `Requests for books and films`. */
+export function joined(nouns: readonly NounDescription[]): string {
+  return new Intl.ListFormat('en').format(nouns.map(({ plural }) => plural));
+}
+
+/** Every scope, as the command line writes them. */
+export function scopesOf(nouns: readonly NounDescription[]): string[] {
+  return [...nouns.flatMap(({ plural }) => [`${plural}:read`, `${plural}:write`]), 'domains', 'keys'];
+}
+
+/** `Books` for `books`. */
+export function capitalized(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
+
+/** As in `title, pages and state`. */
+export const listed = (words: readonly string[]) => new Intl.ListFormat('en-GB').format(words);
+
+/** The field's value in messages to people, such as `a title`. */
+export function valueInWords({ label, withArticle }: NounField): string {
+  return withArticle ?? `a ${label.toLowerCase()}`;
+}
+
+/** A label within a sentence: `Name` → `name`; `ISBN` stays. */
+export function inSentence(label: string): string {
+  return /^\p{Lu}{2}/u.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
+}
+
+/** The field that names an item for people. */
+export function headOf({ fields }: NounDescription): NounField {
+  const [first] = fields;
+  const head = fields.find(({ kind }) => kind === 'text') ?? first;
+  if (!head) throw new Error('a noun needs a field');
+  return head;
+}
+
+/** The fields that a noun's list can be filtered by, with their filters. */
+export function filteredFieldsOf({ fields, filters }: NounDescription) {
+  return filters.flatMap((filter) => {
+    const field = fields.find(({ name }) => name === filter.field);
+    return field ? [{ ...filter, field }] : [];
+  });
+}
+
+/** Of a new item: `7b1f0c52-add-rex`. */
+export function sampleIdempotencyKey(noun: NounDescription): string {
+  const { example } = headOf(noun);
+  return `7b1f0c52-add-${example.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
+}
+
+/** The fields of a first query: the id, the name and the choices. */
+export function shownFieldsOf(noun: NounDescription): string[] {
+  const head = headOf(noun);
+  const shown = noun.fields.filter(({ name, kind }) => name === head.name || kind === 'choice');
+  return ['id', ...shown.map(({ name }) => name)];
+}
+
+/** The value of a field in the JSON of REST. */
+export function exampleValueOf({ kind, example }: NounField): string | bigint {
+  return kind === 'int64' || kind === 'integer' ? BigInt(example) : example;
+}

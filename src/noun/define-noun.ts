@@ -1,0 +1,123 @@
+import type { AddRoutes } from '../doors/rest/rest.door.js';
+import type { RestDocument } from '../doors/rest/rest-document.js';
+import type { DatabaseSchema } from '../ground/database/data-source.js';
+import type { FieldProblem } from '../ground/kernel/errors.js';
+import type { Field } from './definition/kind.js';
+import { modelOf, type NounModel, type NounWords } from './definition/model.js';
+import { tableOf } from './definition/noun-table.js';
+import type { NounSource } from './noun.js';
+import type { Defined } from './noun-of.js';
+import type { NounService } from './records/noun.service.js';
+import type { NounRow } from './records/row.js';
+
+type Fields = Readonly<Record<string, Field>>;
+type ValueOf<F> = F extends Field<infer Value, unknown> ? Value : never;
+type InputOf<F> = F extends Field<unknown, infer Input> ? Input : never;
+type OptionalNames<F extends Fields> = {
+  [Name in keyof F]: undefined extends InputOf<F[Name]> ? Name : never;
+}[keyof F];
+type ValuesOf<F extends Fields> = { -readonly [Name in keyof F]: ValueOf<F[Name]> };
+type RowOf<F extends Fields> = { id: bigint; projectId: bigint; createdAtMs: number } & ValuesOf<F>;
+type NewOf<F extends Fields> = { [Name in Exclude<keyof F, OptionalNames<F>>]: InputOf<F[Name]> } & {
+  [Name in OptionalNames<F>]?: InputOf<F[Name]>;
+};
+
+/** The record of a noun, as services have it. */
+export type RecordOf<N> = N extends DefinedNoun<infer F> ? RowOf<F> : never;
+
+/** A new record of a noun. */
+export type NewRecordOf<N> = N extends DefinedNoun<infer F> ? NewOf<F> : never;
+
+interface NounDefinition<F extends Fields> extends NounWords {
+  readonly fields: F;
+  /** The problems across the fields of a record, whose fields are valid. */
+  readonly check?: (record: ValuesOf<F>) => FieldProblem[];
+  /** Loads the migrations of its table, oldest first, if the gateway does not list them. */
+  readonly migrations?: () => Promise<DatabaseSchema['migrations']>;
+  /** Created in the demo project. */
+  readonly demo?: readonly NewOf<F>[];
+  /** False = its own part reads one record, or nothing does. */
+  readonly get?: false;
+  /** Loads what it has beside that which follows from its fields. */
+  readonly own?: () => Promise<OwnParts>;
+}
+
+export interface OwnParts {
+  /** An own resolver and own routes. Called once in a process: decorators register types by their names. */
+  doors?(parts: NounParts): OwnDoors;
+  /** Replaces words and examples of the OpenAPI document, and adds own operations. */
+  document?(usual: RestDocument, model: NounModel): RestDocument;
+}
+
+export interface OwnDoors {
+  readonly Resolver: new (...parts: never[]) => object;
+  open(service: NounService, now: () => number): { readonly resolver: object; readonly routes: AddRoutes };
+}
+
+/** What follows from the fields, for own parts. */
+export interface NounParts {
+  readonly model: NounModel;
+  /** The type of a record in GraphQL. */
+  readonly RecordType: new () => object;
+  /** A record as GraphQL has it. */
+  present(row: NounRow): object;
+}
+
+export interface DefinedNoun<F extends Fields = Fields> extends NounSource, Defined {
+  readonly entity: new () => RowOf<F>;
+}
+
+/**
+ * A resource of both APIs from one definition: its table, rules, lists, service, GraphQL types, REST routes, files and pages.
+ * Loads none of them. Throws an `Error` that names the field and the option that cannot work.
+ */
+export function defineNoun<const F extends Fields>(definition: NounDefinition<F>): DefinedNoun<F> {
+  const { fields, check, migrations, demo = [], get, own } = definition;
+  const model = modelOf(definition, fields, (check as NounModel['checks']) ?? null);
+  let loading: ReturnType<Defined['loadDoors']> | undefined;
+  const noun: DefinedNoun<F> = {
+    description: model.description,
+    model,
+    table: tableOf(model),
+    entity: class {} as new () => RowOf<F>,
+    demo,
+    loadDoors() {
+      loading ??= loadDoors(model, get !== false, own);
+      return loading;
+    },
+    async load() {
+      const { nounOf } = await import('./noun-of.js');
+      return nounOf(noun, (await migrations?.()) ?? []);
+    },
+  };
+  return noun;
+}
+
+async function loadDoors(
+  model: NounModel,
+  hasGet: boolean,
+  own?: () => Promise<OwnParts>,
+): ReturnType<Defined['loadDoors']> {
+  const { nounResolver } = await import('./graphql/noun.resolver.js');
+  const { nounRoutes } = await import('./rest/noun.routes.js');
+  const { NounResolver, RecordType, present } = nounResolver(model, hasGet);
+  const { doors, document } = (await own?.()) ?? {};
+  const ownDoors = doors?.({ model, RecordType, present });
+  return {
+    resolvers: [NounResolver, ...(ownDoors ? [ownDoors.Resolver] : [])],
+    open(service: NounService, now: () => number) {
+      const usual = nounRoutes(model, service, hasGet);
+      const opened = ownDoors?.open(service, now);
+      const routes: AddRoutes = (app, baseUrl) => {
+        usual(app, baseUrl);
+        opened?.routes(app, baseUrl);
+      };
+      return { resolvers: [new NounResolver(service), ...(opened ? [opened.resolver] : [])], routes };
+    },
+    async rest(): Promise<RestDocument> {
+      const { documentOf } = await import('./rest/noun.document.js');
+      const usual = documentOf(model, hasGet);
+      return document?.(usual, model) ?? usual;
+    },
+  };
+}

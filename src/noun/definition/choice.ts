@@ -1,0 +1,49 @@
+import type { NounField } from '../../nouns.js';
+import { asIs, type FieldOf, type FieldOptions } from './kind.js';
+
+interface ChoiceOptions<Value extends string> extends FieldOptions<Value> {
+  /** Lists of one value. */
+  readonly filter?: true;
+  /** The colours of the values in the dashboard, in their order. */
+  readonly tones?: NounField['tones'];
+}
+
+/** The room of the longest value in its column. */
+const CHARACTERS = 16;
+const NAME = /^[a-z][a-zA-Z0-9_]{0,15}$/;
+
+/**
+ * One of some values, an enum in GraphQL. `texts` describes each. Throws an `Error` for a value that is no name of at most
+ * 16 characters.
+ */
+export function choice<Value extends string, const Options extends ChoiceOptions<NoInfer<Value>>>(
+  texts: Readonly<Record<Value, string>>,
+  options: Options,
+): FieldOf<Value, Options> {
+  const values = Object.keys(texts);
+  const wrong = values.find((value) => !NAME.test(value));
+  if (wrong !== undefined || values.length === 0) {
+    throw new Error(
+      `A choice needs values such as draft, of at most ${CHARACTERS} letters, not "${wrong ?? ''}".`,
+    );
+  }
+  const { filter, tones, example = values[0] as string } = options as ChoiceOptions<string>;
+  return {
+    kind: {
+      name: 'choice',
+      column: { type: 'varchar', length: CHARACTERS },
+      indexBytes: 4 * CHARACTERS,
+      schema: { type: 'string', enum: values, rule: `must be one of ${values.join(', ')}` },
+      scalar: 'String',
+      isNumber: false,
+      choices: texts,
+      tones,
+      parse: asIs,
+      toGraphQL: asIs,
+      toJson: asIs,
+    },
+    options,
+    filter: filter ? 'whole' : null,
+    example,
+  };
+}

@@ -1,0 +1,30 @@
+import { asIs, type FieldOf, type FieldOptions } from './kind.js';
+
+interface DateOptions extends FieldOptions<string> {
+  /** Lists of one day. */
+  readonly filter?: true;
+}
+
+const CHARACTERS = 10;
+
+/** A day of the calendar as text, such as `2026-11-24`. */
+export function date<const Options extends DateOptions>(options: Options): FieldOf<string, Options> {
+  const { filter, example = '2026-11-24' } = options as DateOptions;
+  return {
+    kind: {
+      name: 'date',
+      column: { type: 'varchar', length: CHARACTERS },
+      indexBytes: 4 * CHARACTERS,
+      schema: { type: 'string', format: 'date', rule: `must be a date such as ${example}` },
+      scalar: 'String',
+      form: `a day such as \`${example}\``,
+      isNumber: false,
+      parse: asIs,
+      toGraphQL: asIs,
+      toJson: asIs,
+    },
+    options,
+    filter: filter ? 'whole' : null,
+    example,
+  };
+}

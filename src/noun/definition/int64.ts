@@ -1,0 +1,46 @@
+import { INT64_MAX, INT64_MIN, int64OrText } from '../../ground/kernel/int64.js';
+import type { FieldOf, FieldOptions } from './kind.js';
+
+interface Int64Options extends FieldOptions<bigint> {
+  /** From -(2^53 - 1) to 2^53 - 1, as JSON Schema states it. */
+  readonly min?: bigint;
+  readonly max?: bigint;
+  /** Lists of one value. */
+  readonly filter?: true;
+}
+
+/**
+ * A 64-bit integer: bigint in code, an integer in REST, text of its digits in GraphQL. Throws an `Error` for a bound that
+ * JSON Schema cannot state.
+ */
+export function int64<const Options extends Int64Options>(options: Options): FieldOf<bigint, Options> {
+  const { min, max, filter, example = 3n, default: byDefault } = options as Int64Options;
+  for (const [name, bound] of Object.entries({ min, max, default: byDefault })) {
+    if (bound !== undefined && !Number.isSafeInteger(Number(bound))) {
+      throw new Error(`${name} of an int64 is from -(2^53 - 1) to 2^53 - 1, not ${bound}.`);
+    }
+  }
+  return {
+    kind: {
+      name: 'int64',
+      column: { type: 'bigint' },
+      indexBytes: 8,
+      schema: {
+        type: 'integer',
+        format: 'int64',
+        ...(min === undefined ? {} : { minimum: Number(min) }),
+        ...(max === undefined ? {} : { maximum: Number(max) }),
+        rule: `must be an integer from ${min ?? INT64_MIN} to ${max ?? INT64_MAX}`,
+      },
+      scalar: 'ID',
+      form: 'the digits of a 64-bit integer',
+      isNumber: true,
+      parse: (value) => (typeof value === 'string' ? int64OrText(value) : value),
+      toGraphQL: String,
+      toJson: (stored) => BigInt(stored as bigint | string),
+    },
+    options,
+    filter: filter ? 'whole' : null,
+    example: String(example),
+  };
+}

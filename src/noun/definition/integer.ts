@@ -1,0 +1,46 @@
+import { INT32_MAX } from '../../ground/kernel/int64.js';
+import type { FieldOf, FieldOptions } from './kind.js';
+
+interface IntegerOptions extends FieldOptions<number> {
+  readonly min?: number;
+  readonly max?: number;
+  /** Lists of one value. */
+  readonly filter?: true;
+}
+
+/** A whole number of 32 bits, as `Int` of GraphQL. Throws an `Error` for a bound outside of them. */
+export function integer<const Options extends IntegerOptions>(options: Options): FieldOf<number, Options> {
+  const {
+    min = -INT32_MAX - 1,
+    max = INT32_MAX,
+    filter,
+    example = Math.max(min, 1),
+  } = options as IntegerOptions;
+  for (const bound of [min, max]) {
+    if (!Number.isInteger(bound) || bound < -INT32_MAX - 1 || bound > INT32_MAX) {
+      throw new Error(`A bound of an integer has 32 bits, not ${bound}: int64 is larger.`);
+    }
+  }
+  return {
+    kind: {
+      name: 'integer',
+      column: { type: 'integer' },
+      indexBytes: 4,
+      schema: {
+        type: 'integer',
+        minimum: min,
+        maximum: max,
+        rule: `must be a whole number from ${min} to ${max}`,
+      },
+      scalar: 'Int',
+      isNumber: true,
+      parse: (value) =>
+        typeof value === 'string' && /^(0|-?[1-9]\d{0,9})$/.test(value) ? Number(value) : value,
+      toGraphQL: Number,
+      toJson: Number,
+    },
+    options,
+    filter: filter ? 'whole' : null,
+    example: String(example),
+  };
+}

@@ -1,0 +1,80 @@
+import type { NounField } from '../../nouns.js';
+
+/**
+ * A kind of field: its column, its rule, its type in both APIs, and its form in files. Each kind is one file beside this
+ * one. What a kind lacks here, its function refuses.
+ */
+interface Kind {
+  readonly name: NounField['kind'];
+  readonly column: { readonly type: 'varchar' | 'bigint' | 'integer'; readonly length?: number };
+  /** The most bytes of a value in an index of MySQL. */
+  readonly indexBytes: number;
+  /** The JSON Schema of a value, with its `rule` for messages. */
+  readonly schema: Readonly<Record<string, unknown>> & { readonly rule: string };
+  /** The name of its scalar in GraphQL; a kind with `choices` is an enum. */
+  readonly scalar: 'String' | 'ID' | 'Int';
+  /** Added to descriptions in GraphQL, such as `the digits of a 64-bit integer`. */
+  readonly form?: string;
+  /** A number, which lists read as digits. */
+  readonly isNumber: boolean;
+  /** Texts by value. */
+  readonly choices?: Readonly<Record<string, string>>;
+  readonly tones?: NounField['tones'];
+  /** The value of a GraphQL variable or of a query parameter, for the rules. */
+  parse(value: unknown): unknown;
+  /** A stored value, or its digits from a list. */
+  toGraphQL(stored: unknown): unknown;
+  toJson(stored: unknown): unknown;
+}
+
+/** Words that replace those which follow from a field's name and description. Each begins a sentence. */
+interface FieldWords {
+  /** In the input of a creation, such as `Its availability status`. */
+  readonly input?: string;
+  /** In REST, such as `The book's title.` */
+  readonly rest?: string;
+  /** After `for example` in a filter by the start of a text. */
+  readonly start?: string;
+}
+
+/** The options of every kind of field. */
+export interface FieldOptions<Value> {
+  /** A record may lack it: null in GraphQL, left out in REST. */
+  readonly optional?: boolean;
+  /** The value of a new record that states none. */
+  readonly default?: Value;
+  /** No other record of the project has the value. */
+  readonly unique?: boolean;
+  /** No change states it. */
+  readonly immutable?: boolean;
+  /** For people, such as the head of a column; by default the name in words. */
+  readonly label?: string;
+  /** The value in messages, such as `an ISBN`; by default the label with `a`. */
+  readonly article?: string;
+  /** A sentence for both APIs. */
+  readonly description?: string;
+  /** Beside the form of the dashboard. */
+  readonly hint?: string;
+  readonly example?: Value;
+  readonly words?: FieldWords;
+}
+
+export type FilterMatch = 'whole' | 'start';
+
+/** A field of a definition. `Value` and `New` exist for the compiler: the values of a record and of a new one. */
+export interface Field<Value = unknown, New = unknown> {
+  readonly kind: Kind;
+  readonly options: FieldOptions<unknown>;
+  readonly filter: FilterMatch | null;
+  readonly example: string;
+  readonly types?: { readonly value: Value; readonly input: New };
+}
+
+/** The values that the options allow. */
+export type FieldOf<Value, Options> = Field<
+  Options extends { optional: true } ? Value | null : Value,
+  Options extends { optional: true } | { default: unknown } ? Value | null | undefined : Value
+>;
+
+/** The whole value as a text or a number: no form differs. */
+export const asIs = (value: unknown) => value;

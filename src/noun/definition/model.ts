@@ -1,0 +1,197 @@
+import type { FieldProblem } from '../../ground/kernel/errors.js';
+import { capitalized } from '../../noun-words.js';
+import type { NounDescription, NounExample, NounField } from '../../nouns.js';
+import type { Field, FilterMatch } from './kind.js';
+
+/** A definition with everything that follows from it. Plain data: it loads neither a database nor an API. */
+export interface NounModel {
+  readonly description: NounDescription;
+  /** `Books`. */
+  readonly page: string;
+  readonly table: string;
+  readonly fields: readonly ModelField[];
+  /** Lists of one value of a field, for both APIs. */
+  readonly wholes: readonly ModelFilter[];
+  /** Lists of the texts that start alike, for GraphQL. */
+  readonly starts: readonly ModelFilter[];
+  readonly checks: ((record: never) => FieldProblem[]) | null;
+  readonly inputExamples: NounWords['inputExamples'];
+}
+
+export interface ModelField extends Field {
+  readonly name: string;
+  readonly column: string;
+  readonly label: string;
+  /** A sentence. */
+  readonly description: string;
+  /** A record always has a value. */
+  readonly isSet: boolean;
+  /** A new record states it. */
+  readonly isRequired: boolean;
+}
+
+export interface ModelFilter {
+  /** Of GraphQL: the field, or such as `titleStartsWith`. */
+  readonly argument: string;
+  readonly field: ModelField;
+}
+
+/** The words of a noun; most follow from its name. */
+export interface NounWords {
+  readonly name: string;
+  readonly plural?: string;
+  /** Its type in GraphQL. */
+  readonly type?: string;
+  /** With its article, such as `an order`. */
+  readonly withArticle?: string;
+  readonly icon?: NounDescription['icon'];
+  /** Of the home page, if it is the first noun. */
+  readonly headline?: string;
+  /** Operations that GraphiQL offers. */
+  readonly examples?: readonly NounExample[];
+  /** In GraphQL's form, for the texts of the inputs, such as `{title: "Emma"}`. */
+  readonly inputExamples?: { readonly create: string; readonly change: string };
+  /** GraphQL has `bookCount`. */
+  readonly count?: boolean;
+  /** Both APIs have the changes of the records, when an operator switches the change log on. */
+  readonly changes?: boolean;
+}
+
+/** Throws an `Error` that names the field and the option that cannot work. */
+export function modelOf(
+  words: NounWords,
+  fields: Readonly<Record<string, Field>>,
+  checks: NounModel['checks'],
+): NounModel {
+  const { name, plural = pluralOf(name), type = capitalized(name) } = words;
+  const refuse = (problem: string): never => {
+    throw new Error(`The noun ${name}: ${problem}`);
+  };
+  for (const each of [name, plural, ...Object.keys(fields)]) {
+    if (!NAME.test(each))
+      refuse(`"${each}" is no name. Begin with a small letter, and use at most 40 letters and digits.`);
+  }
+  if (WORDS_OF_SQL.includes(inSnakeCase(plural)))
+    refuse(`${plural} is a word of SQL. Give it another plural.`);
+  // REST promises cursors of at most 64 characters, and they contain the name.
+  if (name.length > 24) refuse('its name has more than 24 letters.');
+  const modelled = Object.entries(fields).map(([field, each]) => modelField(name, field, each, refuse));
+  if (modelled.length === 0) refuse('it needs a field.');
+  const filtersBy = (match: FilterMatch) => modelled.filter(({ filter }) => filter === match);
+  const wholes = filtersBy('whole').map((field) => ({ argument: field.name, field }));
+  const starts = filtersBy('start').map((field) => ({ argument: `${field.name}StartsWith`, field }));
+  const filters = modelled.flatMap(({ name: field, filter }) =>
+    filter === null
+      ? []
+      : [{ argument: filter === 'start' ? `${field}StartsWith` : field, field, match: filter }],
+  );
+  const withArticle =
+    words.withArticle ?? `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${inWords(name).toLowerCase()}`;
+  const description: NounDescription = {
+    singular: name,
+    plural,
+    type,
+    withArticle,
+    ...(words.icon && { icon: words.icon }),
+    headline: words.headline ?? `A typed, metered API for ${inWords(plural).toLowerCase()}`,
+    fields: modelled.map(describedField),
+    filters,
+    hasCount: words.count === true,
+    hasChanges: words.changes === true,
+    ...(words.examples && { examples: words.examples }),
+  };
+  return {
+    description,
+    page: capitalized(plural),
+    table: inSnakeCase(plural),
+    fields: modelled,
+    wholes,
+    starts,
+    checks,
+    inputExamples: words.inputExamples,
+  };
+}
+
+const NAME = /^[a-z][a-zA-Z0-9]{0,39}$/;
+/** No table can have these names without quotes. */
+const WORDS_OF_SQL = ['groups', 'keys', 'lines', 'rows', 'values'];
+/** Names that the platform gives the properties of records, or the arguments of lists. */
+const TAKEN = [
+  'id',
+  'createdAt',
+  'createdAtMs',
+  'projectId',
+  'node',
+  'cursor',
+  'first',
+  'after',
+  'ids',
+  'orderBy',
+  'limit',
+  'constructor',
+];
+
+function modelField(
+  noun: string,
+  name: string,
+  field: Field,
+  refuse: (problem: string) => never,
+): ModelField {
+  const { options } = field;
+  if (TAKEN.includes(name)) refuse(`the platform uses the name ${name}. Choose another name for the field.`);
+  if (options.optional && options.default !== undefined)
+    refuse(`${name} is optional and has a default. Choose one.`);
+  // All records that exist would get the same value.
+  if (options.unique && options.default !== undefined)
+    refuse(`${name} is unique and has a default. Choose one.`);
+  const isSet = options.optional !== true;
+  const label = options.label ?? inWords(name);
+  return {
+    ...field,
+    name,
+    column: inSnakeCase(name),
+    label,
+    description: options.description ?? `The ${inWords(noun).toLowerCase()}'s ${inSentence(label)}.`,
+    isSet,
+    isRequired: isSet && options.default === undefined,
+  };
+}
+
+function describedField({ name, label, kind, isRequired, options, example }: ModelField): NounField {
+  return {
+    name,
+    label,
+    ...(options.article && { withArticle: options.article }),
+    kind: kind.name,
+    isRequired,
+    ...(kind.name === 'text' && { maxLength: Number(kind.column.length) }),
+    ...(kind.choices && { choices: Object.keys(kind.choices) }),
+    ...(kind.tones && { tones: kind.tones }),
+    ...(options.hint && { hint: options.hint }),
+    example,
+  };
+}
+
+/** A label within a sentence: `Price in cents` → `price in cents`; `ISBN` stays. */
+export function inSentence(label: string): string {
+  return /^\p{Lu}{2}/u.test(label) ? label : `${label.charAt(0).toLowerCase()}${label.slice(1)}`;
+}
+
+/** The beginning of a longer sentence. */
+export function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, '');
+}
+
+/** `priceCents` → `Price cents`. */
+function inWords(name: string): string {
+  return capitalized(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+}
+
+function inSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function pluralOf(name: string): string {
+  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;
+  return `${name}${/(s|x|z|ch|sh)$/.test(name) ? 'es' : 's'}`;
+}

@@ -1,0 +1,124 @@
+import type { TableOptions } from 'typeorm';
+import type { ModelField, NounModel } from './model.js';
+
+export interface NounTable {
+  /** For the Table API of migrations. */
+  readonly table: TableOptions & { readonly name: string };
+  /** The columns whose texts are compared by all their bytes, also on MySQL. */
+  readonly exact: readonly string[];
+}
+
+/** Each is a copy of the table: more would make every write slow. */
+const MOST_INDEXES = 8;
+/** Of InnoDB, in bytes and in columns. */
+const INDEX_BYTES = 3_072;
+const INDEX_COLUMNS = 16;
+
+/** Throws an `Error` if the lists of the noun need more indexes, or longer ones, than a table can have. */
+export function tableOf(model: NounModel): NounTable {
+  const { table, fields } = model;
+  const indices = indexesOf(model);
+  return {
+    table: {
+      name: table,
+      withoutRowid: true,
+      columns: [
+        { name: 'project_id', type: 'bigint', isPrimary: true },
+        { name: 'id', type: 'bigint', isPrimary: true },
+        ...fields.map(({ column: name, kind: { column }, isSet, options }) => ({
+          name,
+          type: column.type,
+          ...(column.length === undefined ? {} : { length: String(column.length) }),
+          ...(isSet ? {} : { isNullable: true }),
+          // Of records that are older than the field.
+          ...(options.default === undefined ? {} : { default: literal(options.default) }),
+        })),
+        { name: 'created_at_ms', type: 'bigint' },
+      ],
+      indices: indices.map(({ name, columns, isUnique }) => ({ name, columnNames: columns, isUnique })),
+    },
+    exact: fields.filter(isExact).map(({ column }) => column),
+  };
+}
+
+interface Index {
+  readonly name: string;
+  readonly columns: string[];
+  readonly isUnique: boolean;
+}
+
+/** The index of a list with these filters; null = the primary key. */
+export function indexOf(table: string, columns: readonly string[]): string | null {
+  return columns.length === 0 ? null : [table, ...columns].join('_');
+}
+
+/** One index for each list: of the filters together, with and without the start of a text. D-263. */
+function indexesOf({ table, fields, wholes, starts, description }: NounModel): Index[] {
+  const uniques = fields.filter(({ options }) => options.unique === true);
+  // A list of a unique value has one record at most, so its index needs nothing else.
+  const combined = wholes.map(({ field }) => field).filter((field) => !uniques.includes(field));
+  const lists = subsetsOf(combined).flatMap((filters) => [
+    { filters, start: null },
+    ...starts.map(({ field }) => ({ filters, start: field })),
+  ]);
+  const ordered = lists
+    .filter(({ filters, start }) => filters.length > 0 || start !== null)
+    .map(({ filters, start }) => listIndex(table, fields, filters, start));
+  const all = [
+    ...ordered,
+    ...uniques.map(({ column }) => ({
+      name: `${table}_${column}${ordered.some(({ name }) => name === `${table}_${column}`) ? '_unique' : ''}`,
+      columns: ['project_id', column],
+      isUnique: true,
+    })),
+  ];
+  if (all.length > MOST_INDEXES) {
+    throw new Error(
+      `The noun ${description.singular}: its filters and unique fields need ${all.length} indexes, and a table has at most ${MOST_INDEXES}. Each whole filter doubles them. Remove a filter.`,
+    );
+  }
+  return all;
+}
+
+function subsetsOf(fields: readonly ModelField[]): ModelField[][] {
+  const subsets: ModelField[][] = [[]];
+  for (const field of fields) subsets.push(...subsets.map((subset) => [...subset, field]));
+  return subsets;
+}
+
+/** All columns, so that a page reads no row of the table (D-186), if MySQL allows an index that long. */
+function listIndex(
+  table: string,
+  fields: readonly ModelField[],
+  filters: readonly ModelField[],
+  start: ModelField | null,
+): Index {
+  const ordering = start === null ? filters : [...filters, start];
+  const keys = ['project_id', ...ordering.map(({ column }) => column), 'id'];
+  const rest = fields.filter((field) => !ordering.includes(field));
+  const whole = [...keys, ...rest.map(({ column }) => column), 'created_at_ms'];
+  const bytesOf = (list: readonly ModelField[]) =>
+    list.reduce((sum, { kind }) => sum + kind.indexBytes + 1, 3 * 8);
+  const name = indexOf(
+    table,
+    ordering.map(({ column }) => column),
+  ) as string;
+  if (bytesOf(ordering) > INDEX_BYTES) {
+    const long = ordering.map(({ name: field }) => field).join(' and ');
+    throw new Error(
+      `The filter by ${long} needs a longer index than MySQL has. Give the text a smaller max.`,
+    );
+  }
+  const fits = bytesOf(fields) <= INDEX_BYTES && whole.length <= INDEX_COLUMNS;
+  return { name, columns: fits ? whole : keys, isUnique: false };
+}
+
+/** Lists, filters and unique values tell `Rex` from `Rex ` and `rex`. */
+function isExact({ kind, filter, options }: ModelField): boolean {
+  return kind.name === 'text' && (filter !== null || options.unique === true);
+}
+
+/** A value in SQL. */
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
+}

@@ -1,0 +1,227 @@
+import { ArgsType, Field, ID, Int } from 'type-graphql';
+import { describedEnum } from '../../doors/graphql/operations/type-options.js';
+import { type FieldProblem, invalidRequest } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
+import { parseInt64 } from '../../ground/kernel/int64.js';
+import {
+  LIST_ORDERS,
+  type ListOrder,
+  MAX_PAGE_SIZE,
+  type ObjectSchema,
+  PAGE_SIZE,
+  pageSizeSchema,
+  validator,
+} from '../../ground/kernel/validation.js';
+import type { ChangesRequest } from '../../ground/records/noun-changes.js';
+import { inSentence, type ModelFilter, type NounModel } from '../definition/model.js';
+import {
+  type FilterValue,
+  MAX_IDS,
+  matchesAll,
+  NounCursors,
+  type NounListRequest,
+} from '../records/noun-list.js';
+import type { NounRow } from '../records/row.js';
+import { addField } from './enums.js';
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** The arguments of a noun's lists, counts and changes, and how they are read. Call it once for a noun. */
+export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, object>) {
+  const { description, starts, wholes } = model;
+  const { singular, plural, type } = description;
+  const filters = [...wholes, ...starts];
+  const typeOf = ({ field }: ModelFilter) => fieldTypes.get(field.name) as object;
+  const OrderEnum = orderEnum(model);
+
+  @ArgsType()
+  class ListArgs {
+    @Field(() => Int, {
+      nullable: true,
+      defaultValue: PAGE_SIZE.default,
+      description: `How many ${plural}: ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}.`,
+    })
+    first?: number | null;
+
+    @Field(() => String, { nullable: true, description: afterText(model) })
+    after?: string | null;
+
+    @Field(() => [ID], {
+      nullable: true,
+      description: `Only the ${plural} with these identifiers, at most ${MAX_IDS}, for example \`["4711", "4712"]\`. Identifiers without a ${singular} of the project are left out, and a repeated one counts once. The other arguments apply as to any list: with \`first: ${PAGE_SIZE.maximum}\` all of them are on one page, in the order of \`orderBy\`.`,
+    })
+    ids?: string[] | null;
+
+    @Field(() => OrderEnum, {
+      nullable: true,
+      defaultValue: LIST_ORDERS[0],
+      description: `Which ${plural} come first; \`NEWEST\` shows a new ${singular} at the top of the first page.`,
+    })
+    orderBy?: ListOrder | null;
+  }
+  for (const filter of wholes) {
+    addField(ListArgs, filter.argument, typeOf(filter), {
+      nullable: true,
+      description: wholeText(model, filter),
+    });
+  }
+  for (const filter of starts) {
+    addField(ListArgs, filter.argument, String, { nullable: true, description: startText(model, filter) });
+  }
+
+  @ArgsType()
+  class CountArgs {}
+  for (const filter of filters) {
+    const description = `As in \`${plural}\`.`;
+    addField(CountArgs, filter.argument, typeOf(filter), { nullable: true, description });
+  }
+
+  @ArgsType()
+  class FollowedArgs {
+    @Field(() => String, {
+      nullable: true,
+      description:
+        'Only changes behind this cursor, of a change or from `changesCursor`. A cursor that the log does not reach any more is refused with `GONE`: list again, and follow from the `changesCursor` of that list.',
+    })
+    after?: string | null;
+  }
+  for (const filter of wholes) {
+    const description = `Only changes of ${plural} that have this ${inSentence(filter.field.label)}, or had it before the change.`;
+    addField(FollowedArgs, filter.argument, typeOf(filter), { nullable: true, description });
+  }
+
+  @ArgsType()
+  class ChangeArgs extends FollowedArgs {
+    @Field(() => Int, {
+      nullable: true,
+      defaultValue: MAX_PAGE_SIZE,
+      description: `How many changes: 1 to ${MAX_PAGE_SIZE}.`,
+    })
+    first?: number | null;
+  }
+
+  const problemsOf = validator(argumentsSchema(model));
+  const wholesOf = (given: Given, problems: FieldProblem[]) =>
+    wholes.map(({ argument, field }) => {
+      const value = given[argument] ?? null;
+      const parsed = value === null ? null : field.kind.parse(value);
+      // Text that is no integer is in no record, and no rule has seen it.
+      if (typeof parsed === 'string' && field.kind.isNumber) {
+        problems.push({ field: argument, message: got(field.kind.schema.rule, value) });
+      }
+      return parsed as FilterValue | null;
+    });
+
+  return {
+    ListArgs,
+    CountArgs,
+    FollowedArgs,
+    ChangeArgs,
+
+    /** The list that a client wants. Throws `AppError invalid_request` that names each invalid argument. */
+    listOf(given: Given): NounListRequest {
+      const pageSize = (given.first as number | null | undefined) ?? PAGE_SIZE.default;
+      const ids = given.ids as string[] | null | undefined;
+      const started = starts.filter(({ argument }) => typeof given[argument] === 'string');
+      const [start] = started;
+      const checked = Object.fromEntries(
+        starts.map(({ argument }) => [argument, given[argument] ?? undefined]),
+      );
+      const problems = problemsOf({ first: pageSize, ids: ids ?? undefined, ...checked });
+      if (started[1]) {
+        problems.push({ field: started[1].argument, message: `cannot be combined with ${start?.argument}` });
+      }
+      const list = {
+        wholes: wholesOf(given, problems),
+        start: start ? { filter: start, prefix: given[start.argument] as string } : null,
+        ids: ids ? identifiers(ids.slice(0, MAX_IDS)) : null,
+        orderBy: (given.orderBy as ListOrder | null | undefined) ?? LIST_ORDERS[0],
+      };
+      const position =
+        typeof given.after === 'string' ? new NounCursors(model, list).decode(given.after) : undefined;
+      if (position === null) {
+        problems.push({
+          field: 'after',
+          message: got('must be a cursor of this list, with the same order and filters', given.after),
+        });
+      }
+      if (problems.length > 0) throw invalidRequest(problems);
+      return { ...list, pageSize, after: position ?? null };
+    },
+
+    /** The changes that a client wants. Throws `AppError invalid_request`. */
+    changesOf(given: Given): ChangesRequest<NounRow> {
+      const pageSize = (given.first as number | null | undefined) ?? MAX_PAGE_SIZE;
+      const problems = problemsOf({ first: pageSize });
+      const matches = matchesAll(model, wholesOf(given, problems));
+      if (problems.length > 0) throw invalidRequest(problems);
+      return { after: (given.after as string | null | undefined) ?? null, field: 'after', pageSize, matches };
+    },
+  };
+
+  function orderEnum({ starts: [start, ...others] }: NounModel) {
+    const name = start && others.length === 0 ? inSentence(start.field.label) : 'the text';
+    const byStart = start
+      ? [`, or by ${name} if the list is filtered by ${name}`, `With \`${start.argument}\`: by ${name} from`]
+      : ['', ''];
+    const ordered = (range: string) => (start ? ` ${byStart[1]} ${range}.` : '');
+    return describedEnum<ListOrder>(
+      `${type}Order`,
+      `The order of a list of ${plural}: by the time they were added${byStart[0]}.`,
+      {
+        OLDEST: `The ${singular} that was added first comes first.${ordered('A to Z')}`,
+        NEWEST: `The exact reverse of \`OLDEST\`: the ${singular} that was added last comes first.${ordered('Z to A')}`,
+      },
+    );
+  }
+}
+
+/** The beginning of a text: unlike a text it may be only blanks. */
+function argumentsSchema({ description, starts }: NounModel): ObjectSchema {
+  const beginning = ({ argument, field }: ModelFilter) => {
+    const { length: maxLength } = field.kind.column;
+    return [
+      argument,
+      { type: 'string', minLength: 1, maxLength, rule: `must be text of 1 to ${maxLength} characters` },
+    ];
+  };
+  return {
+    type: 'object',
+    properties: {
+      first: pageSizeSchema(description.plural),
+      ...Object.fromEntries(starts.map(beginning)),
+      ids: { type: 'array', maxItems: MAX_IDS, rule: `must be at most ${MAX_IDS} identifiers` },
+    },
+  };
+}
+
+function afterText({ description, starts, wholes }: NounModel): string {
+  const others = [...starts.map(({ argument }) => `\`${argument}\``), '`ids`'];
+  const shared = wholes.map(({ argument }) => `\`${argument}\``);
+  const sharing =
+    shared.length === 0
+      ? ''
+      : ` Without ${inList(others)}, the cursors of \`OLDEST\` are valid for any ${inList(shared)}.`;
+  return `Only ${description.plural} after this cursor of the same list. A cursor belongs to its order and filters; any other is refused with \`INVALID_REQUEST\`.${sharing}`;
+}
+
+function wholeText({ description: { plural } }: NounModel, { field }: ModelFilter): string {
+  const label = inSentence(field.label);
+  const unset = field.isSet ? '' : ` and ${plural} without one`;
+  return `Only ${plural} with this ${label}, such as \`${field.example}\`. Without it, ${plural} of any ${label}${unset}.`;
+}
+
+function startText({ description: { plural } }: NounModel, { field }: ModelFilter): string {
+  const label = inSentence(field.label);
+  const example = field.options.words?.start ?? `\`${field.example.slice(0, 2)}\` for ${field.example}`;
+  return `Only ${plural} whose ${label} starts with this text of 1 to ${field.kind.column.length} characters, for example ${example}. It is compared as stored, character by character: case-sensitive, spaces and accents included, \`%\` and \`_\` as themselves. The list is then ordered by ${label} (by code point), and ${plural} with the same ${label} by age.`;
+}
+
+const inList = (words: readonly string[]) => LIST.format(words);
+const LIST = new Intl.ListFormat('en');
+
+/** Each once, ascending. A text that is no 64-bit integer identifies no record. */
+function identifiers(texts: readonly string[]): bigint[] {
+  const ids = new Set(texts.map(parseInt64).filter((id) => id !== null));
+  return [...ids].sort((a, b) => (a < b ? -1 : 1));
+}

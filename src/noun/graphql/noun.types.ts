@@ -1,0 +1,200 @@
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Field, ID, InputType } from 'type-graphql';
+import { COUNTED_BY_FIRST, Entries, PlainType } from '../../doors/graphql/operations/type-options.js';
+import { changeTypes } from '../../doors/graphql/schema/lists/change.type.js';
+import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/page.js';
+import { capitalized } from '../../noun-words.js';
+import { inSentence, type ModelField, type NounModel, withoutStop } from '../definition/model.js';
+import { type ListedRow, NounCursors, type NounListRequest, type NounPage } from '../records/noun-list.js';
+import type { NounRow } from '../records/row.js';
+import { addField, fieldTypesOf, formOf, withForm } from './enums.js';
+
+export type NounTypes = ReturnType<typeof nounTypes>;
+
+/** The types of a noun: the record, its connection, its inputs and its changes. Call it once for a noun. */
+export function nounTypes(model: NounModel) {
+  const { description, fields, table } = model;
+  const { singular, plural, type, withArticle, hasChanges } = description;
+  const fieldTypes = fieldTypesOf(model);
+  const typeOf = ({ name }: ModelField) => fieldTypes.get(name) as object;
+
+  @PlainType(type, `${capitalized(withArticle)}.`)
+  class RecordType {
+    @Field(() => ID, {
+      description: 'Unique identifier assigned on creation: the digits of a 64-bit integer.',
+    })
+    id!: string;
+
+    @Field(() => GraphQLDateTime, { description: `When the ${singular} was added.` })
+    createdAt!: Date;
+  }
+  for (const field of fields) {
+    const unset = field.isSet ? '' : '; null when none was set';
+    const text = `${withForm(withoutStop(field.description), field.kind.form)}${unset}.`;
+    addField(RecordType, field.name, typeOf(field), { description: text, nullable: !field.isSet });
+  }
+
+  @PlainType(`${type}Edge`, `${capitalized(withArticle)} and its position in the list.`)
+  class EdgeType {
+    @Field(() => String, { description: `The position of this ${singular}, for \`after\`.` })
+    cursor!: string;
+
+    @Field(() => RecordType, { description: `The ${singular}.` })
+    node!: RecordType;
+  }
+
+  @PlainType(`${type}Connection`, `A page of ${plural}, in the order of the list.`)
+  class ConnectionType {
+    @Entries(COUNTED_BY_FIRST)
+    @Field(() => [EdgeType], { description: `The ${plural} with their cursors.` })
+    edges!: EdgeType[];
+
+    @Entries(COUNTED_BY_FIRST)
+    @Field(() => [RecordType], { description: `The ${plural} without cursors.` })
+    nodes!: RecordType[];
+
+    @Field(() => PageInfoType, { description: 'The position of the page in the list.' })
+    pageInfo!: PageInfoType;
+
+    changesCursor!: string | null;
+  }
+  if (hasChanges) {
+    addField(ConnectionType, 'changesCursor', String, {
+      nullable: true,
+      description: `Follow \`${singular}Changes\` from here: its changes are those after this page was read. Null while the change log of the project is off.`,
+    });
+  }
+
+  @PlainType(`Deleted${type}`, `The result of \`delete${type}\`. A deleted ${singular} cannot be restored.`)
+  class DeletedType {
+    @Field(() => ID, {
+      description: `The identifier that the ${singular} had, such as \`4711\`; no other ${singular} gets it.`,
+    })
+    id!: string;
+  }
+
+  const { create, change } = model.inputExamples ?? inputExamples(model);
+  @InputType(`New${type}`, {
+    description: `${capitalized(withArticle)} to create, for example \`${create}\`.`,
+  })
+  class NewInput {}
+  for (const field of fields) {
+    const { options, label, isRequired } = field;
+    const text = options.words?.input ?? `Its ${inSentence(label)}`;
+    const unstated = options.default === undefined ? '' : `; ${options.default} if it is not stated`;
+    const sentence = `${withForm(text, formOf(field))}${unstated}.`;
+    addField(NewInput, field.name, typeOf(field), { description: sentence, nullable: !isRequired });
+  }
+
+  @InputType(`${type}Changes`, {
+    description: `Changes to ${withArticle}; a field left out stays as it is. For example \`${change}\`.`,
+  })
+  class ChangesInput {}
+  for (const field of fields.filter(({ options }) => options.immutable !== true)) {
+    const label = inSentence(field.label);
+    const form = field.kind.name === 'text' ? `: ${formOf(field)}` : '';
+    const text = `Its new ${label}${form}${field.isSet ? ', never null' : `; null removes the ${label}`}.`;
+    addField(ChangesInput, field.name, typeOf(field), { description: text, nullable: true });
+  }
+
+  const present = (row: NounRow) => presented(model, row) as RecordType & object;
+  return {
+    fieldTypes,
+    RecordType,
+    ConnectionType,
+    DeletedType,
+    NewInput,
+    ChangesInput,
+    changes: hasChanges ? changeTypes(description, RecordType, present) : null,
+    present,
+    presentPage: pagePresenter(model),
+    table,
+  };
+}
+
+/** graphql's ID can't serialize a bigint, and a JavaScript client could not read one. */
+function presented({ fields }: NounModel, row: NounRow): object {
+  const record: Record<string, unknown> = { id: String(row.id) };
+  for (const { name, kind } of fields) record[name] = row[name] === null ? null : kind.toGraphQL(row[name]);
+  record.createdAt = new Date(row.createdAtMs);
+  return record;
+}
+
+/**
+ * Values are created only when they are read: a page has up to a hundred records. The getters belong to one class of the
+ * noun. A getter in an object literal gives each object its own hidden class. V8 keeps that class, with everything that the
+ * getter references, until the next full collection. D-48.
+ */
+function pagePresenter(model: NounModel) {
+  class ListedType {
+    constructor(
+      readonly row: ListedRow,
+      readonly cursors: NounCursors,
+      /** Of the text that orders the list; null = none does. */
+      readonly orderedBy: string | null,
+    ) {}
+
+    get id() {
+      return this.row.id;
+    }
+
+    get createdAt() {
+      return new Date(Number(this.row.createdAtMs));
+    }
+
+    /** Each record is its own edge. */
+    get node() {
+      return this;
+    }
+
+    get cursor() {
+      const { id } = this.row;
+      return this.cursors.encode(
+        this.orderedBy === null ? { id } : { id, text: this.row[this.orderedBy] as string },
+      );
+    }
+  }
+  for (const { name, kind } of model.fields) {
+    const read = reader(name);
+    const isAsRead = kind.toGraphQL('1') === '1';
+    Object.defineProperty(ListedType.prototype, name, {
+      get: isAsRead ? read : converter(read, kind.toGraphQL),
+    });
+  }
+
+  return ({ rows, hasNextPage, changesCursor }: NounPage, list: NounListRequest) => {
+    const cursors = new NounCursors(model, list);
+    const orderedBy = list.start?.filter.field.name ?? null;
+    const nodes = rows.map((row) => new ListedType(row, cursors, orderedBy));
+    const pageInfo = new NodesPageInfo(nodes, list.after !== null, hasNextPage);
+    return { nodes, edges: nodes, pageInfo, changesCursor };
+  };
+}
+
+type Getter = (this: { row: ListedRow }) => unknown;
+
+/**
+ * Each getter is its own code: V8 remembers shapes by code, and one closure for all fields costs a list 8 %. `modelOf` has
+ * checked the name.
+ */
+function reader(name: string): Getter {
+  return new Function(`return this.row.${name};`) as Getter;
+}
+
+function converter(read: Getter, convert: (value: unknown) => unknown): Getter {
+  return function get() {
+    const value = read.call(this);
+    return value === null ? null : convert(value);
+  };
+}
+
+/** `{name: "Rex", status: sold}`, in GraphQL's form. */
+function inputExamples({ fields }: NounModel): { create: string; change: string } {
+  const literal = ({ kind, example }: ModelField) =>
+    kind.choices || kind.scalar === 'Int' ? example : JSON.stringify(example);
+  const object = (wanted: readonly ModelField[]) =>
+    `{${wanted.map((field) => `${field.name}: ${literal(field)}`).join(', ')}}`;
+  const changed = fields.filter(({ options }) => options.immutable !== true);
+  const one = changed.find(({ kind }) => kind.choices) ?? changed[0];
+  return { create: object(fields), change: object(one ? [one] : []) };
+}

@@ -1,0 +1,68 @@
+import type { RestDocument } from '../doors/rest/rest-document.js';
+import type { DatabaseSchema } from '../ground/database/data-source.js';
+import type { NounModel } from './definition/model.js';
+import type { NounTable } from './definition/noun-table.js';
+import type { Noun, NounContract, NounDoors, OpenNoun } from './noun.js';
+import { NounService } from './records/noun.service.js';
+import { entityOf } from './records/noun-entity.js';
+import { NounStore } from './records/noun-store.js';
+import type { NounRow } from './records/row.js';
+import { rulesOf } from './records/schemas.js';
+
+/** What a definition says about its noun. */
+export interface Defined {
+  readonly model: NounModel;
+  readonly table: NounTable;
+  /** The class of its rows, by which TypeORM finds its table. */
+  readonly entity: new () => object;
+  readonly demo: readonly object[];
+  /** Loads its resolvers and documents, once: decorators register each type of GraphQL by its name. D-264. */
+  loadDoors(): Promise<LoadedDoors>;
+}
+
+interface LoadedDoors {
+  /** The classes of its resolvers. */
+  readonly resolvers: NounContract['resolvers'];
+  open(service: NounService, now: () => number): NounDoors;
+  rest(): Promise<RestDocument>;
+}
+
+/** The noun of a definition, with its parts loaded. */
+export function nounOf(
+  { model, table, entity, demo, loadDoors }: Defined,
+  migrations: DatabaseSchema['migrations'],
+): Noun {
+  const { description } = model;
+  const Row = entity as unknown as new () => NounRow;
+  const rules = rulesOf(model);
+  const hasUnique = model.fields.some(({ options }) => options.unique);
+  return {
+    description,
+    entities: [entityOf(model, table, Row)],
+    migrations,
+    definitions: [table.table],
+    open({ db, ids, idempotency, versions, changes, now }): OpenNoun {
+      const store = new NounStore(model, Row, db, versions, changes);
+      const service = new NounService(model, store, ids, idempotency, now);
+      return {
+        service,
+        files: {
+          description,
+          entity: Row,
+          parse: (input) => rules.parse(input),
+          ...(hasUnique && {
+            conflicts: (projectId, records) => store.conflicts(projectId, records as NounRow[]),
+          }),
+        },
+        async seedDemo(call) {
+          for (const record of demo) await service.create(call, rules.parse(record));
+        },
+        openDoors: async () => (await loadDoors()).open(service, now),
+      };
+    },
+    async contract() {
+      const doors = await loadDoors();
+      return { resolvers: doors.resolvers, rest: await doors.rest() };
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import { isDuplicate, isDuplicateId } from '../../ground/database/database-errors.js';
+import { withDrawnIds } from '../../ground/database/drawn-id.js';
+import {
+  type Caller,
+  hasOpenLog,
+  type NounScope,
+  requireAnswerable,
+  requireScope,
+  type ServiceCall,
+} from '../../ground/kernel/caller.js';
+import { AppError, refuseProblems } from '../../ground/kernel/errors.js';
+import type { IdGenerator } from '../../ground/kernel/ids.js';
+import type { ChangePage, ChangeStream, ChangesRequest } from '../../ground/records/noun-changes.js';
+import type { Alongside } from '../../ground/records/record-table.js';
+import {
+  type Codec,
+  type Creation,
+  creationCodec,
+  ID_CODEC,
+  type IdempotencyService,
+  objectCodec,
+} from '../../tenants/idempotency/idempotency.service.js';
+import type { NounModel } from '../definition/model.js';
+import type { NounListRequest, NounPage } from './noun-list.js';
+import type { NounStore } from './noun-store.js';
+import type { NounRow } from './row.js';
+
+/** The values of a record's fields, by name. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** The records of a noun in the caller's project. For the caller, records of other projects do not exist. */
+export class NounService {
+  private readonly codec: Codec<NounRow>;
+  private readonly mayRead: NounScope;
+  private readonly mayWrite: NounScope;
+
+  constructor(
+    private readonly model: NounModel,
+    private readonly store: NounStore,
+    private readonly ids: IdGenerator,
+    private readonly idempotency: IdempotencyService,
+    private readonly now: () => number,
+  ) {
+    const { description, fields } = model;
+    this.mayRead = `${description.plural}:read`;
+    this.mayWrite = `${description.plural}:write`;
+    const int64 = fields.filter(({ kind }) => kind.name === 'int64').map(({ name }) => name);
+    this.codec = objectCodec<NounRow>('projectId', 'id', ...int64);
+  }
+
+  /** A page: one query, of one range of an index also for late pages. Throws `AppError forbidden`. */
+  async list({ caller }: ServiceCall, wanted: NounListRequest): Promise<NounPage> {
+    requireScope(caller, this.mayRead);
+    return this.store.page(caller.projectId, { ...wanted, isFollowed: this.isFollowed(caller) });
+  }
+
+  /** The next changes. Throws `AppError forbidden`, and what `NounChanges.page` throws. */
+  async changes({ caller }: ServiceCall, wanted: ChangesRequest<NounRow>): Promise<ChangePage<NounRow>> {
+    requireScope(caller, this.mayRead);
+    return this.store.changes.page(caller, wanted);
+  }
+
+  /** A live stream of changes. Throws as `changes`. */
+  async followChanges(
+    { caller }: ServiceCall,
+    wanted: ChangesRequest<NounRow>,
+  ): Promise<ChangeStream<NounRow>> {
+    requireScope(caller, this.mayRead);
+    return this.store.changes.follow(caller, wanted);
+  }
+
+  /** How many records the list has, up to its page size. Throws `AppError forbidden`. */
+  async count({ caller }: ServiceCall, wanted: NounListRequest): Promise<number> {
+    requireScope(caller, this.mayRead);
+    return this.store.count(caller.projectId, wanted);
+  }
+
+  /** Throws `AppError forbidden`, `not_found`. */
+  async get({ caller }: ServiceCall, id: bigint): Promise<NounRow> {
+    requireScope(caller, this.mayRead);
+    return (await this.store.find(caller.projectId, id)) ?? this.refuseUnknown(id);
+  }
+
+  /** As `get`, for several records with one query; unknown ids are left out. */
+  async getAll({ caller }: ServiceCall, ids: readonly bigint[]): Promise<Map<bigint, NounRow>> {
+    requireScope(caller, this.mayRead);
+    const found = await this.store.findAll(caller.projectId, ids);
+    return new Map(found.map((row) => [row.id, row]));
+  }
+
+  /**
+   * Creates a record; a repeated Idempotency-Key returns the first answer. Throws `AppError forbidden`, `conflict` for a
+   * value that must be unique.
+   */
+  create({ caller, idempotencyKey }: ServiceCall, record: Values): Promise<NounRow> {
+    requireScope(caller, this.mayWrite);
+    const operation = `create${this.model.description.type}`;
+    return this.idempotency.once(
+      { caller, key: idempotencyKey, operation, input: this.inputOf(record) },
+      async (complete) => {
+        const alongside: Alongside<NounRow[]> =
+          complete && ((manager, [created]) => complete(manager, created as NounRow));
+        const [created] = await this.insert(caller, [record], alongside);
+        return created as NounRow;
+      },
+      this.codec,
+    );
+  }
+
+  /** Creates all of the records or none, and returns them in the same order. Throws as `create`. */
+  createAll({ caller, idempotencyKey }: ServiceCall, records: readonly Values[]): Promise<NounRow[]> {
+    requireScope(caller, this.mayWrite);
+    const input = records.flatMap((record) => this.inputOf(record));
+    return this.idempotency.once(
+      { caller, key: idempotencyKey, operation: `create${this.model.page}`, input },
+      (complete) => this.insert(caller, records, complete),
+      creationCodec((creation) => rowsOf(caller.projectId, records, creation)),
+    );
+  }
+
+  /**
+   * `answered` are the fields of the answer. Without the scope to read, only `id` and the fields of `changes` are allowed.
+   * Throws `AppError forbidden`, `not_found`, `conflict`, and `invalid_request` if the changed record is not valid.
+   */
+  update(
+    { caller, idempotencyKey }: ServiceCall,
+    id: bigint,
+    changes: Values,
+    answered: Iterable<string>,
+  ): Promise<NounRow> {
+    const { description, checks } = this.model;
+    requireAnswerable(caller, description.plural, { changes, fields: answered });
+    requireScope(caller, this.mayWrite);
+    const verify = checks && ((row: NounRow) => refuseProblems(checks(row as never)));
+    return this.idempotency.once(
+      {
+        caller,
+        key: idempotencyKey,
+        operation: `update${description.type}`,
+        input: [id, ...this.inputOf(changes)],
+      },
+      async (complete) =>
+        (await this.refuseTaken(() =>
+          this.store.update(caller, id, changes as Partial<NounRow>, complete, verify),
+        )) ?? this.refuseUnknown(id),
+      this.codec,
+    );
+  }
+
+  /** Deletes a record and returns its id; a repeated Idempotency-Key deletes nothing. Throws `AppError forbidden`, `not_found`. */
+  delete({ caller, idempotencyKey }: ServiceCall, id: bigint): Promise<bigint> {
+    requireScope(caller, this.mayWrite);
+    return this.idempotency.once(
+      { caller, key: idempotencyKey, operation: `delete${this.model.description.type}`, input: [id] },
+      async (complete) => ((await this.store.delete(caller, id, complete)) ? id : this.refuseUnknown(id)),
+      ID_CODEC,
+    );
+  }
+
+  refuseUnknown(id: bigint): never {
+    throw new AppError('not_found', `There is no ${this.model.description.singular} ${id}.`);
+  }
+
+  private isFollowed(caller: Caller): boolean {
+    return this.model.description.hasChanges === true && hasOpenLog(caller, this.now());
+  }
+
+  /** For Idempotency-Key: each field in the order of the definition; undefined = a change does not state it. */
+  private inputOf(values: Values): (string | bigint | null | undefined)[] {
+    return this.model.fields.map(({ name }) => {
+      const value = values[name];
+      return typeof value === 'number' ? BigInt(value) : (value as string | bigint | null | undefined);
+    });
+  }
+
+  private insert(
+    caller: Caller,
+    records: readonly Values[],
+    alongside: Alongside<NounRow[]>,
+  ): Promise<NounRow[]> {
+    return withDrawnIds(this.ids, records.length, async (ids) => {
+      const created = rowsOf(caller.projectId, records, { ids, createdAtMs: this.now() });
+      await this.refuseTaken(() => this.store.insertAll(caller, created, alongside));
+      return created;
+    });
+  }
+
+  private async refuseTaken<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      const taken =
+        isDuplicate(error) && !isDuplicateId(error) && this.store.takenIn(String((error as Error).message));
+      if (!taken) throw error;
+      const { singular } = this.model.description;
+      throw new AppError(
+        'conflict',
+        `Another ${singular} of the project has this ${taken.label}. Use another one, or change that ${singular}.`,
+      );
+    }
+  }
+}
+
+/** The rows of new records, which have these ids in their order. */
+function rowsOf(projectId: bigint, records: readonly Values[], { ids, createdAtMs }: Creation): NounRow[] {
+  return records.map(
+    (record, at) => ({ projectId, id: ids[at] as bigint, ...record, createdAtMs }) as NounRow,
+  );
+}

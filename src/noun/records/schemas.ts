@@ -1,0 +1,120 @@
+import { RecordRules } from '../../ground/kernel/record-rules.js';
+import { MAX_PAGE_SIZE, type ObjectSchema, pageSizeSchema } from '../../ground/kernel/validation.js';
+import { CHANGE_KINDS } from '../../ground/records/change-log.entity.js';
+import { inSentence, type ModelField, type NounModel, withoutStop } from '../definition/model.js';
+import type { NounRow } from './row.js';
+
+type Properties = ObjectSchema['properties'];
+
+/** The resources of a noun as JSON Schema: both APIs check with them, Fastify serializes, and the OpenAPI document shows them. */
+export function schemasOf(model: NounModel, changesCursor: string) {
+  const { description, fields, wholes } = model;
+  const { singular, plural, withArticle } = description;
+  const properties = propertiesOf(fields);
+  const record = {
+    type: 'object',
+    description: `${withArticle.charAt(0).toUpperCase()}${withArticle.slice(1)}.`,
+    required: ['id', ...fields.filter(({ isSet }) => isSet).map(({ name }) => name)],
+    properties: {
+      id: {
+        type: 'integer',
+        format: 'int64',
+        description: 'Unique identifier assigned on creation.',
+        examples: [4711],
+      },
+      ...properties,
+    },
+  } as const;
+  const filtersWith = (textOf: (field: ModelField) => string): Properties =>
+    Object.fromEntries(
+      wholes.map(({ field }) => [
+        field.name,
+        { ...(properties[field.name] as Properties[string]), description: textOf(field) },
+      ]),
+    );
+  const cursor = {
+    type: 'string',
+    minLength: 1,
+    maxLength: CURSOR_LENGTH,
+    description: 'Start of the page, from the `Link` header of the previous page.',
+    rule: 'must be a cursor from a Link header of this list',
+  } as const;
+  return {
+    record,
+    records: { type: 'array', description: `A page of ${plural}.`, items: record } as const,
+    listQuery: {
+      type: 'object',
+      properties: {
+        limit: pageSizeSchema(plural),
+        ...filtersWith((field) => `Filters by ${inSentence(field.description)}`),
+        cursor,
+      },
+    } as ObjectSchema,
+    /** REST's form of GraphQL's changes. */
+    changes: {
+      type: 'array',
+      description: `Changes of ${plural}, in the order of their commits.`,
+      items: {
+        type: 'object',
+        description: `A change of ${withArticle}.`,
+        required: ['cursor', 'kind', 'at', singular],
+        properties: {
+          cursor: { type: 'string', description: 'The position in the change log behind this change.' },
+          kind: { type: 'string', enum: CHANGE_KINDS, description: 'What happened.' },
+          at: { type: 'string', format: 'date-time', description: 'When it happened.' },
+          [singular]: record,
+        },
+      },
+    } as const,
+    changesQuery: {
+      type: 'object',
+      properties: {
+        limit: { ...pageSizeSchema('changes'), default: MAX_PAGE_SIZE },
+        ...filtersWith(
+          ({ label }) =>
+            `Only changes of ${plural} that have this ${inSentence(label)}, or had it before the change.`,
+        ),
+        cursor: {
+          ...cursor,
+          description: `Only changes behind this position: the cursor of a change, or \`${changesCursor}\` of a list.`,
+          rule: 'must be a cursor of the change log',
+        },
+      },
+    } as ObjectSchema,
+  };
+}
+
+/** Of the first version of the cursors, which lists of OpenAPI promise. */
+const CURSOR_LENGTH = 64;
+
+/** The schema of a new record. */
+export function newSchemaOf({ fields }: NounModel): ObjectSchema {
+  return {
+    type: 'object',
+    required: fields.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+    properties: propertiesOf(fields),
+  };
+}
+
+/** The rules of both APIs and of files. */
+export function rulesOf(model: NounModel): RecordRules<NounRow> {
+  return new RecordRules<NounRow>(newSchemaOf(model), model.checks as ((record: NounRow) => never[]) | null);
+}
+
+function propertiesOf(fields: readonly ModelField[]): Properties {
+  return Object.fromEntries(fields.map((field) => [field.name, propertyOf(field)]));
+}
+
+function propertyOf({ kind, options, description, example }: ModelField): Properties[string] {
+  const { rule, ...schema } = kind.schema;
+  const isBlankable = kind.name !== 'text' || schema.pattern !== '\\S';
+  const more = isBlankable ? '' : ' It must not be only blanks, nor contain NUL or a lone surrogate.';
+  const byDefault = options.default;
+  return {
+    ...schema,
+    description: `${withoutStop(options.words?.rest ?? description)}.${more}`,
+    ...(byDefault === undefined ? {} : { default: kind.isNumber ? Number(byDefault) : byDefault }),
+    examples: [kind.isNumber ? Number(example) : example],
+    rule,
+  };
+}

@@ -1,0 +1,193 @@
+import {
+  type DocumentedOperation,
+  queryParameters,
+  type RestDocument,
+  readAnswers,
+} from '../../doors/rest/rest-document.js';
+import type { FieldProblem } from '../../ground/kernel/errors.js';
+import { got } from '../../ground/kernel/got.js';
+import type { ObjectSchema } from '../../ground/kernel/validation.js';
+import { capitalized } from '../../noun-words.js';
+import { CHANGES_CURSOR, IGNORED_PARAMETERS, REPLAYED } from '../../request/http/headers.js';
+import type { ModelField, NounModel } from '../definition/model.js';
+import { newSchemaOf, schemasOf } from '../records/schemas.js';
+
+/** The operations of a noun as the OpenAPI document shows them. The examples are those of its fields. */
+export function documentOf(model: NounModel, hasGet: boolean): RestDocument {
+  const { singular, plural, type, withArticle, hasChanges } = model.description;
+  const schemas = schemasOf(model, CHANGES_CURSOR);
+  const newSchema = newSchemaOf(model);
+  const { page } = model;
+  const whole = valuesOf(model.fields);
+  const smallest = valuesOf(model.fields.filter(({ isRequired }) => isRequired));
+  const ofChanges = hasChanges ? changesDocument(model, whole) : null;
+  const path = `/${plural}`;
+  return {
+    summary: `Browse and manage ${plural}.`,
+    tag: { name: plural, description: `${page} of the project that the API key belongs to.` },
+    paths: {
+      [path]: { get: listOperation(model, schemas.listQuery), post: createOperation(model) },
+      ...ofChanges?.paths,
+      ...(hasGet && { [`${path}/{${singular}Id}`]: { get: getOperation(model) } }),
+    },
+    schemas: {
+      [`New${type}`]: { description: `${capitalized(withArticle)} to create.`, ...newSchema },
+      [type]: schemas.record,
+      [page]: {
+        type: 'array',
+        description: `A page of ${plural}.`,
+        items: { $ref: `#/components/schemas/${type}` },
+      },
+      ...ofChanges?.schemas,
+    },
+    examples: {
+      [`New${type}`]: {
+        whole: { summary: 'With every field', value: whole },
+        smallest: { summary: 'With the required fields only', value: smallest },
+      },
+      [type]: { whole: { summary: capitalized(withArticle), value: { id: 4711, ...whole } } },
+      [page]: {
+        page: {
+          summary: `A page of two ${plural}`,
+          value: [
+            { id: 4711, ...whole },
+            { id: 4712, ...smallest },
+          ],
+        },
+        empty: { summary: `No ${singular} matches`, value: [] },
+      },
+      ...ofChanges?.examples,
+    },
+    refusals: {
+      [`list${page}`]: { invalid_request: problemsOf(schemas.listQuery, [], '') },
+      [`create${type}`]: {
+        invalid_request: problemsOf(newSchema, [], undefined),
+        forbidden: `This API key lacks the scope ${plural}:write. Use a key that has it.`,
+      },
+      ...ofChanges?.refusals,
+    },
+  };
+}
+
+function listOperation({ page, description }: NounModel, query: ObjectSchema): DocumentedOperation {
+  const { singular, plural, hasChanges } = description;
+  const news = hasChanges ? `; new ${plural} are in \`GET /v1/${plural}/changes\`` : '';
+  return {
+    operationId: `list${page}`,
+    summary: `List all ${plural}`,
+    description: `A page of ${plural}, oldest first. The \`Link\` header has the URL of the next page. [Pages](/v1/docs/pagination#changes) have each ${singular} that existed before the first one exactly once${news}.`,
+    scope: `${plural}:read`,
+    parameters: queryParameters(query),
+    answers: readAnswers(page, `A page of ${plural}.`, 'this page', [
+      'Link',
+      ...(hasChanges ? [CHANGES_CURSOR] : []),
+    ]),
+  };
+}
+
+function createOperation({ description }: NounModel): DocumentedOperation {
+  const { singular, plural, type, withArticle } = description;
+  return {
+    operationId: `create${type}`,
+    summary: `Add ${withArticle}`,
+    description: `With an \`Idempotency-Key\` the request can be repeated when its answer got lost: only the first one creates ${withArticle}.`,
+    scope: `${plural}:write`,
+    parameters: [],
+    creates: `New${type}`,
+    answers: {
+      201: {
+        description: `The created ${singular} with its assigned \`id\`.`,
+        headers: ['Location', REPLAYED, IGNORED_PARAMETERS],
+        schema: type,
+      },
+    },
+  };
+}
+
+/** Reading one record by its id, also for a noun that has an own form of it. */
+export function getOperation({ description }: NounModel): DocumentedOperation {
+  const { singular, plural, type, withArticle } = description;
+  return {
+    operationId: `get${type}`,
+    summary: `Get ${withArticle}`,
+    description: `The ${singular} of the project with this identifier.`,
+    scope: `${plural}:read`,
+    parameters: [
+      {
+        name: `${singular}Id`,
+        in: 'path',
+        required: true,
+        description: `The identifier of the ${singular}.`,
+        schema: { type: 'integer', format: 'int64', examples: [4711] },
+      },
+    ],
+    answers: readAnswers(type, `The ${singular}.`, `this ${singular}`),
+    errors: ['not_found'],
+  };
+}
+
+function changesDocument(model: NounModel, whole: object) {
+  const { singular, plural, type, withArticle } = model.description;
+  const { changes, changesQuery } = schemasOf(model, CHANGES_CURSOR);
+  const operationId = `list${type}Changes`;
+  const operation: DocumentedOperation = {
+    operationId,
+    summary: `List changes of ${plural}`,
+    description: `Changes of ${plural} in the order of their commits, each once, from the oldest that is kept. The \`Link\` header always has the URL of the next changes: request it again later. An operator switches the change log on. To follow a list, begin with its \`${CHANGES_CURSOR}\`; after \`gone\` list again.`,
+    isBeta: true,
+    scope: `${plural}:read`,
+    parameters: queryParameters(changesQuery),
+    answers: readAnswers(`${type}Changes`, 'The next changes, perhaps none.', 'these changes', ['Link']),
+    errors: ['conflict', 'gone'],
+  };
+  const { items } = changes;
+  const change = {
+    cursor: 'Yzo0Mi4xNzY0ODkyODAwMDAw',
+    kind: 'updated',
+    at: '2025-12-05T00:00:00.000Z',
+    [singular]: { id: 4711, ...whole },
+  };
+  return {
+    paths: { [`/${plural}/changes`]: { get: operation } },
+    schemas: {
+      [`${type}Change`]: {
+        ...items,
+        properties: { ...items.properties, [singular]: { $ref: `#/components/schemas/${type}` } },
+      },
+      [`${type}Changes`]: { ...changes, items: { $ref: `#/components/schemas/${type}Change` } },
+    },
+    examples: {
+      [`${type}Changes`]: {
+        page: { summary: `${capitalized(withArticle)} that was changed`, value: [change] },
+        empty: { summary: 'Nothing new', value: [] },
+      },
+    },
+    refusals: {
+      [operationId]: {
+        invalid_request: problemsOf(changesQuery, ['limit', 'cursor'], ''),
+        conflict:
+          'The change log of this project is off. An operator can switch it on: petstore projects set <slug> --changes on.',
+        gone: 'The change log does not reach back to this cursor. List again, then follow from the changesCursor of that list.',
+      },
+    },
+  };
+}
+
+/** The examples of fields, as JSON has them. */
+function valuesOf(fields: readonly ModelField[]): Record<string, unknown> {
+  return Object.fromEntries(
+    fields.map(({ name, kind, example }) => [name, kind.isNumber ? Number(example) : example]),
+  );
+}
+
+/** The problems of a request of which two fields have the wrong value `sent`. */
+function problemsOf(
+  { properties }: ObjectSchema,
+  wanted: readonly string[],
+  sent: string | undefined,
+): FieldProblem[] {
+  return Object.entries(properties)
+    .filter(([field]) => wanted.length === 0 || wanted.includes(field))
+    .slice(0, 2)
+    .map(([field, { rule }]) => ({ field, message: got(rule, sent) }));
+}

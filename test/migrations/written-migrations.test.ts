@@ -1,0 +1,162 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { TableOptions } from 'typeorm';
+import type { DatabaseSchema } from '../../src/ground/database/data-source.js';
+import { requireMigrations } from '../../src/ground/migrations/files/migrated-tables.js';
+import { writeMigrations } from '../../src/ground/migrations/files/write.js';
+import { ChangedTable, type TableChange } from '../../src/ground/migrations/table-changes.js';
+import { petstoreHere } from '../support/command-line.js';
+import { DATABASE_SCHEMA } from '../support/gateway/tested-gateway.js';
+
+const PET_COLUMNS = [
+  { name: 'project_id', type: 'bigint', isPrimary: true },
+  { name: 'id', type: 'bigint', isPrimary: true },
+  { name: 'name', type: 'varchar', length: '255' },
+  { name: 'category_id', type: 'bigint' },
+  { name: 'status', type: 'varchar', length: '16', isNullable: true },
+  { name: 'created_at_ms', type: 'bigint' },
+];
+const BY_NAME = { name: 'pets_name', columnNames: ['project_id', 'name', 'id'] };
+const AT_MS = 1_795_842_890_411;
+
+/** The columns of pets, with these in place of those that have their names. */
+function pets(...columns: NonNullable<TableOptions['columns']>): TableOptions {
+  const others = PET_COLUMNS.filter(({ name }) => !columns.some((column) => column.name === name));
+  return { name: 'pets', withoutRowid: true, columns: [...others, ...columns], indices: [BY_NAME] };
+}
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-migrations-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const write = (
+  definitions: TableOptions[],
+  options: { allowsLoss?: boolean; schema?: DatabaseSchema } = {},
+) =>
+  writeMigrations(
+    { ...(options.schema ?? DATABASE_SCHEMA), definitions },
+    {
+      folder: join(folder, 'migrations'),
+      allowsLoss: options.allowsLoss ?? false,
+      atMs: AT_MS,
+    },
+  );
+
+test('Migrations-6: a migration is a short file that a person can read, in the language of the folder', async () => {
+  const toys: TableOptions = { name: 'soft_toys', columns: PET_COLUMNS.slice(0, 3) };
+  const written = await write([
+    pets({ name: 'born_on', type: 'varchar', length: '10', isNullable: true }),
+    toys,
+  ]);
+  expect(written.map(({ name }) => name)).toEqual(['PetsBornOn1795842890411', 'SoftToys1795842890412']);
+  expect(await readdir(join(folder, 'migrations'))).toEqual([
+    '1795842890411-pets-born-on.js',
+    '1795842890412-soft-toys.js',
+  ]);
+  expect(
+    await readFile(written[1]?.file as string, 'utf8'),
+  ).toBe(`import { NewTable } from 'petstore-gateway/migrations';
+
+/** Creates the table soft_toys. */
+export class SoftToys1795842890412 extends NewTable {
+  table = {
+    name: 'soft_toys',
+    columns: [
+      { name: 'project_id', type: 'bigint', isPrimary: true },
+      { name: 'id', type: 'bigint', isPrimary: true },
+      { name: 'name', type: 'varchar', length: '255' },
+    ],
+  };
+}
+`);
+  await writeFile(join(folder, 'gateway.ts'), '');
+  const [typed] = await write([pets({ name: 'age', type: 'integer', default: 0 })]);
+  const text = await readFile(typed?.file as string, 'utf8');
+  expect(typed?.file).toMatch(/\d{13}-pets-age\.ts$/);
+  expect(text).toContain("import { ChangedTable, type TableChange } from 'petstore-gateway/migrations';");
+  expect(text).toContain('  changes: TableChange[] = [\n');
+  expect(text).toContain("    { addColumn: { name: 'age', type: 'integer', default: 0 } },\n");
+});
+
+test('Migrations-7: what deletes values is refused in one sentence for each, unless it is allowed', async () => {
+  const { columns = [], ...rest } = pets(
+    { name: 'name', type: 'varchar', length: '100' },
+    { name: 'category_id', type: 'varchar', length: '20', isNullable: true },
+  );
+  const shorter = { ...rest, columns: columns.filter(({ name }) => name !== 'status') };
+  await expect(write([shorter])).rejects.toMatchObject({
+    code: 'conflict',
+    message: [
+      'name of pets gets shorter, from 255 to 100 characters: longer values are cut.',
+      'categoryId of pets changes from bigint to varchar: its values are deleted.',
+      'status of pets is no longer defined: its values are deleted.',
+      'If you mean that, repeat the command with --allow-loss.',
+    ].join('\n'),
+  });
+  expect(await readdir(folder)).toEqual([]);
+  const [written] = await write([shorter], { allowsLoss: true });
+  expect(written?.losses).toHaveLength(3);
+});
+
+test('Migrations-8: a new field that is required needs a default, with --allow-loss too', async () => {
+  for (const allowsLoss of [false, true]) {
+    await expect(
+      write([pets({ name: 'born_on', type: 'varchar', length: '10' })], { allowsLoss }),
+    ).rejects.toThrow(
+      'bornOn of pets is required, and records that exist have no value for it. Make it optional, or give it a `default`.',
+    );
+  }
+});
+
+test('Migrations-9: a start says where definition and migrations differ, and which command writes it', async () => {
+  const [written] = await write([pets()]);
+  expect(written?.name).toMatch(/^PetsIndexes/);
+  const age = { name: 'age', type: 'integer', isNullable: true };
+  class Pets1795842890411 extends ChangedTable {
+    table = 'pets';
+    changes: TableChange[] = [{ addColumn: age }];
+  }
+  const required = (...definitions: TableOptions[]) =>
+    requireMigrations({
+      ...DATABASE_SCHEMA,
+      migrations: [...DATABASE_SCHEMA.migrations, Pets1795842890411],
+      definitions,
+    });
+  await expect(required({ ...pets(), name: 'toys' })).rejects.toThrow('The table toys has no migration.');
+  await expect(required({ ...pets(age), indices: [] })).rejects.toThrow('differ in indexes.');
+  await expect(required(pets(age, { name: 'is_big', type: 'integer', default: 0 }))).rejects.toThrow(
+    'The definition of pets and its migrations differ in isBig. Run `petstore migrate --write`, and read the file that it writes.',
+  );
+});
+
+test('Migrations-10: the next migration is later than the last one, and a migration for MySQL alone is named', async () => {
+  class Later1999999999999 extends ChangedTable {
+    table = 'pets';
+    changes: TableChange[] = [{ addColumn: { name: 'age', type: 'integer', isNullable: true } }];
+  }
+  const schema = { ...DATABASE_SCHEMA, migrations: [...DATABASE_SCHEMA.migrations, Later1999999999999] };
+  const [written] = await write([pets({ name: 'age', type: 'bigint', isNullable: true })], { schema });
+  expect(written?.name).toBe('PetsAge2000000000000');
+
+  class Words1999999999998 extends Later1999999999999 {
+    override up() {
+      return Promise.reject(new Error('near "FULLTEXT": syntax error'));
+    }
+  }
+  const unknown = { ...DATABASE_SCHEMA, migrations: [...DATABASE_SCHEMA.migrations, Words1999999999998] };
+  await expect(write([pets()], { schema: unknown })).rejects.toThrow(
+    'The migration Words1999999999998 fails on an empty SQLite database: near "FULLTEXT": syntax error. Let statements for MySQL run only if `isSqlite(runner)` is false.',
+  );
+});
+
+test('Migrations-11: migrate --write writes nothing while the migrations make what the definitions need', async () => {
+  const migrate = (...args: string[]) => petstoreHere(['migrate', ...args, '--json']);
+  expect(await migrate('--write')).toMatchObject({ code: 0, stdout: '{"written":[]}\n' });
+  for (const wrong of [['--write', '--plan'], ['--write', '--revert'], ['--allow-loss']]) {
+    expect(await migrate(...wrong)).toMatchObject({ code: 2, json: { error: { code: 'usage' } } });
+  }
+});

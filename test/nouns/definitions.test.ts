@@ -1,0 +1,137 @@
+import { expect, test } from '@jest/globals';
+import { defineNoun, type NewRecordOf, type RecordOf } from '../../src/noun/define-noun.js';
+import { choice } from '../../src/noun/definition/choice.js';
+import { int64 } from '../../src/noun/definition/int64.js';
+import { integer } from '../../src/noun/definition/integer.js';
+import { text } from '../../src/noun/definition/text.js';
+import type { pets } from '../../src/pets/pets.js';
+import { graphql, rest } from '../support/http/client.js';
+import type { books } from '../support/nouns/books.js';
+import { TESTED_GATEWAY } from '../support/nouns/tested-nouns.js';
+import { onEachDatabase } from '../support/on-databases.js';
+import type { Tenant } from '../support/start-app.js';
+
+const title = text({});
+const flag = () => choice({ yes: 'Yes.', no: 'No.' }, { filter: true });
+
+test.each<[problem: string, define: () => unknown]>([
+  ['The noun book: it needs a field.', () => defineNoun({ name: 'book', fields: {} })],
+  ['The noun book: "2nd" is no name.', () => defineNoun({ name: 'book', fields: { '2nd': title } })],
+  ['the platform uses the name cursor', () => defineNoun({ name: 'book', fields: { cursor: title } })],
+  [
+    'title is optional and has a default',
+    () => defineNoun({ name: 'book', fields: { title: text({ optional: true, default: 'A' }) } }),
+  ],
+  [
+    'title is unique and has a default',
+    () => defineNoun({ name: 'book', fields: { title: text({ unique: true, default: 'A' }) } }),
+  ],
+  ['groups is a word of SQL', () => defineNoun({ name: 'group', fields: { title } })],
+  [
+    'its filters and unique fields need 15 indexes, and a table has at most 8',
+    () => defineNoun({ name: 'book', fields: { title, a: flag(), b: flag(), c: flag(), d: flag() } }),
+  ],
+  [
+    'The filter by title needs a longer index than MySQL has',
+    () => defineNoun({ name: 'book', fields: { title: text({ max: 800, filter: 'start' }) } }),
+  ],
+  ['max of a text is a whole number from 1 to 4000, not 0', () => text({ max: 0 })],
+  ['has flags, which JSON Schema does not know', () => text({ pattern: /a/i })],
+  ['min of an int64 is from -(2^53 - 1) to 2^53 - 1', () => int64({ min: 2n ** 60n })],
+  ['A bound of an integer has 32 bits, not 4294967296', () => integer({ max: 2 ** 32 })],
+  ['A choice needs values such as draft', () => choice({ 'for sale': '' }, {})],
+])('Define-1: a definition that cannot work is refused at once: %s', (problem, define) => {
+  expect(define).toThrow(problem);
+});
+
+test('Define-2: the values of a record have the types of its fields', () => {
+  const made: NewRecordOf<typeof books> = { title: 'Emma', pages: 1, priceCents: 1n };
+  const record: RecordOf<typeof books> = {
+    ...{ id: 1n, projectId: 1n, createdAtMs: 1, title: made.title, pages: made.pages, priceCents: 1n },
+    ...{ isbn: null, publishedOn: null, state: null, order: null, binding: 'cloth' },
+  };
+  // @ts-expect-error a choice has its values only
+  const binding: RecordOf<typeof books>['binding'] = 'leather';
+  // @ts-expect-error an int64 is a bigint
+  const price: NewRecordOf<typeof books>['priceCents'] = 1;
+  // @ts-expect-error SPEC's name is required
+  const pet: NewRecordOf<typeof pets> = { categoryId: 1n };
+  expect([record.title, binding, price, pet]).toHaveLength(4);
+  // @ts-expect-error an example is a value
+  expect(choice({ a: 'A.' }, { example: 'b' }).example).toBe('b');
+  // @ts-expect-error a default is a value
+  expect(text({ default: 1 }).options.default).toBe(1);
+});
+
+onEachDatabase(
+  (app) => {
+    const post = (tenant: Tenant, body: object) =>
+      rest(app().url, '/v1/books', { method: 'POST', token: tenant.token, body: JSON.stringify(body) });
+    const EMMA = { title: 'Emma', isbn: '9780141439587', pages: 474, priceCents: 899 };
+
+    test('Define-3: a unique value is refused a second time in its project, through both APIs and by a change', async () => {
+      const [owner, other] = [await app().tenant(), await app().tenant()];
+      expect((await post(owner, EMMA)).status).toBe(201);
+      expect(await post(owner, { ...EMMA, title: 'Copy' })).toMatchObject({
+        status: 409,
+        body: {
+          code: 'conflict',
+          message: expect.stringContaining('Another book of the project has this ISBN'),
+        },
+      });
+      expect((await post(other, EMMA)).status).toBe(201);
+      expect((await post(owner, { ...EMMA, isbn: undefined })).status).toBe(201);
+      const created = await post(owner, { ...EMMA, isbn: '0141439580' });
+      const token = owner.token;
+      const change = `mutation { updateBook(id: "${created.body.id}", input: { isbn: "${EMMA.isbn}" }) { id } }`;
+      expect((await graphql(app().url, change, { token })).body.errors[0].extensions.code).toBe('CONFLICT');
+      const both = `mutation { createBooks(inputs: [{ title: "A", pages: 1, priceCents: "1", isbn: "0000000001" }, { title: "B", pages: 1, priceCents: "1", isbn: "0000000001" }]) { id } }`;
+      expect((await graphql(app().url, both, { token })).body.errors[0].extensions.code).toBe('CONFLICT');
+      expect((await rest(app().url, '/v1/books', { token })).body).toHaveLength(3);
+      const found = await rest(app().url, `/v1/books?isbn=${EMMA.isbn}`, { token });
+      expect(found.body).toEqual([{ id: expect.anything(), ...EMMA, binding: 'paper' }]);
+    });
+
+    test('Define-6: lists filter by an integer, together with a choice and the start of a text, also by a field that is a word of SQL', async () => {
+      const owner = await app().tenant();
+      for (const order of [1, 2]) await post(owner, { ...EMMA, isbn: undefined, order, state: 'draft' });
+      const listed = await rest(app().url, '/v1/books?order=2&state=draft', { token: owner.token });
+      expect(listed.body).toEqual([expect.objectContaining({ title: 'Emma', order: 2 })]);
+      const wrong = await rest(app().url, '/v1/books?order=x', { token: owner.token });
+      expect(wrong).toMatchObject({ status: 400, body: { errors: [{ field: 'order' }] } });
+      const query =
+        '{ books(order: 1, titleStartsWith: "Em", state: draft) { nodes { order title } } bookCount(order: 1) }';
+      const { body } = await graphql(app().url, query, { token: owner.token });
+      expect(body.data).toEqual({ books: { nodes: [{ order: 1, title: 'Emma' }] }, bookCount: 1 });
+    });
+
+    test('Define-4: a new record has the default, no change states an immutable field, and null is refused', async () => {
+      const owner = await app().tenant();
+      const { body } = await post(owner, EMMA);
+      expect(body.binding).toBe('paper');
+      const ask = (input: string) =>
+        graphql(app().url, `mutation { updateBook(id: "${body.id}", input: ${input}) { title binding } }`, {
+          token: owner.token,
+        });
+      expect((await ask('{ binding: cloth }')).body.errors[0].message).toContain('"binding"');
+      expect((await ask('{ title: null }')).body.errors[0].extensions.errors).toEqual([
+        expect.objectContaining({ field: 'title' }),
+      ]);
+    });
+
+    test('Define-5: the check across fields holds for a new record and for a changed one, which then stays as it was', async () => {
+      const owner = await app().tenant();
+      const wrong = await post(owner, { ...EMMA, state: 'published', publishedOn: '2101-01-01' });
+      expect(wrong).toMatchObject({ status: 400, body: { errors: [{ field: 'publishedOn' }] } });
+      const { body } = await post(owner, { ...EMMA, publishedOn: '2101-01-01' });
+      const change = `mutation { updateBook(id: "${body.id}", input: { state: published }) { id } }`;
+      const refused = await graphql(app().url, change, { token: owner.token });
+      expect(refused.body.errors[0].extensions.errors).toEqual([
+        { field: 'publishedOn', message: 'must not be in the future of a published book' },
+      ]);
+      const { body: after } = await rest(app().url, `/v1/books/${body.id}`, { token: owner.token });
+      expect(after).toEqual(body);
+    });
+  },
+  { gateway: TESTED_GATEWAY },
+);
