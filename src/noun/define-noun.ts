@@ -4,10 +4,10 @@ import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { FieldProblem } from '../ground/kernel/errors.js';
 import type { Field } from './definition/kind.js';
 import { modelOf, type NounModel, type NounWords } from './definition/model.js';
-import { tableOf } from './definition/noun-table.js';
 import type { NounSource } from './noun.js';
 import type { Defined } from './noun-of.js';
 import type { NounService } from './records/noun.service.js';
+import { tableOf } from './records/noun-table.js';
 import type { NounRow } from './records/row.js';
 
 type Fields = Readonly<Record<string, Field>>;

@@ -1,11 +1,11 @@
 import type { RestDocument } from '../doors/rest/rest-document.js';
 import type { DatabaseSchema } from '../ground/database/data-source.js';
 import type { NounModel } from './definition/model.js';
-import type { NounTable } from './definition/noun-table.js';
 import type { Noun, NounContract, NounDoors, OpenNoun } from './noun.js';
 import { NounService } from './records/noun.service.js';
 import { entityOf } from './records/noun-entity.js';
 import { NounStore } from './records/noun-store.js';
+import type { NounTable } from './records/noun-table.js';
 import type { NounRow } from './records/row.js';
 import { rulesOf } from './records/schemas.js';
 

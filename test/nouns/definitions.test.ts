@@ -1,9 +1,12 @@
 import { expect, test } from '@jest/globals';
+import { isDuplicateId } from '../../src/ground/database/database-errors.js';
 import { defineNoun, type NewRecordOf, type RecordOf } from '../../src/noun/define-noun.js';
 import { choice } from '../../src/noun/definition/choice.js';
+import { date } from '../../src/noun/definition/date.js';
 import { int64 } from '../../src/noun/definition/int64.js';
 import { integer } from '../../src/noun/definition/integer.js';
 import { text } from '../../src/noun/definition/text.js';
+import { nounOf } from '../../src/noun/noun-of.js';
 import type { pets } from '../../src/pets/pets.js';
 import { graphql, rest } from '../support/http/client.js';
 import type { books } from '../support/nouns/books.js';
@@ -26,13 +29,38 @@ test.each<[problem: string, define: () => unknown]>([
     'title is unique and has a default',
     () => defineNoun({ name: 'book', fields: { title: text({ unique: true, default: 'A' }) } }),
   ],
+  [
+    'the platform has a type for order',
+    () => defineNoun({ name: 'book', fields: { title, order: choice({ a: 'A.' }, {}) } }),
+  ],
+  [
+    'every field is immutable',
+    () => defineNoun({ name: 'book', fields: { title: text({ immutable: true }) } }),
+  ],
+  [
+    'has a name that is too long',
+    () =>
+      defineNoun({
+        name: 'shipment',
+        fields: {
+          destinationCountryOrRegion: flag(),
+          carrierServiceLevelCode: flag(),
+          reference: text({ filter: 'start' }),
+        },
+      }),
+  ],
+  [
+    'or that two indexes have',
+    () => defineNoun({ name: 'book', fields: { title, a: flag(), b: flag(), aB: flag() } }),
+  ],
+  ['matches a part of a text', () => text({ pattern: /\d{13}/ })],
   ['groups is a word of SQL', () => defineNoun({ name: 'group', fields: { title } })],
   [
     'its filters and unique fields need 15 indexes, and a table has at most 8',
     () => defineNoun({ name: 'book', fields: { title, a: flag(), b: flag(), c: flag(), d: flag() } }),
   ],
   [
-    'The filter by title needs a longer index than MySQL has',
+    'The index of title is longer than MySQL allows',
     () => defineNoun({ name: 'book', fields: { title: text({ max: 800, filter: 'start' }) } }),
   ],
   ['max of a text is a whole number from 1 to 4000, not 0', () => text({ max: 0 })],
@@ -44,11 +72,23 @@ test.each<[problem: string, define: () => unknown]>([
   expect(define).toThrow(problem);
 });
 
+test.each<[problem: string, fields: Parameters<typeof defineNoun>[0]['fields']]>([
+  ['the example of isbn must be text of 1 to 13', { isbn: text({ max: 13, pattern: /^\d{13}$/ }) }],
+  [
+    'the default of pages must be a whole number from 1 to 9',
+    { pages: integer({ min: 1, max: 9, default: 10 }) },
+  ],
+  ['the default of on must be a date', { on: date({ default: 'today' }) }],
+])('Define-7: a default and an example keep the rules of their field: %s', (problem, fields) => {
+  expect(() => nounOf(defineNoun({ name: 'book', fields }), [])).toThrow(problem);
+});
+
 test('Define-2: the values of a record have the types of its fields', () => {
   const made: NewRecordOf<typeof books> = { title: 'Emma', pages: 1, priceCents: 1n };
   const record: RecordOf<typeof books> = {
     ...{ id: 1n, projectId: 1n, createdAtMs: 1, title: made.title, pages: made.pages, priceCents: 1n },
     ...{ isbn: null, publishedOn: null, state: null, order: null, binding: 'cloth' },
+    ...{ weightGrams: null, rating: 3 },
   };
   // @ts-expect-error a choice has its values only
   const binding: RecordOf<typeof books>['binding'] = 'leather';
@@ -61,6 +101,12 @@ test('Define-2: the values of a record have the types of its fields', () => {
   expect(choice({ a: 'A.' }, { example: 'b' }).example).toBe('b');
   // @ts-expect-error a default is a value
   expect(text({ default: 1 }).options.default).toBe(1);
+});
+
+test("Define-9: a client's value that looks like the name of an index is no taken id", () => {
+  const error = (message: string) => Object.assign(new Error(message), { code: 'ER_DUP_ENTRY' });
+  expect(isDuplicateId(error("Duplicate entry '1-4711' for key 'books.PRIMARY'"))).toBe(true);
+  expect(isDuplicateId(error("Duplicate entry '1-x.PRIMARY' for key 'books.books_isbn'"))).toBe(false);
 });
 
 onEachDatabase(
@@ -89,7 +135,7 @@ onEachDatabase(
       expect((await graphql(app().url, both, { token })).body.errors[0].extensions.code).toBe('CONFLICT');
       expect((await rest(app().url, '/v1/books', { token })).body).toHaveLength(3);
       const found = await rest(app().url, `/v1/books?isbn=${EMMA.isbn}`, { token });
-      expect(found.body).toEqual([{ id: expect.anything(), ...EMMA, binding: 'paper' }]);
+      expect(found.body).toEqual([{ id: expect.anything(), ...EMMA, rating: 3, binding: 'paper' }]);
     });
 
     test('Define-6: lists filter by an integer, together with a choice and the start of a text, also by a field that is a word of SQL', async () => {
@@ -114,9 +160,34 @@ onEachDatabase(
           token: owner.token,
         });
       expect((await ask('{ binding: cloth }')).body.errors[0].message).toContain('"binding"');
-      expect((await ask('{ title: null }')).body.errors[0].extensions.errors).toEqual([
-        expect.objectContaining({ field: 'title' }),
-      ]);
+      for (const field of ['title', 'rating']) {
+        expect((await ask(`{ ${field}: null }`)).body.errors[0].extensions.errors).toEqual([
+          expect.objectContaining({ field }),
+        ]);
+      }
+    });
+
+    test('Define-8: a repeated Idempotency-Key gets a record whose 64-bit integer is not stated', async () => {
+      const owner = await app().tenant();
+      const headers = { 'idempotency-key': 'twice' };
+      const send = () =>
+        rest(app().url, '/v1/books', {
+          method: 'POST',
+          token: owner.token,
+          headers,
+          body: JSON.stringify(EMMA),
+        });
+      expect((await send()).body).toEqual((await send()).body);
+    });
+
+    test('Define-10: both APIs refuse the value of a filter that no record can have', async () => {
+      const owner = await app().tenant();
+      const answer = await rest(app().url, '/v1/books?isbn=abc', { token: owner.token });
+      expect(answer.body.errors).toEqual([expect.objectContaining({ field: 'isbn' })]);
+      const { body } = await graphql(app().url, '{ books(isbn: "abc") { nodes { id } } }', {
+        token: owner.token,
+      });
+      expect(body.errors[0].extensions.errors).toEqual(answer.body.errors);
     });
 
     test('Define-5: the check across fields holds for a new record and for a changed one, which then stays as it was', async () => {

@@ -73,8 +73,8 @@ export function isDuplicate(error: unknown): boolean {
 export function isDuplicateId(error: unknown): boolean {
   const code = codeOf(error);
   if (code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return true;
-  // `… for key 'projects.PRIMARY'`, without the table on MariaDB, in the server's language.
-  return code === 'ER_DUP_ENTRY' && /'(?:[^']+\.)?PRIMARY'/.test(messageOf(error));
+  // `… for key 'projects.PRIMARY'`, without the table on MariaDB, in the server's language. The value is before it.
+  return code === 'ER_DUP_ENTRY' && /'(?:[^']+\.)?PRIMARY'$/.test(messageOf(error));
 }
 
 /** For an error of COMMIT: the transaction may be stored, now or later. Clients get 503. */

@@ -16,8 +16,8 @@ export function parseInt64(text: string): bigint | null {
 }
 
 /** Text that is not a 64-bit integer stays text; the rules of the record refuse it. */
-export function int64OrText(text: string): bigint | string {
-  return parseInt64(text) ?? text;
+export function int64OrText(value: unknown): unknown {
+  return typeof value === 'string' ? (parseInt64(value) ?? value) : value;
 }
 
 /** The id in a client's text. A text that is no integer belongs to no record: throws `AppError not_found`. */

@@ -51,12 +51,17 @@ export class RecordRules<New extends object> {
    */
   parseChanges(input: Values): Partial<New> {
     const given = this.names.filter((name) => input[name] !== undefined);
-    const removed = given.filter((name) => input[name] === null && !this.schema.required?.includes(name));
+    const removed = given.filter((name) => input[name] === null && this.isRemovable(name));
     const stated = given.filter((name) => !removed.includes(name));
     refuseProblems(this.problemsOfChanges(Object.fromEntries(stated.map((name) => [name, input[name]]))));
     if (given.length === 0)
       refuseProblems([{ field: 'input', message: 'must have at least one field to change' }]);
     return Object.fromEntries(given.map((name) => [name, this.valueOf(name, input[name])])) as Partial<New>;
+  }
+
+  /** A record may lack it. One with a default always has a value. */
+  private isRemovable(name: string): boolean {
+    return !this.schema.required?.includes(name) && this.schema.properties[name]?.default === undefined;
   }
 
   private parseEach(inputs: readonly unknown[], nameOf: (field: string, at: number) => string): New[] {

@@ -10,10 +10,11 @@ export abstract class NewTables implements MigrationInterface {
    * ignore case, which makes two slugs, digests or subjects equal. D-7.
    */
   async up(runner: QueryRunner): Promise<void> {
+    // Before a table is there: MySQL undoes none.
+    const collation = isSqlite(runner) ? null : await this.collation(runner);
     for (const table of this.tables) {
       await runner.createTable(table);
-      if (isSqlite(runner)) continue;
-      const collation = await this.collation(runner);
+      if (collation === null) continue;
       await runner.query(
         `ALTER TABLE \`${table.name}\` CONVERT TO CHARACTER SET utf8mb4 COLLATE ${collation}`,
       );

@@ -118,6 +118,9 @@ export class NounChanges<Row extends object> {
     const int64s = this.metadata.columns.filter(({ transformer }) => transformer === ID.transformer);
     const recordOf = (texts: Record<string, unknown>): Row => {
       const record: Record<string, unknown> = { projectId, ...texts };
+      // A change that was logged before a field was defined has none.
+      for (const { propertyName: name, default: value } of this.metadata.columns)
+        record[name] ??= value ?? null;
       for (const { propertyName: name } of int64s)
         record[name] = ID.transformer.from((record[name] ?? null) as string | null);
       return record as Row;

@@ -1,5 +1,5 @@
 import type { NounField } from '../../nouns.js';
-import { asIs, type FieldOf, type FieldOptions } from './kind.js';
+import type { FieldOf, FieldOptions } from './kind.js';
 
 interface ChoiceOptions<Value extends string> extends FieldOptions<Value> {
   /** Lists of one value. */
@@ -21,7 +21,7 @@ export function choice<Value extends string, const Options extends ChoiceOptions
   options: Options,
 ): FieldOf<Value, Options> {
   const values = Object.keys(texts);
-  const wrong = values.find((value) => !NAME.test(value));
+  const wrong = values.find((value) => !NAME.test(value) || /^(true|false|null)$/.test(value));
   if (wrong !== undefined || values.length === 0) {
     throw new Error(
       `A choice needs values such as draft, of at most ${CHARACTERS} letters, not "${wrong ?? ''}".`,
@@ -38,9 +38,6 @@ export function choice<Value extends string, const Options extends ChoiceOptions
       isNumber: false,
       choices: texts,
       tones,
-      parse: asIs,
-      toGraphQL: asIs,
-      toJson: asIs,
     },
     options,
     filter: filter ? 'whole' : null,

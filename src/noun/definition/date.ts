@@ -1,4 +1,4 @@
-import { asIs, type FieldOf, type FieldOptions } from './kind.js';
+import type { FieldOf, FieldOptions } from './kind.js';
 
 interface DateOptions extends FieldOptions<string> {
   /** Lists of one day. */
@@ -19,9 +19,6 @@ export function date<const Options extends DateOptions>(options: Options): Field
       scalar: 'String',
       form: `a day such as \`${example}\``,
       isNumber: false,
-      parse: asIs,
-      toGraphQL: asIs,
-      toJson: asIs,
     },
     options,
     filter: filter ? 'whole' : null,

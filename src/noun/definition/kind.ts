@@ -20,11 +20,11 @@ interface Kind {
   /** Texts by value. */
   readonly choices?: Readonly<Record<string, string>>;
   readonly tones?: NounField['tones'];
-  /** The value of a GraphQL variable or of a query parameter, for the rules. */
-  parse(value: unknown): unknown;
+  /** The value of a GraphQL variable or of a query parameter, for the rules. Here and below: absent = as it is. */
+  parse?(value: unknown): unknown;
   /** A stored value, or its digits from a list. */
-  toGraphQL(stored: unknown): unknown;
-  toJson(stored: unknown): unknown;
+  toGraphQL?(stored: unknown): unknown;
+  toJson?(stored: unknown): unknown;
 }
 
 /** Words that replace those which follow from a field's name and description. Each begins a sentence. */
@@ -75,6 +75,3 @@ export type FieldOf<Value, Options> = Field<
   Options extends { optional: true } ? Value | null : Value,
   Options extends { optional: true } | { default: unknown } ? Value | null | undefined : Value
 >;
-
-/** The whole value as a text or a number: no form differs. */
-export const asIs = (value: unknown) => value;

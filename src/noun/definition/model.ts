@@ -1,5 +1,8 @@
 import type { FieldProblem } from '../../ground/kernel/errors.js';
-import { capitalized } from '../../noun-words.js';
+import { capitalized, inSentence } from '../../noun-words.js';
+
+export { inSentence };
+
 import type { NounDescription, NounExample, NounField } from '../../nouns.js';
 import type { Field, FilterMatch } from './kind.js';
 
@@ -77,6 +80,10 @@ export function modelOf(
   if (name.length > 24) refuse('its name has more than 24 letters.');
   const modelled = Object.entries(fields).map(([field, each]) => modelField(name, field, each, refuse));
   if (modelled.length === 0) refuse('it needs a field.');
+  if (modelled.every(({ options }) => options.immutable))
+    refuse('every field is immutable, so no change is possible. Let one change.');
+  if (words.changes && OF_CHANGES.includes(name))
+    refuse('a change has a field of this name. Choose another.');
   const filtersBy = (match: FilterMatch) => modelled.filter(({ filter }) => filter === match);
   const wholes = filtersBy('whole').map((field) => ({ argument: field.name, field }));
   const starts = filtersBy('start').map((field) => ({ argument: `${field.name}StartsWith`, field }));
@@ -85,6 +92,10 @@ export function modelOf(
       ? []
       : [{ argument: filter === 'start' ? `${field}StartsWith` : field, field, match: filter }],
   );
+  const repeated = filters.find(
+    ({ argument }) => filters.filter((each) => each.argument === argument).length > 1,
+  );
+  if (repeated) refuse(`two filters have the argument ${repeated.argument}.`);
   const withArticle =
     words.withArticle ?? `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${inWords(name).toLowerCase()}`;
   const description: NounDescription = {
@@ -128,8 +139,13 @@ const TAKEN = [
   'ids',
   'orderBy',
   'limit',
-  'constructor',
+  'logNumber',
+  'logAtMs',
 ];
+/** `BookOrder` and such are types of the noun, so no choice can have the name. */
+const TYPES = ['order', 'edge', 'connection', 'change', 'changes', 'changeConnection'];
+/** Of a change, beside the record. */
+const OF_CHANGES = ['cursor', 'kind', 'at'];
 
 function modelField(
   noun: string,
@@ -138,7 +154,13 @@ function modelField(
   refuse: (problem: string) => never,
 ): ModelField {
   const { options } = field;
-  if (TAKEN.includes(name)) refuse(`the platform uses the name ${name}. Choose another name for the field.`);
+  // Inherited names, such as valueOf, are in every object.
+  if (TAKEN.includes(name) || name in {})
+    refuse(`the platform uses the name ${name}. Choose another name for the field.`);
+  if (field.kind.choices && TYPES.includes(name))
+    refuse(`the platform has a type for ${name}. Choose another name for the choice.`);
+  // MySQL and SQLite read a backslash in SQL differently.
+  if (String(options.default).includes('\\')) refuse(`the default of ${name} has a backslash.`);
   if (options.optional && options.default !== undefined)
     refuse(`${name} is optional and has a default. Choose one.`);
   // All records that exist would get the same value.
@@ -170,11 +192,6 @@ function describedField({ name, label, kind, isRequired, options, example }: Mod
     ...(options.hint && { hint: options.hint }),
     example,
   };
-}
-
-/** A label within a sentence: `Price in cents` → `price in cents`; `ISBN` stays. */
-export function inSentence(label: string): string {
-  return /^\p{Lu}{2}/u.test(label) ? label : `${label.charAt(0).toLowerCase()}${label.slice(1)}`;
 }
 
 /** The beginning of a longer sentence. */

@@ -1,5 +1,5 @@
 import { NAME } from '../../ground/kernel/validation.js';
-import { asIs, type FieldOf, type FieldOptions, type FilterMatch } from './kind.js';
+import type { FieldOf, FieldOptions, FilterMatch } from './kind.js';
 
 interface TextOptions extends FieldOptions<string> {
   /** In characters, at most 4,000. */
@@ -25,6 +25,9 @@ export function text<const Options extends TextOptions>(options: Options): Field
   if (pattern && pattern.flags.replace('u', '') !== '') {
     throw new Error(`The pattern ${pattern} has flags, which JSON Schema does not know.`);
   }
+  if (pattern && !/^\^.*\$$/s.test(pattern.source)) {
+    throw new Error(`The pattern ${pattern} matches a part of a text. Begin it with ^ and end it with $.`);
+  }
   const length = { minLength: 1, maxLength: max };
   const rule = `must be text of 1 to ${max} characters`;
   const schema = pattern
@@ -38,9 +41,6 @@ export function text<const Options extends TextOptions>(options: Options): Field
       schema: { type: 'string', ...schema },
       scalar: 'String',
       isNumber: false,
-      parse: asIs,
-      toGraphQL: asIs,
-      toJson: asIs,
     },
     options,
     filter,

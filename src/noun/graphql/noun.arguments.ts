@@ -1,6 +1,6 @@
 import { ArgsType, Field, ID, Int } from 'type-graphql';
 import { describedEnum } from '../../doors/graphql/operations/type-options.js';
-import { type FieldProblem, invalidRequest } from '../../ground/kernel/errors.js';
+import { invalidRequest } from '../../ground/kernel/errors.js';
 import { got } from '../../ground/kernel/got.js';
 import { parseInt64 } from '../../ground/kernel/int64.js';
 import {
@@ -22,7 +22,7 @@ import {
   type NounListRequest,
 } from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
-import { addField } from './enums.js';
+import { addField } from './noun.types.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -101,16 +101,18 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
   }
 
   const problemsOf = validator(argumentsSchema(model));
-  const wholesOf = (given: Given, problems: FieldProblem[]) =>
-    wholes.map(({ argument, field }) => {
-      const value = given[argument] ?? null;
-      const parsed = value === null ? null : field.kind.parse(value);
-      // Text that is no integer is in no record, and no rule has seen it.
-      if (typeof parsed === 'string' && field.kind.isNumber) {
-        problems.push({ field: argument, message: got(field.kind.schema.rule, value) });
-      }
-      return parsed as FilterValue | null;
-    });
+  /** The arguments with the values that the rules know; undefined = not stated. */
+  const parsed = (given: Given): Given => ({
+    ...Object.fromEntries(starts.map(({ argument }) => [argument, given[argument] ?? undefined])),
+    ...Object.fromEntries(
+      wholes.map(({ argument, field }) => [
+        argument,
+        field.kind.parse?.(given[argument]) ?? given[argument] ?? undefined,
+      ]),
+    ),
+  });
+  const wholesOf = (values: Given) =>
+    wholes.map(({ argument }) => (values[argument] as FilterValue | undefined) ?? null);
 
   return {
     ListArgs,
@@ -124,15 +126,13 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
       const ids = given.ids as string[] | null | undefined;
       const started = starts.filter(({ argument }) => typeof given[argument] === 'string');
       const [start] = started;
-      const checked = Object.fromEntries(
-        starts.map(({ argument }) => [argument, given[argument] ?? undefined]),
-      );
-      const problems = problemsOf({ first: pageSize, ids: ids ?? undefined, ...checked });
+      const values = parsed(given);
+      const problems = problemsOf({ first: pageSize, ids: ids ?? undefined, ...values });
       if (started[1]) {
         problems.push({ field: started[1].argument, message: `cannot be combined with ${start?.argument}` });
       }
       const list = {
-        wholes: wholesOf(given, problems),
+        wholes: wholesOf(values),
         start: start ? { filter: start, prefix: given[start.argument] as string } : null,
         ids: ids ? identifiers(ids.slice(0, MAX_IDS)) : null,
         orderBy: (given.orderBy as ListOrder | null | undefined) ?? LIST_ORDERS[0],
@@ -152,8 +152,9 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
     /** The changes that a client wants. Throws `AppError invalid_request`. */
     changesOf(given: Given): ChangesRequest<NounRow> {
       const pageSize = (given.first as number | null | undefined) ?? MAX_PAGE_SIZE;
-      const problems = problemsOf({ first: pageSize });
-      const matches = matchesAll(model, wholesOf(given, problems));
+      const values = parsed(given);
+      const problems = problemsOf({ first: pageSize, ...values });
+      const matches = matchesAll(model, wholesOf(values));
       if (problems.length > 0) throw invalidRequest(problems);
       return { after: (given.after as string | null | undefined) ?? null, field: 'after', pageSize, matches };
     },
@@ -177,7 +178,7 @@ export function nounArguments(model: NounModel, fieldTypes: ReadonlyMap<string, 
 }
 
 /** The beginning of a text: unlike a text it may be only blanks. */
-function argumentsSchema({ description, starts }: NounModel): ObjectSchema {
+function argumentsSchema({ description, starts, wholes }: NounModel): ObjectSchema {
   const beginning = ({ argument, field }: ModelFilter) => {
     const { length: maxLength } = field.kind.column;
     return [
@@ -190,6 +191,7 @@ function argumentsSchema({ description, starts }: NounModel): ObjectSchema {
     properties: {
       first: pageSizeSchema(description.plural),
       ...Object.fromEntries(starts.map(beginning)),
+      ...Object.fromEntries(wholes.map(({ argument, field }) => [argument, field.kind.schema])),
       ids: { type: 'array', maxItems: MAX_IDS, rule: `must be at most ${MAX_IDS} identifiers` },
     },
   };

@@ -194,7 +194,5 @@ function If(isOn: boolean, decorators: () => readonly MethodDecorator[]): Method
 /** The values of an input, in the form of the rules. */
 function parsed(fields: NounModel['fields'], input: Values, isStated: (value: unknown) => boolean): Values {
   const stated = fields.filter(({ name }) => input[name] !== undefined && isStated(input[name]));
-  return Object.fromEntries(
-    stated.map(({ name, kind }) => [name, input[name] === null ? null : kind.parse(input[name])]),
-  );
+  return Object.fromEntries(stated.map(({ name, kind }) => [name, kind.parse?.(input[name]) ?? input[name]]));
 }

@@ -1,13 +1,17 @@
 import { GraphQLDateTime } from 'graphql-scalars';
-import { Field, ID, InputType } from 'type-graphql';
-import { COUNTED_BY_FIRST, Entries, PlainType } from '../../doors/graphql/operations/type-options.js';
+import { Field, ID, InputType, Int } from 'type-graphql';
+import {
+  COUNTED_BY_FIRST,
+  describedEnum,
+  Entries,
+  PlainType,
+} from '../../doors/graphql/operations/type-options.js';
 import { changeTypes } from '../../doors/graphql/schema/lists/change.type.js';
 import { NodesPageInfo, PageInfoType } from '../../doors/graphql/schema/lists/page.js';
 import { capitalized } from '../../noun-words.js';
 import { inSentence, type ModelField, type NounModel, withoutStop } from '../definition/model.js';
 import { type ListedRow, NounCursors, type NounListRequest, type NounPage } from '../records/noun-list.js';
 import type { NounRow } from '../records/row.js';
-import { addField, fieldTypesOf, formOf, withForm } from './enums.js';
 
 export type NounTypes = ReturnType<typeof nounTypes>;
 
@@ -115,7 +119,10 @@ export function nounTypes(model: NounModel) {
 /** graphql's ID can't serialize a bigint, and a JavaScript client could not read one. */
 function presented({ fields }: NounModel, row: NounRow): object {
   const record: Record<string, unknown> = { id: String(row.id) };
-  for (const { name, kind } of fields) record[name] = row[name] === null ? null : kind.toGraphQL(row[name]);
+  for (const field of fields) {
+    const value = row[field.name];
+    record[field.name] = value === null ? null : (field.kind.toGraphQL?.(value) ?? value);
+  }
   record.createdAt = new Date(row.createdAtMs);
   return record;
 }
@@ -126,20 +133,21 @@ function presented({ fields }: NounModel, row: NounRow): object {
  * getter references, until the next full collection. D-48.
  */
 function pagePresenter(model: NounModel) {
+  /** No field has a name like those with `$`. */
   class ListedType {
     constructor(
-      readonly row: ListedRow,
-      readonly cursors: NounCursors,
+      readonly $row: ListedRow,
+      readonly $cursors: NounCursors,
       /** Of the text that orders the list; null = none does. */
-      readonly orderedBy: string | null,
+      readonly $orderedBy: string | null,
     ) {}
 
     get id() {
-      return this.row.id;
+      return this.$row.id;
     }
 
     get createdAt() {
-      return new Date(Number(this.row.createdAtMs));
+      return new Date(Number(this.$row.createdAtMs));
     }
 
     /** Each record is its own edge. */
@@ -148,17 +156,18 @@ function pagePresenter(model: NounModel) {
     }
 
     get cursor() {
-      const { id } = this.row;
-      return this.cursors.encode(
-        this.orderedBy === null ? { id } : { id, text: this.row[this.orderedBy] as string },
+      const { id } = this.$row;
+      return this.$cursors.encode(
+        this.$orderedBy === null ? { id } : { id, text: this.$row[this.$orderedBy] as string },
       );
     }
   }
   for (const { name, kind } of model.fields) {
     const read = reader(name);
-    const isAsRead = kind.toGraphQL('1') === '1';
+    // The digits of an ID are its text.
+    const convert = kind.scalar === 'ID' ? undefined : kind.toGraphQL;
     Object.defineProperty(ListedType.prototype, name, {
-      get: isAsRead ? read : converter(read, kind.toGraphQL),
+      get: convert ? converter(read, convert) : read,
     });
   }
 
@@ -171,14 +180,14 @@ function pagePresenter(model: NounModel) {
   };
 }
 
-type Getter = (this: { row: ListedRow }) => unknown;
+type Getter = (this: { $row: ListedRow }) => unknown;
 
 /**
  * Each getter is its own code: V8 remembers shapes by code, and one closure for all fields costs a list 8 %. `modelOf` has
  * checked the name.
  */
 function reader(name: string): Getter {
-  return new Function(`return this.row.${name};`) as Getter;
+  return new Function(`return this.$row.${name};`) as Getter;
 }
 
 function converter(read: Getter, convert: (value: unknown) => unknown): Getter {
@@ -198,3 +207,34 @@ function inputExamples({ fields }: NounModel): { create: string; change: string 
   const one = changed.find(({ kind }) => kind.choices) ?? changed[0];
   return { create: object(fields), change: object(one ? [one] : []) };
 }
+
+type FieldType = typeof ID | typeof Int | typeof String | typeof GraphQLDateTime | object;
+
+/** The type of each field in GraphQL, by name. An enum is registered once, so call it once for a noun. */
+function fieldTypesOf({ description, fields }: NounModel): ReadonlyMap<string, FieldType> {
+  return new Map(
+    fields.map(({ name, kind, description: text }): [string, FieldType] => {
+      if (!kind.choices) return [name, { String, ID, Int }[kind.scalar]];
+      return [name, describedEnum(`${description.type}${capitalized(name)}`, text, kind.choices)];
+    }),
+  );
+}
+
+/** Declares a field of a type, an input or arguments, whose name is known only now. */
+export function addField(
+  Type: new () => object,
+  name: string,
+  type: FieldType,
+  options: { description: string; nullable?: boolean; defaultValue?: unknown },
+): void {
+  Field(() => type as never, options)(Type.prototype, name);
+}
+
+/** `the digits of a 64-bit integer`, `1 to 255 characters`. */
+function formOf({ kind }: ModelField): string {
+  if (kind.name === 'text') return `1 to ${kind.column.length} characters`;
+  return kind.form ?? '';
+}
+
+/** A description with its form: `Identifier of its category: the digits of a 64-bit integer.` */
+const withForm = (text: string, form: string | undefined) => (form ? `${text}: ${form}` : text);

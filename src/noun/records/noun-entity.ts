@@ -1,7 +1,7 @@
 import type { EntitySchemaOptions } from 'typeorm';
 import { ID, INTEGER, TIME_MS } from '../../ground/database/columns.js';
 import type { ModelField, NounModel } from '../definition/model.js';
-import type { NounTable } from '../definition/noun-table.js';
+import type { NounTable } from './noun-table.js';
 import type { NounRow } from './row.js';
 
 /** The table of a noun in TypeORM's form. */
@@ -34,8 +34,12 @@ export function entityOf(
   };
 }
 
-function columnOf({ column: name, kind: { column }, isSet }: ModelField) {
-  const shared = { name, ...(isSet ? {} : { nullable: true }) };
+function columnOf({ column: name, kind: { column }, isSet, options }: ModelField) {
+  const shared = {
+    name,
+    ...(options.default === undefined ? {} : { default: options.default }),
+    ...(isSet ? {} : { nullable: true }),
+  };
   if (column.type === 'bigint') return { ...shared, ...ID };
   if (column.type === 'integer') return { ...shared, ...INTEGER };
   return { ...shared, type: column.type, length: column.length } as const;

@@ -45,6 +45,11 @@ export function oldestFirst(wholes: NounList['wholes']): NounList {
   return { wholes, start: null, ids: null, orderBy: 'OLDEST' };
 }
 
+/** The index of the lists with these filters, by their columns; null = the primary key. */
+export function indexOf(table: string, columns: readonly string[]): string | null {
+  return columns.length === 0 ? null : [table, ...columns].join('_');
+}
+
 /** Whether a record has each of these values; null = any. */
 export function matchesAll({ wholes }: NounModel, values: NounList['wholes']) {
   return (row: Readonly<Record<string, unknown>>): boolean =>

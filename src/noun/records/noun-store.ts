@@ -5,9 +5,15 @@ import type { DataVersions } from '../../ground/kernel/data-versions.js';
 import type { FieldProblem } from '../../ground/kernel/errors.js';
 import type { ChangeFeeds } from '../../ground/records/change-feed.js';
 import { RecordTable } from '../../ground/records/record-table.js';
-import type { ModelField, NounModel } from '../definition/model.js';
-import { indexOf } from '../definition/noun-table.js';
-import { type ListedRow, matching, type NounListRequest, type NounPage, pageOf } from './noun-list.js';
+import { inSentence, type ModelField, type NounModel } from '../definition/model.js';
+import {
+  indexOf,
+  type ListedRow,
+  matching,
+  type NounListRequest,
+  type NounPage,
+  pageOf,
+} from './noun-list.js';
 import type { NounRow } from './row.js';
 
 /** Few statements serve any number of ids: the last id fills the rest. */
@@ -70,7 +76,7 @@ export class NounStore extends RecordTable<NounRow> {
       for (const [at, value] of values.entries()) {
         if (value === null || problems[at]) continue;
         if (taken.has(value))
-          problems[at] = { field: name, message: `is the ${label.toLowerCase()} of another record` };
+          problems[at] = { field: name, message: `is the ${inSentence(label)} of another record` };
         taken.add(value);
       }
     }
@@ -80,9 +86,9 @@ export class NounStore extends RecordTable<NounRow> {
   /** The field whose unique value another record has, from the database's error; null = another error. */
   takenIn(message: string): ModelField | null {
     const { table } = this.model;
-    // MySQL names the index, SQLite the columns.
+    // At the end, because the value is before it. MySQL names the index, SQLite the columns.
     const isNamed = ({ column }: ModelField) =>
-      new RegExp(`\\b${table}_${column}(_unique)?'|\\b${table}\\.${column}\\b`).test(message);
+      new RegExp(`(['.]${table}_${column}(_unique)?'|, ${table}\\.${column})$`).test(message);
     return this.uniques.find(isNamed) ?? null;
   }
 

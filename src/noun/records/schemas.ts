@@ -1,5 +1,10 @@
 import { RecordRules } from '../../ground/kernel/record-rules.js';
-import { MAX_PAGE_SIZE, type ObjectSchema, pageSizeSchema } from '../../ground/kernel/validation.js';
+import {
+  MAX_PAGE_SIZE,
+  type ObjectSchema,
+  pageSizeSchema,
+  validator,
+} from '../../ground/kernel/validation.js';
 import { CHANGE_KINDS } from '../../ground/records/change-log.entity.js';
 import { inSentence, type ModelField, type NounModel, withoutStop } from '../definition/model.js';
 import type { NounRow } from './row.js';
@@ -27,10 +32,11 @@ export function schemasOf(model: NounModel, changesCursor: string) {
   } as const;
   const filtersWith = (textOf: (field: ModelField) => string): Properties =>
     Object.fromEntries(
-      wholes.map(({ field }) => [
-        field.name,
-        { ...(properties[field.name] as Properties[string]), description: textOf(field) },
-      ]),
+      wholes.map(({ field }) => {
+        // Of a new record: a list without the filter has all records.
+        const { default: _, ...property } = properties[field.name] as Properties[string];
+        return [field.name, { ...property, description: textOf(field) }];
+      }),
     );
   const cursor = {
     type: 'string',
@@ -98,7 +104,21 @@ export function newSchemaOf({ fields }: NounModel): ObjectSchema {
 
 /** The rules of both APIs and of files. */
 export function rulesOf(model: NounModel): RecordRules<NounRow> {
+  requireValid(model);
   return new RecordRules<NounRow>(newSchemaOf(model), model.checks as ((record: NounRow) => never[]) | null);
+}
+
+/** Defaults and examples keep the rules too. Throws an `Error` that names the field. */
+function requireValid({ description, fields }: NounModel): void {
+  for (const { name, kind, options, example } of fields) {
+    const problemsOf = validator({ type: 'object', properties: { [name]: kind.schema } });
+    const stated = { default: options.default, example: kind.parse?.(example) ?? example };
+    for (const [option, value] of Object.entries(stated)) {
+      const [problem] = value === undefined ? [] : problemsOf({ [name]: value });
+      if (problem)
+        throw new Error(`The noun ${description.singular}: the ${option} of ${name} ${problem.message}.`);
+    }
+  }
 }
 
 function propertiesOf(fields: readonly ModelField[]): Properties {

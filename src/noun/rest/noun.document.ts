@@ -20,6 +20,7 @@ export function documentOf(model: NounModel, hasGet: boolean): RestDocument {
   const { page } = model;
   const whole = valuesOf(model.fields);
   const smallest = valuesOf(model.fields.filter(({ isRequired }) => isRequired));
+  const another = { ...defaultsOf(model.fields), ...smallest };
   const ofChanges = hasChanges ? changesDocument(model, whole) : null;
   const path = `/${plural}`;
   return {
@@ -51,7 +52,7 @@ export function documentOf(model: NounModel, hasGet: boolean): RestDocument {
           summary: `A page of two ${plural}`,
           value: [
             { id: 4711, ...whole },
-            { id: 4712, ...smallest },
+            { id: 4712, ...another },
           ],
         },
         empty: { summary: `No ${singular} matches`, value: [] },
@@ -177,6 +178,14 @@ function changesDocument(model: NounModel, whole: object) {
 function valuesOf(fields: readonly ModelField[]): Record<string, unknown> {
   return Object.fromEntries(
     fields.map(({ name, kind, example }) => [name, kind.isNumber ? Number(example) : example]),
+  );
+}
+
+function defaultsOf(fields: readonly ModelField[]): object {
+  return Object.fromEntries(
+    fields.flatMap(({ name, options: { default: value } }) =>
+      value === undefined ? [] : [[name, typeof value === 'bigint' ? Number(value) : value]],
+    ),
   );
 }
 

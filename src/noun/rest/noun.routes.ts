@@ -125,9 +125,9 @@ export function nounRoutes(model: NounModel, service: NounService, hasGet: boole
 export function presenter({ fields }: NounModel): (row: NounRow | ListedRow) => object {
   return (row) => {
     const record: Record<string, unknown> = { id: BigInt(row.id) };
-    for (const { name, kind } of fields) {
-      const value = row[name];
-      if (value !== null) record[name] = kind.toJson(value);
+    for (const field of fields) {
+      const value = row[field.name];
+      if (value !== null) record[field.name] = field.kind.toJson?.(value) ?? value;
     }
     return record;
   };
@@ -148,7 +148,10 @@ function queryReader({ wholes }: NounModel, { properties }: ObjectSchema) {
   const problemsOf = validator({ type: 'object', properties: read });
   return (query: Query, usualSize: number): ReadQuery => {
     const { limit } = query;
-    const given = wholes.map(({ field: { name, kind } }) => ({ name, value: kind.parse(query[name]) }));
+    const given = wholes.map(({ field: { name, kind } }) => ({
+      name,
+      value: kind.parse?.(query[name]) ?? query[name],
+    }));
     const problems = problemsOf({
       limit: wholeNumber(limit),
       ...Object.fromEntries(given.map(({ name, value }) => [name, value])),

@@ -37,8 +37,10 @@ export const ID_CODEC: Codec<bigint> = { write: String, read: BigInt };
 export function objectCodec<T extends object>(...integers: readonly (keyof T & string)[]): Codec<T> {
   const isInteger = (name: string) => integers.some((integer) => integer === name);
   return {
-    write: (value) => JSON.stringify(value, (name, item) => (isInteger(name) ? String(item) : item)),
-    read: (json) => JSON.parse(json, (name, item) => (isInteger(name) ? BigInt(item) : item)),
+    write: (value) =>
+      JSON.stringify(value, (name, item) => (isInteger(name) && item !== null ? String(item) : item)),
+    read: (json) =>
+      JSON.parse(json, (name, item) => (isInteger(name) && item !== null ? BigInt(item) : item)),
   };
 }
 

@@ -32,6 +32,8 @@ export const books = defineNoun({
       { draft: 'Not for sale.', published: 'For sale.', withdrawn: 'Not any more.' },
       { optional: true, filter: true },
     ),
+    weightGrams: int64({ optional: true }),
+    rating: integer({ min: 1, max: 5, default: 3 }),
     /** A word of SQL. */
     order: integer({ optional: true, filter: true }),
     binding: choice({ paper: 'Paperback.', cloth: 'Hardcover.' }, { default: 'paper', immutable: true }),

@@ -1,5 +1,6 @@
 import type { TableOptions } from 'typeorm';
-import type { ModelField, NounModel } from './model.js';
+import type { ModelField, NounModel } from '../definition/model.js';
+import { indexOf } from './noun-list.js';
 
 export interface NounTable {
   /** For the Table API of migrations. */
@@ -13,10 +14,17 @@ const MOST_INDEXES = 8;
 /** Of InnoDB, in bytes and in columns. */
 const INDEX_BYTES = 3_072;
 const INDEX_COLUMNS = 16;
+/** Of MySQL: a name, and the bytes of a row. */
+const NAME_CHARACTERS = 64;
+const ROW_BYTES = 65_000;
 
 /** Throws an `Error` if the lists of the noun need more indexes, or longer ones, than a table can have. */
 export function tableOf(model: NounModel): NounTable {
   const { table, fields } = model;
+  if (bytesOf(fields) > ROW_BYTES)
+    throw new Error(
+      `The noun ${model.description.singular}: a row has more bytes than MySQL allows. Give a text a smaller max.`,
+    );
   const indices = indexesOf(model);
   return {
     table: {
@@ -47,11 +55,6 @@ interface Index {
   readonly isUnique: boolean;
 }
 
-/** The index of a list with these filters; null = the primary key. */
-export function indexOf(table: string, columns: readonly string[]): string | null {
-  return columns.length === 0 ? null : [table, ...columns].join('_');
-}
-
 /** One index for each list: of the filters together, with and without the start of a text. D-263. */
 function indexesOf({ table, fields, wholes, starts, description }: NounModel): Index[] {
   const uniques = fields.filter(({ options }) => options.unique === true);
@@ -64,20 +67,28 @@ function indexesOf({ table, fields, wholes, starts, description }: NounModel): I
   const ordered = lists
     .filter(({ filters, start }) => filters.length > 0 || start !== null)
     .map(({ filters, start }) => listIndex(table, fields, filters, start));
-  const all = [
-    ...ordered,
-    ...uniques.map(({ column }) => ({
-      name: `${table}_${column}${ordered.some(({ name }) => name === `${table}_${column}`) ? '_unique' : ''}`,
-      columns: ['project_id', column],
-      isUnique: true,
-    })),
-  ];
+  const all = [...ordered, ...uniques.map((field) => uniqueIndex(table, field))];
+  const names = all.map(({ name }) => name);
+  const wrong =
+    names.find((name) => name.length > NAME_CHARACTERS) ?? names.find((name, at) => names.indexOf(name) < at);
+  if (wrong !== undefined) {
+    throw new Error(
+      `The noun ${description.singular}: the index ${wrong} has a name that is too long, or that two indexes have. Rename a field that lists filter by.`,
+    );
+  }
   if (all.length > MOST_INDEXES) {
     throw new Error(
       `The noun ${description.singular}: its filters and unique fields need ${all.length} indexes, and a table has at most ${MOST_INDEXES}. Each whole filter doubles them. Remove a filter.`,
     );
   }
   return all;
+}
+
+/** The index of a list by the start of the same text has the shorter name. */
+function uniqueIndex(table: string, field: ModelField): Index {
+  refuseLong([field]);
+  const name = `${table}_${field.column}${field.filter === 'start' ? '_unique' : ''}`;
+  return { name, columns: ['project_id', field.column], isUnique: true };
 }
 
 function subsetsOf(fields: readonly ModelField[]): ModelField[][] {
@@ -97,20 +108,23 @@ function listIndex(
   const keys = ['project_id', ...ordering.map(({ column }) => column), 'id'];
   const rest = fields.filter((field) => !ordering.includes(field));
   const whole = [...keys, ...rest.map(({ column }) => column), 'created_at_ms'];
-  const bytesOf = (list: readonly ModelField[]) =>
-    list.reduce((sum, { kind }) => sum + kind.indexBytes + 1, 3 * 8);
   const name = indexOf(
     table,
     ordering.map(({ column }) => column),
   ) as string;
-  if (bytesOf(ordering) > INDEX_BYTES) {
-    const long = ordering.map(({ name: field }) => field).join(' and ');
-    throw new Error(
-      `The filter by ${long} needs a longer index than MySQL has. Give the text a smaller max.`,
-    );
-  }
+  refuseLong(ordering);
   const fits = bytesOf(fields) <= INDEX_BYTES && whole.length <= INDEX_COLUMNS;
   return { name, columns: fits ? whole : keys, isUnique: false };
+}
+
+function bytesOf(fields: readonly ModelField[]): number {
+  return fields.reduce((sum, { kind }) => sum + kind.indexBytes + 1, 3 * 8);
+}
+
+function refuseLong(indexed: readonly ModelField[]): void {
+  if (bytesOf(indexed) <= INDEX_BYTES) return;
+  const names = indexed.map(({ name }) => name).join(' and ');
+  throw new Error(`The index of ${names} is longer than MySQL allows. Give the text a smaller max.`);
 }
 
 /** Lists, filters and unique values tell `Rex` from `Rex ` and `rex`. */
