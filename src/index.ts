@@ -1,4 +1,4 @@
-/** What a gateway of one's own is made of. Nothing else of the package can be imported, beside its other `exports`. */
+/** The parts of an own gateway. Nothing else of the package can be imported, beside its other `exports`. */
 export { createGateway, type Gateway } from './app/gateway.js';
 export type { AppError, FieldProblem } from './ground/kernel/errors.js';
 export {

@@ -54,7 +54,7 @@ export interface OwnDoors {
   open(service: NounService, now: () => number): { readonly resolver: object; readonly routes: AddRoutes };
 }
 
-/** What follows from the fields, for own parts. */
+/** The parts that the fields define, for own parts beside them. */
 export interface NounParts {
   readonly model: NounModel;
   /** The type of a record in GraphQL. */

@@ -9,7 +9,7 @@ import type { NounTable } from './records/noun-table.js';
 import type { NounRow } from './records/row.js';
 import { rulesOf } from './records/schemas.js';
 
-/** What a definition says about its noun. */
+/** The parts of a defined noun. */
 export interface Defined {
   readonly model: NounModel;
   readonly table: NounTable;

@@ -23,7 +23,7 @@ test('Dev-1: npm run dev says both addresses, restarts the gateway after a chang
     const dashboard = await addressOf(dev);
     const page = await (await fetch(dashboard)).text();
     expect(page).toContain('/@vite/client');
-    // What the gateway serves comes from the gateway.
+    // The nouns come from the gateway.
     expect(page).toMatch(
       /<script type="application\/json" id="gateway">\{"name":"Petstore Gateway","nouns":\[/,
     );

@@ -10,7 +10,7 @@ export interface NewFile {
 }
 
 export const MANIFEST = 'package.json';
-/** A package of ours wants an older graphql beside it: an upgrade would install both, and two copies build no schema. D-284. */
+/** `graphql-rate-limit` asks for an older graphql. An upgrade would install both, and two copies build no schema. D-284. */
 const ONE_GRAPHQL = '^16';
 
 interface Manifest {

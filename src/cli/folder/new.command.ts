@@ -31,7 +31,7 @@ export function newCommand(program: Command, output: Output): void {
     });
 }
 
-/** What `npm install` of this package has written before; {} = nothing. */
+/** The manifest that `npm install` of this package has written; {} = none. */
 async function manifestIn(root: string): Promise<object> {
   const path = join(root, MANIFEST);
   if (!existsSync(path)) return {};

@@ -26,7 +26,7 @@ interface PagesSettings {
   projects: Pick<ProjectService, 'get'>;
   /** The platform's base addresses, as the OpenAPI document names them. */
   servers: () => readonly { url: string }[];
-  /** What the pages name: its product, and its nouns. */
+  /** The name and the nouns that the pages show. */
   gateway: GatewayDescription;
   /** The OpenAPI document, of which the reference is made. */
   openApiText: () => Promise<string>;

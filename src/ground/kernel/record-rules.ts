@@ -59,7 +59,7 @@ export class RecordRules<New extends object> {
     return Object.fromEntries(given.map((name) => [name, this.valueOf(name, input[name])])) as Partial<New>;
   }
 
-  /** A record may lack it. One with a default always has a value. */
+  /** A record may lack the field. A field with a default always has a value. */
   private isRemovable(name: string): boolean {
     return !this.schema.required?.includes(name) && this.schema.properties[name]?.default === undefined;
   }

@@ -13,7 +13,7 @@ const CHARACTERS = 16;
 const NAME = /^[a-z][a-zA-Z0-9_]{0,15}$/;
 
 /**
- * One of some values, an enum in GraphQL. `texts` describes each. Throws an `Error` for a value that is no name of at most
+ * A value of a fixed list, an enum in GraphQL. `texts` describes each. Throws an `Error` for a value that is no name of at most
  * 16 characters.
  */
 export function choice<Value extends string, const Options extends ChoiceOptions<NoInfer<Value>>>(

@@ -2,7 +2,7 @@ import type { NounField } from '../../nouns.js';
 
 /**
  * A kind of field: its column, its rule, its type in both APIs, and its form in files. Each kind is one file beside this
- * one. What a kind lacks here, its function refuses.
+ * one. The function of a kind refuses options that the kind does not have.
  */
 interface Kind {
   readonly name: NounField['kind'];

@@ -55,7 +55,7 @@ interface Index {
   readonly isUnique: boolean;
 }
 
-/** One index for each list: of the filters together, with and without the start of a text. D-263. */
+/** Each list has an index: each combination of filters, with and without the start of a text. D-263. */
 function indexesOf({ table, fields, wholes, starts, description }: NounModel): Index[] {
   const uniques = fields.filter(({ options }) => options.unique === true);
   // A list of a unique value has one record at most, so its index needs nothing else.

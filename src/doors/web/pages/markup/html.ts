@@ -18,7 +18,7 @@ export function dataBlock(id: string, data: unknown): Html {
   return html`<script type="application/json" id="${id}">${new Html(json)}</script>`;
 }
 
-/** What scripts of the page know of this gateway. `browser/gateway.ts` reads it. */
+/** The data of this gateway, for the scripts of the page. `browser/gateway.ts` reads it. */
 export const gatewayBlock = ({ name, nouns }: GatewayDescription) => dataBlock('gateway', { name, nouns });
 
 const ENTITIES: Record<string, string> = {
