@@ -14,6 +14,8 @@ const SITUATIONS = ['minute', 'day', 'banned', 'revoked'] as const;
 type Situation = (typeof SITUATIONS)[number];
 /** A minute of the quota, and time for a slow machine. */
 const RECOVERY_MS = 100_000;
+/** An example's time until its first request, on a slow machine. */
+const BEGIN_MS = 20_000;
 /** For the examples' own requests in a minute. */
 const QUOTA = 120;
 const PET = 'Minka';
@@ -71,7 +73,10 @@ test('Recipes-1: in a spent minute each example says why nothing comes and until
     await run.proxy.set('reset');
     await run.watch();
   }
-  await start(minute.filter((each) => !isFollower(each)));
+  await start(
+    minute.filter((each) => !isFollower(each)),
+    untilSpent,
+  );
   const refused = each(minute, 'says why', ({ run }) =>
     /quota of this minute.*Try again in \d+ (s|min)/s.test(run.output),
   );
@@ -211,8 +216,17 @@ async function spendMinute(): Promise<void> {
   await Promise.all(requests);
 }
 
+/** Resolves in a minute with nothing left, that lasts long enough for an example to begin in it. */
+async function untilSpent(key: string): Promise<void> {
+  const isSpent = async () => {
+    const { minute } = await usage(key);
+    return minute.remaining === 0 && minute.resetAtSeconds * 1000 - Date.now() > BEGIN_MS;
+  };
+  await eventually('a spent minute', isSpent, RECOVERY_MS, 200);
+}
+
 interface Usage {
-  minute: { remaining: number };
+  minute: { remaining: number; resetAtSeconds: number };
   ban: { strikes: number };
 }
 

@@ -114,12 +114,10 @@ function ended(code: number | null, stdout: string, stderr: string): Ended {
     stdout,
     stderr,
     get json() {
-      return toJson(stdout);
+      if (!/^\{.*\}\n$/.test(stdout)) {
+        throw new Error(`not exactly one JSON object, but exit code ${code}: ${stdout}${stderr}`);
+      }
+      return parse(stdout, null, Number);
     },
   };
-}
-
-function toJson(stdout: string): unknown {
-  if (!/^\{.*\}\n$/.test(stdout)) throw new Error(`not exactly one JSON object: ${stdout}`);
-  return parse(stdout, null, Number);
 }

@@ -16,11 +16,11 @@ export interface Packed {
   readonly paths: string[];
 }
 
-/** Packs this repository into `folder`, built as it is. */
+/** Packs this repository into `folder`, as `npm run build` has left it. */
 export async function pack(folder: string, from = '.'): Promise<Packed> {
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: from });
-  // A script that runs before it can print, too.
-  const result = JSON.parse(stdout.slice(stdout.search(/^[[{]/m)));
+  // A build would take away the files that the tests beside it run.
+  const options = ['--ignore-scripts', '--json', '--pack-destination', folder];
+  const result = JSON.parse((await run('npm', ['pack', ...options], { cwd: from })).stdout);
   const [{ filename, size, files }] = Array.isArray(result) ? result : Object.values(result);
   const paths = files.map(({ path }: { path: string }) => path);
   return { file: join(folder, filename), sizeBytes: size, paths };
