@@ -34,9 +34,13 @@ export interface NounField {
   /** `date` is text such as `2026-11-24`; a `choice` is an enum of GraphQL. */
   readonly kind: 'text' | 'int64' | 'integer' | 'date' | 'choice';
   readonly isRequired: boolean;
+  /** Of a new item that states no value, as text. Such a field always has a value. */
+  readonly default?: string;
+  /** No change states it. */
+  readonly isImmutable?: boolean;
   /** Of text, in characters. */
   readonly maxLength?: number;
-  /** In forms a new item has the first one. */
+  /** In forms a new item has the default, or the first one. */
   readonly choices?: readonly string[];
   /** The colours of the choices in the dashboard; absent = all are `idle`. */
   readonly tones?: readonly ('good' | 'busy' | 'warn' | 'idle')[];

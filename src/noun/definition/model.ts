@@ -186,6 +186,8 @@ function describedField({ name, label, kind, isRequired, options, example }: Mod
     ...(options.article && { withArticle: options.article }),
     kind: kind.name,
     isRequired,
+    ...(options.default !== undefined && { default: String(options.default) }),
+    ...(options.immutable && { isImmutable: true }),
     ...(kind.name === 'text' && { maxLength: Number(kind.column.length) }),
     ...(kind.choices && { choices: Object.keys(kind.choices) }),
     ...(kind.tones && { tones: kind.tones }),

@@ -1,6 +1,6 @@
 import { filteredFieldsOf, type NounDescription } from '../../../nouns.js';
 import { go, type Place } from '../routing/location.js';
-import { ORDERS, type Selection } from './selection.js';
+import { isSearchable, ORDERS, type Selection } from './selection.js';
 
 /** The user's position in the list. It is part of the URL, so that Back, Forward and a reload work. */
 export interface Browsing extends Selection {
@@ -17,10 +17,9 @@ export function wholeListOf(noun: NounDescription): Browsing {
 
 export function browsingOf(noun: NounDescription, { query, kept }: Place): Browsing {
   const { trail } = (kept ?? {}) as { trail?: unknown };
-  const given = filteredFieldsOf(noun).flatMap(({ argument, field }): [string, string][] => {
-    const value = query.get(argument);
-    const isKnown = field.choices === undefined || field.choices.includes(value ?? '');
-    return value && isKnown ? [[argument, value]] : [];
+  const given = filteredFieldsOf(noun).flatMap((filter): [string, string][] => {
+    const value = query.get(filter.argument);
+    return value && isSearchable(filter, value) ? [[filter.argument, value]] : [];
   });
   return {
     noun,

@@ -21,6 +21,7 @@ interface Props {
 /** Adds an item, or changes it. */
 export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
   const { fields, singular, withArticle } = noun;
+  const stated = fields.filter(({ isImmutable }) => item === null || !isImmutable);
   const documents = documentsOf(noun);
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries(fields.map((field) => [field.name, item ? textIn(item, field) : firstTextOf(field)])),
@@ -40,9 +41,9 @@ export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
-    if (fields.some((field) => problemOf(field, textOf(field.name)))) return;
+    if (stated.some((field) => problemOf(field, textOf(field.name)))) return;
     const input = Object.fromEntries(
-      fields.map((field) => [field.name, inputOf(field, textOf(field.name).trim())]),
+      stated.map((field) => [field.name, inputOf(field, textOf(field.name).trim())]),
     );
     const { data } = item
       ? await update({ variables: { id: item.id, input } }).catch(() => ({ data: null }))
@@ -71,6 +72,7 @@ export function ItemEditor({ noun, item, onSaved, onClose }: Props) {
             key={field.name}
             field={field}
             text={textOf(field.name)}
+            isReadOnly={!stated.includes(field)}
             problem={
               (isTried ? problemOf(field, textOf(field.name)) : null) ?? fieldProblem(error, field.name)
             }

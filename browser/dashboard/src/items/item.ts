@@ -44,10 +44,12 @@ export function rootFieldsOf({ singular, plural, type }: NounDescription) {
   };
 }
 
+const SCALARS = { text: 'String', date: 'String', int64: 'ID', integer: 'Int' };
+
 /** The arguments of the list that select, with their types in GraphQL: `state` is a `BookState`. */
 export function selectingArgumentsOf(noun: NounDescription): { name: string; type: string }[] {
   return filteredFieldsOf(noun).map(({ argument, field }) => ({
     name: argument,
-    type: field.kind === 'choice' ? `${noun.type}${capitalized(field.name)}` : 'String',
+    type: field.kind === 'choice' ? `${noun.type}${capitalized(field.name)}` : SCALARS[field.kind],
   }));
 }

@@ -2,7 +2,7 @@ import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { inSentence, type NounField, type NounFilter } from '../../../nouns.js';
 import { type Browsing, browseTo, select } from './browsing.js';
-import { withFilter } from './selection.js';
+import { isSearchable, withFilter } from './selection.js';
 
 interface Props {
   browsing: Browsing;
@@ -19,6 +19,7 @@ export function SearchField({ browsing, argument, field, match }: Props) {
   const given = browsing.filters[argument] ?? '';
   const isStart = match === 'start';
   const [text, setText] = useState(given);
+  const isValid = text === '' || isSearchable({ field, match }, text);
   const sent = useRef(given);
   useEffect(() => {
     // The URL changed by another way, such as Back.
@@ -32,7 +33,7 @@ export function SearchField({ browsing, argument, field, match }: Props) {
     return () => clearTimeout(timer);
   }, [text]);
   const search = () => {
-    if (text === sent.current) return;
+    if (text === sent.current || !isValid) return;
     sent.current = text;
     const filters = withFilter(browsing, argument, text || null);
     // The start of a text brings its own order with it.
@@ -55,6 +56,7 @@ export function SearchField({ browsing, argument, field, match }: Props) {
           placeholder={isStart ? `${field.label} starts with…` : field.label}
           title={caseHint(field, isStart)}
           value={text}
+          aria-invalid={!isValid}
           maxLength={field.maxLength ?? 255}
           autoComplete="off"
           spellCheck={false}

@@ -1,4 +1,6 @@
-import type { NounDescription } from '../../../nouns.js';
+import { filteredFieldsOf, type NounDescription, type NounField, type NounFilter } from '../../../nouns.js';
+import { valueProblemOf } from '../item-files/value-problem.js';
+import { inputOf } from './item.js';
 
 export const ORDERS = ['NEWEST', 'OLDEST'] as const;
 export type Order = (typeof ORDERS)[number];
@@ -18,9 +20,19 @@ export function withFilter({ filters }: Selection, argument: string, value: stri
   return value === null ? others : { ...others, [argument]: value };
 }
 
+/** Whether an item can have the value. The gateway refuses a list with another one. */
+export function isSearchable(
+  { field, match }: Pick<NounFilter, 'match'> & { field: NounField },
+  value: string,
+) {
+  return match === 'start' || valueProblemOf(field, value) === null;
+}
+
 /** The filters as variables of an operation; null = it does not filter. */
-export function variablesOf({ noun, filters }: Selection): Record<string, string | null> {
-  return Object.fromEntries(noun.filters.map(({ argument }) => [argument, filters[argument] ?? null]));
+export function variablesOf({ noun, filters }: Selection): Record<string, string | number | null> {
+  return Object.fromEntries(
+    filteredFieldsOf(noun).map(({ argument, field }) => [argument, inputOf(field, filters[argument] ?? '')]),
+  );
 }
 
 /** The search by which the list is ordered; undefined = the list is ordered by age. */
