@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { databaseSchema } from '../../src/app/database-schema.js';
+import { createDataSource } from '../../src/ground/database/data-source.js';
+import type { ModelField, NounModel } from '../../src/noun/definition/model.js';
+import { NounService } from '../../src/noun/records/noun.service.js';
+import type { FilterValue, NounListRequest } from '../../src/noun/records/noun-list.js';
+import { pets } from '../../src/pets/pets.js';
+import { callAs } from '../support/call-as.js';
+import { type DatabaseKind, databaseKinds } from '../support/databases.js';
+import { isLongRun } from '../support/long-run.js';
+import { books } from '../support/nouns/books.js';
+import { TESTED_GATEWAY } from '../support/nouns/tested-nouns.js';
+import { startApp, type Tenant, type TestApp } from '../support/start-app.js';
+
+/** The plans of the statements depend on their indexes, and not on the number of rows: `PLAN_ROWS=1000000` shows it. */
+const ROWS = Number(process.env.PLAN_ROWS ?? (isLongRun ? 200_000 : 30_000));
+const PAGE_SIZE = 20;
+/** The row behind the page, and the row behind the range. */
+const MOST_ROWS = PAGE_SIZE + 2;
+const LISTS_AT_ONCE = 3;
+const SCHEMA_WORK = { poolSize: 1, queryTimeoutMs: 600_000 };
+
+/** In the order of the gateway. */
+const NOUNS = [pets, books];
+
+interface Statement {
+  sql: string;
+  parameters: unknown[];
+}
+
+/** A third of the records have the same text, another third have texts behind all others. */
+const POSITIONS = { R: 'Rex', Rex: 'Rex', '\u{10ffff}': '\u{10ffff}15' } as const;
+const PREFIXES = Object.keys(POSITIONS) as (keyof typeof POSITIONS)[];
+
+/** Of a whole filter: a third of the records has the first value, a thousandth the second, none the third. */
+function valuesOf({ kind, options }: ModelField): FilterValue[] {
+  if (options.unique) return ['0000000000007'];
+  return kind.choices ? Object.keys(kind.choices).slice(0, 3) : [1, 2, 3];
+}
+
+/** Every combination of values of the filters, a prefix, an order and a page. */
+function listsOf({ wholes, starts }: NounModel): NounListRequest[] {
+  let combinations: (FilterValue | null)[][] = [[]];
+  for (const { field } of wholes)
+    combinations = combinations.flatMap((values) =>
+      [null, ...valuesOf(field)].map((value) => [...values, value]),
+    );
+  const prefixes = starts.flatMap((filter) => PREFIXES.map((prefix) => ({ filter, prefix })));
+  return combinations.flatMap((values) =>
+    [null, ...prefixes].flatMap((start) =>
+      (['OLDEST', 'NEWEST'] as const).flatMap((orderBy) => {
+        const text = start === null ? '' : POSITIONS[start.prefix];
+        return [null, ROWS / 2, orderBy === 'OLDEST' ? ROWS - 5 : 5].map((id) => ({
+          ...{ wholes: values, start, ids: null, orderBy, pageSize: PAGE_SIZE },
+          after: id === null ? null : { id: BigInt(id), text },
+        }));
+      }),
+    ),
+  );
+}
+
+/** The filters of the list; `start` is the text that orders it. */
+const filtersOf = ({ wholes, starts }: NounModel, list: NounListRequest) => ({
+  fields: wholes.flatMap(({ field }, at) => (list.wholes[at] === null ? [] : [field])),
+  start: list.start && (starts[0] as (typeof starts)[0]).field,
+});
+
+/** SQLite's description of the one range that the list is. */
+function rangeOnSqlite(model: NounModel, list: NounListRequest): string {
+  const { table } = model;
+  const { fields, start } = filtersOf(model, list);
+  const columns = [...fields, ...(start ? [start] : [])].map(({ column }) => column);
+  const [text] = columns.slice(-1);
+  const byId = list.after ? [list.orderBy === 'OLDEST' ? 'id>?' : 'id<?'] : [];
+  const byText =
+    list.orderBy === 'OLDEST' ? [`(${text},id)>(?,?)`, `${text}<?`] : [`${text}>?`, `(${text},id)<(?,?)`];
+  const conditions = ['project_id', ...fields.map(({ column }) => column)].map((column) => `${column}=?`);
+  const index = columns.length === 0 ? 'PRIMARY KEY' : `COVERING INDEX ${[table, ...columns].join('_')}`;
+  return `SEARCH ${table} USING ${index} (${[...conditions, ...(start ? byText : byId)].join(' AND ')})`;
+}
+
+describe.each(databaseKinds())('on %s', (kind) => {
+  const statements: Statement[] = [];
+  let app: TestApp;
+  let owner: Tenant;
+  beforeAll(async () => {
+    const onQuery = (sql: string, parameters: unknown[]) => statements.push({ sql, parameters });
+    app = await startApp({ kind, gateway: TESTED_GATEWAY, onQuery });
+    owner = await app.tenant();
+    const schema = databaseSchema(TESTED_GATEWAY);
+    const source = await createDataSource(app.config.database, schema, SCHEMA_WORK);
+    await source.initialize();
+    for (const { model } of NOUNS)
+      await fill((sql) => source.query(sql), model, { projectId: owner.projectId, kind });
+    await source.destroy();
+  });
+  afterAll(() => app.stop());
+
+  describe.each(NOUNS)('$description.plural', ({ model }) => {
+    const lists = listsOf(model);
+    /** A unique value has an index of its own, which is enough: one record has it. */
+    const isOfOne = (list: NounListRequest) =>
+      filtersOf(model, list).fields.some(({ options }) => options.unique);
+
+    /** The statements of three equal lists at the same time: MySQL joins two of them. */
+    async function statementsOf(list: NounListRequest): Promise<Statement[]> {
+      const service = app.app.services.nouns[NOUNS.findIndex((noun) => noun.model === model)]?.service;
+      if (!(service instanceof NounService)) throw new Error('the app does not serve the noun');
+      statements.length = 0;
+      const ask = () => service.list(callAs(owner, TESTED_GATEWAY.scopes.all), list);
+      await Promise.all([ask(), ask(), ask()]);
+      return statements.filter(({ sql }) => sql.includes(`FROM ${model.table}`));
+    }
+    const explained = async ({ sql, parameters }: Statement, how: string) =>
+      app.db.repository(model.description.singular).query(`EXPLAIN ${how} ${sql}`, parameters);
+
+    async function plansOf(list: NounListRequest): Promise<string[]> {
+      const plans = (await statementsOf(list)).map(async (statement) => {
+        const steps = await explained(statement, 'QUERY PLAN');
+        return steps.map(({ detail }: { detail: string }) => detail).join();
+      });
+      return Promise.all(plans);
+    }
+
+    /** Counts the rows that the server reads and sorts for each list, which three clients ask for at the same time. */
+    async function rowsOf(lists: readonly NounListRequest[]): Promise<number[]> {
+      const { database } = app.config;
+      if (database.kind === 'sqlite') throw new Error('SQLite counts no rows');
+      const connection = await createConnection(database.url);
+      const total = async () => {
+        const [counters] = await connection.query<RowDataPacket[]>(
+          "SHOW SESSION STATUS WHERE Variable_name REGEXP '^(Handler_read_(first|last|key|next|prev)|Sort_.*)$'",
+        );
+        return counters.reduce((sum, { Value }) => sum + Number(Value), 0);
+      };
+      try {
+        // SHOW itself may read rows.
+        const [first, second] = [await total(), await total()];
+        const rows: number[] = [];
+        for (const list of lists) {
+          const asked = await statementsOf(list);
+          const before = await total();
+          for (const { sql, parameters } of asked) await connection.execute(sql, parameters.map(String));
+          rows.push((await total()) - before - (second - first));
+        }
+        return rows;
+      } finally {
+        await connection.end();
+      }
+    }
+
+    /** MySQL's notes on the parts of the joined statement. */
+    async function notesOf(list: NounListRequest): Promise<string[]> {
+      const joined = (await statementsOf(list)).find(({ sql }) => sql.includes('UNION ALL'));
+      const parts: { table: string | null; Extra: string }[] = await explained(
+        joined as Statement,
+        kind === 'mysql' ? 'FORMAT=TRADITIONAL' : '',
+      );
+      return parts.filter(({ table }) => table === model.table).map(({ Extra }) => Extra);
+    }
+
+    test(`PetList-14: of ${ROWS} records, every order and filter is one range of one index: a page reads at most ${MOST_ROWS} rows and sorts none`, async () => {
+      if (kind === 'sqlite') {
+        for (const list of lists) {
+          const plans = await plansOf(list);
+          if (isOfOne(list))
+            expect([list, plans.join()]).toEqual([list, expect.stringMatching(/_isbn .*isbn=\?/)]);
+          else expect(plans).toEqual(Array(LISTS_AT_ONCE).fill(rangeOnSqlite(model, list)));
+        }
+        return;
+      }
+      const rows = await rowsOf(lists);
+      for (const [at, list] of lists.entries()) {
+        const read = rows[at] ?? 0;
+        expect([list, read, read > 0 && read <= LISTS_AT_ONCE * MOST_ROWS]).toEqual([list, read, true]);
+      }
+    });
+
+    test('PetList-18: a list with a filter reads one index and no row of the table', async () => {
+      // SQLite's plan says so in PetList-14.
+      if (kind === 'sqlite') return;
+      for (const list of lists) {
+        const { fields, start } = filtersOf(model, list);
+        if (isOfOne(list) || (fields.length === 0 && start === null)) continue;
+        const notes = await notesOf(list);
+        expect([list, notes]).toEqual([list, Array(2).fill(expect.stringContaining('Using index'))]);
+        expect(notes.join()).not.toMatch(/filesort|temporary/i);
+      }
+    });
+
+    test('PetList-15: ids reads the rows of these ids alone', async () => {
+      const ids = Array.from({ length: 10 }, (_, at) => BigInt(1 + at * 7));
+      const wholes = model.wholes.map(({ field }) =>
+        field.kind.choices ? (valuesOf(field)[1] ?? null) : null,
+      );
+      const list: NounListRequest = {
+        ...{ wholes, start: null, ids, orderBy: 'OLDEST' },
+        pageSize: PAGE_SIZE,
+        after: null,
+      };
+      if (kind === 'sqlite') {
+        const search = `SEARCH ${model.table} USING PRIMARY KEY (project_id=? AND id=?)`;
+        expect(await plansOf(list)).toEqual(Array(LISTS_AT_ONCE).fill(search));
+        return;
+      }
+      const [read = 0] = await rowsOf([list]);
+      expect([read, read <= LISTS_AT_ONCE * 2 * ids.length]).toEqual([read, true]);
+    });
+  });
+});
+
+interface Filling {
+  projectId: bigint;
+  kind: DatabaseKind;
+}
+
+/** Every tenth record belongs to another project. */
+async function fill(
+  query: (sql: string) => Promise<unknown>,
+  model: NounModel,
+  filling: Filling,
+): Promise<void> {
+  const { table, fields } = model;
+  const columns = fields.map(({ column }) =>
+    column === 'order' ? (filling.kind === 'sqlite' ? '"order"' : '`order`') : column,
+  );
+  const into = `${table} (project_id, id, ${columns}, created_at_ms)`;
+  const values = fields.map((field) => valueInSql(field, filling.kind === 'sqlite'));
+  const rows = `SELECT CASE WHEN n % 10 = 0 THEN 1 ELSE ${filling.projectId} END, n, ${values}, 1`;
+  if (filling.kind === 'sqlite') {
+    const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ROWS})`;
+    await query(`${numbers} INSERT INTO ${into} ${rows} FROM numbers`);
+    await query('ANALYZE');
+    return;
+  }
+  await query('CREATE TABLE IF NOT EXISTS thousand (n INT PRIMARY KEY)');
+  await query(`INSERT IGNORE INTO thousand VALUES ${Array.from({ length: 1_000 }, (_, n) => `(${n})`)}`);
+  const numbers = `(SELECT a.n * 1000 + b.n + 1 AS n FROM thousand a, thousand b WHERE a.n < ${ROWS / 1_000}) numbers`;
+  await query(`INSERT INTO ${into} ${rows} FROM ${numbers} ORDER BY 1, 2`);
+  await query(`ANALYZE TABLE ${table}`);
+}
+
+/** The value of record number `n`, in SQL. */
+function valueInSql(field: ModelField, isSqlite: boolean): string {
+  const { kind, filter, options, example, isSet } = field;
+  const text = (first: string) => (isSqlite ? `'${first}' || n` : `CONCAT('${first}', n)`);
+  const literal = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value));
+  if (options.unique) return isSqlite ? "printf('%013d', n)" : "LPAD(n, 13, '0')";
+  if (filter === 'start') {
+    return `CASE n % 3 WHEN 0 THEN 'Rex' WHEN 1 THEN ${text('R ')} ELSE ${text('\u{10ffff}')} END`;
+  }
+  if (filter === null) return kind.isNumber ? example : literal(example);
+  const [first, second] = valuesOf(field).map(literal);
+  return `CASE WHEN n % 1000 = 1 THEN ${second} WHEN n % 9 < 3 THEN ${first} ELSE ${isSet ? second : 'NULL'} END`;
+}
