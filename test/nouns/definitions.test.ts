@@ -122,7 +122,7 @@ onEachDatabase(
         status: 409,
         body: {
           code: 'conflict',
-          message: expect.stringContaining('Another book of the project has this ISBN'),
+          message: expect.stringContaining('Another book of the project has this ISBN. Use'),
         },
       });
       expect((await post(other, EMMA)).status).toBe(201);

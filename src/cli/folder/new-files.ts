@@ -117,8 +117,9 @@ import { test } from 'node:test';
 import { startGateway } from '${PACKAGE}/testing';
 import gateway from './gateway.{{ext}}';
 
-test('a book that REST creates is in the list of GraphQL', async () => {
+test('a book that REST creates is in the list of GraphQL', async (t) => {
   const { url, apiKey, stop } = await startGateway(gateway);
+  t.after(stop);
   const post = (path: string, body: object) =>
     fetch(url + path, {
       method: 'POST',
@@ -129,7 +130,6 @@ test('a book that REST creates is in the list of GraphQL', async () => {
   assert.equal(created.status, 201);
   const listed = await post('/graphql', { query: '{ books(titleStartsWith: "Uly") { nodes { title state } } }' });
   assert.deepEqual(await listed.json(), { data: { books: { nodes: [{ title: 'Ulysses', state: 'draft' }] } } });
-  await stop();
 });
 `;
 
